@@ -44,6 +44,7 @@ from tfdarshan.findings.model_assumptions import (
     stands_still,
     waits_for_input,
 )
+from tfdarshan.findings.processor_waits import AS_SLOW, AS_SLOW_ALONE, MOSTLY, others_fill, waited_share
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.recording.job_machine import Machine
@@ -321,6 +322,19 @@ class Measures:
             found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
         return found
 
+    @cached_property
+    def waits_for_processors(self) -> bool:
+        """Whether calls mostly wait for processors that other programs have."""
+        through_ns = self.facts.stored.first_pass_ends_ns
+        # A limit that holds calls back makes them as long.
+        if not self.kinds_known or through_ns is None or self.allowance is not None:
+            return False
+        if not others_fill(self.machine, self.summary.duration_s):
+            return False
+        blocks = self.session_calls.blocks
+        share = self.kept.get("turns", lambda: waited_share(self._input_again(blocks()), through_ns))
+        return share >= MOSTLY
+
     @property
     def overlap(self) -> float:
         """How much the pipeline works beside compute as against in the waits, 0 to 1.
@@ -461,10 +475,13 @@ class Measures:
             left_s = max(0.0, model.storage_s - expected_s - max(model.compute_s - stall_s[1], 0.0))
             if_so += AS_QUICK * max(0.0, min(expected_s, curable_s[1]) + stall_s[1] - left_s - if_so)
         expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), curable_s[1])
+        assumed = list(assumed)
+        if expected_s > 0 and self.waits_for_processors:
+            assumed.insert(0, AS_SLOW_ALONE)
+            chance *= AS_SLOW
         expected *= chance
         # A pipeline that the steps hold back may be just as quick as they are.
         low = min(low, max(low_s, 0.0) + (1 - paces[0]) * stall_s[0])
-        assumed = list(assumed)
         if stall_s[1] > 0:
             assumed.append(stands_still(model, self.loop, stall_s[1]))
             assumed += [made_up_for(beside)] if beside > 0 else []

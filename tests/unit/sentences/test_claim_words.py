@@ -24,6 +24,7 @@ from tests.unit.findings.test_kept_decoded import AUGMENT, BOTH, DRAWS, SAME, SM
 from tests.unit.findings.test_kept_decoded import job as of_maps
 from tests.unit.findings.test_more_readers import job as of_readers
 from tests.unit.findings.test_more_readers import rests
+from tests.unit.findings.test_others_load import asks
 from tests.unit.findings.test_others_load import job as beside_others
 from tests.unit.findings.test_probed_storage import FULL, WAITING, with_probe
 from tests.unit.findings.test_python_lock import job as python_reads
@@ -221,6 +222,10 @@ ROWS = {
         "steps keep ", partial(beside_others, busy=0.05, others=2.0),
         lambda found: f"steps keep {percent(0.02 / _computed_s(found) + 0.05, 1)} of one busy",
         partial(beside_others, busy=0.9, others=2.0),
+    ),
+    "as slow without others": Row(
+        "the input is as slow without the other programs, which fill the processors",
+        partial(asks, others=1.3), lambda _: "calls take less on an idle machine", partial(asks, others=0.0),
     ),
     "each epoch decodes": Row(
         "each epoch decodes the same", partial(decoding, files=20),
