@@ -500,7 +500,8 @@ enum {
     TFD_SIDE_BY_SIDE =
         16, /* reads before one that it may go on after: readers go through a file side by side */
     TFD_READ_ORDER_SUMS =
-        5, /* reads at a known offset, those that go on after none of them, bytes, ns added up; all reads */
+        6, /* reads at a known offset, those that go on after none of them, bytes, ns added up; all reads; the
+              ns of those that go on after none */
     TFD_READ_ORDER_STREAM = 2, /* where the last large read ended, and how much of it was not counted yet */
 };
 

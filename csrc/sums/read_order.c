@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 /* In a file's row of sums. */
-enum { READS, JUMPS, MOVED, LASTED, MADE };
+enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };
 /* In a file's row of streams: where its last large read ended, and one more, 0 without one; and what of that read
  * was not counted yet. */
 enum { NEXT, LEFT, STREAM };
@@ -36,7 +36,9 @@ static void add_in_pieces(struct tfd_read_order *order, int32_t file, int64_t of
     int64_t *ends = order->ends + (size_t)slot * TFD_SIDE_BY_SIDE;
     int64_t *lengths = order->lengths + (size_t)slot * TFD_SIDE_BY_SIDE;
     int64_t held = sums[READS] < TFD_SIDE_BY_SIDE ? sums[READS] : TFD_SIDE_BY_SIDE;
-    sums[JUMPS] += held > 0 && !goes_on(ends, lengths, held, offset);
+    bool jumps = held > 0 && !goes_on(ends, lengths, held, offset);
+    sums[JUMPS] += jumps;
+    sums[JUMPED] += jumps ? lasted_ns : 0;
     ends[sums[READS] % TFD_SIDE_BY_SIDE] = offset + length;
     lengths[sums[READS] % TFD_SIDE_BY_SIDE] = length;
     sums[READS]++;

@@ -70,7 +70,7 @@ def measure(
     def look() -> tuple[InputPipeline, InputFacts]:
         passes, counts = _pass_bytes(files, room), files.rows["reads"].to_numpy()
         size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files)
-        found = InputLook(counts, windows, is_loop, passes, _with_own(files, is_input))
+        found = InputLook(counts, size, windows, is_loop, passes, _with_own(files, is_input))
         sets = data_sets(files, is_input)
         pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add, sets)
         return pipeline, found.facts()

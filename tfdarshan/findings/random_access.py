@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import NO_CALLS
+from tfdarshan.analysis.in_order.read_pieces import ScatteredReads
 from tfdarshan.findings.asked_by_queries import asked_by_queries
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
@@ -42,7 +43,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     reads = measures.group("read")
     if not found.reads or not reads.thread_s or not found.thread_s:
         return None
-    mean = found.read_bytes / found.reads
+    mean = found.read_bytes / found.pieces
     needed = max(found.read_bytes, _covered_bytes(measures, found.files))
     # SQLite reads page after page in any order, so it is up to storage whether that is quicker.
     by_page = _are_databases(measures, found.files)
@@ -54,7 +55,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     spared_s = [max(0.0, value) * reads.thread_s + asked.thread_s for value in saved]
     calls = reads + asked
     low, expected, high = (seconds / calls.thread_s for seconds in spared_s)
-    each_s = found.thread_s / found.reads
+    each_s = found.thread_s / found.pieces
+    made = f"{found.pieces:,} {'parts' if found.pieces < found.reads else 'reads'}"
     files = plural(len(found.files), "file")
     per_byte = seconds_per_byte(measures)[0]
     # Storage that is full of bytes gives no more of them in order; a limit of bytes allows the usual least.
@@ -62,7 +64,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     full = is_full(measures) and not bytes_are_told(measures) and not limited
     assumed = Assumption(
         f"a reader gets {human_bytes(1 / per_byte)}/s or more in order",
-        "" if full or by_page else f"{human_bytes(mean / each_s)}/s in {found.reads:,} reads that jump about",
+        "" if full or by_page else f"{human_bytes(mean / each_s)}/s in {made} that jump about",
         "reads in order are no quicker",
     )
     # What is asked with each query is spared for certain.
@@ -82,11 +84,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="problem",
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
-        what=f"{found.reads:,} reads of {human_bytes(mean)} jump about in {files} and take "
+        what=f"{made} of {human_bytes(mean)} jump about in {files} and take "
         f"{human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
         evidence=(
-            Evidence("reads out of order", f"{found.reads:,}", found.reads),
-            Evidence("of all reads", percent(found.reads, reads.calls), found.reads / max(reads.calls, 1)),
+            *_counts(found, int(reads.calls)),
             Evidence("mean size", human_bytes(mean), mean),
             Evidence("mean time", human_seconds(each_s), each_s),
             Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
@@ -99,6 +100,19 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=_cure(measures, found.files),
         gain=gain,
         not_worth="where only a small part of each file is wanted, or the files are on NVMe or in memory",
+    )
+
+
+def _counts(found: ScatteredReads, reads: int) -> tuple[Evidence, ...]:
+    """Gives how often was jumped, and in how many of all reads."""
+    if found.pieces < found.reads:
+        return (
+            Evidence("parts out of order", f"{found.pieces:,}", found.pieces),
+            Evidence("reads of them", f"{found.reads:,}", found.reads),
+        )
+    return (
+        Evidence("reads out of order", f"{found.reads:,}", found.reads),
+        Evidence("of all reads", percent(found.reads, reads), found.reads / max(reads, 1)),
     )
 
 

@@ -11,8 +11,8 @@ from tfdarshan.native.input_sums import InputCalls
 # Readers that go through one file side by side, each in order.
 SIDE_BY_SIDE = 16
 # Columns of sums by file, and of what is known of its last large read.
-READS, JUMPS, MOVED, LASTED, MADE = range(5)
-SUMS, STREAM = 5, 2
+READS, JUMPS, MOVED, LASTED, MADE, JUMPED = range(6)
+SUMS, STREAM = 6, 2
 
 
 class ReadOrder:
@@ -24,8 +24,8 @@ class ReadOrder:
 
     Attributes:
         sums: By file: reads at a known offset, those of them that go on after none of the 16 before them,
-            their bytes, their durations in ns; all reads. int64 of shape (files, 5), 0 for files that are not
-            looked at.
+            the bytes and durations in ns of the former; all reads; the durations in ns of those that go on
+            after none. int64 of shape (files, 6), 0 for files that are not looked at.
     """
 
     def __init__(self, in_pieces: Array, part_bytes: int) -> None:

@@ -3,7 +3,7 @@
 #include "check.h"
 
 enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1, PART_BYTES = 40 };
-enum { READS, JUMPS, MOVED, LASTED, MADE };
+enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };
 
 static int32_t file[MOST_READS];
 static int64_t offset[MOST_READS], length[MOST_READS], start_ns[MOST_READS], lasted_ns[MOST_READS];
@@ -79,6 +79,7 @@ static void check_pieces(int64_t sums[FILES][TFD_READ_ORDER_SUMS])
             continue;
         expected[file[read]][READS]++;
         expected[file[read]][JUMPS] += !goes_on_by_hand(read);
+        expected[file[read]][JUMPED] += goes_on_by_hand(read) ? 0 : lasted_ns[read];
         expected[file[read]][MOVED] += length[read];
         expected[file[read]][LASTED] += lasted_ns[read];
     }

@@ -22,6 +22,7 @@ from tfdarshan.analysis.in_order.read_judge import usual_s
 from tfdarshan.analysis.in_order.read_pieces import (
     FEWEST_READS,
     LEAST_STREAM,
+    READ_AHEAD_BYTES,
     SCATTERED,
     STREAM_PART_BYTES,
     ScatteredReads,
@@ -65,30 +66,44 @@ def at_once(session, measures) -> AtOnce:
     return AtOnce(segments, places, kinds, loop)
 
 
-def scattered_reads(segments: Segments, places: Array, files: int) -> ScatteredReads:
+def scattered_reads(segments: Segments, places: Array, sizes: Array) -> ScatteredReads:
     """Finds them.
 
     Args:
         segments: The session's calls.
         places: The reads with data to look at, in order of start.
-        files: How many rows the file table has.
+        sizes: Of the rows of the file table.
     """
+    files = len(sizes)
     count = np.bincount(segments.file[places], minlength=files)
     places = places[count[segments.file[places]] >= FEWEST_READS]
     places = places[segments.offset[places] >= 0]
     if len(places) == 0:
-        return ScatteredReads(places, 0, 0, 0.0)
+        return ScatteredReads(places, 0, 0, 0, 0.0)
     places = places[group_order(segments.file[places], files)]
     file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
     jumps = _jumps(file, offset, length)
     share = np.bincount(file, jumps, minlength=files) / np.maximum(np.bincount(file, minlength=files), 1)
-    kept = share[file] >= SCATTERED
-    duration = (segments.end_ns - segments.start_ns)[places[kept]]
+    lasted = (segments.end_ns - segments.start_ns)[places]
+    pieces, in_parts = np.bincount(file, minlength=files), np.zeros(files, bool)
+    for one in np.unique(file[share[file] < SCATTERED]).tolist():
+        mine, size = file == one, int(sizes[one])
+        made, moved = int(jumps[mine].sum()), int(length[mine].sum())
+        in_parts[one] = (
+            size > 0
+            and made >= FEWEST_READS * max(1, moved / size)
+            and moved <= READ_AHEAD_BYTES * made
+            and int(lasted[mine & jumps].sum()) >= SCATTERED * int(lasted[mine].sum())
+        )
+        pieces[one] = made + 1
+    kept = (share[file] >= SCATTERED) | in_parts[file]
+    duration = lasted[kept]
     per_file = np.bincount(file[kept], minlength=files)
     order = np.argsort(-per_file, kind="stable")
     return ScatteredReads(
         order[: int(np.count_nonzero(per_file))],
         int(kept.sum()),
+        int(pieces[np.unique(file[kept])].sum()),
         int(length[kept].sum()),
         float(duration.sum()) / 1e9,
     )

@@ -43,7 +43,7 @@ from tfdarshan.findings.straggler import SLOW_FILE
 from tfdarshan.sessions import schema
 
 ROWS_OF_A_GROUP = 7
-FIELDS = ("files", "reads", "read_bytes", "thread_s")
+FIELDS = ("files", "reads", "pieces", "read_bytes", "thread_s")
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def check(session):
 
 
 def check_order(measures, calls, count):
-    found, expected = measures.facts.pieces, scattered_reads(calls.segments, calls.reads, count)
+    found, expected = measures.facts.pieces, scattered_reads(calls.segments, calls.reads, measures.sizes)
     assert [getattr(found.scattered, name) for name in FIELDS[1:]] == [
         getattr(expected, name) for name in FIELDS[1:]
     ]

@@ -73,6 +73,7 @@ class InputLook:
 
     Args:
         read_counts: How often each file was read at most; one entry per row of the file table.
+        sizes: Their sizes, -1 where unknown.
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
         pass_bytes: What reading the input through once moves; None if that is not asked for.
@@ -83,6 +84,7 @@ class InputLook:
     def __init__(
         self,
         read_counts: Array,
+        sizes: Array,
         windows: StepWindows | None,
         is_loop: Callable[[Thread], bool],
         pass_bytes: float | None = None,
@@ -93,7 +95,8 @@ class InputLook:
         self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
-        self._pieces, self._pauses = PieceSums(read_counts), PauseCounts.between(windows, len(read_counts))
+        self._pieces = PieceSums(read_counts, sizes)
+        self._pauses = PauseCounts.between(windows, len(read_counts))
         self._readers: set[Thread] = set()
         self._writes = KeptWrites()
 

@@ -8,15 +8,17 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.input_sums import InputCalls
-from tfdarshan.native.read_order import JUMPS, LASTED, MADE, MOVED, READS, ReadOrder
+from tfdarshan.native.read_order import JUMPED, JUMPS, LASTED, MADE, MOVED, READS, ReadOrder
 
 # Files of fewer reads are not read in pieces.
 FEWEST_READS = 8
 # Reads of this size on are parts of a stream; with fewer bytes in such parts there is none.
 STREAM_PART_BYTES = 256 << 10
 LEAST_STREAM = 0.1
-# From this share of reads out of order on, a file counts.
+# From this share of reads out of order on, a file counts, or from this share of the time in them.
 SCATTERED = 0.3
+# What the kernel reads ahead at a time as a rule.
+READ_AHEAD_BYTES = 128 << 10
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,15 @@ class ScatteredReads:
     Attributes:
         files: Rows of the file table, the ones with the most such reads first.
         reads: How many.
+        pieces: How many parts they read, each from a jump up to the next; of files that count by the share of
+            their reads out of order every read is one.
         read_bytes: What they read.
         thread_s: Their durations added up.
     """
 
     files: Array
     reads: int
+    pieces: int
     read_bytes: int
     thread_s: float
 
@@ -57,9 +62,11 @@ class PieceSums:
 
     Args:
         read_counts: How often each file was read at most; one entry per row of the file table.
+        sizes: Their sizes, -1 where unknown.
     """
 
-    def __init__(self, read_counts: Array) -> None:
+    def __init__(self, read_counts: Array, sizes: Array) -> None:
+        self._sizes = sizes
         self._order = ReadOrder(read_counts >= FEWEST_READS, STREAM_PART_BYTES)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
@@ -73,12 +80,15 @@ class PieceSums:
     def _scattered(self) -> ScatteredReads:
         sums = self._order.sums
         reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
-        kept = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
+        apart = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
+        in_parts = ~apart & (reads > 0) & _waits_for_jumps(sums, self._sizes)
+        kept = apart | in_parts
         per_file = np.where(kept, reads, 0)
         order = np.argsort(-per_file, kind="stable")
         return ScatteredReads(
             order[: int(np.count_nonzero(per_file))],
             int(per_file.sum()),
+            int(reads[apart].sum() + (sums[in_parts, JUMPS] + 1).sum()),
             int(sums[kept, MOVED].sum()),
             float(sums[kept, LASTED].sum()) / 1e9,
         )
@@ -88,3 +98,19 @@ class PieceSums:
         if large <= 0 or large < LEAST_STREAM * self._order.moved_bytes:
             return 0.0
         return self._order.streamed_bytes / self._order.moved_bytes
+
+
+def _waits_for_jumps(sums: Array, sizes: Array) -> Array:
+    """Says which files wait for jumps, several a pass, though most of their reads go on after one before.
+
+    A sample that is read page after page is to storage what one read of it is: the pages behind the first are
+    read ahead. Parts of more than is read ahead at a time are streams. To begin again is no jump of a pass.
+    """
+    passes = np.maximum(1, sums[:, MOVED] / np.maximum(sizes, 1))
+    found: Array = (
+        (sizes > 0)
+        & (sums[:, JUMPS] >= FEWEST_READS * passes)
+        & (sums[:, MOVED] <= READ_AHEAD_BYTES * sums[:, JUMPS])
+        & (sums[:, JUMPED] >= SCATTERED * sums[:, LASTED])
+    )
+    return found
