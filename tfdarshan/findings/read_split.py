@@ -64,9 +64,10 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         slow, usual, quick = seconds_per_byte(measures)
         # At worst all that is under way shares what one stream is known to give at least.
         low = max(0.0, mean_s - _shared_by(measures) * size * slow)
-        expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in (usual, quick))
-        # What takes longer than storage is known to wait is expected to move bytes, if it may.
-        expected = min(expected, max(low, LONGEST_WAIT_S * _stored_share(measures)))
+        alone, expected, high = (max(0.0, mean_s - size * byte_s) for byte_s in (slow, usual, quick))
+        # What takes longer than storage is known to wait is expected to move bytes, as far as a slow
+        # stream may: the rest is a queue's.
+        expected = min(expected, max(alone, LONGEST_WAIT_S * _stored_share(measures)))
     if measures.streamed_share >= STREAMED:
         low, expected = 0.0, 0.0
     return low, expected, high
