@@ -50,6 +50,7 @@ class FileCosts:
             of which a single slow one changes little. None where calls have no segments.
         slow_read_s: Of `read_s`, the reads each of which took longer than memory does. None where calls have
             no segments.
+        slow_read_bytes: What these read; None likewise.
     """
 
     opens: Array
@@ -63,6 +64,7 @@ class FileCosts:
     stat_s: Array
     log_read: Array | None = None
     slow_read_s: Array | None = None
+    slow_read_bytes: Array | None = None
 
     @property
     def call_s(self) -> Array:
@@ -81,23 +83,56 @@ class FileCosts:
         found: Array = np.where(size_bytes > 0, whole, self.opens)
         return found
 
-    def fetched(self, stored_bytes: int | None, size_bytes: Array) -> FileCosts:
+    def fetched(
+        self,
+        stored_bytes: int | None,
+        size_bytes: Array,
+        program_bytes: float = 0.0,
+        *,
+        memory_keeps: bool = False,
+    ) -> FileCosts:
         """Gives the costs with as many bytes from storage as the kernel fetched; None leaves them.
 
         The kernel's figure is exact where passes' times are a guess: of more slow passes than were fetched,
-        a part was slow for another reason; with fewer, storage was as quick as memory in some.
+        memory served a part, the quick reads first, or it was slow for another reason; with fewer, storage
+        was as quick as memory in some.
 
         Args:
             stored_bytes: What the kernel fetched.
             size_bytes: The files' sizes, not above 0 where that is unknown.
+            program_bytes: What was read of files that are no input, such as modules: as much of what was
+                fetched may be theirs.
+            memory_keeps: Whether memory has room for all files once they were read: then storage served each
+                once where the kernel's figure may be the program's.
         """
         read, seen = float(self.read_bytes.sum()), float(self.slow_bytes.sum())
-        if stored_bytes is None or read <= 0 or stored_bytes == seen:
+        if stored_bytes is None or read <= 0:
             return self
-        if stored_bytes < seen:
-            part = stored_bytes / seen
-            return dataclasses.replace(self, slow_s=self.slow_s * part, slow_bytes=self.slow_bytes * part)
-        return self._with_more(stored_bytes - seen, size_bytes)
+        least = min(max(stored_bytes - program_bytes, 0.0), float(stored_bytes))
+        likely = seen
+        if least <= seen <= stored_bytes and program_bytes > 0 and memory_keeps:
+            likely = float(_once(self.read_bytes, size_bytes).sum())
+        taken = min(max(likely, least), float(stored_bytes))
+        if taken == seen:
+            return self
+        return self._with_fewer(taken) if taken < seen else self._with_more(taken - seen, size_bytes)
+
+    def _with_fewer(self, stored_bytes: float) -> FileCosts:
+        """Gives the costs with fewer bytes from storage: those of reads slower than memory, then others."""
+        slow_s, slow_bytes = self.slow_s, self.slow_bytes
+        if self.slow_read_s is None or self.slow_read_bytes is None:
+            sure_s, sure_bytes = np.zeros_like(slow_s), np.zeros_like(slow_bytes)
+        else:
+            sure_s = np.minimum(self.slow_read_s, slow_s)
+            sure_bytes = np.minimum(self.slow_read_bytes, slow_bytes)
+        sure, rest = float(sure_bytes.sum()), float((slow_bytes - sure_bytes).sum())
+        of_sure = min(1.0, stored_bytes / max(sure, 1e-9))
+        of_rest = max(0.0, stored_bytes - sure) / max(rest, 1e-9)
+        return dataclasses.replace(
+            self,
+            slow_s=of_sure * sure_s + of_rest * (slow_s - sure_s),
+            slow_bytes=of_sure * sure_bytes + of_rest * (slow_bytes - sure_bytes),
+        )
 
     def _with_more(self, more_bytes: float, size_bytes: Array) -> FileCosts:
         """Gives the costs with more bytes from storage.
@@ -106,7 +141,7 @@ class FileCosts:
         they are of any other. Reads that took longer than memory does are storage's first.
         """
         quick_bytes, quick_s = self.read_bytes - self.slow_bytes, self.read_s - self.slow_s
-        once = np.where(size_bytes > 0, np.minimum(size_bytes, self.read_bytes), self.read_bytes)
+        once = _once(self.read_bytes, size_bytes)
         first = np.clip(once - self.slow_bytes, 0, quick_bytes)
         of_first = min(1.0, more_bytes / max(float(first.sum()), 1e-9))
         rest = quick_bytes - first
@@ -117,6 +152,12 @@ class FileCosts:
         sure_s = np.where(added > 0, np.clip(slow_read_s - self.slow_s, 0, quick_s), 0)
         added_s = sure_s + part * (quick_s - sure_s)
         return dataclasses.replace(self, slow_s=self.slow_s + added_s, slow_bytes=self.slow_bytes + added)
+
+
+def _once(read_bytes: Array, size_bytes: Array) -> Array:
+    """Gives what each file's first pass read."""
+    once: Array = np.where(size_bytes > 0, np.minimum(size_bytes, read_bytes), read_bytes)
+    return once
 
 
 def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array) -> FileCosts:
@@ -151,7 +192,7 @@ class CostSums:
     def __init__(self, size_bytes: Array) -> None:
         self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
         self._passes = StoragePasses(size_bytes)
-        self._log_read, self._slow_read_ns = (np.zeros(len(size_bytes)) for _ in range(2))
+        self._log_read, self._slow_read_ns, self._slow_read_bytes = np.zeros((3, len(size_bytes)))
         self._made = False
 
     def add(self, calls: InputCalls) -> None:
@@ -162,6 +203,7 @@ class CostSums:
         slow = input_sums.chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
         slow = slow[calls.kind[slow] == KIND["read"]]
         np.add.at(self._slow_read_ns, calls.file[slow], (calls.end_ns - calls.start_ns)[slow])
+        np.add.at(self._slow_read_bytes, calls.file[slow], calls.length[slow])
 
     def reading(self) -> ReadingTimes | None:
         """Gives when files were read, None if none was."""
@@ -181,7 +223,7 @@ class CostSums:
         times = {name: self._sums[:, place] / 1e9 for name, place in TIMED.items()}
         costs = FileCosts(
             **counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read,
-            slow_read_s=self._slow_read_ns / 1e9,
+            slow_read_s=self._slow_read_ns / 1e9, slow_read_bytes=self._slow_read_bytes,
         )  # fmt: skip
         return costs, sample
 

@@ -35,8 +35,10 @@ from tfdarshan.sessions.process_data import ProcessData
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The kernel counts what is fetched for these only.
 PAGE_BYTES = 4096
+# Memory is for other things, too: the page cache keeps what takes half of it.
+KEPT_PART = 0.5
+# The kernel counts what is fetched for these only.
 BLOCK_FILE_SYSTEMS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"))
 
 
@@ -122,7 +124,10 @@ def measure_input(
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
-    costs = costs.fetched(stored, files.rows["size_bytes"].to_numpy())
+    size = files.rows["size_bytes"].to_numpy()
+    memory_bytes = (metas[0].get("machine") or {}).get("memory_bytes") or 0
+    keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
+    costs = costs.fetched(stored, size, _program_bytes(metas), memory_keeps=keeps)
     return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored)
 
 
@@ -147,6 +152,16 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
     pages = float((np.ceil(size / PAGE_BYTES) * PAGE_BYTES).sum())
     in_steps = fetched_in_steps(metas[0], pages / max(float(size.sum()), 1.0))
     return fetched if in_steps is None else min(fetched, in_steps)
+
+
+def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
+    """Gives what was read of files that the recording leaves out, outside of steps: modules, mostly.
+
+    Steps' own figures of what storage was asked for leave the start out.
+    """
+    if any((meta.get("steps") or {}).get("rows") for meta in metas):
+        return 0.0
+    return float(sum(meta.get("other", {}).get("excluded", {}).get("bytes_read", 0) for meta in metas))
 
 
 def _with_shared_writes(

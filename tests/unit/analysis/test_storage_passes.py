@@ -94,6 +94,39 @@ def test_memory_has_nothing_of_a_file_before_storage_served_it_once(stored, serv
     assert found.slow_bytes.tolist() == pytest.approx(served)
 
 
+def test_memory_served_the_quick_reads_of_what_the_kernel_did_not_fetch():
+    # GIVEN passes of 1,000 bytes in 110 ns, 100 ns of which 200 bytes took, though 500 bytes were fetched
+    seen = costs([1_000], [1_000])
+    seen = dataclasses.replace(
+        seen, slow_s=np.array([110e-9]), slow_read_s=np.array([100e-9]), slow_read_bytes=np.array([200.0])
+    )
+
+    # THEN the slow reads are all storage's, and of the others the rest of the bytes
+    found = seen.fetched(500, np.full(1, 1_000))
+    assert found.slow_bytes.tolist() == pytest.approx([500])
+    assert (found.slow_s * 1e9).tolist() == pytest.approx([100 + 10 * 300 / 800])
+    # ... while of slow reads that moved more than was fetched a part was slow for another reason
+    found = seen.fetched(50, np.full(1, 1_000))
+    assert found.slow_bytes.tolist() == pytest.approx([50])
+    assert (found.slow_s * 1e9).tolist() == pytest.approx([100 * 50 / 200])
+
+
+@pytest.mark.parametrize(
+    ("program", "keeps", "served"),
+    [(0, True, 250), (100, True, 150), (100, False, 150), (300, True, 100), (300, False, 120)],
+    ids=["none", "some", "some, no room", "all of it may be", "all of it may be, no room"],
+)
+def test_what_the_kernel_fetched_may_be_the_programs(program, keeps, served):
+    # GIVEN a file of 100 bytes read four times over, 120 of which seem to be storage's, and 250 that the
+    # kernel fetched for it and for modules
+    seen = costs([400], [120])
+
+    found = seen.fetched(250, np.full(1, 100), program, memory_keeps=keeps)
+
+    # THEN as many as only the file can have are its own, at the least, else one pass where memory keeps it
+    assert found.slow_bytes.tolist() == pytest.approx([served])
+
+
 def test_what_the_kernel_fetched_took_the_reads_that_are_slower_than_memory(tmp_path):
     # GIVEN a loop that reads a file twice in 1,000 pieces, ahead of which the kernel reads: of the first pass
     # each 32nd waits 2.5 ms, so that they take less than 100 us each

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.closed_readers import Delay, calls_of, shared_pipe
+from tests.closed_readers import Budget, Delay, calls_of, shared_pipe
 from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_more_readers import rests
 from tfdarshan.findings import small_files
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.read_split import wait_of_a_read
@@ -48,10 +49,37 @@ def test_reads_at_a_time_may_share_what_one_stream_gives(tmp_path, calls, certai
 
 def test_what_small_reads_take_in_a_queue_is_expected_to_be_waiting(tmp_path):
     # GIVEN one arm that serves 16 readers one at a time, and so each in more than storage is known to wait
-    measures = small(tmp_path, shared_pipe(readers=16, alone_ms=2.5, rest_ms=hardly_rests, count=FILES), 4_000)
+    measures = small(
+        tmp_path, shared_pipe(readers=16, alone_ms=2.5, rest_ms=hardly_rests, count=FILES), 4_000
+    )
 
     low, expected, _ = wait_of_a_read(measures)
 
     # THEN 4 kB take no more than 0.4 ms of it: a stream gives 10 MB/s or more
     assert 1e3 * expected == pytest.approx(40, rel=0.05)
     assert low < 0.9 * expected
+
+
+@pytest.mark.parametrize(
+    ("size", "calls_per_s", "waits"),
+    [(300_000, 500, 0.0), (100_000, 120, 0.9), (8_000, 500, 0.99)],
+    ids=["300 kB at 150 MB/s", "100 kB at 12 MB/s", "8 kB at 4 MB/s"],
+)
+def test_what_a_limit_of_reads_of_one_size_counts_is_what_such_limits_are_sold_with(
+    tmp_path, size, calls_per_s, waits
+):
+    # GIVEN a limit that holds calls back, of which nothing tells whether it counts bytes or calls
+    calls = calls_of(
+        Budget(calls_per_s // 10), readers=1, rest_ms=rests(0.2), count=1_500, size=lambda noise: size
+    )
+    measures = small(tmp_path, calls, size)
+    assert measures.allowance is not None
+    assert measures.allowance.counts is None
+
+    _, expected, high = wait_of_a_read(measures)
+
+    # THEN large reads at the rate of a disk are expected to move bytes, and to wait at most
+    reads = measures.group("read")
+    mean_s = reads.thread_s / reads.calls
+    assert expected == pytest.approx(waits * mean_s, abs=0.05 * mean_s)
+    assert high >= 0.65 * mean_s
