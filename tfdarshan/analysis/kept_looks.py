@@ -13,6 +13,7 @@ from tfdarshan.analysis.file_totals import FileEntry, FileTotals
 from tfdarshan.analysis.in_order.held_calls import HeldCalls
 from tfdarshan.analysis.in_order.input_look import AskedCalls, InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
+from tfdarshan.analysis.in_order.read_bursts import ReadBursts
 from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowReads
 from tfdarshan.analysis.in_order.read_pieces import ReadPieces, ScatteredReads
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 CLASSES = (
     AskedCalls, CallGroup, ComparedReads, DepthPhases, FileCosts, FileEntry, FileTotals, HeldCalls,
     InputFacts, InputPipeline, MountFigures, Operation, PassSample, PauseCounts, PauseReading, ProgramCalls,
-    RankFigures, RankTable, ReadPieces, ReaderCount, ReadingTimes, ScatteredReads, Segments, SharedReads,
-    SlowReads, StoredCalls, Thread, UnionPartial, WriteCalls,
+    RankFigures, RankTable, ReadBursts, ReadPieces, ReaderCount, ReadingTimes, ScatteredReads, Segments,
+    SharedReads, SlowReads, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip
 
 

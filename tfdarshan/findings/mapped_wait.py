@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.mapped_waits import MappedWaits
 from tfdarshan.findings import mapped_random
+from tfdarshan.findings.beside_compute import LIKELY, processors_free
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
 from tfdarshan.findings.mapped_cures import READERS, name_of, read_ahead_of_faults
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import FULL, TRANSFERS, WAITS, probe_command, times_as_long
-from tfdarshan.findings.prefetch import LIKELY, processors_free
 from tfdarshan.findings.unseen_faults import unseen_faults
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
