@@ -29,6 +29,7 @@ from tests.unit.findings.test_others_load import job as beside_others
 from tests.unit.findings.test_probed_storage import FULL, WAITING, with_probe
 from tests.unit.findings.test_python_lock import job as python_reads
 from tests.unit.findings.test_rank_findings import shards
+from tests.unit.findings.test_read_on_demand import job as on_demand
 from tests.unit.findings.test_reads_beside_decoding import PARSE, SIDE_BY_SIDE
 from tests.unit.findings.test_reads_beside_decoding import job as reads_beside
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
@@ -327,6 +328,16 @@ ROWS = {
         lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH),
         lambda _: "prefetch(tf.data.AUTOTUNE)",
         lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
+    ),
+    "read on demand": Row(
+        "The first burst brings no more than later ones, so no batch is prepared ahead.", on_demand,
+        lambda found: [
+            "each batch is read only when it is asked for",
+            f"in {len(found.calls('open')) // 8} bursts of 8 files, 10.0 ms each, and not in the pauses of ",
+            f"the first of {len(found.calls('open')) // 8} bursts brings 8 files, later ones 8 files",
+            f"processors are busy for at most {percent(0.05 * 40 * 40, 30 * 39)} of them",
+            "batches are decoded there",
+        ], partial(on_demand, ahead=2),
     ),
     "bytes by sizes": Row(
         " ns, by reads of other sizes", partial(small_files, sizes=2),

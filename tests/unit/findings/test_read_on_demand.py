@@ -1,0 +1,187 @@
+"""A job without steps whose batches are read one at a time, with pauses, has no batch prepared ahead."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order.read_bursts import read_bursts
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.native.input_sums import InputCalls
+
+KB = 1_000
+FILES, BATCHES = 8, 40
+TF_DATA = [{"stages": [PATHS, LOAD, BATCH], "pool_threads": None, "datasets": 1, "iterators": 1}]
+COMPUTES, HAS_MORE = "steps compute in the pauses", "storage has more to give while steps compute"
+
+
+def job(
+    logdir,
+    *,
+    by=7,
+    read_ms=10.0,
+    pause_ms=30.0,
+    ahead=0,
+    passes=2,
+    busy=0.05,
+    first_ms=None,
+    sizes=None,
+    lull_ms=0.0,
+    writes_ms=0.0,
+    started_by="run",
+    pipelines=(),
+):
+    """Gives batches of 8 files, each read in a burst, with pauses between them; nothing says what a step is.
+
+    Args:
+        logdir: Where.
+        by: Who reads.
+        read_ms: What a batch takes.
+        pause_ms: What comes after it.
+        ahead: Batches that are read at once after the first one.
+        passes: How often the files are read.
+        busy: How much of a processor is used throughout.
+        first_ms: What the first batch takes, if it is something else.
+        sizes: Files of each batch, if they are not alike.
+        lull_ms: A rest within each batch, while a sample is decoded.
+        writes_ms: What of each pause the loop writes to a file.
+        started_by: Who started to record.
+        pipelines: Those of tf.data.
+    """
+    at, calls, file = 0.0, [], 0
+    files = FILES * BATCHES // passes
+    for batch in range(BATCHES):
+        count = FILES if sizes is None else sizes[batch % len(sizes)]
+        each_ms = (first_ms if batch == 0 and first_ms is not None else read_ms) / count
+        for place in range(count):
+            at += lull_ms if place == count // 2 else 0.0
+            calls += [
+                (at, at + each_ms / 2, by, "open", file % files, 0),
+                (at + each_ms / 2, at + each_ms, by, "read", file % files, 8 * KB),
+            ]
+            at, file = at + each_ms, file + 1
+        if batch < ahead:
+            continue
+        if writes_ms:
+            calls.append((at + 1, at + 1 + writes_ms, LOOP, "write", files, 100 * KB))
+        at += pause_ms
+    meta = {
+        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": busy * at / 1000},
+        "pipelines": {"found": list(pipelines), "left_out": 0},
+        "started_by": started_by,
+    }
+    paths = [f"/data/{n}" for n in range(files)] + ["/out/log"]
+    return training(logdir, calls, paths=paths, sizes=[8 * KB] * files + [-1], duration_ms=at, meta=meta)
+
+
+def prefetched(session):
+    return next((one for one in diagnose(session).findings if one.name == "prefetch"), None)
+
+
+@pytest.mark.parametrize(("by", "who"), [(7, "the loop waits for what it reads"), (LOOP, "the loop reads")])
+def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, who):
+    found = diagnose(job(tmp_path, by=by))
+    one = next(one for one in found.findings if one.name == "prefetch")
+
+    # THEN each burst but the first is hidden in the pause before it
+    assert one.kind == "problem"
+    assert found.verdict.finding == "prefetch"
+    assert (
+        "The input is read in 40 bursts of 8 files, 10.0 ms each, and not in the pauses of 30.0 ms"
+        in one.what
+    )
+    assert "The first burst brings no more than later ones, so no batch is prepared ahead." in one.what
+    assert one.gain.expected_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
+    assert one.gain.low_s > 0
+    assert one.gain.unit == "session"
+    assert one.cure.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert who in one.cure.what
+
+
+def test_pauses_shorter_than_the_bursts_hide_no_more_than_they_are(tmp_path):
+    one = prefetched(job(tmp_path, read_ms=30.0, pause_ms=10.0))
+
+    assert one.gain.expected_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # a buffer was filled
+        {"ahead": 1},
+        {"ahead": 4},
+        # bursts of anything, as of a job that is no training
+        {"sizes": (2, 14, 8)},
+        # who began in the middle may have come when the buffer was full
+        {"passes": 1, "started_by": "profile"},
+        # tf.data says itself whether it prepares ahead
+        {"pipelines": TF_DATA},
+        # there is no pause to read in
+        {"pause_ms": 0.0},
+    ],
+)
+def test_what_may_be_prepared_ahead_is_not_said_to_be_read_on_demand(tmp_path, changes):
+    assert prefetched(job(tmp_path, **changes)) is None
+
+
+@pytest.mark.parametrize("changes", [{"passes": 1}, {"started_by": "profile"}, {"lull_ms": 5.0}])
+def test_a_whole_run_or_a_second_epoch_shows_how_it_began(tmp_path, changes):
+    one = prefetched(job(tmp_path, **changes))
+
+    # THEN a rest while a sample is decoded parts no burst
+    assert "40 bursts of 8 files" in one.what
+
+
+@pytest.mark.parametrize(("busy", "sure"), [(0.05, True), (0.9, False)])
+def test_what_keeps_processors_busy_in_the_pauses_may_be_decoding(tmp_path, busy, sure):
+    gain = prefetched(job(tmp_path, busy=busy)).gain
+
+    # THEN nobody knows whether that is a step's work: half is expected, and nothing is certain
+    (computes,) = (entry for entry in gain.assumptions if entry.claim == COMPUTES)
+    assert bool(computes.support) is sure
+    assert (gain.low_s > 0) is sure
+    assert gain.expected_s == pytest.approx(gain.if_so_s * (1.0 if sure else 0.5))
+    # A batch may be decoded as long as it is read, and that would be hidden, too.
+    assert (gain.high_s > 39 * 0.015) is not sure
+
+
+def test_pauses_in_which_the_job_writes_are_no_rests_of_storage(tmp_path):
+    one = prefetched(job(tmp_path, writes_ms=24.0))
+
+    # THEN what is left of each is 6 ms
+    assert one.gain.if_so_s == pytest.approx(39 * (0.92 * 0.006 - 30e-6), rel=1e-6)
+
+
+def test_storage_that_makes_up_for_rests_may_have_no_more_to_give(tmp_path):
+    # GIVEN a first burst as long as a later one with its pause: what came in the pause was allowed meanwhile
+    gain = prefetched(job(tmp_path, read_ms=20.0, pause_ms=30.0, first_ms=50.0)).gain
+
+    (more,) = (entry for entry in gain.assumptions if entry.claim == HAS_MORE)
+    assert not more.support
+    assert gain.low_s == 0
+
+
+def test_bursts_are_the_same_however_calls_come():
+    # GIVEN 12 bursts of 3 calls, one of which is longer than all that begin after it in its burst
+    starts = np.concatenate([np.array([0, 1, 2]) * 1_000_000 + 40_000_000 * n for n in range(12)])
+    ends = starts + np.tile([9_000_000, 500_000, 500_000], 12)
+    kind = np.tile([KIND["open"], KIND["read"], KIND["read"]], 12)
+    calls = InputCalls(starts, ends, np.full(36, 100), np.zeros(36), np.zeros(36), kind)
+
+    # WHEN they come in blocks of several sizes
+    found = [
+        read_bursts(calls.part(slice(at, at + size)) for at in range(0, 36, size)) for size in (1, 2, 5, 36)
+    ]
+
+    # THEN
+    for one in found:
+        for field in dataclasses.fields(one):
+            np.testing.assert_array_equal(getattr(one, field.name), getattr(found[0], field.name))
+    assert found[0].brought.tolist() == [[1] * 12, [2] * 12, [200] * 12]
+    assert found[0].pauses_s == pytest.approx(np.full(11, 0.031))
+    assert read_bursts([]) is None
