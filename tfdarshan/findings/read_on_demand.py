@@ -44,8 +44,8 @@ def read_on_demand(measures: Measures) -> Finding | None:
         kind="problem",
         title="each batch is read only when it is asked for",
         what=f"The input is read in {count:,} bursts of {brings}, {human_seconds(lasts_s)} each, and not in "
-        f"the pauses of {human_seconds(pause_s)} between them. The first burst brings no more than later "
-        "ones, so no batch is prepared ahead.",
+        f"the pauses of {human_seconds(pause_s)} between them. No burst brings more, as the first of a "
+        "pipeline that fills a buffer does, so no batch is prepared ahead.",
         evidence=(
             Evidence("bursts of calls on input", f"{count:,}", float(count)),
             Evidence("a burst, median", human_seconds(lasts_s), lasts_s),
@@ -127,15 +127,17 @@ def _busy_share(measures: Measures, pauses_s: Array) -> float:
 
 
 def _assumed(measures: Measures, bursts: ReadBursts, busy: float) -> list[Assumption]:
-    name, usual, first = bursts.batch or ("", 0, 0)
-    ahead = f"the first of {len(bursts.start_ns):,} bursts brings {_amount(name, first)}, later ones "
+    name, usual, most = bursts.batch or ("", 0, 0)
+    ahead = f"none of {len(bursts.start_ns):,} bursts brings more than {_amount(name, most)}, the usual one "
     computes = f"processors are busy for at most {percent(busy, 1)} of them" if busy < BUSY_STEPS else ""
     pause_s = float(np.median(bursts.pauses_s))
     return [
         Assumption(
-            "no batch is prepared ahead", ahead + _amount(name, usual), "a larger buffer changes nothing"
+            "no batch is prepared ahead",
+            f"{ahead}brings {_amount(name, usual)}",
+            "a larger buffer changes nothing",
         ),
-        Assumption("steps compute in the pauses", computes, "batches are decoded there"),
+        Assumption("steps compute in the pauses", computes, "batches are decoded, or fetched, there"),
         *storage_has_more(measures, bursts.lasts_s, pause_s),
         *processors_free(measures),
     ]

@@ -32,6 +32,7 @@ def job(
     first_ms=None,
     sizes=None,
     lull_ms=0.0,
+    labels=False,
     writes_ms=0.0,
     started_by="run",
     pipelines=(),
@@ -49,12 +50,16 @@ def job(
         first_ms: What the first batch takes, if it is something else.
         sizes: Files of each batch, if they are not alike.
         lull_ms: A rest within each batch, while a sample is decoded.
+        labels: Whether it begins with a small file of labels, and a pause in which a model is made.
         writes_ms: What of each pause the loop writes to a file.
         started_by: Who started to record.
         pipelines: Those of tf.data.
     """
     at, calls, file = 0.0, [], 0
     files = FILES * BATCHES // passes
+    if labels:
+        calls += [(0.0, 0.1, LOOP, "open", files + 1, 0), (0.1, 0.2, LOOP, "read", files + 1, 8 * KB)]
+        at = pause_ms
     for batch in range(BATCHES):
         count = FILES if sizes is None else sizes[batch % len(sizes)]
         each_ms = (first_ms if batch == 0 and first_ms is not None else read_ms) / count
@@ -75,8 +80,10 @@ def job(
         "pipelines": {"found": list(pipelines), "left_out": 0},
         "started_by": started_by,
     }
-    paths = [f"/data/{n}" for n in range(files)] + ["/out/log"]
-    return training(logdir, calls, paths=paths, sizes=[8 * KB] * files + [-1], duration_ms=at, meta=meta)
+    paths = [f"/data/{n}" for n in range(files)] + ["/out/log", "/data/labels"]
+    return training(
+        logdir, calls, paths=paths, sizes=[8 * KB] * files + [-1, 8 * KB], duration_ms=at, meta=meta
+    )
 
 
 def prefetched(session):
@@ -95,10 +102,18 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
         "The input is read in 40 bursts of 8 files, 10.0 ms each, and not in the pauses of 30.0 ms"
         in one.what
     )
-    assert "The first burst brings no more than later ones, so no batch is prepared ahead." in one.what
+    assert (
+        "No burst brings more, as the first of a pipeline that fills a buffer does, so no batch is"
+        in one.what
+    )
     assert one.gain.expected_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
     assert one.gain.low_s > 0
     assert one.gain.unit == "session"
+    assert {entry.label: entry.value for entry in one.evidence} == {
+        "bursts of calls on input": 40,
+        "a burst, median": pytest.approx(0.010),
+        "a pause, median": pytest.approx(0.030),
+    }
     assert one.cure.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
     assert who in one.cure.what
 
@@ -115,6 +130,8 @@ def test_pauses_shorter_than_the_bursts_hide_no_more_than_they_are(tmp_path):
         # a buffer was filled
         {"ahead": 1},
         {"ahead": 4},
+        # and labels were read before that, with a pause
+        {"ahead": 4, "labels": True},
         # bursts of anything, as of a job that is no training
         {"sizes": (2, 14, 8)},
         # who began in the middle may have come when the buffer was full
@@ -129,12 +146,15 @@ def test_what_may_be_prepared_ahead_is_not_said_to_be_read_on_demand(tmp_path, c
     assert prefetched(job(tmp_path, **changes)) is None
 
 
-@pytest.mark.parametrize("changes", [{"passes": 1}, {"started_by": "profile"}, {"lull_ms": 5.0}])
-def test_a_whole_run_or_a_second_epoch_shows_how_it_began(tmp_path, changes):
+@pytest.mark.parametrize(
+    ("changes", "bursts"),
+    [({"passes": 1}, 40), ({"started_by": "profile"}, 40), ({"lull_ms": 5.0}, 40), ({"labels": True}, 41)],
+)
+def test_a_whole_run_or_a_second_epoch_shows_how_it_began(tmp_path, changes, bursts):
     one = prefetched(job(tmp_path, **changes))
 
     # THEN a rest while a sample is decoded parts no burst
-    assert "40 bursts of 8 files" in one.what
+    assert f"{bursts} bursts of 8 files" in one.what
 
 
 @pytest.mark.parametrize(("busy", "sure"), [(0.05, True), (0.9, False)])

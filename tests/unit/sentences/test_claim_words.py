@@ -330,13 +330,15 @@ ROWS = {
         lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
     ),
     "read on demand": Row(
-        "The first burst brings no more than later ones, so no batch is prepared ahead.", on_demand,
+        " between them. No burst brings more, as the first of a pipeline that fills a buffer does, so no batch is "
+        "prepared ahead.",
+        on_demand,
         lambda found: [
             "each batch is read only when it is asked for",
             f"in {len(found.calls('open')) // 8} bursts of 8 files, 10.0 ms each, and not in the pauses of ",
-            f"the first of {len(found.calls('open')) // 8} bursts brings 8 files, later ones 8 files",
+            f"none of {len(found.calls('open')) // 8} bursts brings more than 8 files, the usual one ",
             f"processors are busy for at most {percent(0.05 * 40 * 40, 30 * 39)} of them",
-            "batches are decoded there",
+            "batches are decoded, or fetched, there",
         ], partial(on_demand, ahead=2),
     ),
     "bytes by sizes": Row(

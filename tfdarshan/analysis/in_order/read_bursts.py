@@ -1,7 +1,7 @@
 """Bursts in which a job without steps reads its input, and the pauses between them, in which nothing reads.
 
 A loop that reads each batch only when it needs it reads one batch, pauses, and reads the next one. A pipeline
-that prepares ahead looks the same once its buffer is full, but begins with several batches in a row.
+that prepares ahead looks alike once its buffer is full, but begins each epoch with several batches in a row.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ class ReadBursts:
 
     @property
     def batch(self) -> tuple[str, int, int] | None:
-        """What all bring alike, how much of it a burst does, and the first one; None if it is nothing.
+        """What all bring alike, how much of it the usual one does, and the largest; None if it is nothing.
 
-        The last burst may be what was left.
+        The first and the last one need not: other files are read at first, and what is left at last.
         """
         if len(self.start_ns) < LEAST_BURSTS:
             return None
-        for name, brought in zip(COUNTED, self.brought.tolist(), strict=True):
+        for name, brought in zip(COUNTED, self.brought, strict=True):
             usual = float(np.median(brought))
-            alike = np.abs(np.array(brought[1:-1]) - usual) <= ALIKE * usual
+            alike = np.abs(brought[1:-1] - usual) <= ALIKE * usual
             if usual > 0 and float(alike.mean()) >= REGULAR:
-                return name, round(usual), brought[0]
+                return name, round(usual), int(brought.max())
         return None
 
     @property
     def one_at_a_time(self) -> bool:
-        """Whether all bring as much, the first one as well: no buffer was filled before the first pause."""
+        """Whether none brings more than the usual one: no buffer was filled in any epoch."""
         batch = self.batch
         return batch is not None and batch[2] <= (1 + ALIKE) * batch[1]
 
