@@ -330,8 +330,8 @@ ROWS = {
         lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
     ),
     "read on demand": Row(
-        " between them. No burst brings more, as the first of a pipeline that fills a buffer does, so no batch is "
-        "prepared ahead.",
+        " between them. No burst brings more, as the first of a pipeline that fills a buffer does, "
+        "so no batch is prepared ahead.",
         on_demand,
         lambda found: [
             "each batch is read only when it is asked for",
