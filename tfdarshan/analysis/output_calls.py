@@ -14,6 +14,9 @@ from tfdarshan.analysis.step_windows import StepWindows
 
 # A step that computes this many times the median is held up by something.
 HELD_UP = 1.3
+# So many saves tell whether steps are longer for them: if this share of the steps that save is held up, and
+# of the others no more than the rest of it.
+SAVES_THAT_TELL, MOST = 5, 0.9
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,27 @@ def excess_s(windows: StepWindows | None, bursts: pd.DataFrame) -> float:
     if windows is None or len(windows.start_ns) < 3:
         return 0.0
     lost = _lost_time(windows)
-    touched = np.zeros(len(lost.lost_s), bool)
-    for start_ns, end_ns in zip(bursts["start_ns"].tolist(), bursts["end_ns"].tolist(), strict=True):
-        touched |= lost.touched(start_ns, end_ns)
-    return float(lost.lost_s[touched].sum())
+    return float(lost.lost_s[lost.touched_by(bursts)].sum())
+
+
+def excess_is_theirs(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
+    """Says whether steps take longer if a burst reaches into them, and hardly ever else.
+
+    Then what they take longer is the save's as a whole, and not only while it writes: it copies what it
+    saves, and describes it.
+
+    Args:
+        windows: The session's steps.
+        bursts: `checkpoint_bursts`.
+    """
+    if windows is None or len(windows.start_ns) < 3 or len(bursts) < SAVES_THAT_TELL:
+        return False
+    lost = _lost_time(windows)
+    steps = np.arange(len(lost.lost_s)) < len(windows.start_ns)
+    held, touched = lost.lost_s > 0, lost.touched_by(bursts)
+    others = steps & ~touched
+    each = np.mean(held[steps & touched]) >= MOST if (steps & touched).any() else False
+    return bool(each and np.count_nonzero(held & others) <= (1 - MOST) * np.count_nonzero(others))
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,13 @@ class _LostTime:
     def touched(self, start_ns: int, end_ns: int) -> Array:
         """Says which intervals a stretch of time reaches into."""
         return (self.start_ns < end_ns) & (self.end_ns > start_ns)
+
+    def touched_by(self, bursts: pd.DataFrame) -> Array:
+        """Says the same of all bursts together."""
+        touched = np.zeros(len(self.lost_s), bool)
+        for start_ns, end_ns in zip(bursts["start_ns"].tolist(), bursts["end_ns"].tolist(), strict=True):
+            touched |= self.touched(start_ns, end_ns)
+        return touched
 
     def within_s(self, start_ns: int, end_ns: int) -> float:
         """Gives what was lost in the intervals that a stretch of time reaches into, at most its length."""

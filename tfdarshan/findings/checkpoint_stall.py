@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import KIND, kinds_of
 from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
-from tfdarshan.analysis.output_calls import excess_s, stalled_s
+from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, stalled_s
 from tfdarshan.analysis.segments import WRITE
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
@@ -33,6 +34,8 @@ IDLE_CPUS = 1.0
 IDLE = "a processor is idle"
 # A burst buffer reads what it wrote to the slow tier once more, to know that it is whole.
 WRITTEN_AND_READ = 2.0
+# And makes so many small calls there: names, manifests, syncs, and what it looks for.
+SMALL_CALLS = 80
 # Saves that are written behind the loop's back may wait for those before them, in all for so much of what
 # they take.
 LATE = 0.1
@@ -77,32 +80,33 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if windows is None and not (_alike(bursts) and measures.input_calls.calls):
         return _burst_note(measures, bursts, stalls)
     units = measures.model.units
-    most = max(stall_s, excess_s(windows, bursts) - float(synced.sum())) / units
+    most_s = max(stall_s, excess_s(windows, bursts) - float(synced.sum()))
+    held_s = most_s if excess_is_theirs(windows, bursts) else stall_s
     assumed = [_time_for_it(measures, bursts, stalls), *_processor_for_it(measures)]
     if windows is None:
         assumed.append(_saves(bursts))
     # Saves that come too soon are written one after the other, beside all else that the job does.
-    beside_s = max(0.0, min(stall_s, measures.model.all_s - _behind_s(measures, stall_s)))
+    beside_s = max(0.0, min(held_s, measures.model.all_s - _behind_s(measures, stall_s, len(bursts))))
     low, likely = (share * beside_s / units for share in LIKELY)
     taken = IDLE if _others_take_it(measures) else ""
     chance = 1.0 if all(entry.support or entry.claim == taken for entry in assumed[1:]) else UNSHOWN
     beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
-    stall_s_saved = (low, likely, most)
+    stall_s_saved = (low, likely, most_s / units)
     gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance)
     longest = bursts.iloc[int(np.argmax(stalls))]
     buffered = _uses_a_burst_buffer(measures)
     return Finding(
         name=NAME,
         kind="note" if buffered else "problem",
-        title=_title(measures, bursts, stall_s),
-        what=f"{_written(measures, bursts)} took {human_seconds(stall_s)}, in which "
+        title=_title(measures, bursts, held_s),
+        what=f"{_written(measures, bursts)} took {human_seconds(held_s)}, in which "
         f"{measures.loop if windows is None else 'steps'} stood still.",
         evidence=(
             Evidence("checkpoints" if windows is not None else "bursts", f"{len(bursts):,}", len(bursts)),
             Evidence("written", human_bytes(moved), moved),
-            Evidence("held up", human_seconds(stall_s), stall_s),
+            Evidence("held up", human_seconds(held_s), held_s),
             Evidence("writing", human_seconds(float(bursts["write_ns"].sum()) / 1e9)),
-            *_interval(measures, bursts, stall_s),
+            *_interval(measures, bursts, held_s),
         ),
         files=(f"{longest['directory']}/{longest['name']}",),
         unit=measures.model.unit,
@@ -150,7 +154,7 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
         left_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9 - stalls[:-1]
         each, left = (human_seconds(max(float(np.median(part)), 0.0)) for part in (stalls, left_s))
         seen = f"{count} of {each}, {left} from one to the next"
-        busy_s = [_behind_s(measures, float(stall_s)) for stall_s in stalls]
+        busy_s = [_behind_s(measures, float(stall_s), 1) for stall_s in stalls]
         seen = seen if _late_s(busy_s, left_s.tolist()) <= LATE * sum(busy_s) else ""
     return Assumption(
         "a checkpoint can be written while training goes on",
@@ -159,9 +163,22 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
     )
 
 
-def _behind_s(measures: Measures, stall_s: float) -> float:
-    """Gives how long storage is busy with what holds training up so long, saved behind the loop's back."""
-    return stall_s * (WRITTEN_AND_READ if saves_by_tensorflow(measures) else 1.0)
+def _behind_s(measures: Measures, stall_s: float, saves: int) -> float:
+    """Gives how long storage is busy with saves that held training up so long, if made behind its back."""
+    if not saves_by_tensorflow(measures):
+        return stall_s
+    return WRITTEN_AND_READ * stall_s + saves * SMALL_CALLS * _open_s(measures)
+
+
+def _open_s(measures: Measures) -> float:
+    """Gives what an open of a file that is written takes as a rule; 0 where calls are too many to look."""
+    calls = measures.session_calls.in_memory
+    if calls is None:
+        return 0.0
+    written = measures.files.rows["bytes_written"].to_numpy() > 0
+    opens = np.flatnonzero((kinds_of(calls) == KIND["open"]) & (calls.file >= 0))
+    opens = opens[written[calls.file[opens]]]
+    return float(np.median(calls.end_ns[opens] - calls.start_ns[opens])) / 1e9 if len(opens) else 0.0
 
 
 def _late_s(busy_s: Sequence[float], left_s: Sequence[float]) -> float:

@@ -4,7 +4,9 @@ import pytest
 
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings import checkpoint_stall
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
 from tfdarshan.options import Options
 
@@ -129,6 +131,50 @@ def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path
     # THEN
     assert first.gain.expected_s * 20 == pytest.approx(0.7 * 0.35)
     assert first.gain.high_s * 20 == pytest.approx(0.4 + 0.01 * 2.4)
+
+
+def saved_in_steps(*, every, longer_each=None, meta_ms=0.01):
+    """Gives 60 steps of 80 ms, which take 40 ms longer where they save in 7 ms of writes, or now and then."""
+    calls, steps, at, saves = [], [], 0.0, 0
+    for n in range(60):
+        saved = n % every == every - 1
+        took = 120 if saved or (longer_each and n % longer_each == 0) else 80
+        if saved:
+            saves += 1
+            calls += [
+                (at + 90, at + 90 + meta_ms, LOOP, "open", saves, 0),
+                (at + 92, at + 99, LOOP, "write", saves, 16 * MB, 0),
+            ]
+        steps.append((at, at + took, 0))
+        at += took
+    names = ["/data/a", *(f"/out/ckpt-{n}.data-00000-of-00001" for n in range(1, saves + 1))]
+    return calls, steps, names
+
+
+@pytest.mark.parametrize(
+    ("every", "longer_each", "held_s"),
+    [(3, None, 0.040), (20, None, 0.007), (3, 7, 0.007)],
+    ids=["steps that save", "three saves", "other steps as well"],
+)
+def test_a_save_takes_what_steps_with_one_take_longer_if_only_these_do(tmp_path, every, longer_each, held_s):
+    calls, steps, names = saved_in_steps(every=every, longer_each=longer_each)
+    session = training(tmp_path, calls, steps, paths=names)
+
+    found = checkpoint_stall.find(measure(session))
+
+    saves = len(names) - 1
+    assert found.gain.if_so_s * 60 == pytest.approx(0.7 * held_s * saves, rel=0.05)
+    assert found.gain.high_s * 60 > 0.035 * saves
+
+
+def test_a_burst_buffer_makes_small_calls_that_storage_may_take_long_for(tmp_path):
+    # GIVEN the same saves of TensorFlow's, to storage that takes 10 ms for each open
+    calls, steps, names = saved_in_steps(every=3, meta_ms=10)
+    session = training(tmp_path, calls, steps, paths=names)
+
+    # THEN 80 such calls a save take longer than steps leave
+    gain = checkpoint_stall.find(measure(session)).gain
+    assert gain.low_s == gain.expected_s == 0
 
 
 def test_the_page_cache_is_noted_and_no_problem(tmp_path):
