@@ -21,8 +21,8 @@ LONGEST_WAIT_S = 0.03
 # Of the time for which a limit of bytes held reads, what is theirs for certain.
 CERTAINLY = 0.9
 # Disks that are sold with a limit of calls and one of bytes, as clouds do, reach both with reads of 40 to 200
-# kB, and give 60 MB/s or more: what is as much of larger reads is a limit of bytes, less is one of calls.
-LIMITS_MEET_BYTES, SOLD_BYTES_PER_S = 200e3, 60e6
+# kB, and give 100 MB/s or more: what is as much of larger reads is a limit of bytes, less is one of calls.
+LIMITS_MEET_BYTES, SOLD_BYTES_PER_S = 200e3, 100e6
 LEAST_S = 1e-12
 
 
