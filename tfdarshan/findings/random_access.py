@@ -52,7 +52,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     saved = [
         share * (1 - seconds / found.thread_s) for seconds in _sequential_s(measures, needed, found.files)
     ]
-    spared_s = [max(0.0, value) * reads.thread_s + asked.thread_s for value in saved]
+    # Memory gives no more in order; of SQLite's rows it is the reads of pages that are fewer.
+    most_s = math.inf if by_page else share * _stored_share(measures, found.files) * reads.thread_s
+    spared_s = [min(max(0.0, value) * reads.thread_s, most_s) + asked.thread_s for value in saved]
+    if spared_s[2] <= 0:
+        return None
     calls = reads + asked
     low, expected, high = (seconds / calls.thread_s for seconds in spared_s)
     each_s = found.thread_s / found.pieces
@@ -134,6 +138,12 @@ def _covered_bytes(measures: Measures, files: np.ndarray) -> float:
     """Gives what reading the files through, as often as their bytes were read, comes to."""
     size = measures.sizes[files]
     return float(np.where(size > 0, size, 0).sum())
+
+
+def _stored_share(measures: Measures, files: np.ndarray) -> float:
+    """Gives the share of the time in some files' reads that passes take which storage served."""
+    costs = measures.costs
+    return min(1.0, float(costs.slow_s[files].sum()) / max(float(costs.read_s[files].sum()), 1e-12))
 
 
 def _sequential_s(measures: Measures, needed: float, files: np.ndarray) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -160,6 +161,10 @@ def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> Ru
     options: dict[str, Any] = {"include": [f"{room.folder}/"], "tf_profiler": False}
     options |= scenario.options(room)
     room.make_ready()
+    # What scenarios before this one left is collected now, and is no work of this one's.
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
     with tfdarshan.profile(room.logs, **options) as recorded:
         stolen, elsewhere, start_s = stolen_s(), busy_elsewhere_s(), time.perf_counter()
         job(room)
