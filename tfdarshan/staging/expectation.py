@@ -17,9 +17,9 @@ FAST_SLOWER, FAST_QUICKER = 2.0, 5.0
 # What is not waited for any more may be worked for, and more so the more threads take turns at it: of what
 # is saved all but this share for each reader is sure, and at least so much.
 UNSURE_EACH, SURE = 0.05, 0.75
-# A thread that waited goes on later than its call ended, and with cold caches: in the lower bound, the
-# expectation and the upper bound.
-WAKE_S = (0.0, 20e-6, 100e-6)
+# A thread that waited goes on later than its call ended, and with cold caches, and so do those that it hands
+# its sample to, on processors that fell idle: in the lower bound, the expectation and the upper bound.
+WAKE_S = (0.0, 20e-6, 1e-3)
 # Of what is left, the most that runs differ by, and what the best of runs takes less than others.
 NOISE_LEFT, QUICKER = 0.2, 0.1
 # What is left is the processors' work and reads of the fast tier, neither of which vanishes: no less than

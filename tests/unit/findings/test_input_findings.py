@@ -202,6 +202,22 @@ def test_small_reads_out_of_order_are_found(tmp_path):
     assert found_first(session).name == "random_access"
 
 
+@pytest.mark.parametrize(("most", "found"), [(0.2, False), (2.0, True)], ids=["memory", "storage"])
+def test_what_memory_serves_is_no_quicker_in_order(tmp_path, most, found):
+    # GIVEN reads of 60 to 140 kB anywhere in a file, which hardly take longer the larger they are
+    rng = np.random.default_rng(1)
+
+    def read(n):
+        size = int(rng.integers(60, 141))
+        return [("pread", 0, size * KB, int(rng.integers(0, 3_000)) * 100 * KB, most * (0.9 + size / 1_400))]
+
+    calls = busy_readers(read)
+    session = training(tmp_path, calls, WAITING, paths=paths(1), sizes=[300 * MB])
+
+    # THEN those of which memory takes no less find nothing
+    assert ("random_access" in {one.name for one in diagnose(session).findings}) is found
+
+
 def test_reading_in_order_is_not_random_though_several_readers_share_a_file(tmp_path):
     # GIVEN the same reads in order, by 16 readers of as many parts
     place = [0] * READERS

@@ -100,3 +100,15 @@ def test_what_is_saved_if_the_job_waits_is_known_beside_what_is_expected():
     # THEN half is expected where nobody knows
     assert (unknown.if_so_s, unknown.saved_s) == (pytest.approx(6.0), pytest.approx(3.0))
     assert known.if_so_s == known.saved_s == pytest.approx(6.0)
+
+
+def test_at_most_a_millisecond_goes_along_with_each_wait():
+    # GIVEN 3,000 waits of calls that take 6 of the 9 s that are waited for
+    facts = run()
+    facts = dataclasses.replace(facts, model=dataclasses.replace(facts.model, storage_s=6.0))
+    without, found = (expect(facts, 1, ThreadTime(6.0, 0.0, waits=waits), 0.9) for waits in (0.0, 3_000.0))
+
+    # THEN threads that wait for other threads are done sooner, too
+    assert found.low_s == pytest.approx(without.low_s, abs=0.1)
+    assert found.saved_s == pytest.approx(without.saved_s + 0.06)
+    assert found.high_s == pytest.approx(9.0, abs=0.2)
