@@ -1,5 +1,7 @@
 """The checkpoint burst buffer: save to a fast tier, let training go on, make it durable on a slow one.
 
+Other files that a loop writes are synced by a thread: `sync_behind`.
+
 Importing this package does nothing: TensorFlow and Keras are imported with the classes that need them.
 """
 
@@ -9,17 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfdarshan.checkpoint.behind import sync_behind
     from tfdarshan.checkpoint.burst_buffer import BurstBuffer
     from tfdarshan.checkpoint.keras_callback import BurstModelCheckpoint
     from tfdarshan.checkpoint.ledger import CheckpointRow, read_ledger
 
-__all__ = ["BurstBuffer", "BurstModelCheckpoint", "CheckpointRow", "read_ledger"]
+__all__ = ["BurstBuffer", "BurstModelCheckpoint", "CheckpointRow", "read_ledger", "sync_behind"]
 
 _HOMES = {
     "BurstBuffer": "burst_buffer",
     "BurstModelCheckpoint": "keras_callback",
     "CheckpointRow": "ledger",
     "read_ledger": "ledger",
+    "sync_behind": "behind",
 }
 
 

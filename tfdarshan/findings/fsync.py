@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.checkpoint.behind import EVERY_S
 from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE, saves_by_tensorflow
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pace_beside import pace_beside
+from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "fsync"
 CURE = Cure(
-    "Sync once, after the last write, or in a thread of its own.",
-    "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()",
+    "Sync once, after the last write, or once a second in a thread of its own.",
+    "sync_behind(file)  # of tfdarshan.checkpoint",
     "os.fsync(file.fileno())",
 )
+# Shares of the stall that a thread spares if each sync is made: the next write may wait for it.
+BESIDE = (0.5, 0.95, 1.0)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -34,11 +39,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     assumed = Assumption(
         "the device can sync beside what the job does next",
         f"{plural(len(places), 'sync')}, {percent(whole_s, measures.model.all_s)} of the time",
-        "the next sync waits for the one before",
+        "the next write waits for the sync before",
     )
-    gain = measures.gain(
-        0, 0, 0, assumed=[assumed], stall_s=(0.5 * stall, 0.95 * stall, stall), beside=beside
-    )
+    low, expected, high = (share * stall for share in _spared(measures, places))
+    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=beside)
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     each_s = whole_s / len(places)
@@ -61,6 +65,21 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where the job must not go on before the data is durable",
     )
+
+
+def _spared(measures: Measures, places: Array) -> tuple[float, float, float]:
+    """Gives what part of the stall is spared: for certain, as expected, at most.
+
+    Of syncs that come more often than once a second one a second is left, and at worst writes wait for it.
+    What takes long because much is to be written takes as long whenever it is.
+    """
+    low, expected, high = BESIDE
+    synced = np.unique(measures.writes.file[places])
+    written = float(measures.files.rows["bytes_written"].to_numpy()[synced].sum())
+    if saves_by_tensorflow(measures) or written >= SMALL_BYTES * len(places):
+        return BESIDE
+    seldom = min(1.0, measures.model.all_s / len(places) / EVERY_S)
+    return max(low, expected * (1 - seldom)), expected, high
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

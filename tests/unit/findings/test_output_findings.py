@@ -4,7 +4,7 @@ import pytest
 
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.findings import checkpoint_stall
+from tfdarshan.findings import checkpoint_stall, fsync
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
@@ -63,6 +63,30 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # THEN
     assert first.name == "fsync"
     assert first.gain.high_s == pytest.approx(0.030 + 0.001)
+
+
+@pytest.mark.parametrize(
+    ("size", "step_ms", "certain"),
+    [(1_000, 100, 0.95 * 0.9), (1_000, 2_000, 0.5), (1_000_000, 100, 0.5)],
+    ids=["often", "seldom", "much each time"],
+)
+def test_of_syncs_that_come_often_all_but_one_a_second_are_spared_for_certain(
+    tmp_path, size, step_ms, certain
+):
+    # GIVEN a sync of 30 ms a step
+    calls = []
+    for n in range(STEPS):
+        at = step_ms * n
+        calls += [
+            (at + 10, at + 11, LOOP, "write", 1, size),
+            (at + 11, at + 41, LOOP, "fsync", 1, 0),
+        ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, step_ms, 1), paths=["/data/a", "/out/log"])
+
+    gain = fsync.find(measure(session)).gain
+
+    assert gain.low_s == pytest.approx(certain * 0.030, abs=0.01 * step_ms / 1e3 + 1e-6)
+    assert gain.expected_s == pytest.approx(0.95 * 0.030)
 
 
 def saving(thread, *, held_up):

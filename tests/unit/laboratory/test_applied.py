@@ -321,10 +321,9 @@ def test_a_pool_is_made_before_the_first_epoch_and_used_where_the_line_was():
 
 
 def test_a_sync_moves_into_a_thread():
-    line = "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()"
-    text = applied(SAVING, line, "os.fsync(file.fileno())")
-    assert "            threading.Thread(target=os.fsync, args=(log.fileno(),)).start()\n" in text
-    assert "import threading\n" in text
+    text = applied(SAVING, SYNC_CURE.line, SYNC_CURE.instead_of)
+    assert "            sync_behind(log)\n" in text
+    assert "from tfdarshan.checkpoint import sync_behind\n" in text
 
 
 @pytest.mark.parametrize("marked", [True, False])
@@ -336,7 +335,7 @@ def test_a_sync_moves_into_a_thread():
             TENSORFLOW_CURE,
             "manager = BurstBuffer(checkpoint, fast_dir='/f', slow_dir='/s', ",
         ),
-        ("synced_log", SYNC_CURE, "threading.Thread(target=os.fsync, args=(log.fileno(),)).start()"),
+        ("synced_log", SYNC_CURE, "sync_behind(log)"),
         ("small_writes", WRITES_CURE, "samples.log', 'ab', buffering=1 << 20)"),
     ],
 )

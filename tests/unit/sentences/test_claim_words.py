@@ -273,7 +273,7 @@ ROWS = {
         partial(ranks, marked=False),
     ),
     "a sync in a thread": Row(
-        "threading.Thread(target=os.fsync, args=(file.fileno(),)).start()",
+        "sync_behind(file)",
         lambda folder: training(folder, [(100 * n, 100 * n + 80, LOOP, "fsync", 0, 0) for n in range(10)]),
         lambda found: f"{len(found.calls('fsync'))} calls of fsync or fdatasync made by the main thread took "
         f"{human_seconds(found.calls('fsync')['seconds'].sum())}, in which it stood still.",

@@ -126,7 +126,7 @@ COUNTED = {
     "syncs": Row("for the device", synced, lambda found: [
         f"{plural(len(found.calls('fsync')), 'sync')} wait for the device",
         f"fsync and fdatasync return when the data is on the device. {HOW_LONG}",
-        "Sync once, after the last write, or in a thread of its own.",
+        "Sync once, after the last write, or once a second in a thread of its own.",
     ], of("only writes"), without_trace),
     "small writes": Row("at most would do", small_writes, _small_writes, large_writes, without_trace),
     "stats": Row(

@@ -1,0 +1,133 @@
+"""Writing behind a training loop: what it has written is made durable by a thread."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tfdarshan.errors import ConfigurationError
+
+# How often a file is synced at most, in seconds.
+EVERY_S = 1.0
+
+
+class HasDescriptor(Protocol):
+    """An open file, as `open` and `os.fdopen` give it."""
+
+    def fileno(self) -> int:
+        """Gives its descriptor."""
+        ...
+
+
+def sync_behind(file: HasDescriptor | int, *, every_s: float = EVERY_S) -> None:
+    """Has a thread sync a file, in place of an `os.fsync` that the training loop waits for.
+
+    What was written before the call is on the device `every_s` seconds later, and what the sync itself takes:
+    of all calls meanwhile one sync is made. What a file object buffers is not written yet: flush it before,
+    as for `os.fsync`. The file may be closed at once. When the program ends, what is due is synced first.
+
+    Args:
+        file: An open file, or a descriptor.
+        every_s: How often the file is synced at most, in seconds.
+
+    Raises:
+        ConfigurationError: `every_s` is not above 0.
+        OSError: An earlier sync failed, of whatever file: what was written before it may be lost.
+    """
+    if not every_s > 0:
+        raise ConfigurationError(f"sync_behind waits for a time above 0: give every_s=1.0, not {every_s}.")
+    _SYNCS.ask(file if isinstance(file, int) else file.fileno(), every_s)
+
+
+@dataclass
+class _Due:
+    """A file that is to be synced: a descriptor of its own, and when, by `time.monotonic`."""
+
+    descriptor: int
+    at_s: float
+
+
+@dataclass
+class _Syncs:
+    """The files that are to be synced, by device and inode, and the thread that does so."""
+
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    due: dict[tuple[int, int], _Due] = field(default_factory=dict)
+    thread: threading.Thread | None = None
+    syncing: bool = False
+    error: OSError | None = None
+
+    def ask(self, descriptor: int, every_s: float) -> None:
+        """Remembers a file, whose sync is due after an interval: then it is of what else is written, too."""
+        status = os.fstat(descriptor)
+        key = (status.st_dev, status.st_ino)
+        with self.changed:
+            self._raise_error()
+            if key not in self.due:
+                self.due[key] = _Due(os.dup(descriptor), time.monotonic() + every_s)
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._run, name="sync-behind", daemon=True)
+                self.thread.start()
+                atexit.register(self.finish)
+            self.changed.notify_all()
+
+    def finish(self) -> None:
+        """Syncs all that is due or will be.
+
+        Raises:
+            OSError: A sync failed.
+        """
+        with self.changed:
+            while self.syncing:
+                self.changed.wait()
+            left, self.due = list(self.due.values()), {}
+            for one in left:
+                self._sync(one)
+            self._raise_error()
+
+    def forget(self) -> None:
+        """Leaves all to the parent, in a child: it has no thread, and the parent syncs."""
+        for one in self.due.values():
+            os.close(one.descriptor)
+        self.__init__()  # type: ignore[misc]
+
+    def _run(self) -> None:
+        with self.changed:
+            while True:
+                key = min(self.due, key=lambda one: self.due[one].at_s, default=None)
+                if key is None:
+                    self.changed.wait()
+                    continue
+                left_s = self.due[key].at_s - time.monotonic()
+                if left_s > 0:
+                    self.changed.wait(left_s)
+                    continue
+                one, self.syncing = self.due.pop(key), True
+                self.changed.release()
+                try:
+                    self._sync(one)
+                finally:
+                    self.changed.acquire()
+                    self.syncing = False
+                    self.changed.notify_all()
+
+    def _sync(self, one: _Due) -> None:
+        try:
+            os.fsync(one.descriptor)
+        except OSError as error:
+            self.error = error
+        finally:
+            os.close(one.descriptor)
+
+    def _raise_error(self) -> None:
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+
+_SYNCS = _Syncs()
+os.register_at_fork(after_in_child=_SYNCS.forget)
