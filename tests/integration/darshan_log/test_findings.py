@@ -64,7 +64,7 @@ def test_a_program_that_is_no_python_is_told_no_python(name, python, tmp_path, c
     for text in texts:
         assert ("To know: record the job with `tfdarshan run`." in text) == python
         assert "tfdarshan.step()" not in text
-    code = re.search(r"threading\.Thread|open\(path", texts[1])
+    code = re.search(r"sync_behind|open\(path", texts[1])
     assert (code is not None) == python
 
 
