@@ -28,6 +28,22 @@ MOST_OF_WAIT = (0.85, 0.95, 1.0)
 MAY_WAIT = 0.5
 # Steps are not equally long: a run that changes nothing differs by this share, too.
 NOISE = 0.01
+# What is left of a step has the processors, memory and storage more for itself the more is gone: at most it
+# gets quicker by this share of the share that is gone. So chosen that of the promises made to jobs that
+# nobody had seen nine of ten hold.
+QUICKER_LEFT = 0.4
+
+
+def most_saved_s(unit_s: float, saved_s: float) -> float:
+    """Gives the most that is saved of a unit that loses `saved_s`: what is left gets quicker.
+
+    Args:
+        unit_s: What a unit took.
+        saved_s: What it no longer waits, 0 to `unit_s`; of what is longer instead nothing gets quicker.
+    """
+    if saved_s <= 0 or unit_s <= 0:
+        return saved_s
+    return saved_s + QUICKER_LEFT * saved_s / unit_s * max(unit_s - saved_s, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

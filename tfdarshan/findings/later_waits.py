@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tfdarshan.analysis.step_model import NOISE
+from tfdarshan.analysis.step_model import NOISE, most_saved_s
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
 
@@ -28,6 +28,6 @@ def within_later_waits(gain: Gain, measures: Measures, own_s: float = 0.0) -> Ga
         gain,
         low_s=min(gain.low_s, low),
         expected_s=min(gain.expected_s, likely),
-        high_s=min(gain.high_s, most + NOISE * gain.before_s),
+        high_s=min(gain.high_s, most_saved_s(gain.before_s, most + NOISE * gain.before_s)),
         if_so_s=min(gain.if_so_s, likely),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts, read_bursts
 from tfdarshan.analysis.input_pipeline import calls_on
 from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.step_model import NOISE
+from tfdarshan.analysis.step_model import NOISE, most_saved_s
 from tfdarshan.findings.beside_compute import (
     HANDED_OVER_S,
     LIKELY,
@@ -116,7 +116,7 @@ def _gain(measures: Measures, bursts: ReadBursts) -> Gain:
         chance *= AS_SLOW
     noise_s = NOISE * model.unit_s
     low = max(0.0, min(low, chance * if_so) - noise_s)
-    high = max(high, if_so) + noise_s
+    high = most_saved_s(model.unit_s, max(high, if_so) + noise_s)
     return Gain(model.unit, model.unit_s, low, chance * if_so, high, tuple(assumed), if_so)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import StepModel, most_saved_s
 from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
@@ -236,6 +236,7 @@ def _changed(
     in_turn = (taken_s[-1], likely.pipeline_s, taken_s[0])
     saved_s = [_saved_s(measures, taken, place) for place, taken in enumerate(in_turn)]
     saved_s[1] *= measures.model.chance_of_wait if saved_s[1] > 0 else 1.0
+    saved_s[2] = most_saved_s(measures.model.unit_s, saved_s[2])
     return saved_s
 
 

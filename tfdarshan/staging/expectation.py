@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import MAY_WAIT, NOISE
+from tfdarshan.analysis.step_model import MAY_WAIT, NOISE, most_saved_s
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -20,8 +20,8 @@ UNSURE_EACH, SURE = 0.05, 0.75
 # A thread that waited goes on later than its call ended, and with cold caches, and so do those that it hands
 # its sample to, on processors that fell idle: in the lower bound, the expectation and the upper bound.
 WAKE_S = (0.0, 20e-6, 1e-3)
-# Of what is left, the most that runs differ by, and what the best of runs takes less than others.
-NOISE_LEFT, QUICKER = 0.2, 0.1
+# Of what is left, the most that runs differ by.
+NOISE_LEFT = 0.2
 # What is left is the processors' work and reads of the fast tier, neither of which vanishes: no less than
 # this share of what is expected.
 LEAST_LEFT = 0.3
@@ -160,8 +160,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     high_s = min(high_s + writes_s, whole_s)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    lost_s = model.most_wait_s + loop * time.slow_s * epochs + facts.pauses_s + writes_s
-    high_s = _at_most(whole_s, likely_s, high_s, noise_s, lost_s)
+    high_s = _at_most(whole_s, likely_s, high_s, noise_s)
     found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s)
     return Expectation(*(seconds / epochs for seconds in found_s))
 
@@ -175,18 +174,17 @@ def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, flo
     return slower, likely, faster
 
 
-def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, lost_s: float) -> float:
-    """Gives the upper bound of what is saved: runs differ, and something is left of any run.
+def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float) -> float:
+    """Gives the upper bound of what is saved: runs differ, and of any run some is left, which gets quicker.
 
     Args:
         whole_s: What there is.
         likely_s: What is expected to be saved.
         high_s: What is saved at most if runs do not differ.
         noise_s: What they differ by, if anything is saved.
-        lost_s: What is waited for, and what the loop stands still: no more can be saved.
     """
     high_s = max(likely_s, high_s)
-    left_s = whole_s - high_s
-    quicker_s = min(QUICKER * left_s, max(0.0, lost_s - high_s)) if likely_s > 0 else 0.0
-    high_s += max(quicker_s, min(noise_s, NOISE_LEFT * left_s))
+    high_s += min(noise_s, NOISE_LEFT * (whole_s - high_s))
+    if likely_s > 0:
+        high_s = most_saved_s(whole_s, high_s)
     return max(likely_s, min(high_s, whole_s - LEAST_LEFT * (whole_s - likely_s)))

@@ -46,10 +46,10 @@ def test_more_readers_give_nothing_where_one_slow_file_takes_the_time(tmp_path):
     # GIVEN a file that takes 1 s of the reads, and seven others that take 0.1 s each beside it
     slow = job(tmp_path, PARALLEL, BATCH, slow_ms=40.0)
 
-    # THEN at best that file is a bit quicker another time
+    # THEN at best that file is a bit quicker another time, and so is what is left of a step
     _, expected, high = promised(slow)
     assert expected < 1.1
-    assert high < 1.6
+    assert high < 1.7
     names = [one.name for one in diagnose(slow).problems]
     assert "read_parallelism" not in names
     assert "straggler" in names

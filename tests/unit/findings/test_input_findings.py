@@ -5,6 +5,7 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, MS, epochs_of_steps, training
+from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -415,8 +416,9 @@ def test_decoding_in_calls_that_read_comes_before_more_reads_at_a_time(tmp_path)
     assert "num_parallel_calls=3" in first.cure.line
     decoded_s = 0.8 * 0.5 * 0.08
     assert decoded_s < first.gain.expected_s < decoded_s + 0.02
-    # ... and of more reads no more is promised than what they take
-    assert reads.gain.high_s < 0.02
+    # ... and of more reads no more is expected than what they take, and at most the rest gets quicker, too
+    assert reads.gain.if_so_s < 0.02
+    assert reads.gain.high_s < most_saved_s(0.1, 0.02)
 
 
 @pytest.mark.parametrize(

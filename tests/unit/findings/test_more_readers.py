@@ -45,10 +45,13 @@ def names(session):
 def test_a_pipe_that_is_full_is_said_to_be_and_no_reader_added(tmp_path, calls):
     session = job(tmp_path, calls)
 
-    # THEN more readers are nobody's cure, and what-if has them give next to nothing
+    # THEN more readers are nobody's cure, and what-if expects nothing of them, and little at most
+    gain = what_if(measure(session), StorageChange(threads=16)).gain
     assert "read_parallelism" not in names(session)
     assert "full_storage" in names(session)
-    assert what_if(measure(session), StorageChange(threads=16)).gain.speedup_range[1] < 1.35
+    assert gain.low_s == 0
+    assert gain.speedup == pytest.approx(1.0)
+    assert gain.speedup_range[1] < 1.5
 
 
 def test_storage_that_waits_promises_for_certain(tmp_path):

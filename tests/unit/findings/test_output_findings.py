@@ -4,6 +4,7 @@ import pytest
 
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings import checkpoint_stall, fsync
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -60,9 +61,9 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # WHEN
     (first,) = diagnose(session).problems
 
-    # THEN
+    # THEN at most all of it is spared, with 1 % for noise, and the rest gets quicker
     assert first.name == "fsync"
-    assert first.gain.high_s == pytest.approx(0.030 + 0.001)
+    assert first.gain.high_s == pytest.approx(most_saved_s(0.1, 0.030 + 0.001))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_checkpoints_between_steps_hold_training_up(tmp_path, thread):
 
     # THEN 800 ms of 2900, whichever thread wrote
     assert first.name == "checkpoint_stall"
-    assert first.gain.high_s * 21 == pytest.approx(0.8 + 0.029)
+    assert first.gain.high_s * 21 == pytest.approx(most_saved_s(2.9, 0.8 + 0.029))
     assert first.files == ("/out/ckpt-1",)
     # and what saving more and less often would cost: 200 ms for each 500, 200, 1200, 2500 ms
     assert first.evidence[-1].text == (
@@ -140,7 +141,7 @@ def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
 
     # THEN
     assert first.name == "checkpoint_stall"
-    assert first.gain.high_s * 20 == pytest.approx(0.3 + 0.01 * 2.3)
+    assert first.gain.high_s * 20 == pytest.approx(most_saved_s(2.3, 0.3 + 0.01 * 2.3))
 
 
 def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path):
@@ -154,7 +155,7 @@ def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path
 
     # THEN
     assert first.gain.expected_s * 20 == pytest.approx(0.7 * 0.35)
-    assert first.gain.high_s * 20 == pytest.approx(0.4 + 0.01 * 2.4)
+    assert first.gain.high_s * 20 == pytest.approx(most_saved_s(2.4, 0.4 + 0.01 * 2.4))
 
 
 def saved_in_steps(*, every, longer_each=None, meta_ms=0.01):

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import Session
 
@@ -56,7 +57,8 @@ def test_at_most_a_query_for_all_rows_takes_none_of_the_time_of_single_ones(tmp_
     meta = {"machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": STEPS * 0.024}}
     gain = in_order(job(tmp_path, asked_ms=0.0, meta=meta)).gain
 
-    assert gain.high_s == pytest.approx(0.040, rel=0.05)
+    # THEN at most all of the wait is saved, and the other 20 ms get quicker
+    assert gain.high_s == pytest.approx(most_saved_s(0.060, 0.040), rel=0.05)
 
 
 def test_what_memory_serves_costs_little_in_order_too(tmp_path):

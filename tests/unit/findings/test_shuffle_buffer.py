@@ -4,6 +4,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
+from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.workloads.laboratory.applied import apply_lines
@@ -51,9 +52,9 @@ def test_a_buffer_that_each_epoch_fills_is_a_problem(tmp_path):
     # GIVEN 600 ms of computing an epoch, beside which 800 ms of reading could go on
     first = found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH))
 
-    # THEN at most 600 of 1,404 ms are promised
+    # THEN no more than 600 of 1,404 ms are expected to go, and at most the rest gets quicker
     assert 1.15 < first.gain.speedup_range[0] < first.gain.speedup < 1400 / 790
-    assert first.gain.speedup_range[1] < 1400 / 780
+    assert first.gain.speedup_range[1] < 1400 / (1400 - most_saved_s(1400, 620))
 
 
 def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
@@ -64,10 +65,12 @@ def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
     )
     steps = 60
 
-    # THEN of 4 of 5 samples, beyond what the steps compute, a tenth of that; never more than was waited for
-    assert longer.high_s * steps == pytest.approx(3 * 0.8 * (0.6 + 0.16), rel=0.05)
-    assert fits.high_s * steps == pytest.approx(3 * 0.8 * 0.44, rel=0.05)
-    assert fits.expected_s < fits.high_s < 3 * 0.45 / steps
+    # THEN of 4 of 5 samples, beyond what the steps compute, a tenth of that, and the rest gets quicker
+    assert longer.high_s * steps == pytest.approx(most_saved_s(3 * 2.2, 3 * 0.8 * (0.6 + 0.16)), rel=0.05)
+    assert fits.high_s * steps == pytest.approx(most_saved_s(3 * 1.0, 3 * 0.8 * 0.44), rel=0.05)
+    # ... and never more is expected than was waited for
+    assert fits.expected_s < 3 * 0.4 / steps
+    assert fits.expected_s < fits.high_s < most_saved_s(3 * 1.0, 3 * 0.45) / steps
 
 
 def test_the_first_steps_wait_fills_the_buffer_as_those_of_later_epochs_do(tmp_path):

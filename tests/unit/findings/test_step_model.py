@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.step_model import StepModel, most_saved_s
 from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.findings.measurement import measure
 
@@ -54,6 +54,28 @@ def test_a_pipeline_that_the_steps_hold_back_is_as_quick_as_its_calls():
     # THEN twice its calls' time still hides behind 9.9 s of compute
     assert found.pipeline_s == 2.0
     assert found.step_s(4.0) == pytest.approx(9.9)
+
+
+def test_what_is_left_gets_quicker_the_more_is_gone():
+    # GIVEN 10 s of which half is gone, or a tenth
+    half, tenth = (most_saved_s(10.0, saved_s) for saved_s in (5.0, 1.0))
+
+    # THEN the other half takes 0.2 less, so that 2x becomes 2.5x; the nine tenths take 0.04 less
+    assert half == pytest.approx(6.0)
+    assert 10.0 / (10.0 - half) == pytest.approx(2.5)
+    assert tenth == pytest.approx(1.0 + 0.04 * 9.0)
+
+
+def test_nothing_gets_quicker_where_nothing_is_gone_or_nothing_is_left():
+    # THEN what saves nothing, or takes more, and what there is nothing of, gives itself
+    assert [most_saved_s(10.0, saved_s) for saved_s in (0.0, -3.0)] == [0.0, -3.0]
+    assert most_saved_s(0.0, 0.0) == 0.0
+
+    # ... and of all that there is all is saved at most, by more the more is gone
+    assert most_saved_s(10.0, 10.0) == 10.0
+    found = [most_saved_s(10.0, tenths / 10) for tenths in range(101)]
+    assert found == sorted(found)
+    assert max(found) <= 10.0
 
 
 def test_a_storage_devices_time_is_latency_over_concurrency_and_bytes_over_bandwidth():

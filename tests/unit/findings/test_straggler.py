@@ -4,6 +4,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import SHARDS
+from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
 
 KB = 1_000
@@ -126,6 +127,7 @@ def test_moved_files_give_no_more_than_the_other_calls_leave(tmp_path, calls, mo
     gain = found(session).gain
     left_s = gain.before_s - gain.expected_s
 
-    # THEN the others are as quick as they were, by and large, or take a quarter of that
+    # THEN the others are as quick as they were, by and large, or take a quarter of that, and a bit less as
+    # what is left gets quicker
     assert gain.expected_s < gain.high_s < gain.before_s
-    assert (gain.before_s - gain.high_s < 0.5 * left_s) is more
+    assert (gain.high_s > most_saved_s(gain.before_s, gain.before_s - 0.5 * left_s)) is more

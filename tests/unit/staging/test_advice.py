@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
-from tfdarshan.analysis.step_model import NOISE
+from tfdarshan.analysis.step_model import NOISE, most_saved_s
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
@@ -125,9 +125,10 @@ def test_input_wait_bounds_what_is_saved():
 
     expected = advise(use, input_wait=0.3).advice.chosen.expected
 
-    # THEN all of it goes where nothing is read beside compute, and runs differ by a hundredth
+    # THEN all of it goes where nothing is read beside compute; runs differ by a hundredth, and at most the
+    # rest gets quicker
     assert expected.saved_s == pytest.approx(0.3 * expected.epoch_s)
-    assert expected.high_s == pytest.approx((0.3 + NOISE) * expected.epoch_s)
+    assert expected.high_s == pytest.approx(most_saved_s(expected.epoch_s, (0.3 + NOISE) * expected.epoch_s))
     assert expected.low_s == pytest.approx((0.3 - NOISE) * expected.epoch_s)
 
 
@@ -139,7 +140,7 @@ def test_some_batches_come_late_where_the_next_is_read_beside_compute():
     expected = advise(use, facts, input_wait=0.3).advice.chosen.expected
 
     assert expected.saved_s == pytest.approx(0.95 * 0.3 * expected.epoch_s)
-    assert expected.high_s == pytest.approx((0.3 + NOISE) * expected.epoch_s)
+    assert expected.high_s == pytest.approx(most_saved_s(expected.epoch_s, (0.3 + NOISE) * expected.epoch_s))
     assert expected.low_s == pytest.approx((0.85 * 0.3 - NOISE) * expected.epoch_s)
 
 
