@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.in_order.read_judge import SlowReads
@@ -69,8 +71,9 @@ def find(measures: Measures) -> Finding | None:
     slow = _slow_folders(measures, rows, taken, usual) or _slow_files(measures, rows, taken, usual)
     if slow is None or (not measures.imported and from_memory(measures, slow.rows)):
         return None
-    if slow.once and measures.allowance is not None:
-        # A limit held up whichever was read when its interval was used up: elsewhere it holds up others.
+    if measures.allowance is not None:
+        # A limit held up whichever was read when its interval was used up: elsewhere it holds up others. Of
+        # files that are read in turn that is the first, as the kernel reads the others' ahead meanwhile.
         return None
     whole = max(float(costs.call_s.sum()), slow.excess_s)
     assumed = Assumption(
@@ -207,7 +210,11 @@ def _common(measures: Measures, rows: Array, chosen: Array, folders: list[str]) 
     if len(slow) == 1 and not (codes[~chosen] == slow[0]).any() and mounts.categories[slow[0]]:
         return str(mounts.categories[slow[0]])
     common = os.path.commonpath(folders) if all(name.startswith("/") for name in folders) else ""
-    return common if common not in ("", "/") else plural(len(folders), "folder")
+    if common in ("", "/"):
+        return plural(len(folders), "folder")
+    others = measures.files.paths.take(pa.array(rows[~chosen]))
+    shared = pc.any(pc.starts_with(others, f"{common}/")).as_py()
+    return plural(len(folders), "folder") if shared else common
 
 
 def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> Slow | None:

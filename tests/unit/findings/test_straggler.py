@@ -131,3 +131,34 @@ def test_moved_files_give_no_more_than_the_other_calls_leave(tmp_path, calls, mo
     # what is left gets quicker
     assert gain.expected_s < gain.high_s < gain.before_s
     assert (gain.high_s > most_saved_s(gain.before_s, gain.before_s - 0.5 * left_s)) is more
+
+
+def test_folders_that_lie_beside_quick_ones_are_counted_and_not_called_by_the_folder_of_all(tmp_path):
+    # GIVEN eight folders in one, two of them 40 times slower
+    at, calls = 0.0, []
+    for file in range(400):
+        end = at + (40.0 if file % 8 in (3, 5) else 1.0)
+        calls += [(at, at + 0.1, 1, "open", file, 0), (at + 0.1, end, 1, "read", file, 100 * KB)]
+        at = end
+    paths = [f"/data/part-{file % 8}/{file:04}" for file in range(400)]
+    session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[100 * KB] * 400)
+
+    assert found(session).title.startswith("2 folders are")
+
+
+def test_of_shards_read_in_turn_the_one_that_waits_for_a_limit_is_not_slow(tmp_path):
+    # GIVEN eight shards in folders of their own, read four in turn. Each 100 ms a limit holds up a read, two
+    # of three times the first shard's of the four, for the others are read ahead meanwhile
+    at, calls, turn = 0.0, [], 0
+    for first in (0, 4):
+        for part in range(120):
+            for shard in range(4):
+                end = at + (1.0 if shard and part % 4 == 0 else 0.05)
+                if part % 5 == 4 and shard == (turn % 4 if turn % 3 == 0 else 0):
+                    end, turn = (at // 100 + 1) * 100.0, turn + 1
+                calls.append((at, end, 1, "read", first + shard, 256 * KB, part * 256 * KB))
+                at = end
+    paths = [f"/data/part-{shard}/shard" for shard in range(8)]
+    session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[120 * 256 * KB] * 8)
+
+    assert found(session) is None
