@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.in_order.first_looks import FirstLooks
 from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls, HeldSums
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts
 from tfdarshan.analysis.in_order.read_pieces import PieceSums, ReadPieces
@@ -28,11 +29,14 @@ class AskedCalls:
     """Stats and opens of input: how many, and their durations added up in ns; float64 of shape (2, 2, 2).
 
     Places are: a stat (0) or an open (1); by another thread (0) or the loop's (1); of an open file (0) or by
-    its name (1).
+    its name (1). `looks` and `looked_ns` are the same, of shape (2,), of the stats by name that are the first
+    since the file was opened last: they look the name up.
     """
 
     calls: Array
     lasted_ns: Array
+    looks: Array
+    looked_ns: Array
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class InputLook:
     ) -> None:
         self._is_loop, self._windows, self._seen = is_loop, windows, beside
         self._calls = self._reads = self._loop_reads = self._placed_reads = 0
-        self._asked = np.zeros((2, 8))
+        self._asked, self._looks = np.zeros((2, 8)), FirstLooks(len(read_counts))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
         self._pieces = PieceSums(read_counts, sizes)
@@ -146,7 +150,7 @@ class InputLook:
             self._reads,
             self._loop_reads,
             self._placed_reads,
-            AskedCalls(calls, lasted_ns),
+            AskedCalls(calls, lasted_ns, *self._looks.sums),
             (length, taken_ns),
             self._stored.calls(),
             tuple(held.calls() for held in self._held),
@@ -161,7 +165,10 @@ class InputLook:
         by_loop, by_name = calls.thread[rows] == loop, _by_name(block)[operation[rows]]
         code = (calls.kind[rows] == OPEN) * 4 + by_loop * 2 + by_name
         self._asked[0] += np.bincount(code, minlength=8)
-        self._asked[1] += np.bincount(code, calls.end_ns[rows] - calls.start_ns[rows], minlength=8)
+        lasted_ns = calls.end_ns[rows] - calls.start_ns[rows]
+        self._asked[1] += np.bincount(code, lasted_ns, minlength=8)
+        told = by_name | (calls.kind[rows] == OPEN)
+        self._looks.add(calls.file[rows][told], by_name[told], by_loop[told], lasted_ns[told])
 
     def _add_readers(self, block: Segments, thread: Array) -> None:
         if len(self._readers) < len(block.threads):
