@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.analysis.output_calls import union_s
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
@@ -24,8 +25,9 @@ LIKELY = (0.5, 0.9, 1.0)
 # A small buffer is the same memory again and again. A large one is new memory, page by page, and out of the
 # processors' caches when it is read: that is at most such a share of filling it, whatever steps compute.
 OF_FILLING = 0.1
-# A job that writes in more of its steps has storage do both in turn: a disk then seeks for each read.
-WRITES = 0.5
+# Storage may serve reads and writes in turn. Where writes take a larger share of what steps compute, reads
+# that go on beside it get so little of storage that nothing says how long they then take.
+WRITING = 0.5
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class _Fills:
         """By how much all are longer."""
         return sum(self.each_s)
 
+    def beside_s(self, rests_s: float) -> float:
+        """Gives what can be read beside the steps instead, where the pipeline rests so long in each epoch."""
+        return sum(min(seconds, max(rests_s, 0.0)) for seconds in self.each_s)
+
 
 def find(measures: Measures) -> Finding | None:
     """Finds it where samples are shuffled after they were read, and each epoch's first step waits for it."""
@@ -57,12 +63,15 @@ def find(measures: Measures) -> Finding | None:
         return None
     # What was read at once is read beside the steps of its epoch: no more of it than these last.
     # Of that, the pipeline works a part already.
-    computing_s = (1 - model.overlap) * model.compute_s * model.units / max(pipeline.iterators, 1)
-    beside_s = sum(min(seconds, computing_s) for seconds in fills.each_s)
+    computing_s = (1 - model.overlap) * model.compute_s * model.units
+    writing_s = union_s(measures.writes, measures.output.chosen)
     left = KEPT_BATCHES * _batch(pipeline) / max(shuffle.size or 1, 1)
-    low, expected, high = (share * beside_s * (1 - left) / model.units for share in LIKELY)
+    low, expected, high = (
+        share * fills.beside_s(rests_s / max(pipeline.iterators, 1)) * (1 - left) / model.units
+        for share, rests_s in zip(LIKELY, (computing_s - writing_s, computing_s, computing_s), strict=True)
+    )
     high += OF_FILLING * fills.excess_s * (1 - left) / model.units
-    alone = _reads_alone(measures)
+    alone = _reads_alone(measures, writing_s)
     assumed = Assumption(
         "what fills the buffer can be read beside the steps",
         f"they compute {human_seconds(model.compute_s * model.units)}, and waits that filled it are "
@@ -97,11 +106,20 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
-def _reads_alone(measures: Measures) -> Assumption:
-    """Gives that reads beside the steps are as quick as those that fill the buffer at one go."""
-    writes = len(measures.output.chosen)
-    seen = f"{plural(writes, 'write')} in all steps" if writes < WRITES * measures.model.units else ""
-    return Assumption("reads are as quick beside the steps", seen, "storage is busy with what steps write")
+def _reads_alone(measures: Measures, writing_s: float) -> Assumption:
+    """Gives that reads beside the steps are as quick as those that fill the buffer at one go.
+
+    Args:
+        measures: The session.
+        writing_s: How long writes and syncs of the steps were under way.
+    """
+    writes, model = len(measures.output.chosen), measures.model
+    part = writing_s / max(model.compute_s * model.units, 1e-9)
+    seen = f"{plural(writes, 'write')} in all steps, for {percent(part, 1)} of what they compute"
+    known = measures.writes_known and part <= WRITING
+    return Assumption(
+        "reads are as quick beside the steps", seen if known else "", "storage is busy with what steps write"
+    )
 
 
 def _after_reading(pipeline: Pipeline) -> Stage | None:

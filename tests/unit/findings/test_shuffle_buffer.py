@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
@@ -13,10 +13,11 @@ KB = 1_000
 SHUFFLE = {"name": "shuffle", "size": 320}
 
 
-def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False):
+def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False, write_ms=0.0, synced=False):
     """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step.
 
-    With `beside`, half of that time is read, too.
+    With `beside`, half of that time is read, too. For `write_ms` of each step's 30 ms, if not 0, the loop's
+    thread writes, in two writes, or a write and a sync.
     """
     at, calls, made = 0.0, [], []
     for _ in range(epochs):
@@ -33,13 +34,19 @@ def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False):
                     (at + wait + 5 * n, at + wait + 5 * n + 4.9, 1, "pread", n, 100 * KB, 0) for n in range(3)
                 ]
             at += wait + 30
+            if write_ms > 0:
+                half = at - write_ms / 2
+                calls += [
+                    (at - write_ms, half, LOOP, "write", 40, 20, 0),
+                    (half, at, LOOP, "fsync", 40, 0, -1) if synced else (half, at, LOOP, "write", 40, 20, 20),
+                ]
     one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
     return training(
         logdir,
         calls,
         made,
-        paths=[f"/data/{n}" for n in range(40)],
-        sizes=[10**9] * 40,
+        paths=[*(f"/data/{n}" for n in range(40)), "/out/log"],
+        sizes=[10**9] * 40 + [-1],
         meta={"pipelines": {"found": [one], "left_out": 0}},
     )
 
@@ -131,3 +138,39 @@ def test_what_goes_on_beside_steps_already_leaves_less_room(tmp_path):
     # THEN the other half is all that can be read beside the steps
     assert measure(works).model.overlap == pytest.approx(0.5, abs=0.05)
     assert other.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.1)
+
+
+def gain_with_writes(folder, **writes):
+    return found(job(folder, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=500.0, **writes)).gain
+
+
+@pytest.mark.parametrize("synced", [False, True], ids=["writes", "syncs"])
+def test_writes_that_take_little_of_the_steps_leave_storage_to_reads(tmp_path, synced):
+    # GIVEN two calls in each step, for 1 % of what it computes
+    seldom = gain_with_writes(tmp_path / "none")
+    often = gain_with_writes(tmp_path / "some", write_ms=0.3, synced=synced)
+
+    # THEN as much is promised as without them: storage is not busy with so little
+    assert often.speedup_range[0] == pytest.approx(seldom.speedup_range[0], rel=0.01)
+    assert often.speedup == pytest.approx(seldom.speedup, rel=0.01)
+    seen = [one.support for one in often.assumptions if one.claim == "reads are as quick beside the steps"]
+    assert seen == ["120 writes in all steps, for 1.0 % of what they compute"]
+
+
+def test_of_steps_that_write_for_certain_the_rest_is_left_to_reads(tmp_path):
+    # GIVEN 600 ms of computing an epoch, of which 240 are writes, and 500 ms of reading
+    gain = gain_with_writes(tmp_path, write_ms=12.0)
+
+    # THEN half of 360 ms at the least, but for the samples that are kept; all of the reading is expected
+    noise_s = 0.01 * gain.before_s
+    assert gain.low_s * 60 + noise_s * 60 == pytest.approx(3 * 0.5 * 0.36 * 0.8, rel=0.02)
+    assert gain.expected_s * 60 == pytest.approx(3 * 0.9 * 0.5 * 0.8, rel=0.02)
+
+
+def test_writes_that_take_most_of_the_steps_leave_open_how_long_reads_take(tmp_path):
+    # GIVEN 60 % of what steps compute in writes
+    seldom, mostly = gain_with_writes(tmp_path / "none"), gain_with_writes(tmp_path / "most", write_ms=18.0)
+
+    # THEN nothing is certain, and half is expected
+    assert mostly.speedup_range[0] == 1.0
+    assert mostly.expected_s == pytest.approx(0.5 * seldom.expected_s, rel=0.02)
