@@ -8,6 +8,7 @@ import numpy as np
 
 from tfdarshan.analysis.output_calls import union_s
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
+from tfdarshan.findings.beside_compute import PROCESSORS_FREE, others_take_them, processors_free
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
@@ -78,9 +79,16 @@ def find(measures: Measures) -> Finding | None:
         f"{human_seconds(fills.excess_s)} longer",
         "an epoch's first step waits as long with a smaller buffer",
     )
-    chance = 1.0 if alone.support else UNSHOWN
+    needed = [alone, *processors_free(measures)]
+    taken = PROCESSORS_FREE if others_take_them(measures) else ""
     gain = measures.gain(
-        low, expected, high, assumed=[assumed, alone], first_wait=(left, left, left), chance=chance
+        low,
+        expected,
+        high,
+        assumed=[assumed, *needed],
+        first_wait=(left, left, left),
+        # What other programs take may be free in the next run: nothing is certain, and as much expected.
+        chance=1.0 if all(one.support or one.claim == taken for one in needed) else UNSHOWN,
     )
     return Finding(
         name=NAME,

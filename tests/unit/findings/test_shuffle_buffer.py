@@ -13,11 +13,13 @@ KB = 1_000
 SHUFFLE = {"name": "shuffle", "size": 320}
 
 
-def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False, write_ms=0.0, synced=False):
+def job(
+    logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False, write_ms=0.0, synced=False, cpu_s=None
+):
     """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step.
 
     With `beside`, half of that time is read, too. For `write_ms` of each step's 30 ms, if not 0, the loop's
-    thread writes, in two writes, or a write and a sync.
+    thread writes, in two writes, or a write and a sync. Of two processors all that the job took was `cpu_s`.
     """
     at, calls, made = 0.0, [], []
     for _ in range(epochs):
@@ -47,7 +49,10 @@ def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20, beside=False, write_
         made,
         paths=[*(f"/data/{n}" for n in range(40)), "/out/log"],
         sizes=[10**9] * 40 + [-1],
-        meta={"pipelines": {"found": [one], "left_out": 0}},
+        meta={
+            "pipelines": {"found": [one], "left_out": 0},
+            **({} if cpu_s is None else {"machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": cpu_s}}),
+        },
     )
 
 
@@ -140,15 +145,15 @@ def test_what_goes_on_beside_steps_already_leaves_less_room(tmp_path):
     assert other.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.1)
 
 
-def gain_with_writes(folder, **writes):
-    return found(job(folder, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=500.0, **writes)).gain
+def gain_of(folder, **more):
+    return found(job(folder, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=500.0, **more)).gain
 
 
 @pytest.mark.parametrize("synced", [False, True], ids=["writes", "syncs"])
 def test_writes_that_take_little_of_the_steps_leave_storage_to_reads(tmp_path, synced):
     # GIVEN two calls in each step, for 1 % of what it computes
-    seldom = gain_with_writes(tmp_path / "none")
-    often = gain_with_writes(tmp_path / "some", write_ms=0.3, synced=synced)
+    seldom = gain_of(tmp_path / "none")
+    often = gain_of(tmp_path / "some", write_ms=0.3, synced=synced)
 
     # THEN as much is promised as without them: storage is not busy with so little
     assert often.speedup_range[0] == pytest.approx(seldom.speedup_range[0], rel=0.01)
@@ -159,7 +164,7 @@ def test_writes_that_take_little_of_the_steps_leave_storage_to_reads(tmp_path, s
 
 def test_of_steps_that_write_for_certain_the_rest_is_left_to_reads(tmp_path):
     # GIVEN 600 ms of computing an epoch, of which 240 are writes, and 500 ms of reading
-    gain = gain_with_writes(tmp_path, write_ms=12.0)
+    gain = gain_of(tmp_path, write_ms=12.0)
 
     # THEN half of 360 ms at the least, but for the samples that are kept; all of the reading is expected
     noise_s = 0.01 * gain.before_s
@@ -169,8 +174,18 @@ def test_of_steps_that_write_for_certain_the_rest_is_left_to_reads(tmp_path):
 
 def test_writes_that_take_most_of_the_steps_leave_open_how_long_reads_take(tmp_path):
     # GIVEN 60 % of what steps compute in writes
-    seldom, mostly = gain_with_writes(tmp_path / "none"), gain_with_writes(tmp_path / "most", write_ms=18.0)
+    seldom, mostly = gain_of(tmp_path / "none"), gain_of(tmp_path / "most", write_ms=18.0)
 
     # THEN nothing is certain, and half is expected
     assert mostly.speedup_range[0] == 1.0
     assert mostly.expected_s == pytest.approx(0.5 * seldom.expected_s, rel=0.02)
+
+
+def test_where_steps_fill_the_processors_nothing_is_certain(tmp_path):
+    # GIVEN 3.3 s of filling and of steps, that keep one processor of two busy, or both
+    folders = {cpu_s: tmp_path / str(cpu_s) for cpu_s in (3.3, 6.4)}
+    one, both = (gain_of(folder, cpu_s=cpu_s) for cpu_s, folder in folders.items())
+
+    # THEN what is read beside the steps may take as much longer as it has less of them
+    assert one.speedup_range[0] > 1.0 == both.speedup_range[0]
+    assert both.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.02)
