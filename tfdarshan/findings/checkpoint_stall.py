@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from tfdarshan.analysis.call_kinds import KIND, kinds_of
 from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, stalled_s
 from tfdarshan.analysis.segments import WRITE
+from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -20,6 +23,7 @@ from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.findings.processors import busy_cpus, left_by_steps
 from tfdarshan.findings.small_writes import SMALL_BYTES
 from tfdarshan.sessions.session_directory import BURST_CONTROL
+from tfdarshan.storage_model import HDD
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "checkpoint_stall"
@@ -82,7 +86,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     units = measures.model.units
     most_s = max(stall_s, excess_s(windows, bursts) - float(synced.sum()))
     held_s = most_s if excess_is_theirs(windows, bursts) else stall_s
-    assumed = [_time_for_it(measures, bursts, stalls), *_processor_for_it(measures)]
+    assumed = [
+        _time_for_it(measures, bursts, stalls),
+        *_room_on_storage(measures, bursts, stalls, held_s),
+        *_processor_for_it(measures),
+    ]
     if windows is None:
         assumed.append(_saves(bursts))
     # Saves that come too soon are written one after the other, beside all else that the job does.
@@ -151,7 +159,7 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
     count, held_s = plural(len(bursts), "checkpoint"), float(stalls.sum())
     seen = f"{count}, {percent(held_s, measures.model.all_s)} of the time"
     if len(bursts) > 1:
-        left_s = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9 - stalls[:-1]
+        left_s = _left_s(bursts, stalls)
         each, left = (human_seconds(max(float(np.median(part)), 0.0)) for part in (stalls, left_s))
         seen = f"{count} of {each}, {left} from one to the next"
         busy_s = [_behind_s(measures, float(stall_s), 1) for stall_s in stalls]
@@ -161,6 +169,53 @@ def _time_for_it(measures: Measures, bursts, stalls) -> Assumption:  # type: ign
         seen,
         "the next one is due before the last one is written",
     )
+
+
+def _left_s(bursts: pd.DataFrame, stalls: Array) -> Array:
+    """Gives the time from the end of each save to the next one, in seconds."""
+    left_s: Array = np.diff(bursts["start_ns"].to_numpy(np.int64)) / 1e9 - stalls[:-1]
+    return left_s
+
+
+def _room_on_storage(measures: Measures, bursts, stalls, held_s: float) -> list[Assumption]:  # type: ignore[no-untyped-def]
+    """Gives that storage can take what a burst buffer writes and reads again; nothing for other savers.
+
+    Input that comes from the same storage needs its time, too. And a save without a sync goes to memory, so
+    that its pace is not storage's: a burst buffer waits until storage has it, and then no more is certain
+    than what a hard disk can do.
+    """
+    if not saves_by_tensorflow(measures):
+        return []
+    each = bursts["bytes"].to_numpy(np.float64)
+    pace = float(each.sum()) / max(float(bursts["write_ns"].sum()) / 1e9, 1e-9)
+    if not slowed_calls(measures.summary.emulation):
+        pace = min(pace, HDD.write_bandwidth)
+    busy_s = WRITTEN_AND_READ * each / pace
+    input_s = _read_beside(measures) / pace
+    fits = float(busy_s.sum()) + input_s <= measures.model.all_s - held_s
+    if len(each) > 1:
+        fits = fits and _late_s(busy_s.tolist(), _left_s(bursts, stalls).tolist()) <= LATE * busy_s.sum()
+    taken_s, left_s = (
+        human_seconds(float(busy_s.sum()) + input_s),
+        human_seconds(measures.model.all_s - held_s),
+    )
+    return [
+        Assumption(
+            "storage has the time for what a burst buffer copies",
+            f"{taken_s} of {left_s}, at {human_bytes(pace)}/s" if fits else "",
+            "reads or saves wait for the copies",
+        )
+    ]
+
+
+def _read_beside(measures: Measures) -> float:
+    """Gives how many bytes of the input came from the storage that TensorFlow's checkpoints go to."""
+    rows = measures.files.rows
+    saved = (rows["bytes_written"] > 0).to_numpy(bool) & rows["path"].str.contains(TENSORFLOWS).to_numpy(bool)
+    written = set(rows["mount_point"][saved])
+    shared = measures.is_input & rows["mount_point"].isin(written).to_numpy(bool)
+    share = 1.0 if slowed_calls(measures.summary.emulation) else measures.costs.storage_share
+    return float(rows["bytes_read"].to_numpy()[shared].sum()) * share
 
 
 def _behind_s(measures: Measures, stall_s: float, saves: int) -> float:

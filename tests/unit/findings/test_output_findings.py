@@ -91,14 +91,14 @@ def test_of_syncs_that_come_often_all_but_one_a_second_are_spared_for_certain(
 
 
 def saving(thread, *, held_up):
-    """Gives 4 checkpoints of 64 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
+    """Gives 4 checkpoints of 32 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
     calls, steps, at = [], [], 0
     for n in range(STEPS):
         steps.append((at, at + 100, 0))
         at += 100
         if n % 5 == 4:
             calls += [
-                (at + 50 * k, at + 50 * k + 50, thread, "write", 1, 16 * MB, 16 * MB * k) for k in range(4)
+                (at + 50 * k, at + 50 * k + 50, thread, "write", 1, 8 * MB, 8 * MB * k) for k in range(4)
             ]
             at += 200 if held_up else 0
     return calls, steps
