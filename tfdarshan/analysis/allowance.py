@@ -78,17 +78,21 @@ def allowance_of(
     Returns:
         None where calls are not held back, or something else may hold them.
     """
-    found = (_in_calls(some, file_calls, folder_of, writing) for some in held)
+    found = (_in_calls(some, held, file_calls, folder_of, writing) for some in held)
     return next((one for one in found if one is not None), None)
 
 
-def _in_calls(held: HeldCalls, file_calls: Array, folder_of: Array, writing: Covered) -> Allowance | None:
-    """Finds it in some of them."""
+def _in_calls(
+    held: HeldCalls, compared: Sequence[HeldCalls], file_calls: Array, folder_of: Array, writing: Covered
+) -> Allowance | None:
+    """Finds it in some of them; quick is what is so beside how long these usually take."""
     if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
         return None
     start, end, file, kind, *_ = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
     by_writes = writing.within(start, end) >= MOSTLY_WRITING * (end - start)
-    quick = held.quick[kind] / np.maximum(held.counts[kind], 1)
+    usual_ns = np.median(end - start)
+    beside = next((some for some in compared if some.least_ns <= usual_ns), held)
+    quick = beside.quick[kind] / np.maximum(beside.counts[kind], 1)
     if by_writes.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
         return None
     if not _spread(file, file_calls, folder_of):

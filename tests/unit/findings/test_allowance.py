@@ -70,6 +70,24 @@ def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     assert "full_storage" not in names(session)
 
 
+def test_calls_that_pass_are_quick_beside_those_that_are_held(tmp_path):
+    # GIVEN reads that take 2 ms if they pass. Most that are held begin as the interval does, and wait for all
+    # of it; that others wait the less the later they begin shows where steps compute for most of an interval
+    held_back = Budget(4, call_ms=2.0)
+
+    class LetGoLate:
+        def end(self, at_ms, size, noise):
+            end = held_back.end(at_ms, size, noise)
+            return end + (3 * noise.random() if end - at_ms > 3 else 0)
+
+    steps = itertools.cycle([0.2] * 15 + [80.0])
+    session = session_of(tmp_path, LetGoLate(), resting=lambda noise: next(steps) + 0.1 * noise.random())
+
+    found = measure(session).allowance
+    assert found is not None
+    assert found.interval_s == pytest.approx(0.1, rel=0.05)
+
+
 def test_an_interval_that_was_not_used_up_lets_nobody_go(tmp_path):
     # GIVEN a reader that rests for longer than an interval now and then, so that some pass without a release
     session = session_of(
