@@ -29,6 +29,7 @@ from tfdarshan.analysis.session_readers import untraced_readers
 from tfdarshan.analysis.step_model import NOISE, StepModel
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_share import fetched_bytes, fetched_in_steps
+from tfdarshan.analysis.tf_data_pipeline import pipelines_of
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -120,7 +121,9 @@ def measure_input(
         pipeline = dataclasses.replace(pipeline, readers=readers)
     stored = _stored_bytes(metas, files, costs)
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
-    model = _with_shared_writes(_model(clock, windows, pipeline, calls, cpu_s), files, costs, session_calls)
+    handed_s = windows.handed_s if windows is not None and pipelines_of(metas[0]) else 0.0
+    model = _model(clock, windows, pipeline, calls, cpu_s, handed_s)
+    model = _with_shared_writes(model, files, costs, session_calls)
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
@@ -202,6 +205,7 @@ def _model(
     pipeline: InputPipeline,
     calls: dict[str, CallGroup],
     cpu_s: float | None,
+    handed_s: float,
 ) -> StepModel:
     beside_s = sum(group.beside_s for group in calls.values())
     within_s = sum(group.within_s for group in calls.values())
@@ -227,5 +231,5 @@ def _model(
         readers=readers.readers,
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
-        cpu_s=used_s, first_wait_s=windows.first_wait_s / count,
+        cpu_s=used_s, handed_s=handed_s, first_wait_s=windows.first_wait_s / count,
     )  # fmt: skip

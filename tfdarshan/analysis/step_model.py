@@ -63,6 +63,7 @@ class StepModel:
         cpu_s: Processor time of the whole job; None if unknown.
         data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
         weights_s: T_w, of C: communication; None likewise.
+        handed_s: What of W it takes to hand a ready batch over to Python, which no cure spares.
         first_wait_s: What the first step waited longer than others, over their number: it has none before it.
         shared_writes_s: What of C writes to the input's storage take longer, at most, because it is read from
             meanwhile.
@@ -80,6 +81,7 @@ class StepModel:
     cpu_s: float | None = None
     data_s: float | None = None
     weights_s: float | None = None
+    handed_s: float = 0.0
     first_wait_s: float = 0.0
     shared_writes_s: float = 0.0
 
@@ -161,7 +163,7 @@ class StepModel:
         return self.compute_s + max(0.0, pipeline_s - o * self.compute_s)
 
     def saved_s(self, pipeline_less_s: float, stall_less_s: float = 0.0, beside: float = 0.0) -> float:
-        """Gives what a step saves.
+        """Gives what a step saves: no more than it waits beyond the handing over of a ready batch.
 
         What the pipeline did while the loop stood still it has to do in the wait when the loop no longer
         does: with C' = C - stall, S' = C' + max(0, P' - (o C - beside stall)).
@@ -174,4 +176,5 @@ class StepModel:
         less_s = min(max(pipeline_less_s, 0.0), self.pipeline_s)
         waited_s = self.pipeline_s - self.overlap * self.compute_s
         left_s = max(0.0, waited_s + beside * stall_less_s - less_s)
-        return min(stall_less_s + max(0.0, waited_s) - left_s, self.most_wait_s + stall_less_s)
+        most_s = max(0.0, self.most_wait_s - self.handed_s) + stall_less_s
+        return min(stall_less_s + max(0.0, waited_s) - left_s, most_s)

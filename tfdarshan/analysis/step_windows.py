@@ -12,6 +12,9 @@ from tfdarshan.analysis.intervals import Array, Covered, covered
 
 # A step that waits no larger share of a mean step found its batch ready.
 READY = 0.05
+# A batch of tf.data that is ready takes 0.1 to 1 ms to be handed over to Python, the longer the longer the
+# processors rested. So much at most of a step's wait is taken for that, and what its quickest waits take.
+MOST_HANDED_S, QUICK_WAITS = 2e-4, 0.1
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,13 @@ class StepWindows:
             return 0.0
         waits = self.wait_end_ns - self.start_ns
         return max(0.0, float(waits[0] - np.median(waits))) / 1e9
+
+    @property
+    def handed_s(self) -> float:
+        """What of a step's wait it takes tf.data to hand over a batch that is ready; 0 if unknown."""
+        if self.wait_end_ns is None:
+            return 0.0
+        return min(MOST_HANDED_S, float(np.quantile(self.wait_end_ns - self.start_ns, QUICK_WAITS)) / 1e9)
 
     @property
     def ready_share(self) -> float:

@@ -126,6 +126,11 @@ def _no_cure(measures: Measures) -> str:
     model = measures.model
     calls_s = min(model.storage_s, model.most_wait_s)
     part = percent(calls_s, model.most_wait_s)
+    if model.certain and 2 * model.handed_s > model.most_wait_s:
+        return (
+            f"{percent(model.handed_s, model.most_wait_s)} of that to be handed a batch that is ready: "
+            "no storage makes that shorter, and fewer, larger batches do."
+        )
     if calls_s < MUCH_OF_WAIT * model.most_wait_s:
         return (
             f"and no file call explains it ({part} of that wait): look at what else the input pipeline does, "

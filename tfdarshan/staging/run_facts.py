@@ -340,6 +340,7 @@ def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:
         storage_s=min(sum(model.units * model.storage_s for model in models), whole_s),
         readers=facts.readers, busy_share=busy / max(sum(model.all_s for model in models), 1e-9),
         cpu_s=None if None in used else sum(value or 0.0 for value in used),
+        handed_s=sum(model.units * model.handed_s for model in models),
         shared_writes_s=sum(model.units * model.shared_writes_s for model in models),
     )  # fmt: skip
 

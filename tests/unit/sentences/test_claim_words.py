@@ -20,6 +20,7 @@ from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_trainin
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_assumptions import crowded
 from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, LOAD, PATHS, PREFETCH, SHARDS
+from tests.unit.findings.test_handed_over import short_steps
 from tests.unit.findings.test_kept_decoded import AUGMENT, BOTH, DRAWS, SAME, SMALL
 from tests.unit.findings.test_kept_decoded import job as of_maps
 from tests.unit.findings.test_more_readers import job as of_readers
@@ -396,6 +397,13 @@ ROWS = {
             WAITING_STEPS, sizes=[200 * KB],
         ),
         lambda found: f"{percent(found.union_s(found.events), found.steps['wait'].sum() / 1e9)} of that for",
+        of("one reader"),
+    ),
+    "handed over": Row(
+        " of that to be handed a batch that is ready: no storage makes that shorter, and fewer, larger "
+        "batches do.",
+        partial(short_steps, wait_ms=0.25),
+        lambda found: f"{percent(2e-4 * len(found.steps), found.steps['wait'].sum() / 1e9)} of that to be",
         of("one reader"),
     ),
     "too short without steps": Row(
