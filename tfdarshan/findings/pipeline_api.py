@@ -306,11 +306,14 @@ def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
     batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
     batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
     samples = cut.size * (batched[0] if batched else 1)
+    ends = pipeline.before(cache)[-1:]
+    # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
+    is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
     return Cure(
         f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
-        "take first.",
-        f"dataset = dataset.take({samples}).cache()",
-        "dataset = dataset.cache()",
+        "take in front of it, and no more behind it.",
+        f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",
+        f"dataset = dataset.cache()\n{cut.statement}",
     )
 
 

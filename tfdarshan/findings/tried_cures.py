@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.findings import (
     decode_bound,
     eof_probes,
@@ -186,9 +187,18 @@ def _prepares(before: Measures, after: Measures) -> bool:
 
 
 def _caches(before: Measures, after: Measures) -> bool:
-    pipelines = [input_pipeline(one) for one in (before, after)]
-    had, has = (one is not None and one.has("cache") is not None for one in pipelines)
-    return (has and not had) or OTHER * after.passes <= before.passes
+    had, has = (_cached(input_pipeline(one)) for one in (before, after))
+    return (has is not None and has != had) or OTHER * after.passes <= before.passes
+
+
+def _cached(pipeline: Pipeline | None) -> tuple[object, ...] | None:
+    """Gives what a cache() is filled with, and what may keep it from filling; None without one."""
+    cache = None if pipeline is None else pipeline.has("cache")
+    if pipeline is None or cache is None:
+        return None
+    filled = [(one.name, one.size if one.name == "take" else None) for one in pipeline.before(cache)]
+    cuts = [one.size for one in pipeline.after(cache) if one.name == "take"]
+    return filled, cuts, pipeline.made_anew
 
 
 def _elsewhere(before: Measures, after: Measures) -> bool:

@@ -66,7 +66,7 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     Args:
         source: Its text.
         line: What is to be written, one or more statements.
-        instead_of: What is to be taken out: one statement, or as many as come.
+        instead_of: What is to be taken out: one statement, as many as come, or several for one that comes.
         folders: What the placeholders stand for.
 
     Raises:
@@ -80,6 +80,11 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
         for goes, comes in zip(old, new, strict=True):
             source = apply_lines(source, ast.unparse(comes), ast.unparse(goes), folders)
         return source
+    if len(old) > 1 and len(new) == 1:
+        # What comes stands where the first line was; the others go.
+        for goes in old[1:]:
+            source = _without(source, goes)
+        return apply_lines(source, line, ast.unparse(old[0]), folders)
     if len(old) != 1 or not new:
         raise CannotTypeError("more than one line is to be taken out")
     program = ast.parse(source)
@@ -97,6 +102,21 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
     named = {name: node for name, node in given.items() if name not in known} | dict(place.names)
     before = outermost_loop(program, place.statement) if BEFORE.search(line) else place.statement
     return _replaced(source, place, _written(new, at, place, named), imports, before)
+
+
+def _without(source: str, goes: ast.stmt) -> str:
+    """Takes a line out: a call of a chain, or the statement that it is all of."""
+    place = _place(ast.parse(source), goes)
+    called = None if place is None else place.expression
+    if place is None or not isinstance(called, ast.Call) or not isinstance(called.func, ast.Attribute):
+        raise CannotTypeError(f"the program has no `{ast.unparse(goes)}`")
+    rest = ast.unparse(called.func.value)
+    if rest == _target(place.statement):
+        # Nothing is left of it.
+        lines = source.splitlines(keepends=True)
+        del lines[place.statement.lineno - 1 : place.statement.end_lineno]
+        return "".join(lines)
+    return _replaced(source, place, _Written([], rest, []), "", place.statement)
 
 
 def _with_decorators(source: str, program: ast.Module, old: ast.FunctionDef, new: list[ast.stmt]) -> str:

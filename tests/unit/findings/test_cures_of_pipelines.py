@@ -29,6 +29,7 @@ DECODE = {"name": "map", "does": ["decodes"], "function": "decode", "calls": 2}
 BATCH = {"name": "batch", "size": 16}
 PREFETCH = {"name": "prefetch", "size": -1}
 CACHE = {"name": "cache"}
+TAKE_9 = {"name": "take", "size": 9}
 SHARDS = {"name": "TFRecordDataset", "compression": "GZIP"}
 INTERLEAVE = {
     "name": "interleave",
@@ -209,12 +210,14 @@ def test_prefetch_goes_behind_the_last_stage(tmp_path):
         ((PATHS, {"name": "shuffle", "size": 320}, LOAD, BATCH), 1, "dataset = dataset.map(read_image)",
          "dataset = dataset.map(read_image).cache().shuffle(320)"),
         ((GENERATOR, BATCH), 1, "dataset = dataset.batch(16)", "dataset = dataset.cache().batch(16)"),
-        ((PATHS, LOAD, CACHE, BATCH, {"name": "take", "size": 9}), 1, "dataset = dataset.cache()",
+        ((PATHS, LOAD, CACHE, BATCH, TAKE_9), 1, "dataset = dataset.cache()\ndataset = dataset.take(9)",
          "dataset = dataset.take(144).cache()"),
-        ((PATHS, LOAD, CACHE, {"name": "take", "size": 9}, BATCH), 1, "dataset = dataset.cache()",
+        ((PATHS, LOAD, CACHE, TAKE_9, BATCH), 1, "dataset = dataset.cache()\ndataset = dataset.take(9)",
          "dataset = dataset.take(9).cache()"),
+        ((PATHS, LOAD, TAKE_9 | {"size": 144}, CACHE, BATCH, TAKE_9), 1,
+         "dataset = dataset.cache()\ndataset = dataset.take(9)", "dataset = dataset.cache()"),
     ],
-    ids=["a map", "shuffled paths", "a generator", "cut short in batches", "cut short in samples"],
+    ids=["a map", "shuffled paths", "a generator", "cut in batches", "cut in samples", "cut twice"],
 )  # fmt: skip
 def test_a_cache_goes_where_it_fills(tmp_path, stages, datasets, before, after):
     cure = keep_in_memory(measure(job(tmp_path, *stages, datasets=datasets)))
@@ -267,9 +270,68 @@ def test_a_printed_cure_applies_to_a_chain(tmp_path):
         "import tensorflow as tf\n\nds = (\n    tf.data.Dataset.from_tensor_slices(files)\n"
         "    .map(read_image)\n    .cache()\n    .batch(16)\n    .take(9)\n)\n"
     )
-    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, {"name": "take", "size": 9})))
+    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, TAKE_9)))
     typed = apply_lines(f"files = []\n{program}", cure.line, cure.instead_of, {})
     assert ".take(144).cache()" in typed.replace("\n    ", "")
+    assert ".take(9)" not in typed
+
+
+CUT_SHORT = {
+    "a chain": """\
+ds = (
+    tf.data.Dataset.range(320)
+    .map(read)
+    .cache()
+    .batch(16)
+    .take(9)
+)
+""",
+    "lines": """\
+ds = tf.data.Dataset.range(320).map(read)
+ds = ds.cache()
+ds = ds.batch(16)
+ds = ds.take(9)
+""",
+    "cut in samples": """\
+ds = tf.data.Dataset.range(320).map(read)
+ds = ds.cache()
+ds = ds.take(9)
+ds = ds.batch(16)
+""",
+}
+
+
+@pytest.mark.parametrize("how", list(CUT_SHORT))
+def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
+    # GIVEN a program whose epochs end before its cache() has been read to its end
+    pytest.importorskip("tensorflow")
+    cut = (TAKE_9, BATCH) if how == "cut in samples" else (BATCH, TAKE_9)
+    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, *cut)))
+    head = "import tensorflow as tf\nread = lambda n: tf.py_function(note, [n], tf.int64)\n"
+    program = f"{head}{CUT_SHORT[how]}"
+
+    def read_in(text):
+        """Gives how many samples three epochs read, and an epoch's batches."""
+        made: list[int] = []
+
+        def note(sample):
+            made.append(int(sample))
+            return sample
+
+        names: dict[str, Any] = {"note": note}
+        exec(compile(text, "program", "exec"), names)
+        first, *_, last = ([batch.numpy().tolist() for batch in names["ds"]] for _ in range(3))
+        assert first == last
+        return len(made), first
+
+    # WHEN the printed cure is typed
+    typed = apply_lines(program, cure.line, cure.instead_of, {})
+
+    # THEN it reads each sample once, and gives the same batches
+    before, batches = read_in(program)
+    after, same = read_in(typed)
+    assert before >= 3 * after
+    assert same == batches
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def test_11_a_cache_that_never_fills_is_moved(tmp_path):
     take = {"name": "take", "size": 9}
     cure = keep_in_memory(measure(of_tf_data(tmp_path, PATHS, LOAD, CACHE, BATCH, take)))
 
-    assert cure.instead_of == "dataset = dataset.cache()"
+    assert cure.instead_of == "dataset = dataset.cache()\ndataset = dataset.take(9)"
     assert cure.line == "dataset = dataset.take(144).cache()"
 
 

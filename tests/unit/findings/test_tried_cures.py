@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.findings.test_assumptions import crowded
+from tests.unit.findings.test_best_cure import finding
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
 from tests.unit.findings.test_cures_of_pipelines import job as of_tf_data
 from tests.unit.findings.test_validation import job as of_validation
@@ -105,6 +106,31 @@ def test_a_job_that_was_cured_of_too_many_threads_is_not_told_to_use_16(tmp_path
     assert not offered(session)
     note = next(one for one in diagnose(session).findings if one.name == "read_parallelism")
     assert "this would undo what fewer reads at a time gave: a step takes 50.0 ms after 100.0 ms" in note.what
+
+
+CACHE, CUT = {"name": "cache"}, {"name": "take", "size": 9}
+
+
+@pytest.mark.parametrize(
+    ("later", "is_in"),
+    [
+        ((PATHS, LOAD, {"name": "take", "size": 144}, CACHE, BATCH), True),
+        ((PATHS, LOAD, {"name": "take", "size": 144}, CACHE, BATCH, CUT), True),
+        ((PATHS, LOAD, BATCH, CACHE, CUT), True),
+        ((PATHS, LOAD, CACHE, BATCH, CUT, {"name": "prefetch", "size": -1}), False),
+    ],
+    ids=["moved behind the cut", "with another cut before it", "moved", "as it was"],
+)
+def test_a_cache_that_was_moved_in_vain_is_not_to_be_moved_again(tmp_path, later, is_in):
+    # GIVEN a job that was told to put its cache() where it fills; a step takes as long since
+    both = enumerate(((PATHS, LOAD, CACHE, BATCH, CUT), later))
+    jobs = [measure(of_tf_data(tmp_path / str(n), *stages)) for n, stages in both]
+
+    # WHEN
+    tried = tried_cures(jobs, lambda _: [finding("fits_in_memory", 1.5)])
+
+    # THEN
+    assert [one.name for one in tried] == ["fits_in_memory"] * is_in
 
 
 @pytest.mark.parametrize("cached", [True, False])

@@ -392,3 +392,27 @@ def test_a_copy_of_a_database_is_opened_as_the_database_was():
     # Of other calls all arguments have to be those that are printed.
     with pytest.raises(CannotTypeError, match="the program has no"):
         applied(PROGRAM.replace("ds.map(read_image)", "ds.map(read_image, name=1)"), f"{MAP}.cache()", MAP)
+
+
+def test_several_lines_may_go_for_one_that_comes():
+    # GIVEN a cache that never fills: of a pipeline in lines, and of one in a chain
+    goes, comes = (
+        "dataset = dataset.cache()\ndataset = dataset.take(9)",
+        "dataset = dataset.take(288).cache()",
+    )
+    lines = (
+        f"{PROGRAM.replace('ds = ds.batch', 'ds = ds.cache()' + chr(10) + 'ds = ds.batch')}ds = ds.take(9)\n"
+    )
+    chain = CHAINED.replace("    .batch(32)\n", "    .cache()\n    .batch(32)\n    .take(9)\n")
+
+    # WHEN
+    typed, chained = (applied(text, comes, goes) for text in (lines, chain))
+
+    # THEN
+    assert typed == lines.replace("ds.cache()", "ds.take(288).cache()").replace("ds = ds.take(9)\n", "")
+    assert "take(9)" not in chained
+    assert ".take(288).cache().batch(32)" in "".join(chained.split())
+    with pytest.raises(CannotTypeError, match=r"no `dataset = dataset\.take\(9\)`"):
+        applied(
+            PROGRAM, "dataset = dataset.cache()", "dataset = dataset.batch(32)\ndataset = dataset.take(9)"
+        )

@@ -202,7 +202,8 @@ TABLE = (
     Words("dataset = make_dataset()  # before the first epoch\nfor batch in dataset:", keep_in_memory,
           of(PATHS, LOAD, CACHE, datasets=3), of(PATHS, LOAD, CACHE)),
     Words("cache() begins to serve when an epoch has read it to its end, and take(10) ends each before: take "
-          "first.", keep_in_memory, of(PATHS, LOAD, CACHE, TAKE), of(PATHS, LOAD, TAKE, CACHE)),
+          "in front of it, and no more behind it.", keep_in_memory, of(PATHS, LOAD, CACHE, TAKE),
+          of(PATHS, LOAD, TAKE, CACHE)),
     Words("cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
           "read whole epochs, or put what ends them early in front of cache().", keep_in_memory,
           of(PATHS, LOAD, CACHE), of(PATHS, LOAD, CACHE, TAKE)),
