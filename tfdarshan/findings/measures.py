@@ -167,9 +167,9 @@ class Measures:
         threads = self.writes.threads
         return next((place for place, found in enumerate(threads) if self.is_loop(found)), None)
 
-    def reads_again(self) -> Iterator[Segments]:
-        """Yields the reads of input within the steps, block by block, in order of start."""
-        return self._input_again(self.session_calls.blocks(), KIND["read"])
+    def calls_again(self, kind: str) -> Iterator[Segments]:
+        """Yields calls of a kind on input within the steps, block by block, in order of start."""
+        return self._input_again(self.session_calls.blocks(), KIND[kind])
 
     def input_within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
         """Yields calls on input within the steps, at least those within some stretches of time."""
@@ -178,12 +178,12 @@ class Measures:
     def slow_reads(self, times: float) -> SlowReads:
         """Gives the reads that took so many times as long as they usually do."""
         model, files = self.read_cost, len(self.files)
-        return self.kept.get("slow reads", lambda: slow_reads(self.reads_again(), model, files, times))
+        return self.kept.get("slow reads", lambda: slow_reads(self.calls_again("read"), model, files, times))
 
     def compared_reads(self, files: Array) -> ComparedReads:
         """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
         model, name = self.read_cost, f"compared reads, {digest_of(files)}"
-        return self.kept.get(name, lambda: compared_reads(self.reads_again(), model, files))
+        return self.kept.get(name, lambda: compared_reads(self.calls_again("read"), model, files))
 
     def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps.
@@ -361,7 +361,9 @@ class Measures:
         taken_ns = np.maximum(stored.sizes_and_times[1], 1)
         usual_ns = float(np.median(taken_ns)) if len(taken_ns) else 0.0
         span = CallSpan(stored.reads, stored.first_ns, stored.last_ns, stored.read_ns, usual_ns)
-        return self.kept.get("phases", lambda: depth_phases(span, map(_from_storage, self.reads_again())))
+        return self.kept.get(
+            "phases", lambda: depth_phases(span, map(_from_storage, self.calls_again("read")))
+        )
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:

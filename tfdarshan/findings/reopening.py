@@ -10,7 +10,9 @@ from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.stat_storm import stats_of_opens
+from tfdarshan.findings.usual_calls import usual_share
 from tfdarshan.units import human_seconds, plural
 
 NAME = "reopening"
@@ -50,6 +52,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "there are more files than may be open at a time",
     )
     low, likely = (max(least, _left_of_opens(share, times)) for least, times in (SURE, LIKELY))
+    usual = usual_share(measures, ("open", "close"))
+    low, likely = usual * low, (1 - UNSHOWN * (1 - usual)) * likely
     # File systems that forget a file's pages at each open have storage serve what is read again.
     read_s = 0.0 if measures.summary.emulation is not None else float((costs.slow_s * part).sum())
     most = 1 + read_s / needless_s if needless_s > 0 else 1.0

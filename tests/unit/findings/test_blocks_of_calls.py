@@ -151,14 +151,14 @@ def check_pace(measures, calls):
 
 def check_slow(measures, calls, count):
     model = measures.read_cost
-    found = slow_reads(measures.reads_again(), model, count, SLOW_FILE)
+    found = slow_reads(measures.calls_again("read"), model, count, SLOW_FILE)
     for column, expected in zip(
         dataclasses.astuple(found), slow_sums(calls, model, count, SLOW_FILE), strict=True
     ):
         np.testing.assert_allclose(column, expected, atol=1e-12)
     files = np.arange(count) % 2 == 0
     (reads, depth, times) = compared(calls, model, files)
-    both = compared_reads(measures.reads_again(), model, files)
+    both = compared_reads(measures.calls_again("read"), model, files)
     assert both.reads == reads
     assert both.times == pytest.approx(times)
     # A read that took no time counts as ended where another one begins with it: how many do is up to blocks.
