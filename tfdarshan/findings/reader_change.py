@@ -11,6 +11,7 @@ from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN, WAITS, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import keeps_decoded, reads_in_python, waits_elsewhere
+from tfdarshan.findings.reads_on import reads_on
 from tfdarshan.findings.too_many_threads import Crowding, crowding
 
 # What the file that took longest takes another time, at best.
@@ -37,6 +38,11 @@ Changes = tuple[ReaderChange, ReaderChange, ReaderChange]
 
 def with_readers(measures: Measures, readers: float) -> Changes:
     """Gives it for so many readers: at worst, as expected, at best."""
+    return _with_readers(measures, readers, UNSHOWN)
+
+
+def _with_readers(measures: Measures, readers: float, chance: float) -> Changes:
+    """Gives it; `chance` is how likely storage serves more of them, where nothing shows that."""
     model, cpus, share = measures.model, measures.machine.cpus or 1.0, serial_share(measures)
     before, crowd = model.readers, crowding(measures)
     # As many threads as there are processors share what is no call.
@@ -48,6 +54,9 @@ def with_readers(measures: Measures, readers: float) -> Changes:
         return ReaderChange(1 / crowd.left[1]), ReaderChange(), ReaderChange(other=before / readers)
     sure = min(readers, max(share.most_readers, before))
     likely = shared if model.storage_s >= model.other_s else _decoded_beside(measures, shared)
+    if not share.known and reads_on(measures):
+        # Beside storage that gives no more, all of it goes on already.
+        likely = 1 - chance * (1 - likely)
     # The file that takes longest takes no less time; it may have been slow by chance.
     longest = longest_share(measures)
     return (
@@ -84,7 +93,7 @@ def if_it_waits(measures: Measures, readers: float) -> ReaderChange:
 
 def _served(measures: Measures, readers: float, share: float) -> ReaderChange:
     calls = max(longest_share(measures), times_as_long(share, measures.model.readers, readers))
-    return dataclasses.replace(with_readers(measures, readers)[1], calls=calls)
+    return dataclasses.replace(_with_readers(measures, readers, 1.0)[1], calls=calls)
 
 
 def serves_more(measures: Measures) -> Assumption:

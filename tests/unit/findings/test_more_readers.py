@@ -8,11 +8,11 @@ from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.reader_change import with_readers
+from tfdarshan.findings.reader_change import if_served, with_readers
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 
-def job(logdir, calls, *, waits=0.9):
+def job(logdir, calls, *, waits=0.9, cpus=None):
     """Gives a session of steps of 50 ms that wait for calls which read one large file each."""
     readers = 1 + max(reader for _, _, reader, _ in calls)
     made = [
@@ -22,7 +22,8 @@ def job(logdir, calls, *, waits=0.9):
     end = max(call[1] for call in calls)
     steps = [(50.0 * n, 50.0 * n + 50, 50 * waits) for n in range(int(end // 50))]
     paths = [f"/data/{reader}" for reader in range(readers)]
-    return training(logdir, made, steps, paths=paths, sizes=[10**12] * readers)
+    meta = {} if cpus is None else {"machine": {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": 1.0}}
+    return training(logdir, made, steps, paths=paths, sizes=[10**12] * readers, meta=meta)
 
 
 def rests(mean_ms):
@@ -162,3 +163,24 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(tmp_path, com
     assert [one.name for one in found.problems] == (["read_parallelism"] if named else [])
     assert found.verdict.finding == ("read_parallelism" if named else "input_bound")
     assert named is (gain is not None and gain.speedup_range[0] == 1)
+
+
+@pytest.mark.parametrize("paced", [True, False])
+def test_what_is_done_beside_storage_that_reads_on_is_not_moved_there_again(tmp_path, paced):
+    # GIVEN a reader of parts of 256 KiB who decodes each for 1 to 5 ms. The kernel asks for the next one
+    # meanwhile, so that one comes each 10 ms; or it does not, and each takes 7 ms
+    noise, calls, at = random.Random(1), [], 0.0
+    for _ in range(400):
+        rested_ms = noise.uniform(1, 5)
+        taken_ms = 10 - rested_ms if paced else 7.0
+        calls.append((at + rested_ms, at + rested_ms + taken_ms, 0, 256 << 10))
+        at += rested_ms + taken_ms
+
+    # WHEN
+    measures = measure(job(tmp_path, calls, cpus=4))
+    worst, expected, best = with_readers(measures, 8)
+
+    # THEN four processors decode four times as fast if storage gives more, and as fast as now if it does not
+    assert (worst.other, best.other) == (1.0, 1 / 8)
+    assert expected.other == pytest.approx((1 + 1 / 4) / 2 if paced else 1 / 4)
+    assert if_served(measures, 8).other == 1 / 4
