@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.findings.test_assumptions import crowded
 from tests.unit.findings.test_best_cure import finding
-from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tests.unit.findings.test_cures_of_pipelines import BATCH, DECODE, LOAD, PATHS
 from tests.unit.findings.test_cures_of_pipelines import job as of_tf_data
 from tests.unit.findings.test_validation import job as of_validation
 from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
+from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.tried_cures import tried_cures
 from tfdarshan.reports.text.findings_text import findings_text
@@ -131,6 +133,21 @@ def test_a_cache_that_was_moved_in_vain_is_not_to_be_moved_again(tmp_path, later
 
     # THEN
     assert [one.name for one in tried] == ["fits_in_memory"] * is_in
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_so_it_is_of_a_cache_that_was_to_keep_what_is_decoded(tmp_path, keeps):
+    # GIVEN a job that was told to keep what it decodes, or to decode with more calls; it has a cache() since
+    both = enumerate(((PATHS, LOAD, DECODE, BATCH), (PATHS, LOAD, DECODE, CACHE, BATCH)))
+    jobs = [measure(of_tf_data(tmp_path / str(n), *stages)) for n, stages in both]
+    decode = "dataset = dataset.map(decode, num_parallel_calls=2)"
+    cure = Cure("", f"{decode}.cache()" if keeps else decode.replace("2", "tf.data.AUTOTUNE"), decode)
+
+    # WHEN
+    tried = tried_cures(jobs, lambda _: [replace(finding("decode_bound", 1.5), cure=cure)])
+
+    # THEN
+    assert [one.name for one in tried] == ["decode_bound"] * keeps
 
 
 @pytest.mark.parametrize("cached", [True, False])
