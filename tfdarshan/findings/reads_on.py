@@ -27,7 +27,7 @@ def reads_on(measures: Measures) -> bool:
     """Says whether storage goes on while readers do something else with what they have read."""
     if measures.streamed_share < STREAMED:
         return False
-    share = measures.kept.get("pace of parts", lambda: pace_share(measures.calls_again("read")))
+    share = measures.kept.get("pace", lambda: pace_share(measures.calls_again("read")))
     return share <= STEADY
 
 
