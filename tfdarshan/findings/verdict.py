@@ -89,9 +89,11 @@ def make_verdict(
         suspect = measures.imported and best is not None and best.cost_share >= SUSPECT_SHARE
         text = " ".join([*doubts, *(reversed(said) if suspect else said)])
         return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, "", cause)
-    held_up = next((one for one in findings if _holds_up_without_a_line(one)), None)
+    held_up = _held_up(findings)
     if model.wait_share < HEALTHY_SHARE and held_up is not None:
-        text = " ".join([*doubts, _lost(measures, held_up), *_cure(held_up)])
+        # What a note promises it promises on a condition.
+        said = [] if held_up.gain is None else [held_up.what]
+        text = " ".join([*doubts, _lost(measures, held_up), *said, *_cure(held_up)])
         return Verdict(text, "unknown", model.wait_share, "", None, cause=held_up.name)
     waits = percent(model.wait_share, 1)
     own_s = next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
@@ -109,10 +111,19 @@ def make_verdict(
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)
 
 
-def _holds_up_without_a_line(finding: Finding) -> bool:
-    """Says whether it holds the loop up for a share of the time that counts, and no line cures that."""
-    no_line = finding.cure is not None and not finding.cure.line
-    return finding.kind == "note" and no_line and finding.stall_s > 0 and finding.cost_share >= HEALTHY_SHARE
+def _held_up(findings: Sequence[Finding]) -> Finding | None:
+    """Gives the note that the loop is held up by for a share of the time that counts, None if none is.
+
+    One that promises nothing comes first: what promises something on a condition may be of the same time.
+    """
+    notes = [
+        finding
+        for finding in findings
+        if finding.kind == "note" and finding.stall_s > 0 and finding.cost_share >= HEALTHY_SHARE
+    ]
+    return min(
+        (one for one in notes if one.cure is not None), key=lambda one: one.gain is not None, default=None
+    )
 
 
 def _stands_out(findings: Sequence[Finding]) -> Finding | None:

@@ -99,6 +99,18 @@ def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, valid
     assert any("that steps read, from /data." in cure.what for cure in cures) is twice
 
 
+@pytest.mark.parametrize(("read_ms", "cause"), [(2.0, "staging"), (2.4, "validation")])
+def test_a_job_that_pauses_hold_up_is_not_called_healthy(tmp_path, read_ms, cause):
+    # GIVEN steps that hardly wait, and one pause of 120 ms or more in 1.3 s
+    diagnosis = diagnose(job(tmp_path, epochs=2, read_ms=read_ms))
+
+    # THEN what helps on a condition alone is no problem, and the condition is said
+    verdict = diagnosis.verdict
+    assert (verdict.state, verdict.finding, verdict.cause) == ("unknown", "", cause)
+    assert not diagnosis.problems
+    assert ("so it helps only if several runs use it." in verdict.sentence) is (cause == "staging")
+
+
 def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):
     # GIVEN a first pass of 600 ms, and later ones of 120
     one = found(job(tmp_path, read_ms=10.0, later_ms=2.0))
