@@ -7,27 +7,24 @@ import numpy as np
 from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.staging.candidate import SLOW_OPEN_S
-from tfdarshan.staging.later_epochs import LaterEpochs
 
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
 ONE_PASS = 1.2
 SERVED_ONCE = " Memory served later epochs: storage served one pass, and a {what} takes one, too, so it "
 
 
-def storage_served_once(measures: Measures, later: LaterEpochs) -> bool:
+def storage_served_once(measures: Measures) -> bool:
     """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
 
-    The page cache served them; or a cache() of the pipeline's own did, where the page cache would do, too.
+    The page cache served them, or a cache() of the pipeline's own did.
     """
-    if measures.summary.emulation is not None:
-        return False
     if measures.figures.rereads.passes >= SEVERAL:
         return memory_served_later(measures)
     pipeline = input_pipeline(measures)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
         return False
-    return later.likely and pipeline.iterators > 1 and not pipeline.made_anew
+    return pipeline.iterators > 1 and not pipeline.made_anew
 
 
 def memory_served_later(measures: Measures) -> bool:

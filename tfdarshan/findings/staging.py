@@ -73,7 +73,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
     gain, once = (
         _gain(measures, whole, files, size, expected, fast_tier),
-        storage_served_once(measures, whole.later),
+        storage_served_once(measures),
     )
     stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
     stall_s *= valuation.epochs / measures.model.units

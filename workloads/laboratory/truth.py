@@ -70,9 +70,9 @@ class Truth:
     def times(self, runs: Sequence[TimedRun], *, staged: bool = False, unit: Unit = "training") -> Times:
         """Gives how many times faster runs are than the job as it was.
 
-        Staging is for a longer run than the laboratory's: where the page cache serves later epochs, these
-        count, for copying takes what the first one gains. Where they gain more than the run as a whole, that
-        is by chance.
+        Staging is for a longer run than the laboratory's: where the page cache serves later epochs, or a
+        cache() of the job's own, these count, for copying takes what the first one gains. Where they gain
+        more than the run as a whole, that is by chance.
 
         Args:
             runs: Of the job with a cure.
@@ -86,7 +86,8 @@ class Truth:
             "session": lambda run: run.seconds,
         }
         whole = self._times(runs, seconds_of[unit])
-        if not staged or not self.keeps_pages or any(run.later_s is None for run in [*self.before, *runs]):
+        reads_once = self.keeps_pages or self.program.cache == "right"
+        if not staged or not reads_once or any(run.later_s is None for run in [*self.before, *runs]):
             return whole
         later = self._times(runs, lambda run: run.later_s or 0.0)
         return min(whole, later, key=lambda one: one.middle)

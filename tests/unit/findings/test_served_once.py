@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_cures_of_pipelines import BATCH, INTERLEAVE, LOAD, PATHS, SHARDS
+from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, INTERLEAVE, LOAD, PATHS, SHARDS
 from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -19,7 +19,7 @@ def found(session):
 
 def small(
     logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None,
-    first_read_ms=None,
+    first_read_ms=None, iterators=None, memory_bytes=1 << 34,
 ):  # fmt: skip
     """Gives epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
 
@@ -35,10 +35,13 @@ def small(
             calls += [(at, at + taken, 1, "open", file, 0), (at + taken, end, 1, "pread", file, KB, 0)]
             steps.append((at, end + 1, end - at))
             at = end + 1
-    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
+    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": iterators or epochs}
     return training(
         logdir, calls, steps, paths=[name.format(n) for n in range(64)], sizes=[KB] * 64,
-        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34}, "pipelines": {"found": [one], "left_out": 0}},
+        meta={
+            "machine": {"cpus": 4, "memory_bytes": memory_bytes},
+            "pipelines": {"found": [one], "left_out": 0},
+        },
     )  # fmt: skip
 
 
@@ -99,6 +102,16 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+
+
+@pytest.mark.parametrize(("stages", "kind"), [((CACHE, BATCH), "note"), ((BATCH,), "problem")])
+@pytest.mark.parametrize("memory_bytes", [1 << 34, 64 * KB])
+def test_what_a_cache_of_the_pipeline_keeps_is_copied_for_several_runs(tmp_path, stages, kind, memory_bytes):
+    # GIVEN an epoch that reads all files, and two that read none; the page cache could keep them, or not
+    session = small(tmp_path, stages=(PATHS, LOAD, *stages), iterators=3, memory_bytes=memory_bytes)
+
+    # THEN
+    assert staging.find(measure(session)).kind == kind
 
 
 @pytest.mark.parametrize(("first_read_ms", "kind"), [(30.0, "problem"), (60.0, "note")])

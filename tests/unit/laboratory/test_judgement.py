@@ -135,6 +135,9 @@ def test_staging_counts_for_later_epochs_where_memory_has_them():
     # THEN it gives nothing where the page cache keeps the data, and all of it where it does not
     assert Truth(PROGRAM, [before], [tried], keeps_pages=True).gain(tried) == 1.0
     assert Truth(PROGRAM, [before], [tried], keeps_pages=False).gain(tried) == pytest.approx(10 / 3)
+    # ... nor where the job keeps what it read itself
+    cached = dataclasses.replace(PROGRAM, cache="right")
+    assert Truth(cached, [before], [tried], keeps_pages=False).gain(tried) == 1.0
     # ... nor is it a cure where later epochs differ and the run does not
     by_chance = Tried(tried.cure, [TimedRun(9.9, LOGS, 0.7)])
     assert Truth(PROGRAM, [before], [by_chance], keeps_pages=True).best is None
