@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from tfdarshan.findings.decoding_time import decodes_longer
-from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.pipeline_api import keeps_decoded, more_readers, reads_as_many, reads_by_sqlite
-from tfdarshan.findings.reader_change import if_it_waits, if_served, serves_more, with_readers
+from tfdarshan.findings.reader_change import ReaderChange, if_it_waits, if_served, serves_more, with_readers
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -35,7 +36,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if reads_by_sqlite(measures):
         # Threads that share a connection take turns; what each would gain by one of its own nothing shows.
         return None
-    if crowding(measures) is not None or readers >= 0.8 * MOST_READERS or model.storage_s <= 0:
+    # Without steps, calls of the loop's own thread are what the job stands still for.
+    by_loop = model.storage_s <= 0 and measures.use_and_facts[1].loop_reads
+    if (
+        crowding(measures) is not None
+        or readers >= 0.8 * MOST_READERS
+        or not (model.storage_s > 0 or by_loop)
+    ):
         return None
     share = serial_share(measures)
     if share.is_full:
@@ -48,7 +55,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     # What it gives beyond the calls is the processors', and wants no more readers than these. Storage that
     # one reader fills gives as much to any number, so they are as many as do if it waits.
-    saved = [dataclasses.replace(if_it_waits(measures, n), other=1.0).saved_s(measures) for n in choices]
+    saved = [if_it_waits(measures, n).spared(measures) for n in choices]
     n = next(n for n, seconds in zip(choices, saved, strict=True) if seconds >= NEARLY * saved[-1])
     if reads_as_many(measures, n):
         return None
@@ -57,13 +64,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         # What a call decodes is the greater part of it, and `decode_bound` says what that gives.
         changes = [dataclasses.replace(change, other=1.0) for change in changes]
         served = dataclasses.replace(served, other=1.0)
-    gain = measures.gain(
-        *(change.saved_s(measures) for change in changes),
-        assumed=[serves_more(measures)],
-    )
-    served_s = served.saved_s(measures)
-    if_so_s = measures.gain(0.0, served_s, served_s, assumed=[]).if_so_s
-    gain = dataclasses.replace(gain, if_so_s=if_so_s)
+    gain, _ = _gain(measures, changes, [serves_more(measures)], by_loop=by_loop)
+    if_it_does, stall_s = _gain(measures, [served] * 3, [], by_loop=by_loop)
+    gain = dataclasses.replace(gain, if_so_s=if_it_does.if_so_s)
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
     shown = round(readers)
@@ -83,7 +86,18 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=model.unit,
         cost_s=gain.if_so_s,
+        stall_s=stall_s,
         cure=more_readers(measures, n, shown),
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
     )
+
+
+def _gain(
+    measures: Measures, changes: Sequence[ReaderChange], assumed: Sequence[Assumption], *, by_loop: bool
+) -> tuple[Gain, float]:
+    """Gives what changes give at worst, as expected and at best, and what of it the loop stands still for."""
+    if not by_loop:
+        return measures.gain(*(change.saved_s(measures) for change in changes), assumed=assumed), 0.0
+    low, expected, high = (max(0.0, change.spared(measures)) for change in changes)
+    return measures.without(measures.input_calls, low, expected, high, assumed)

@@ -5,9 +5,10 @@ import random
 import pytest
 
 from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.more_readers import times_as_long
 from tfdarshan.findings.reader_change import if_served, with_readers
 from tfdarshan.findings.whatif import StorageChange, what_if
 
@@ -53,6 +54,23 @@ def test_a_pipe_that_is_full_is_said_to_be_and_no_reader_added(tmp_path, calls):
     assert gain.low_s == 0
     assert gain.speedup == pytest.approx(1.0)
     assert gain.speedup_range[1] < 1.5
+
+
+@pytest.mark.parametrize("thread", [LOOP, 1])
+def test_a_loop_that_reads_itself_reads_one_after_the_other_without_steps_too(tmp_path, thread):
+    # GIVEN 100 files that are opened and read in 10 ms each, a fifth of which is no call, and no steps
+    calls = []
+    for file in range(100):
+        at = 12.5 * file
+        calls += [(at, at + 4, thread, "open", file, 0), (at + 4, at + 10, thread, "read", file, 1000)]
+    session = training(tmp_path, calls, paths=[f"/data/{n}" for n in range(100)], sizes=[1000] * 100)
+
+    # THEN nothing is certain, half of what 8 readers give is expected, and the loop waits for it
+    (found,) = (one for one in diagnose(session).findings if one.name == "read_parallelism")
+    assert found.gain.low_s == 0
+    assert found.gain.if_so_s == pytest.approx(1.0 * (1 - times_as_long(0.08, 1, 8)), rel=0.1)
+    assert found.gain.expected_s == pytest.approx(found.gain.if_so_s / 2, rel=0.05)
+    assert (found.stall_s > 0) is (thread == LOOP)
 
 
 def test_storage_that_waits_promises_for_certain(tmp_path):
