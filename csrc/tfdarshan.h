@@ -404,20 +404,21 @@ void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, 
 enum tfd_call_kind {
     TFD_OPENS,
     TFD_CLOSES,
-    TFD_STATS,
+    TFD_STATS, /* by name */
     TFD_SEEKS,
     TFD_READS, /* of data, but where one failed */
     TFD_EMPTY_READS,
     TFD_WRITES,
     TFD_SYNCS,
     TFD_OTHERS,
+    TFD_FSTATS, /* of an open file */
     TFD_CALL_KINDS
 };
 
 enum {
     TFD_KIND_SUMS = 3, /* calls, ns and bytes */
     TFD_FILE_COSTS =
-        9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stats; when the first read began and
+        9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stats by name; when the first read began and
                            the last one ended */
     TFD_PASS_NUMBERS = 8,
     TFD_DEEPEST = 1024 /* calls at a time that are told apart */

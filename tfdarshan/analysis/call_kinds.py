@@ -10,11 +10,13 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import READ, WRITE, Operation, Segments
 
-CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "sync", "other")
+# A "stat" asks about a file by its name, an "fstat" about one that is open.
+CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "sync", "other", "fstat")
 KIND = {name: code for code, name in enumerate(CALL_KINDS)}
+STATS = ("stat", "fstat")
 OPERATION_KINDS = {
     "open": "open", "fopen": "open", "fdopen": "open", "close": "close", "fclose": "close", "stat": "stat",
-    "fstat": "stat", "lseek": "seek", "fseek": "seek", "fsync": "sync", "fdatasync": "sync",
+    "fstat": "fstat", "lseek": "seek", "fseek": "seek", "fsync": "sync", "fdatasync": "sync",
 }  # fmt: skip
 
 

@@ -44,8 +44,8 @@ class FileCosts:
         open_s: Of it, opens and closes.
         slow_s: Of `read_s`, the passes that storage served (`storage_passes`).
         slow_bytes: The bytes of these passes.
-        stat_s: Of `other_s`, stats. Of calls without segments, the share of those beyond one an open: that
-            one is an fstat of the open file, as a rule, and costs next to nothing.
+        stat_s: Of `other_s`, stats by name. Of calls without segments, the share of those beyond one an open:
+            that one is an fstat of the open file, as a rule.
         log_read: The natural logarithms of the reads' durations in ns, added up: what a read takes as a rule,
             of which a single slow one changes little. None where calls have no segments.
         slow_read_s: Of `read_s`, the reads each of which took longer than memory does. None where calls have

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.call_kinds import KIND, CallGroup, kind_codes
+from tfdarshan.analysis.call_kinds import KIND, STATS, CallGroup, kind_codes
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.measures import Measures
 from tfdarshan.staging.candidate import JOURNALS
@@ -27,7 +27,8 @@ def asked_by_queries(measures: Measures, files: Array) -> CallGroup:
         return CallGroup()
     calls, lasted_ns = 0, 0
     for block in measures.session_calls.blocks():
-        places = chosen[block.file] & (kind_codes(block.operations)[block.operation] == KIND["stat"])
+        asks = np.isin(kind_codes(block.operations), [KIND[name] for name in STATS])
+        places = chosen[block.file] & asks[block.operation]
         if measures.windows is not None:
             first_ns, last_ns = measures.windows.span_ns
             places &= (block.start_ns >= first_ns) & (block.start_ns < last_ns)

@@ -37,9 +37,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not again.any():
         return None
     opening, asking = measures.group("open", "close"), stats_of_opens(measures)
-    stats_s = measures.group("stat").thread_s
-    # Who opens a file asks about it, too. A file's opens are taken to cost the same each.
-    opened_s = costs.open_s + costs.stat_s * (asking.thread_s / stats_s if stats_s > 0 else 0.0)
+    # Who opens a file asks about it, too. Opens are taken to cost the same each.
+    opened_s = costs.open_s + asking.thread_s * costs.opens / costs.opens.sum()
     part = again / np.maximum(costs.opens, 1)
     needless_s, whole_s = float((opened_s * part).sum()), float(opened_s.sum())
     share = needless_s / whole_s if whole_s > 0 else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import NO_CALLS, CallGroup
+from tfdarshan.analysis.call_kinds import NO_CALLS, STATS, CallGroup
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -27,7 +27,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds stats by the job's own code, and of TensorFlow's readers those beyond the one of each open."""
     if not measures.kinds_known:
         return _counted(measures)
-    stats, opens = measures.group("stat"), measures.group("open")
+    stats, opens = measures.group(*STATS), measures.group("open")
     needless = needless_stats(measures)
     if needless.thread_s <= 0:
         return None
@@ -82,7 +82,7 @@ def needless_stats(measures: Measures) -> CallGroup:
     A reader of TensorFlow's asks for a file's size when it opens it; what the loop's thread asks by a file's
     name, or a thread that runs Python, is asked by the job's own code.
     """
-    stats, in_python = measures.group("stat"), reads_in_python(measures)
+    stats, in_python = measures.group(*STATS), reads_in_python(measures)
     asked, opened = (measures.facts.asked.calls[place] for place in (0, 1))
     taken_s = measures.facts.asked.lasted_ns[0] / 1e9
     # What asks about an open file comes with opening it.
@@ -127,7 +127,7 @@ def spared_by_a_list(measures: Measures) -> tuple[float, float]:
 
 def stats_of_opens(measures: Measures) -> CallGroup:
     """Gives the stats that come with opening files: who opens fewer times makes as many fewer."""
-    stats, spare = measures.group("stat"), needless_stats(measures)
+    stats, spare = measures.group(*STATS), needless_stats(measures)
     if not measures.kinds_known:
         return NO_CALLS
     beside_s, within_s = stats.beside_s - spare.beside_s, stats.within_s - spare.within_s
@@ -135,7 +135,7 @@ def stats_of_opens(measures: Measures) -> CallGroup:
 
 
 def asked_by_loop(measures: Measures) -> float:
-    """Gives the share of the stats' time in those of the loop's own code: to read otherwise spares none."""
+    """Gives what share of stats by name, in time, is the loop's own: to read otherwise spares none."""
     stats = measures.group("stat")
     if not measures.kinds_known or stats.thread_s <= 0:
         return 0.0

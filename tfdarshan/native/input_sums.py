@@ -12,7 +12,7 @@ from tfdarshan.native._extension import core
 from tfdarshan.native.call_sums import Array
 
 # Columns of sums by kind of call; by whom: others than the loop, the loop, the loop while it waited.
-KIND_SUMS, WHO, KINDS = 3, 3, 9
+KIND_SUMS, WHO, KINDS = 3, 3, 10
 CALLS = 0
 READ_KIND = 4
 # Columns of sums by thread, and by file.

@@ -41,9 +41,9 @@ class FileUse:
         bytes_written: Bytes written.
         moves: Times the file was renamed, replaced by a renamed one, or deleted.
         read_s: Threads' time in reads.
-        meta_s: Threads' time in open, close, seek, reads of nothing ...
+        meta_s: Threads' time in open, close, fstat, seek, reads of nothing ...
         open_s: Of `meta_s`, opens and closes.
-        stat_s: Threads' time in stats: `run --staged` leaves them on the slow tier.
+        stat_s: Threads' time in stats by name: `run --staged` leaves them on the slow tier.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
         mount: Index into `mounts`.

@@ -146,9 +146,8 @@ def asked(calls: AtOnce) -> tuple[Array, Array]:
     """Gives `AskedCalls` of them."""
     sums = np.zeros((2, 2, 2, 2))
     for place, kind in zip(calls.places.tolist(), calls.kinds.tolist(), strict=True):
-        if kind in (KIND["stat"], KIND["open"]):
-            operation = calls.segments.operations[calls.segments.operation[place]]
-            by_loop, by_name = calls.segments.thread[place] == calls.loop, operation.name == "stat"
+        if kind in (KIND["stat"], KIND["fstat"], KIND["open"]):
+            by_loop, by_name = calls.segments.thread[place] == calls.loop, kind == KIND["stat"]
             row = sums[:, int(kind == KIND["open"]), int(by_loop), int(by_name)]
             row += 1, calls.segments.end_ns[place] - calls.segments.start_ns[place]
     return sums[0], sums[1]

@@ -17,12 +17,12 @@ STAT_MS, READ_MS = 30.0, 10.0
 STEPS = epochs_of_steps(16, 100, 95)
 
 
-def asking_job(logdir, *, stat_ms=STAT_MS, steps=STEPS):
+def asking_job(logdir, *, stat_ms=STAT_MS, steps=STEPS, asks="stat"):
     """One thread that asks for each file, opens it and reads it, 40 ms a file."""
     calls = []
     for number in range(FILES):
         at = number * 40.0
-        calls += [(at, at + stat_ms, 1, "stat", number, SIZE)] if stat_ms else []
+        calls += [(at, at + stat_ms, 1, asks, number, SIZE)] if stat_ms else []
         calls += [
             (at + 30, at + 31, 1, "open", number, 0),
             (at + 31, at + 31 + READ_MS - 1, 1, "pread", number, SIZE),
@@ -48,6 +48,15 @@ def test_the_time_of_stats_is_no_gain_of_staging(tmp_path):
     # ... and the finding promises no more
     (finding,) = (one for one in diagnose(session).findings if one.name == NAME)
     assert finding.gain.expected_s * 16 <= FILES * READ_MS / 1e3
+
+
+def test_what_is_asked_of_an_open_file_is_asked_of_the_copy(tmp_path):
+    # GIVEN the same of files that are open, as Python's open() does
+    advice = advise(asking_job(tmp_path, stat_ms=20.0, asks="fstat"))
+
+    # THEN a copy spares it
+    assert advice.chosen.expected.saved_s == pytest.approx(FILES * (20.0 + READ_MS) / 1e3, rel=0.02)
+    assert advice.stat_s == 0
 
 
 @pytest.mark.parametrize("stat_ms", [STAT_MS, 0.1, 0.0])

@@ -21,7 +21,7 @@ from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.native.input_sums import NO_THREAD, InputCalls
 
-READ, OPEN, STAT = (KIND[name] for name in ("read", "open", "stat"))
+READ, OPEN, STAT, FSTAT = (KIND[name] for name in ("read", "open", "stat", "fstat"))
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class InputLook:
         if not len(calls):
             return
         loop = loop_of(block, self._is_loop)
-        self._add_asked(block, block.operation[rows], calls, loop)
+        self._add_asked(calls, loop)
         self._add_readers(block, calls.thread)
         if self._pauses is not None:
             self._pauses.add(calls.file, calls.start_ns)
@@ -160,9 +160,9 @@ class InputLook:
             self._writes.calls(),
         )
 
-    def _add_asked(self, block: Segments, operation: Array, calls: InputCalls, loop: int) -> None:
-        rows = np.flatnonzero((calls.kind == STAT) | (calls.kind == OPEN))
-        by_loop, by_name = calls.thread[rows] == loop, _by_name(block)[operation[rows]]
+    def _add_asked(self, calls: InputCalls, loop: int) -> None:
+        rows = np.flatnonzero(np.isin(calls.kind, [STAT, FSTAT, OPEN]))
+        by_loop, by_name = calls.thread[rows] == loop, calls.kind[rows] == STAT
         code = (calls.kind[rows] == OPEN) * 4 + by_loop * 2 + by_name
         self._asked[0] += np.bincount(code, minlength=8)
         lasted_ns = calls.end_ns[rows] - calls.start_ns[rows]
@@ -179,8 +179,3 @@ class InputLook:
 def _placed(block: Segments) -> Array:
     """Says which kinds of call say where in the file."""
     return np.array([operation.name.startswith("pread") for operation in block.operations] or [False])
-
-
-def _by_name(block: Segments) -> Array:
-    """Says which kinds of call ask about a file by its name."""
-    return np.array([operation.name == "stat" for operation in block.operations] or [False])
