@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 
 from tfdarshan.analysis.rank_table import MountFigures, RankTable
+from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
@@ -68,15 +69,20 @@ def slow_node(table: RankTable) -> Excess | None:
 
 
 def _mount_words(table: RankTable) -> str:
-    """Names the mounts whose calls take longer on the leading rank's node; "" if that cannot be told."""
+    """Names the mounts whose calls take longer on the leading rank's node; "" if that cannot be told.
+
+    Calls that take no longer than memory does say nothing of a mount.
+    """
     slow, quick = [], []
     for mount in table.leader.mounts:
         usual = _elsewhere(table, mount)
         if usual is None:
             continue
         own_s, usual_s = mount.call_s / mount.calls, usual.call_s / usual.calls
-        more = max(mount.bytes_read / mount.calls / max(usual.bytes_read / usual.calls, 1), 1)
-        if own_s >= SLOWER * more * usual_s:
+        own_bytes = mount.bytes_read / mount.calls
+        more = max(own_bytes / max(usual.bytes_read / usual.calls, 1), 1)
+        by_storage = own_s > CACHED_CALL_S + CACHED_S_PER_BYTE * own_bytes
+        if by_storage and own_s >= SLOWER * more * usual_s:
             calls = f"{human_seconds(own_s)} a call, {human_seconds(usual_s)} elsewhere"
             slow.append(f"{printable(mount.point)} ({calls})")
         else:

@@ -148,6 +148,22 @@ def test_a_slow_mount_of_one_node_is_named(tmp_path, seed):
     assert f"elsewhere); {quick_point} is not." in found["slow_node"].what
 
 
+def test_a_mount_that_memory_serves_is_not_named(tmp_path):
+    # GIVEN reads of 4 ms on one mount and of 20 us on the other, and a node where both take ten times as long
+    slow = {"n0": 1.0, "n1": 10.0}
+    ranks = [
+        MadeUpRank(steps, host, slow[host], other_times=slow[host] / 200)
+        for steps, host in zip(shards(4, 4), hosts(4, 2), strict=True)
+    ]
+
+    # WHEN
+    found = named(joint_training(tmp_path, ranks, other_folder="/scratch"))
+
+    # THEN
+    assert "Slow there is /data (" in found["slow_node"].what
+    assert "elsewhere); / is not." in found["slow_node"].what
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_clean_job_raises_no_alarm(tmp_path, seed):
     # GIVEN sharded input, new shards in each epoch or not, and ranks that differ as they do
