@@ -64,8 +64,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         # What a call decodes is the greater part of it, and `decode_bound` says what that gives.
         changes = [dataclasses.replace(change, other=1.0) for change in changes]
         served = dataclasses.replace(served, other=1.0)
-    gain, _ = _gain(measures, changes, [serves_more(measures)], by_loop=by_loop)
-    if_it_does, stall_s = _gain(measures, [served] * 3, [], by_loop=by_loop)
+    gain, stall_s = _gain(measures, changes, [serves_more(measures)], by_loop=by_loop)
+    if_it_does, _ = _gain(measures, [served] * 3, [], by_loop=by_loop)
     gain = dataclasses.replace(gain, if_so_s=if_it_does.if_so_s)
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
@@ -85,7 +85,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of a call, served one at a time", share.words),
         ),
         unit=model.unit,
-        cost_s=gain.if_so_s,
+        # Without steps nothing else claims what the loop stands still for: no more than is expected.
+        cost_s=gain.expected_s if by_loop else gain.if_so_s,
         stall_s=stall_s,
         cure=more_readers(measures, n, shown),
         gain=gain,

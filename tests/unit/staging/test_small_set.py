@@ -16,8 +16,9 @@ from tfdarshan.reports.views.staging_view import StagingQuery, staging_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.small_set import small_set
+from tfdarshan.staging.small_set import is_enough, small_set
 from tfdarshan.terminal.paint import WIDTH
 
 MB, FILES, FOLDERS, READERS = 1_000_000, 96, 8, 4
@@ -95,6 +96,17 @@ def test_files_without_which_an_epoch_is_much_longer_are_staged_with_them(tmp_pa
 
     # THEN the slow folder saves 85 % of the seconds, but all files make an epoch several times shorter still
     assert (advice.chosen.files, advice.rest) == (FILES, None)
+
+
+@pytest.mark.parametrize(
+    ("low_s", "low_of_all_s", "enough"), [(1.0, 3.0, True), (0.0, 3.0, False), (0.0, 0.0, True)]
+)
+def test_a_few_files_of_which_nothing_is_certain_are_not_enough(low_s, low_of_all_s, enough):
+    # GIVEN an epoch of 10 s, of which a few files save 4.9 s, and all 5
+    few, everything = Expectation(10.0, 4.9, low_s, 6.0), Expectation(10.0, 5.0, low_of_all_s, 6.0)
+
+    # THEN they are where something is certain of them, or nothing of all
+    assert is_enough(few, everything) is enough
 
 
 def test_all_are_staged_if_asked_for(tmp_path, capsys, monkeypatch):
