@@ -45,8 +45,8 @@ def small_set(value: Array, weight: Array, order: Array) -> Array | None:
 def is_enough(small: Expectation, everything: Expectation) -> bool:
     """Says whether an epoch with the small set is about as short as with everything.
 
-    Single files take more or less by chance: where of them alone nothing is certain, and of everything something
-    is, they are not enough.
+    Single files take more or less by chance: where of them alone nothing is certain, and of everything
+    something is, they are not enough.
     """
     left_s = everything.epoch_s - everything.saved_s
     as_certain = small.low_s > 0 or everything.low_s <= 0
