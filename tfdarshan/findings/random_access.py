@@ -12,6 +12,7 @@ from tfdarshan.findings.asked_by_queries import asked_by_queries
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.full_storage import is_full
+from tfdarshan.findings.later_waits import within_first_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
@@ -21,6 +22,7 @@ from tfdarshan.findings.read_split import (
     split_evidence,
     wait_of_a_read,
 )
+from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "random_access"
@@ -84,6 +86,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         other_s=(0.0, 0.0, measures.model.other_s if by_page else 0.0),
         chance=chance,
     )
+    if not by_page and memory_served_later(measures):
+        gain = within_first_waits(gain, measures, calls.within_s / measures.model.units)
     return Finding(
         name=NAME,
         kind="problem",

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.scenario_sessions import KB, MB, Sketch, sketched
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Assumption, Gain
-from tfdarshan.findings.later_waits import within_later_waits
+from tfdarshan.findings.later_waits import within_first_waits, within_later_waits
 from tfdarshan.findings.measurement import measure
 
 EPOCHS, STEPS, STEP_MS = 4, 20, 30.0
@@ -108,3 +109,32 @@ def test_a_gain_stays_as_it_is_where_later_epochs_waited_for_more(tmp_path, late
     assert within_later_waits(gain, measures, own_s=1.0) == gain
     without_steps = replace(measures, figures=replace(measures.figures, windows=None))
     assert within_later_waits(gain, without_steps) == gain
+
+
+def out_of_order(logdir, later_ms, *, epochs=2, count=200):
+    """Gives epochs of reads anywhere in a file, ahead of their steps: 6 ms each, of memory later."""
+    rng, at, calls, steps = np.random.default_rng(1), 10.0, [], []
+    for epoch in range(epochs):
+        for place in rng.permutation(count).tolist():
+            took, wait = (0.02, later_ms) if epoch else (6.0, 2.0)
+            calls.append((at + wait - took, at + wait, 1, "pread", 0, 30 * KB, place * 30 * KB))
+            steps.append((at, at + wait + 8, wait))
+            at += wait + 8
+    return training(logdir, calls, steps, paths=["/data/a"], sizes=[count * 30 * KB])
+
+
+@pytest.mark.parametrize("later_ms", [0.05, 1.0, 2.0])
+def test_reads_in_order_give_no_more_than_the_first_epoch_waited(tmp_path, later_ms):
+    # GIVEN later steps that wait next to nothing, or as long as the first ones, for what memory serves
+    session = out_of_order(tmp_path, later_ms)
+    measures, in_order = measure(session), found(session, "random_access")
+
+    # THEN what they wait stays
+    first_s = 200 * 2e-3 / measures.model.units
+    assert 0.7 * first_s < in_order.gain.expected_s <= in_order.gain.if_so_s <= first_s
+    more = replace(in_order.gain, if_so_s=1.0)
+    assert within_first_waits(more, measures).if_so_s <= first_s
+    # ... and what the loop's own calls take comes on top
+    assert within_first_waits(more, measures, own_s=1.1).if_so_s == 1.0
+    without_steps = replace(measures, figures=replace(measures.figures, windows=None))
+    assert within_first_waits(more, without_steps) == more

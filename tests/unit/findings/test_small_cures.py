@@ -41,6 +41,20 @@ def test_a_cure_of_a_note_is_not_named_in_place_of_a_problems(tmp_path, monkeypa
     assert found.verdict.finding == named
 
 
+@pytest.mark.parametrize(("times", "kind"), [(1.09, "note"), (1.11, "problem")])
+def test_a_trial_of_what_may_give_nothing_has_to_promise_a_tenth(tmp_path, monkeypatch, times, kind):
+    # GIVEN a job that waits for most of its time, and one cure, of which nothing is certain
+    one = finding(LESS_WORK, times, certain=False)
+    one = replace(one, cost_s=one.gain.expected_s)
+    monkeypatch.setattr(diagnosis, "FINDINGS", [(one.name, lambda measures: one)])
+
+    # WHEN
+    found = diagnose(sketched(tmp_path, SKETCHES["one reader"]))
+
+    # THEN a cure that is certain is a problem's from 1.08x on, and this one is not
+    assert [(two.name, two.kind) for two in found] == [(LESS_WORK, kind)]
+
+
 def reopened(logdir, *, opens, reads=4):
     """Gives ten files that are opened so many times, and read whole so many times, by one thread."""
     at = 0.0
