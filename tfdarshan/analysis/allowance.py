@@ -21,7 +21,12 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
 from tfdarshan.analysis.in_order.stretches import Columns
 from tfdarshan.analysis.intervals import Array, Covered
-from tfdarshan.analysis.limited_quantity import LimitedQuantity, limited_quantity
+from tfdarshan.analysis.limited_quantity import (
+    LimitedQuantity,
+    PartsOfCalls,
+    limited_quantity,
+    parts_of_calls,
+)
 
 # So many releases tell, of which such a share are as far apart as most, within a part of that.
 FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
@@ -51,6 +56,7 @@ class Allowance:
         bytes_per_s: What reads got of it, bytes per second.
         calls_per_s: How many reads a second that were, each MiB of a larger one for itself.
         counts: What it counts, None where the session does not tell.
+        parts: That parts of a call pass in each, None where that is not clear.
     """
 
     interval_s: float
@@ -62,6 +68,7 @@ class Allowance:
     bytes_per_s: float
     calls_per_s: float
     counts: LimitedQuantity | None
+    parts: PartsOfCalls | None = None
 
 
 def allowance_of(
@@ -116,6 +123,7 @@ def _in_calls(
         interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns,
         float((end - start)[kind == KIND["read"]].sum() / (end - start).sum()), by_bytes, by_calls,
         limited_quantity(apart[near], moved[near], calls[near]),
+        parts_of_calls(interval_ns / 1e9, calls[near]),
     )  # fmt: skip
 
 

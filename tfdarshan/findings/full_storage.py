@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.findings import too_many_threads
 from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.limit_in_parts import parts_that_pass
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import serial_share, turns_words
 from tfdarshan.findings.read_split import limit_words
@@ -60,6 +61,8 @@ def _cure(measures: Measures) -> Cure:
     """Words it for what storage limits, if that is known."""
     less = "Read less from it: stage the files, keep them in memory, store them smaller"
     allowance = measures.allowance
+    if parts_that_pass(measures) is not None:
+        return Cure(f"{less}.")
     if allowance is None or allowance.counts is None:
         return Cure(f"{less}; where it is calls that it limits, put small files into shards.")
     if allowance.counts.is_bytes:
@@ -69,7 +72,13 @@ def _cure(measures: Measures) -> Cure:
 
 def _counted(measures: Measures) -> str:
     """Words what a limit counts, "" if that is not known."""
-    allowance = measures.allowance
+    allowance, parts = measures.allowance, parts_that_pass(measures)
+    if parts is not None:
+        return (
+            f"It lets {parts.least:,} or {parts.least + 1:,} reads pass in each, {parts.mean:,.1f} on "
+            "average. Limits of calls are whole numbers as a rule, so it counts bytes most likely, and "
+            "shards give little. "
+        )
     if allowance is None or allowance.counts is None:
         return ""
     if allowance.counts.is_bytes:

@@ -13,6 +13,7 @@ from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.later_waits import within_first_waits
+from tfdarshan.findings.limit_in_parts import parts_that_pass
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
@@ -75,7 +76,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
     # What is asked with each query is spared for certain.
     sure = asked.thread_s / max(spared_s[1], 1e-12)
-    chance = sure + (1 - sure) * UNSHOWN if full or by_page else 1.0
+    likely = 0.0 if full and parts_that_pass(measures) is not None else UNSHOWN
+    chance = sure + (1 - sure) * likely if full or by_page else 1.0
     gain, stall_s = measures.without(
         calls,
         min(0.7 * low, expected),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.limited_quantity import COUNTED_BYTES, LimitedQuantity
 from tfdarshan.findings.finding import Evidence
+from tfdarshan.findings.limit_in_parts import parts_that_pass
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_seconds, percent
 
@@ -64,6 +65,8 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         rate = measures.allowance.bytes_per_s
         high = mean_s * max(0.0, 1 - size / COUNTED_BYTES)
         moves = min(1.0, size / LIMITS_MEET_BYTES) * min(1.0, rate / SOLD_BYTES_PER_S)
+        if parts_that_pass(measures) is not None:
+            moves = 1.0
         low = high * max(0.0, 1 - rate / STREAMS_BYTES[0])
         expected = max(low, min(high, mean_s * (1 - moves)))
     else:

@@ -38,7 +38,7 @@ def limited(logdir, storage, size=varied, *, readers=1, reads=1, mean=MEAN):
         sizes[file] += length
     for file in range(len(sizes)):
         start = calls[file * reads][0]
-        made.append((start - 0.06, start - 0.01, calls[file * reads][2] + 1, "open", file, 0))
+        made.append((start - 0.05, start - 0.01, calls[file * reads][2] + 1, "open", file, 0))
     steps = [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(max(call[1] for call in calls) // 50))]
     paths = [f"/data/{file % 7}/{file}" for file in range(len(sizes))]
     return measure(training(logdir, sorted(made), steps, paths=paths, sizes=sizes))
