@@ -173,8 +173,8 @@ def _with_shared_writes(
     """Gives the model with what writes to the input's storage may take longer for the reads beside them.
 
     Reads and writes take turns: beside readers at a share o of their pace a write gets 1 / (1 + o) of it. One
-    that is no longer than a read stands in line for its turn, behind all readers: it may take no longer than
-    the quickest of its like.
+    that is no longer than a read stands in line for its turn, behind all readers, and a disk's arm has to
+    come back for it: it may take no longer than its quickest like before which nothing was read.
     """
     mounts = files.rows["mount_point"].cat
     codes = mounts.codes.to_numpy()
@@ -185,7 +185,7 @@ def _with_shared_writes(
     if all_s >= NOISE * model.all_s:
         read_bytes = float(costs.read_bytes[here].sum()) / max(float(costs.reads[here].sum()), 1.0)
         small = small_writes(session_calls.in_memory, here, read_bytes)
-    shared_s = max(turns * all_s, turns * max(all_s - small.all_s, 0.0) + small.beyond_quickest_s)
+    shared_s = max(turns * all_s, turns * max(all_s - small.all_s, 0.0) + small.for_reads_s)
     return dataclasses.replace(model, shared_writes_s=min(shared_s / model.units, model.compute_s))
 
 

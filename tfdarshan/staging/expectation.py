@@ -160,7 +160,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     high_s = min(high_s + writes_s, whole_s)
     noise_s = NOISE * whole_s if likely_s > 0 else 0.0
     low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    high_s = _at_most(whole_s, likely_s, high_s, noise_s)
+    high_s = _at_most(whole_s, likely_s, high_s, noise_s, writes_s)
     found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s)
     return Expectation(*(seconds / epochs for seconds in found_s))
 
@@ -174,7 +174,7 @@ def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, flo
     return slower, likely, faster
 
 
-def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float) -> float:
+def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, writes_s: float) -> float:
     """Gives the upper bound of what is saved: runs differ, and of any run some is left, which gets quicker.
 
     Args:
@@ -182,9 +182,10 @@ def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float) -> 
         likely_s: What is expected to be saved.
         high_s: What is saved at most if runs do not differ.
         noise_s: What they differ by, if anything is saved.
+        writes_s: Of what is not expected to be saved, writes that may take nothing.
     """
     high_s = max(likely_s, high_s)
     high_s += min(noise_s, NOISE_LEFT * (whole_s - high_s))
     if likely_s > 0:
         high_s = most_saved_s(whole_s, high_s)
-    return max(likely_s, min(high_s, whole_s - LEAST_LEFT * (whole_s - likely_s)))
+    return max(likely_s, min(high_s, whole_s - LEAST_LEFT * max(whole_s - likely_s - writes_s, 0.0)))
