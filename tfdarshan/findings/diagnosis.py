@@ -46,7 +46,7 @@ PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What may give nothing has to promise more to be called a problem.
 CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
 # A job that would be so many times as fast if it waited for nothing, and has no cure that is surer, has
-# nothing better than a trial of what is expected to make it as fast.
+# nothing better than a trial of what makes it as fast if all that is assumed is so.
 WORTH_A_TRIAL = 1.1
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
@@ -226,7 +226,10 @@ def _with_trials(found: list[Finding], made: Sequence[Finding], measures: Measur
     unsure = {
         one.name
         for one in made
-        if one.kind == "problem" and one.gain is not None and one.gain.speedup >= WORTH_A_TRIAL
+        if one.kind == "problem"
+        and one.gain is not None
+        and one.gain.speedup >= LEAST_SPEEDUP
+        and one.gain.speedup_if_so >= WORTH_A_TRIAL
     }
     tried = next(
         (

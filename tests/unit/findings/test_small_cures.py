@@ -41,11 +41,14 @@ def test_a_cure_of_a_note_is_not_named_in_place_of_a_problems(tmp_path, monkeypa
     assert found.verdict.finding == named
 
 
-@pytest.mark.parametrize(("times", "kind"), [(1.09, "note"), (1.11, "problem")])
-def test_a_trial_of_what_may_give_nothing_has_to_promise_a_tenth(tmp_path, monkeypatch, times, kind):
+@pytest.mark.parametrize(
+    ("times", "if_so", "kind"), [(1.09, 1.09, "note"), (1.09, 1.2, "problem"), (1.07, 1.2, "note")]
+)
+def test_a_trial_of_what_may_give_nothing_may_give_a_tenth(tmp_path, monkeypatch, times, if_so, kind):
     # GIVEN a job that waits for most of its time, and one cure, of which nothing is certain
     one = finding(LESS_WORK, times, certain=False)
-    one = replace(one, cost_s=one.gain.expected_s)
+    gain = replace(one.gain, if_so_s=0.1 * (1 - 1 / if_so))
+    one = replace(one, cost_s=gain.expected_s, gain=gain)
     monkeypatch.setattr(diagnosis, "FINDINGS", [(one.name, lambda measures: one)])
 
     # WHEN
