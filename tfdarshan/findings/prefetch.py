@@ -24,7 +24,7 @@ NAME = "prefetch"
 OVERLAPPED = 0.5
 BUFFERED = 0.2
 # What decoding takes longer, at most, in a pipeline that rests while steps compute: its processors fall idle
-# meanwhile, and their caches cold. After rests of 30 ms it took 7 to 15 % longer.
+# meanwhile, and their caches cold. After rests of 30 ms it took 2 to 15 % longer in five of six comparisons.
 RESTED = 0.1
 # Calls that take so much of a batch's time tell when the pipeline works, though page faults were not seen.
 MOSTLY_CALLS = 0.5
