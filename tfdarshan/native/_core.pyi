@@ -393,6 +393,7 @@ class Lib:
     TFD_WRITES: int
     TFD_SYNCS: int
     TFD_OTHERS: int
+    TFD_FSTATS: int
     TFD_CALL_KINDS: int
     TFD_KIND_SUMS: int
     TFD_FILE_COSTS: int
