@@ -45,6 +45,30 @@ def test_a_pipe_behind_a_wait_is_told_before_it_is_full(wait_ms, truth):
     assert found.low < found.share < found.high < 0.8
 
 
+def test_opens_that_memory_answers_say_nothing_of_reads_that_take_turns():
+    # GIVEN reads of a disk, one at a time, and as many opens of 0.1 ms, which take as long beside any of them
+    reads = calls_of(Queue(0, 8), readers=4, rest_ms=rests(40), count=400)
+    start, end, _, _ = (np.array(column) for column in zip(*reads, strict=True))
+    opens = start - 0.2
+    begins, ends = (1e6 * np.concatenate(both) for both in ((start, opens), (end, opens + 0.1)))
+    usual = np.repeat([np.median(end - start) / 1e3, 1e-4], len(start))
+    order = np.argsort(begins, kind="stable")
+
+    found = measure_contention(
+        [(*(values[order].astype(np.int64) for values in (begins, ends)), usual[order])]
+    )
+
+    assert found.low > 0.8
+
+
+def test_a_few_calls_that_take_most_of_the_time_tell_nothing():
+    # GIVEN 300 calls of 0.1 ms, and 20 of a second
+    starts = np.arange(320) * 5_000_000
+    lasts = np.where(np.arange(320) % 16 == 0, 1_000_000_000, 100_000)
+
+    assert measure_contention([(starts, starts + lasts, lasts / 1e9)]) is None
+
+
 def test_calls_that_always_run_beside_as_many_tell_nothing():
     for calls in (
         calls_of(Queue(0, 4), readers=1, rest_ms=rests(2)),
