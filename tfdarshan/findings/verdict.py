@@ -93,8 +93,9 @@ def make_verdict(
     if model.wait_share < HEALTHY_SHARE and held_up is not None:
         # What a note promises it promises on a condition.
         said = [] if held_up.gain is None else [held_up.what]
-        text = " ".join([*doubts, _lost(measures, held_up), *said, *_cure(held_up)])
-        return Verdict(text, "unknown", model.wait_share, "", None, cause=held_up.name)
+        why = " ".join([*doubts, _lost(measures, held_up), *said])
+        text, name, gain = " ".join([why, *_cure(held_up)]), held_up.name, held_up.gain
+        return Verdict(text, "unknown", model.wait_share, name, gain, "", why, name)
     waits = percent(model.wait_share, 1)
     own_s = next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
     if model.wait_share < HEALTHY_SHARE <= own_s / model.unit_s:

@@ -143,7 +143,11 @@ def test_a_job_that_a_burst_buffer_holds_up_is_not_called_healthy(tmp_path):
     paths = ["/fast/.tfdarshan-burst/ledger.jsonl", *(f"/fast/ckpt-{n}.index" for n in range(4))]
     verdict = diagnose(training(tmp_path, calls, steps, paths=paths)).verdict
 
-    assert (verdict.state, verdict.finding, verdict.cause) == ("unknown", "", "checkpoint_stall")
+    assert (verdict.state, verdict.finding, verdict.cause) == (
+        "unknown",
+        "checkpoint_stall",
+        "checkpoint_stall",
+    )
     assert "of step time is lost because each checkpoint holds training up for" in verdict.sentence
     assert verdict.sentence.endswith("save less often, or give it a quicker fast tier.")
 

@@ -6,6 +6,8 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Headline
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.whole_input import stage_all
 
@@ -104,11 +106,16 @@ def test_a_job_that_pauses_hold_up_is_not_called_healthy(tmp_path, read_ms, caus
     # GIVEN steps that hardly wait, and one pause of 120 ms or more in 1.3 s
     diagnosis = diagnose(job(tmp_path, epochs=2, read_ms=read_ms))
 
-    # THEN what helps on a condition alone is no problem, and the condition is said
+    # THEN its cure is named; what helps on a condition alone is no problem, and the condition is said
     verdict = diagnosis.verdict
-    assert (verdict.state, verdict.finding, verdict.cause) == ("unknown", "", cause)
+    assert (verdict.state, verdict.finding, verdict.cause) == ("unknown", cause, cause)
+    assert diagnosis.named.gain == verdict.gain
+    assert diagnosis.named.cure.what in verdict.sentence
     assert not diagnosis.problems
     assert ("so it helps only if several runs use it." in verdict.sentence) is (cause == "staging")
+    (headline,) = (panel for panel in findings_panels(diagnosis) if isinstance(panel, Headline))
+    assert (headline.sentence, headline.card.name) == (verdict.why, cause)
+    assert headline.promise == ("faster, on that condition" if cause == "staging" else "")
 
 
 def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):

@@ -78,7 +78,9 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         low, high = map(human_times, verdict.gain.speedup_range)
         speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {low} to {high}"
         if verdict.state != "slow":
-            speedup, promise = most_words(verdict.gain), "faster, if that was waited for"
+            # What a job that hardly waits is promised has the condition that the sentence says.
+            condition = "if that was waited for" if verdict.wait_share is None else "on that condition"
+            speedup, promise = most_words(verdict.gain), f"faster, {condition}"
         elif not verdict.gain.supported:
             speedup, promise = most_words(verdict.gain), f"faster, if {condition_words(verdict.gain)}"
     return Headline(verdict.why or verdict.sentence, verdict.state, record, speedup, promise, _card(named))
