@@ -11,6 +11,7 @@ from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN, WAITS, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import keeps_decoded, reads_in_python, waits_elsewhere
+from tfdarshan.findings.python_lock import hands_lock_over
 from tfdarshan.findings.reads_on import reads_on
 from tfdarshan.findings.too_many_threads import Crowding, crowding
 
@@ -58,6 +59,8 @@ def _with_readers(measures: Measures, readers: float, chance: float) -> Changes:
         return ReaderChange(1 / crowd.left[1]), ReaderChange(), ReaderChange(other=before / readers)
     sure = min(readers, max(share.most_readers, before))
     likely = shared if model.storage_s >= model.other_s else _decoded_beside(measures, shared)
+    if hands_lock_over(measures):
+        likely = 1.0
     if not share.known and reads_on(measures):
         # Beside storage that gives no more, all of it goes on already.
         likely = 1 - chance * (1 - likely)

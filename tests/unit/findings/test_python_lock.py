@@ -7,6 +7,8 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.reader_change import with_readers
 
 KB, MB = 1_000, 1_000_000
 CLAIM = "steps leave Python's lock to the thread that reads"
@@ -68,3 +70,22 @@ def test_what_handing_a_batch_over_takes_is_not_gained(tmp_path, scale, problem)
     (one,) = (one for one in found.findings if one.name == "prefetch")
     assert one.kind == ("problem" if problem else "note")
     assert one.cost_s == pytest.approx(0.92 * 0.99 * 114e-6 * scale - 30e-6, rel=0.01)
+
+
+@pytest.mark.parametrize(("each_us", "shared"), [(100, False), (1000, True)])
+def test_threads_that_read_from_memory_hand_the_lock_over_most_of_the_time(tmp_path, each_us, shared):
+    # GIVEN a generator that reads 8 kB in 10 us, from memory, and takes 90 us or 990 for each beside that
+    each_ms, generator = each_us / 1000, {"name": "from_generator", "does": ["python"], "function": "samples"}
+    calls = [(n * each_ms, n * each_ms + 0.01, 1, "pread", 0, 8 * KB, n * 8 * KB) for n in range(2000)]
+    steps = [(100 * each_ms * n, 100 * each_ms * (n + 1), 90 * each_ms) for n in range(20)]
+    meta = {
+        "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 2 * each_us / 1000},
+        "pipelines": {"found": [{"stages": [generator], "datasets": 1, "iterators": 1}], "left_out": 0},
+    }
+    measures = measure(training(tmp_path, calls, steps, sizes=[10_000 * MB], meta=meta))
+
+    # THEN what is done from one call to the next is expected to be shared only where it is long
+    worst, expected, best = with_readers(measures, 8)
+    assert worst.other == 1.0
+    assert expected.other == pytest.approx(0.75 if shared else 1.0)
+    assert best.other < 0.5
