@@ -26,8 +26,9 @@ HELD_BACK = 0.05
 MOST_OF_WAIT = (0.85, 0.95, 1.0)
 # Nothing says whether a job waits for calls that readers of their own make now and then: it may as well not.
 MAY_WAIT = 0.5
-# Steps are not equally long: a run that changes nothing differs by this share, too.
-NOISE = 0.01
+# Steps are not equally long: a run that changes nothing differs by this share, too. And the run that was
+# recorded is one of several, which differ by this share of what is left, by runs of hundreds of jobs.
+NOISE, RUNS_DIFFER = 0.01, 0.03
 # What is left of a step has the processors, memory and storage more for itself the more is gone: at most it
 # gets quicker by this share of the share that is gone. So chosen that of the promises made to jobs that
 # nobody had seen nine of ten hold.
@@ -44,6 +45,11 @@ def most_saved_s(unit_s: float, saved_s: float) -> float:
     if saved_s <= 0 or unit_s <= 0:
         return saved_s
     return saved_s + QUICKER_LEFT * saved_s / unit_s * max(unit_s - saved_s, 0.0)
+
+
+def noise_s(unit_s: float, saved_s: float) -> float:
+    """Gives how much more, or less, another run of a job may save of a unit that loses `saved_s`."""
+    return max(NOISE * unit_s, RUNS_DIFFER * (unit_s - saved_s))
 
 
 @dataclass(frozen=True, kw_only=True)

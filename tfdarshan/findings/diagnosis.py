@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # clearly more than that: a job that waits 5 % of its time waits 4 % of it in the next run, and is well.
 PROBLEM_SHARE, LEAST_SPEEDUP = 0.05, 1.08
 # What may give nothing has to promise more to be called a problem.
-CERTAIN, LEAST_UNCERTAIN = 1.02, 1.20
+LEAST_UNCERTAIN = 1.20
 # A job that would be so many times as fast if it waited for nothing, and has no cure that is surer, has
 # nothing better than a trial of what makes it as fast if all that is assumed is so.
 WORTH_A_TRIAL = 1.1
@@ -369,5 +369,5 @@ def _promises_little(finding: Finding) -> bool:
     """Says whether a cure promises too little for a problem: more is asked of a gain that is not certain."""
     if finding.gain is None:
         return False
-    certain = finding.gain.speedup_range[0] >= CERTAIN
+    certain = finding.gain.speedup_range[0] > 1
     return finding.gain.speedup < (LEAST_SPEEDUP if certain else LEAST_UNCERTAIN)

@@ -30,7 +30,7 @@ from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.analysis.segments import READ, WRITE, Segments, Thread
-from tfdarshan.analysis.step_model import NOISE, StepModel, most_saved_s
+from tfdarshan.analysis.step_model import StepModel, most_saved_s, noise_s
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData
@@ -492,10 +492,9 @@ class Measures:
             low = min(low, stall_s[0])
         elif expected_s > 0:
             assumed.insert(0, waits_for_input(model))
-        # Steps are not equally long: a run that changes nothing differs by so much, too.
-        noise_s = NOISE * model.unit_s
-        low = max(0.0, min(low, expected) - noise_s)
-        high = most_saved_s(model.unit_s, max(high, if_so) + noise_s + writes_s)
+        low, high = min(low, expected), max(high, if_so)
+        low = max(0.0, low - noise_s(model.unit_s, low))
+        high = most_saved_s(model.unit_s, high + noise_s(model.unit_s, high) + writes_s)
         return Gain(model.unit, model.unit_s, low, expected, high, tuple(assumed), if_so)
 
     @property

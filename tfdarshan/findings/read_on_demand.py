@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts, read_bursts
 from tfdarshan.analysis.input_pipeline import calls_on
 from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.step_model import NOISE, most_saved_s
+from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.findings.beside_compute import (
     HANDED_OVER_S,
     LIKELY,
@@ -114,9 +114,9 @@ def _gain(measures: Measures, bursts: ReadBursts) -> Gain:
     if measures.waits_for_processors:
         assumed.insert(0, AS_SLOW_ALONE)
         chance *= AS_SLOW
-    noise_s = NOISE * model.unit_s
-    low = max(0.0, min(low, chance * if_so) - noise_s)
-    high = most_saved_s(model.unit_s, max(high, if_so) + noise_s)
+    low, high = min(low, chance * if_so), max(high, if_so)
+    low = max(0.0, low - noise_s(model.unit_s, low))
+    high = most_saved_s(model.unit_s, high + noise_s(model.unit_s, high))
     return Gain(model.unit, model.unit_s, low, chance * if_so, high, tuple(assumed), if_so)
 
 

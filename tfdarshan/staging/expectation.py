@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import MAY_WAIT, NOISE, most_saved_s
+from tfdarshan.analysis.step_model import MAY_WAIT, most_saved_s, noise_s
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -158,9 +158,9 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))
     writes_s = gone * model.shared_writes_s if likely_s > 0 else 0.0
     high_s = min(high_s + writes_s, whole_s)
-    noise_s = NOISE * whole_s if likely_s > 0 else 0.0
-    low_s = max(0.0, min(low_s, likely_s) - noise_s)
-    high_s = _at_most(whole_s, likely_s, high_s, noise_s, writes_s)
+    low_s = min(low_s, likely_s)
+    low_s = max(0.0, low_s - noise_s(whole_s, low_s))
+    high_s = _at_most(whole_s, likely_s, high_s, writes_s)
     found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s)
     return Expectation(*(seconds / epochs for seconds in found_s))
 
@@ -174,18 +174,17 @@ def _saved_thread_s(time: ThreadTime, readers: float) -> tuple[float, float, flo
     return slower, likely, faster
 
 
-def _at_most(whole_s: float, likely_s: float, high_s: float, noise_s: float, writes_s: float) -> float:
+def _at_most(whole_s: float, likely_s: float, high_s: float, writes_s: float) -> float:
     """Gives the upper bound of what is saved: runs differ, and of any run some is left, which gets quicker.
 
     Args:
         whole_s: What there is.
         likely_s: What is expected to be saved.
         high_s: What is saved at most if runs do not differ.
-        noise_s: What they differ by, if anything is saved.
         writes_s: Of what is not expected to be saved, writes that may take nothing.
     """
     high_s = max(likely_s, high_s)
-    high_s += min(noise_s, NOISE_LEFT * (whole_s - high_s))
     if likely_s > 0:
+        high_s += min(noise_s(whole_s, high_s), NOISE_LEFT * (whole_s - high_s))
         high_s = most_saved_s(whole_s, high_s)
     return max(likely_s, min(high_s, whole_s - LEAST_LEFT * max(whole_s - likely_s - writes_s, 0.0)))
