@@ -22,7 +22,7 @@ from tfdarshan.findings.read_split import (
 )
 from tfdarshan.findings.record_files import in_shards_already, steps_read_records
 from tfdarshan.findings.served_once import SERVED_ONCE, memory_served_later
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_cure import in_shards, records_take_s
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.staging.candidate import databases
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
@@ -78,8 +78,15 @@ def find(measures: Measures) -> Finding | None:
         "larger files take as many times longer",
     )
     chance = 1.0 if supported else UNSHOWN
+    more_s = records_take_s(measures, moved)
     gain, stall_s = measures.without(
-        measures.input_calls, min(low, expected), expected, high, [assumed], chance=chance
+        measures.input_calls,
+        min(low, expected),
+        expected,
+        high,
+        [assumed],
+        other_s=(-more_s[0], -more_s[1], -more_s[2]),
+        chance=chance,
     )
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
