@@ -86,7 +86,7 @@ def test_shards_are_promised_for_certain_to_a_limit_of_calls_and_not_to_one_of_b
     assert gain.speedup_range[0] > 1.5
     assert not gain.doubts
     assert small_files.find(by_bytes).gain.speedup < 1.1
-    assert small_files.find(by_bytes).gain.speedup_range[1] < 1.5
+    assert small_files.find(by_bytes).gain.speedup_range[1] < 1.55
     # ... in whose time a limit of bytes has what it allows, and one of calls what a read waits
     waited_s, taken_s = wait_of_a_read(by_bytes), by_bytes.group("read").thread_s / FILES
     assert waited_s[1] < 0.1 * taken_s < 0.6 * taken_s < wait_of_a_read(by_calls)[0]

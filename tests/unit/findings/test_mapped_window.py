@@ -5,6 +5,7 @@ import pytest
 from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tfdarshan.analysis.mapped_waits import FileWaits
+from tfdarshan.analysis.step_model import noise_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.mapped_cures import read_larger_windows
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling
@@ -51,10 +52,12 @@ def test_more_windows_at_a_time_give_what_a_probe_measured(tmp_path):
     # GIVEN 4 waits of 2.5 ms a step for 128 KiB each, and storage that gives ten times that
     finding = found(tmp_path)
 
-    # THEN of each 10 ms one is left, and 0.8 of the rest is sure
+    # THEN of each 10 ms one is left, and 0.8 of the rest is sure but for what runs differ by
     assert finding.files == (PATH,)
     assert finding.gain.speedup == pytest.approx(20 / 11, rel=0.03)
-    assert finding.gain.speedup_range[0] == pytest.approx(20 / (20 - 0.8 * 9), rel=0.03)
+    assert finding.gain.speedup_range[0] == pytest.approx(
+        20 / (20 - 0.8 * 9 + noise_s(20, 0.8 * 9)), rel=0.01
+    )
     assert any("measured by a probe of /data" in entry.support for entry in finding.gain.assumptions)
     assert "199 times a thread waited 2.5 ms for the next 131.1 kB" in finding.what
 

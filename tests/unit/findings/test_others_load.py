@@ -24,15 +24,15 @@ def job(logdir, *, busy, others):
     calls: list[tuple] = []
     steps: list[tuple[float, float, float]] = []
     for step in range(100):
-        saves_ms = 60.0 if step % 10 == 9 else 0.0
+        saves_ms = 120.0 if step % 10 == 9 else 0.0
         calls.append((at, at + 20, 1, "pread", 0, 100 * KB, step * 100 * KB))
         calls += [
-            (at + 50 + 6 * n, at + 56 + 6 * n, LOOP, "write", 1, 1_600 * KB) for n in range(10) if saves_ms
+            (at + 50 + 6 * n, at + 56 + 6 * n, LOOP, "write", 1, 1_600 * KB) for n in range(20) if saves_ms
         ]
         steps.append((at, at + 50 + saves_ms, 20.0))
         at += 50 + saves_ms
     machine = {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 100 * 0.020 * 0.01 + busy * (at / 1000 - 2)}
-    session = training(logdir, calls, steps, paths=["/data/a", "/out/b"], sizes=[10_000 * MB, 160 * MB])
+    session = training(logdir, calls, steps, paths=["/data/a", "/out/b"], sizes=[10_000 * MB, 320 * MB])
     (path,) = session.path.glob("*.meta.json")
     meta = json.loads(path.read_text()) | {"machine": machine | {"others_cpus": others}}
     path.write_text(json.dumps(meta))

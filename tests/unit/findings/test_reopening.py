@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.analysis.step_model import noise_s
 from tfdarshan.findings import reopening
 from tfdarshan.findings.measurement import measure
 
@@ -67,8 +68,8 @@ def test_the_first_of_many_opens_is_a_small_part(tmp_path, files, least):
 
     # THEN the first open may take eight times as long; of few it may be half of the time
     again_s = (OPEN_MS + ASK_MS) / 1000 * (1 - files / SAMPLES)
-    noise_s = 0.01 * promise.before_s
-    assert promise.low_s == pytest.approx(least * again_s - noise_s, rel=0.02)
+    sure_s = least * again_s
+    assert promise.low_s == pytest.approx(sure_s - noise_s(promise.before_s, sure_s), rel=0.02)
 
 
 def test_reads_that_storage_serves_after_each_open_may_be_spared_too(tmp_path):
@@ -97,5 +98,6 @@ def test_what_quick_opens_take_beyond_the_usual_may_be_waited_for_elsewhere(tmp_
 
     # THEN that is not promised for certain of calls that no storage holds up, and half is expected
     again_s = sum(open_ms) / len(open_ms) / 1000 * 198 / 200
-    assert promise.low_s == pytest.approx(sure * 0.93 * again_s - 0.01 * promise.before_s, rel=0.03)
+    sure_s = sure * 0.93 * again_s
+    assert promise.low_s == pytest.approx(sure_s - noise_s(promise.before_s, sure_s), rel=0.05)
     assert promise.expected_s == pytest.approx(likely * 0.99 * again_s, rel=0.03)

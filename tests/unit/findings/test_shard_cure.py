@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS, SHARDS, job
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_cure import in_shards, records_take_s
 
 READS = "lambda path: tf.io.read_file(path)"
 WRAPPED = LOAD | {"function": READS, "file": ""}
@@ -48,6 +48,19 @@ def test_lines_for_python_write_archives_and_read_them(tmp_path, files):
     # THEN three files hold all of the ten
     assert len(list((tmp_path / "DIR").iterdir())) == 3
     assert sorted(read) == sorted(files.values())
+
+
+@pytest.mark.parametrize(
+    ("stages", "ns_per_byte"),
+    [((PATHS, LOAD, BATCH), (1.5, 0.5, 0.0)), ((GENERATOR, BATCH), (0.0, 0.0, 0.0))],
+)
+def test_records_are_copied_and_checked_byte_for_byte_and_archives_are_not(tmp_path, stages, ns_per_byte):
+    # GIVEN a pipeline of two readers
+    measures = measure(job(tmp_path, *stages, readers=2))
+
+    # THEN a unit of them takes so much longer for 200 MB of a session, at worst, as expected, at best
+    expected = [each / 1e9 * 200e6 / measures.model.readers / measures.model.units for each in ns_per_byte]
+    assert records_take_s(measures, 200e6) == pytest.approx(expected)
 
 
 def test_a_file_of_an_archive_costs_no_more_than_reading_it(tmp_path):

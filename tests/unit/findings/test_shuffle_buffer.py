@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS, PREFETCH, SHARDS
-from tfdarshan.analysis.step_model import most_saved_s
+from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.workloads.laboratory.applied import apply_lines
@@ -77,9 +77,14 @@ def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
     )
     steps = 60
 
-    # THEN of 4 of 5 samples, beyond what the steps compute, a tenth of that, and the rest gets quicker
-    assert longer.high_s * steps == pytest.approx(most_saved_s(3 * 2.2, 3 * 0.8 * (0.6 + 0.16)), rel=0.05)
-    assert fits.high_s * steps == pytest.approx(most_saved_s(3 * 1.0, 3 * 0.8 * 0.44), rel=0.05)
+    # THEN of 4 of 5 samples, beyond what the steps compute, a tenth of that, and what runs differ by, and the
+    # rest gets quicker
+    for gain, whole_s, spared_s in (
+        (longer, 3 * 2.2, 3 * 0.8 * (0.6 + 0.16)),
+        (fits, 3 * 1.0, 3 * 0.8 * 0.44),
+    ):
+        most_s = most_saved_s(whole_s, spared_s + noise_s(whole_s, spared_s))
+        assert gain.high_s * steps == pytest.approx(most_s, rel=0.03)
     # ... and never more is expected than was waited for
     assert fits.expected_s < 3 * 0.4 / steps
     assert fits.expected_s < fits.high_s < most_saved_s(3 * 1.0, 3 * 0.45) / steps
@@ -167,8 +172,8 @@ def test_of_steps_that_write_for_certain_the_rest_is_left_to_reads(tmp_path):
     gain = gain_of(tmp_path, write_ms=12.0)
 
     # THEN half of 360 ms at the least, but for the samples that are kept; all of the reading is expected
-    noise_s = 0.01 * gain.before_s
-    assert gain.low_s * 60 + noise_s * 60 == pytest.approx(3 * 0.5 * 0.36 * 0.8, rel=0.02)
+    sure_s = 3 * 0.5 * 0.36 * 0.8 / 60
+    assert gain.low_s == pytest.approx(sure_s - noise_s(gain.before_s, sure_s), rel=0.02)
     assert gain.expected_s * 60 == pytest.approx(3 * 0.9 * 0.5 * 0.8, rel=0.02)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.step_model import StepModel, most_saved_s
+from tfdarshan.analysis.step_model import StepModel, most_saved_s, noise_s
 from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.findings.measurement import measure
 
@@ -64,6 +64,11 @@ def test_what_is_left_gets_quicker_the_more_is_gone():
     assert half == pytest.approx(6.0)
     assert 10.0 / (10.0 - half) == pytest.approx(2.5)
     assert tenth == pytest.approx(1.0 + 0.04 * 9.0)
+
+
+def test_another_run_takes_a_bit_more_or_less_of_what_is_left_and_of_a_step():
+    # THEN 3 % of the 9 or 4 s that are left of 10, and 1 % of all where little is left
+    assert [noise_s(10.0, saved_s) for saved_s in (1.0, 6.0, 9.9)] == pytest.approx([0.27, 0.12, 0.1])
 
 
 def test_nothing_gets_quicker_where_nothing_is_gone_or_nothing_is_left():

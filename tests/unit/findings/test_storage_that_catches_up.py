@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.unit.findings.made_up_training import training
-from tfdarshan.analysis.step_model import NOISE, most_saved_s
+from tfdarshan.analysis.step_model import NOISE, most_saved_s, noise_s
 from tfdarshan.findings.diagnosis import diagnose
 
 KB = 1_000
@@ -106,8 +106,8 @@ def test_waits_of_passes_after_the_first_one_are_sure(tmp_path, files, sure_step
     ahead = next(one for one in diagnose(session).findings if one.name == "prefetch")
 
     # THEN storage may make up for what it rests in the first of several passes
-    low_s = ahead.gain.low_s + NOISE * 0.040
-    assert low_s * 80 == pytest.approx(0.6 * 0.010 * sure_steps, rel=0.05)
+    sure_s = 0.6 * 0.010 * sure_steps / 80
+    assert ahead.gain.low_s == pytest.approx(sure_s - noise_s(0.040, sure_s), rel=0.05)
 
 
 @pytest.mark.parametrize(("resting_ms", "more"), [(0.0, False), (60.0, True)])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.staging.synthetic import FAST
-from tfdarshan.analysis.step_model import NOISE, most_saved_s
+from tfdarshan.analysis.step_model import NOISE, most_saved_s, noise_s
 from tfdarshan.commands import main
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.panel import Text, Tiles
@@ -111,7 +111,7 @@ def test_what_is_asked_wins_over_the_steps(capsys, tmp_path):
     said = json.loads(advise(capsys, tmp_path, "--slow", "/data", "--input-wait", "30", "--json"))["advice"]
 
     assert said["question"]["input_wait"] == 0.3
-    assert said["rules"][0]["expected"]["high_s"] == pytest.approx(most_saved_s(2, (0.3 + NOISE) * 2))
+    assert said["rules"][0]["expected"]["high_s"] == pytest.approx(most_saved_s(2, 0.6 + noise_s(2, 0.6)))
 
 
 def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path):
