@@ -34,6 +34,9 @@ FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
 MOST_PASSED = 2
 # By so much, as a coefficient of correlation, they are the shorter the later they begin.
 SHORTER = 0.6
+# Calls that all begin soon after an interval did do not show that. The kernel's intervals are known: half of
+# the releases are exactly as far apart as these.
+KERNELS_NS, EXACTLY, MOST_EXACT = 100_000_000, 0.01, 0.5
 # Held calls take most of the time that all take, and a part of those of their kind is quick.
 MOST_TIME, OTHERS_QUICK = 0.5, 0.25
 # What a write holds up waits for it most of the time; a call that lasts is beside some writes anyway.
@@ -105,7 +108,7 @@ def _in_calls(
     if not _spread(file, file_calls, folder_of):
         return None
     releases = [_releases(calls, held.least_ns // 2) for calls in held.stretches]
-    apart, before, moved, calls = (np.concatenate(parts) for parts in zip(*releases, strict=True))
+    apart, before, first, moved, calls = (np.concatenate(parts) for parts in zip(*releases, strict=True))
     if len(apart) < FEWEST:
         return None
     interval_ns = float(np.median(apart))
@@ -116,7 +119,8 @@ def _in_calls(
     passed = np.clip(np.round(apart / interval_ns) - 1, 0, MOST_PASSED)
     regular = float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean())
     near = np.abs(apart / interval_ns - 1) <= NEAR
-    if regular < REGULAR or not _as_much_shorter((apart - before)[near], before[near]):
+    shorter = _as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])
+    if regular < REGULAR or not shorter:
         return None
     by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))
     return Allowance(
@@ -127,10 +131,10 @@ def _in_calls(
     )  # fmt: skip
 
 
-def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array, Array, Array]:
+def _releases(calls: Columns, together_ns: int) -> tuple[Array, ...]:
     """Gives how far apart calls are let go, and after how much of that the first of the next ones began.
 
-    And what was read meanwhile: bytes, and calls.
+    Then how far apart the first ones of each release are let go, and what was read meanwhile: bytes, calls.
 
     Ends that are nearer to each other than `together_ns` are of one release.
     """
@@ -138,13 +142,20 @@ def _releases(calls: Columns, together_ns: int) -> tuple[Array, Array, Array, Ar
     start, end = (values[order] for values in calls[:2])
     release = np.cumsum(np.diff(end, prepend=end[0]) >= together_ns)
     count = int(release[-1]) + 1
-    let_go, began = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
+    let_go, (first, began) = np.zeros(count, np.int64), np.full((2, count), np.iinfo(np.int64).max)
     np.maximum.at(let_go, release, end)
+    np.minimum.at(first, release, end)
     np.minimum.at(began, release, start)
     given = np.zeros((2, count), np.int64)
     for total, until in zip(given, calls[4:], strict=True):
         np.maximum.at(total, release, until[order])
-    return np.diff(let_go), np.maximum(began[1:] - let_go[:-1], 0), *np.diff(given, axis=1)
+    before = np.maximum(began[1:] - let_go[:-1], 0)
+    return np.diff(let_go), before, np.diff(first), *np.diff(given, axis=1)
+
+
+def _by_the_kernel(first_ns: Array) -> bool:
+    """Says whether releases are so far apart as those of the kernel's limits, by their first calls."""
+    return float((np.abs(first_ns / KERNELS_NS - 1) <= EXACTLY).mean()) >= MOST_EXACT
 
 
 def _as_much_shorter(held_ns: Array, before_ns: Array) -> bool:

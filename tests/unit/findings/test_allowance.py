@@ -88,6 +88,26 @@ def test_calls_that_pass_are_quick_beside_those_that_are_held(tmp_path):
     assert found.interval_s == pytest.approx(0.1, rel=0.05)
 
 
+@pytest.mark.parametrize(("each_ms", "shown"), [(100.0, True), (88.0, False)])
+def test_readers_that_use_an_interval_up_at_once_show_a_limit_by_the_kernels_intervals(
+    tmp_path, each_ms, shown
+):
+    # GIVEN two readers that read 15 MB in an interval's first 15 ms, and wait for its end, from where one of
+    # both takes up to 8 ms more; or storage whose intervals are nobody's
+    noise, calls = random.Random(1), []
+    for interval in range(40):
+        begins, ends = each_ms * interval, each_ms * (interval + 1)
+        for n in range(7):
+            calls += [(begins + 9 + n, begins + 9.9 + n, reader, 1_000_000) for reader in (0, 1)]
+        calls += [(begins + 16 + noise.random(), ends + 0.2 * noise.random(), 0, 500_000)]
+        calls += [(begins + 16 + noise.random(), ends + 8 * noise.random(), 1, 500_000)]
+
+    found = measure(job(tmp_path, sorted(calls))).allowance
+
+    assert (found is not None) is shown
+    assert found is None or found.interval_s == pytest.approx(0.1, rel=0.03)
+
+
 def test_an_interval_that_was_not_used_up_lets_nobody_go(tmp_path):
     # GIVEN a reader that rests for longer than an interval now and then, so that some pass without a release
     session = session_of(
