@@ -100,7 +100,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     chance = 1.0 if all(entry.support or entry.claim == taken for entry in assumed[1:]) else UNSHOWN
     beside = pace_beside(measures, *(bursts[name].to_numpy(np.int64) for name in ("start_ns", "end_ns")))
     stall_s_saved = (low, likely, most_s / units)
-    gain = measures.gain(0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance)
+    gain = measures.gain(
+        0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance, reads_as_much=True
+    )
     longest = bursts.iloc[int(np.argmax(stalls))]
     buffered = _uses_a_burst_buffer(measures)
     return Finding(

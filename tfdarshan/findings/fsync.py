@@ -42,7 +42,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "the next write waits for the sync before",
     )
     low, expected, high = (share * stall for share in _spared(measures, places))
-    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=beside)
+    gain = measures.gain(
+        0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=beside, reads_as_much=True
+    )
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     each_s = whole_s / len(places)

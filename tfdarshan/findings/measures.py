@@ -71,6 +71,8 @@ LEAST_STEPS, LEAST_S = 5, 0.1
 FIRST_WAIT = (1.0, 0.5, 0.0)
 # What the pipeline did beside a stall may have been more than its calls show.
 SURELY_BESIDE = 1.25
+# Of the time that a limit takes for what is read so much is certain.
+SURELY_LIMITED = 0.9
 # Where so large a share of the steps find their batch ready, the pipeline waits for them: it may be as quick
 # as its calls alone, which is expected by half.
 AHEAD, AS_QUICK = 0.9, 0.5
@@ -286,6 +288,15 @@ class Measures:
         return allowance_of(self.facts.held, costs.opens + costs.reads, folder_of, writing)
 
     @cached_property
+    def limited_s(self) -> float:
+        """What of a unit a limit takes for what storage gives, however quick all else is; 0 without one."""
+        stored = self.figures.stored_bytes
+        if self.allowance is None or stored is None or self.allowance.bytes_per_s <= 0:
+            return 0.0
+        stored = min(stored, float(self.costs.read_bytes.sum()))
+        return stored / self.allowance.bytes_per_s / self.model.units
+
+    @cached_property
     def turns(self) -> TakingTurns | None:
         """How calls on input and writes to its storage hold each other up; None if nothing shows that."""
         writes, mount = self.writes, main_mount(self.files, self.costs.call_s)
@@ -445,6 +456,7 @@ class Measures:
         writes_s: float = 0.0,
         first_wait: tuple[float, float, float] = FIRST_WAIT,
         chance: float = 1.0,
+        reads_as_much: bool = False,
     ) -> Gain:
         """Makes a gain, within what is waited for.
 
@@ -459,6 +471,7 @@ class Measures:
             writes_s: What writes to the same storage take less, at most.
             first_wait: What of the first batch's wait the cure leaves, of each of the three.
             chance: How likely it is that what is assumed and nothing shows is so: else nothing is saved.
+            reads_as_much: The cure leaves all reads: no run is shorter than a limit makes these.
         """
         model, curable_s = self.model, self.curable_s(first_wait)
         if beside is None:
@@ -476,6 +489,12 @@ class Measures:
             # Beside stalls it rests, and beside compute, too: what it can do there its pace does not show.
             left_s = max(0.0, model.storage_s - expected_s - max(model.compute_s - stall_s[1], 0.0))
             if_so += AS_QUICK * max(0.0, min(expected_s, curable_s[1]) + stall_s[1] - left_s - if_so)
+        if reads_as_much and self.limited_s > 0:
+            limits_s = (self.limited_s, self.limited_s, SURELY_LIMITED * self.limited_s)
+            low, if_so, high = (
+                min(saved_s, max(0.0, model.unit_s - limit_s))
+                for saved_s, limit_s in zip((low, if_so, high), limits_s, strict=True)
+            )
         expected = if_so - (1 - model.chance_of_wait) * min(model.saved_s(expected_s), curable_s[1])
         assumed = list(assumed)
         if expected_s > 0 and self.waits_for_processors:

@@ -90,7 +90,7 @@ def _gain(measures: Measures, sure_s: float, hidden_s: float, unseen: UnseenFaul
         # At a batch's end readers wait for the last of them: read ahead, they go on with the next batch.
         high += measures.model.idle_s
     high += (1 - measures.overlap) * RESTED * measures.model.other_s
-    gain = measures.gain(low, expected, high, assumed=assumed, chance=chance)
+    gain = measures.gain(low, expected, high, assumed=assumed, chance=chance, reads_as_much=True)
     return unseen.doubted(gain, "the pipeline rests between its file calls") if unseen else gain
 
 

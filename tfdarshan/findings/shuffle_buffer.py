@@ -86,6 +86,7 @@ def find(measures: Measures) -> Finding | None:
         expected,
         high,
         assumed=[assumed, *needed],
+        reads_as_much=True,
         first_wait=(left, left, left),
         # What other programs take may be free in the next run: nothing is certain, and as much expected.
         chance=1.0 if all(one.support or one.claim == taken for one in needed) else UNSHOWN,

@@ -52,7 +52,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         f"{human_seconds(each_s)} for {human_bytes(moved / count)}, {count:,} times",
         "larger writes take as many times longer",
     )
-    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=stall_s, beside=beside)
+    gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=stall_s, beside=beside, reads_as_much=True)
     per_file = np.bincount(segments.file[places][small], duration[small], minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
     return Finding(

@@ -191,6 +191,32 @@ def test_reading_ahead_gains_nothing_certain_within_an_interval(tmp_path, comput
     assert doubts == ([f"calls that are held end {apart} apart, whatever steps compute"] if doubted else [])
 
 
+@pytest.mark.parametrize(
+    ("stored", "share", "left"),
+    [(1.0, 0.2, False), (0.5, 0.2, True), (None, 0.2, True)],
+    ids=["storage gives all of it", "storage gives half", "nobody knows"],
+)
+def test_no_run_is_shorter_than_a_limit_makes_what_is_read(tmp_path, stored, share, left):
+    # GIVEN reads in all of the time, at the pace of a limit, and a loop that stands still for a fifth of that
+    session = session_of(tmp_path, Budget(20))
+    measures = measure(session)
+    read_bytes, unit_s = float(measures.costs.read_bytes.sum()), measures.model.unit_s
+    fetched = None if stored is None else round(stored * read_bytes)
+    measures = replace(measures, figures=replace(measures.figures, stored_bytes=fetched))
+    stall_s = (share * unit_s,) * 3
+
+    # WHEN these stalls are gone, and all is read as before, or is not
+    kept, gone = (
+        measures.gain(0, 0, 0, assumed=[], stall_s=stall_s, beside=0.0, reads_as_much=reads)
+        for reads in (True, False)
+    )
+
+    # THEN storage needs as long as it did
+    assert gone.expected_s == pytest.approx(share * unit_s)
+    assert kept.expected_s == pytest.approx(share * unit_s if left else 0.0, abs=0.05 * unit_s)
+    assert (kept == gone) is left
+
+
 def test_time_in_which_a_limit_holds_calls_back_is_no_decoding(tmp_path):
     # GIVEN two calls that are held at a time, of 16 readers, and much work of the processors
     measures = measure(session_of(tmp_path, Budget(20), readers=2))
