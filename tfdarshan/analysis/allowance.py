@@ -119,8 +119,9 @@ def _in_calls(
     passed = np.clip(np.round(apart / interval_ns) - 1, 0, MOST_PASSED)
     regular = float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean())
     near = np.abs(apart / interval_ns - 1) <= NEAR
-    shorter = _as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])
-    if regular < REGULAR or not shorter:
+    if regular < REGULAR:
+        return None
+    if not (_as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])):
         return None
     by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))
     return Allowance(
