@@ -293,8 +293,8 @@ class Measures:
         stored = self.figures.stored_bytes
         if self.allowance is None or stored is None or self.allowance.bytes_per_s <= 0:
             return 0.0
-        stored = min(stored, float(self.costs.read_bytes.sum()))
-        return stored / self.allowance.bytes_per_s / self.model.units
+        read_bytes = min(stored, float(self.costs.read_bytes.sum()))
+        return read_bytes / self.allowance.bytes_per_s / self.model.units
 
     @cached_property
     def turns(self) -> TakingTurns | None:
