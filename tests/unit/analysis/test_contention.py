@@ -49,14 +49,12 @@ def test_opens_that_memory_answers_say_nothing_of_reads_that_take_turns():
     # GIVEN reads of a disk, one at a time, and as many opens of 0.1 ms, which take as long beside any of them
     reads = calls_of(Queue(0, 8), readers=4, rest_ms=rests(40), count=400)
     start, end, _, _ = (np.array(column) for column in zip(*reads, strict=True))
-    opens = start - 0.2
-    begins, ends = (1e6 * np.concatenate(both) for both in ((start, opens), (end, opens + 0.1)))
     usual = np.repeat([np.median(end - start) / 1e3, 1e-4], len(start))
+    begins, ends = (np.concatenate(both) for both in ((start, start - 0.2), (end, start - 0.1)))
     order = np.argsort(begins, kind="stable")
+    start_ns, end_ns = ((1e6 * values[order]).astype(np.int64) for values in (begins, ends))
 
-    found = measure_contention(
-        [(*(values[order].astype(np.int64) for values in (begins, ends)), usual[order])]
-    )
+    found = measure_contention([(start_ns, end_ns, usual[order])])
 
     assert found.low > 0.8
 
