@@ -21,6 +21,8 @@ ONCE_A_PASS = 1.2
 # Of the time in opens after the first, the least that is spared, and how many times as long as another one
 # the first open may take, which is made all the same: for the lower bound, and as expected.
 SURE, LIKELY = (0.5, 8.0), (0.95, 2.0)
+# No more is certain: what readers no longer spend in opens they wait in part for others, at a batch's end.
+MOST_SURE = 0.93
 CURE = Cure(
     "Open each file once and keep it open, or keep what was read in memory.",
     "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
@@ -52,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
     low, likely = (max(least, _left_of_opens(share, times)) for least, times in (SURE, LIKELY))
     usual = usual_share(measures, ("open", "close"))
-    low, likely = usual * low, (1 - UNSHOWN * (1 - usual)) * likely
+    low, likely = usual * min(MOST_SURE, low), (1 - UNSHOWN * (1 - usual)) * likely
     # File systems that forget a file's pages at each open have storage serve what is read again.
     read_s = 0.0 if measures.summary.emulation is not None else float((costs.slow_s * part).sum())
     most = 1 + read_s / needless_s if needless_s > 0 else 1.0

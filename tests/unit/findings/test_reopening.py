@@ -61,12 +61,13 @@ def test_what_the_job_asks_by_name_is_not(tmp_path):
     assert with_stats.expected_s == pytest.approx(without.expected_s, rel=0.02)
 
 
-@pytest.mark.parametrize(("files", "least"), [(2, 0.93), (20, 0.588), (100, 0.5)])
+@pytest.mark.parametrize(("files", "least"), [(1, 0.93), (2, 0.93), (20, 0.588), (100, 0.5)])
 def test_the_first_of_many_opens_is_a_small_part(tmp_path, files, least):
-    # GIVEN files that are opened 100, 10 and 2 times each
+    # GIVEN files that are opened 200, 100, 10 and 2 times each
     promise = gain(job(tmp_path, files=files))[1]
 
-    # THEN the first open may take eight times as long; of few it may be half of the time
+    # THEN the first open may take eight times as long; of few it may be half of the time, and of many some is
+    # waited for elsewhere
     again_s = (OPEN_MS + ASK_MS) / 1000 * (1 - files / SAMPLES)
     sure_s = least * again_s
     assert promise.low_s == pytest.approx(sure_s - noise_s(promise.before_s, sure_s), rel=0.02)
