@@ -29,6 +29,8 @@ MAY_WAIT = 0.5
 # Steps are not equally long: a run that changes nothing differs by this share, too. And the run that was
 # recorded is one of several, which differ by this share of what is left, by runs of hundreds of jobs.
 NOISE, RUNS_DIFFER = 0.01, 0.03
+# A run that hardly takes anything any more differs by a part of that, whatever it took before.
+NOISE_LEFT = 0.2
 # What is left of a step has the processors, memory and storage more for itself the more is gone: at most it
 # gets quicker by this share of the share that is gone. So chosen that of the promises made to jobs that
 # nobody had seen nine of ten hold.
@@ -50,6 +52,19 @@ def most_saved_s(unit_s: float, saved_s: float) -> float:
 def noise_s(unit_s: float, saved_s: float) -> float:
     """Gives how much more, or less, another run of a job may save of a unit that loses `saved_s`."""
     return max(NOISE * unit_s, RUNS_DIFFER * (unit_s - saved_s))
+
+
+def most_of_a_run_s(unit_s: float, saved_s: float) -> float:
+    """Gives the most that a run saves of a unit that is expected to lose at most `saved_s`.
+
+    Runs differ, and what is left gets quicker.
+
+    Args:
+        unit_s: What a unit took.
+        saved_s: The most that it no longer waits.
+    """
+    more_s = min(noise_s(unit_s, saved_s), NOISE_LEFT * max(unit_s - saved_s, 0.0))
+    return most_saved_s(unit_s, saved_s + more_s)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from tfdarshan.findings import (
     checkpoint_stall,
     fsync,
     input_bound,
+    read_parallelism,
     shard_imbalance,
     slow_node,
     slow_rank,
@@ -48,6 +49,8 @@ LEAST_UNCERTAIN = 1.20
 # A job that would be so many times as fast if it waited for nothing, and has no cure that is surer, has
 # nothing better than a trial of what makes it as fast if all that is assumed is so.
 WORTH_A_TRIAL = 1.1
+# These are notes by their own rule where they are no more than a guess.
+GUESSES = (read_parallelism.NAME,)
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -158,9 +161,9 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
         if isinstance(result, Finding)
     ]
     made = without_tried(made, tried)
-    found = _all_charged(made, measures)
+    found, trial = _all_charged(made, measures), None
     if measures.model.certain and not any(finding.kind == "problem" for finding in found):
-        found = _with_trials(found, made, measures)
+        found, trial = _with_trials(found, made, measures)
     best = _far_better(made, found, measures)
     if best is not None:
         # What one rank has more of than the others is a cause of its own, whatever makes all of them faster.
@@ -171,7 +174,7 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     lost_s = measures.model.most_wait_s + measures.input_calls.within_s / measures.model.units
     found = say_same_seconds(found, lost_s, OF_OTHERS)
     cured = best_cure(_worth_naming(made, found, measures))
-    verdict = _of_rank(make_verdict(measures, found, unknown, cured), measures)
+    verdict = _of_rank(make_verdict(measures, found, unknown, cured, trial), measures)
     summary = measures.summary
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
@@ -213,20 +216,27 @@ def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:
     return dataclasses.replace(verdict, sentence=f"{verdict.sentence}{said}", why=why)
 
 
-def _with_trials(found: list[Finding], made: Sequence[Finding], measures: Measures) -> list[Finding]:
+def _with_trials(
+    found: list[Finding], made: Sequence[Finding], measures: Measures
+) -> tuple[list[Finding], Finding | None]:
     """Makes a problem of what costs most of a job that has none, and waits: it is worth a trial.
+
+    What is a note by its own rule, for it is a guess of the first epoch alone, stays one, and is named.
 
     Args:
         found: Its findings.
         made: The same, each as it is alone.
         measures: The session.
+
+    Returns:
+        The findings, and the note that is worth a trial, None where a problem is, or nothing.
     """
     if measures.too_short or measures.model.unit_s < WORTH_A_TRIAL * measures.model.compute_s:
-        return found
+        return found, None
     unsure = {
-        one.name
+        one.name: one.kind
         for one in made
-        if one.kind == "problem"
+        if (one.kind == "problem" or one.name in GUESSES)
         and one.gain is not None
         and one.gain.speedup >= LEAST_SPEEDUP
         and one.gain.speedup_if_so >= WORTH_A_TRIAL
@@ -239,8 +249,10 @@ def _with_trials(found: list[Finding], made: Sequence[Finding], measures: Measur
         ),
         None,
     )
-    problems = [] if tried is None else [dataclasses.replace(tried, kind="problem")]
-    return sorted([*problems, *(one for one in found if one is not tried)], key=_rank)
+    if tried is None or unsure[tried.name] == "note":
+        return sorted(found, key=_rank), tried
+    others = [one for one in found if one is not tried]
+    return sorted([dataclasses.replace(tried, kind="problem"), *others], key=_rank), None
 
 
 @dataclass(frozen=True)

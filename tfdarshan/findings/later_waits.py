@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfdarshan.analysis.first_pass import waited_after_s
-from tfdarshan.analysis.step_model import most_saved_s, noise_s
+from tfdarshan.analysis.step_model import most_of_a_run_s
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
 
@@ -53,6 +53,6 @@ def _within(gain: Gain, waits_s: float) -> Gain:
         gain,
         low_s=min(gain.low_s, low),
         expected_s=min(gain.expected_s, likely),
-        high_s=min(gain.high_s, most_saved_s(gain.before_s, most + noise_s(gain.before_s, most))),
+        high_s=min(gain.high_s, most_of_a_run_s(gain.before_s, most)),
         if_so_s=min(gain.if_so_s, likely),
     )

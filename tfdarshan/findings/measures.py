@@ -30,7 +30,7 @@ from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.analysis.segments import READ, WRITE, Segments, Thread
-from tfdarshan.analysis.step_model import StepModel, most_saved_s, noise_s
+from tfdarshan.analysis.step_model import StepModel, most_of_a_run_s, noise_s
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData
@@ -513,7 +513,7 @@ class Measures:
             assumed.insert(0, waits_for_input(model))
         low, high = min(low, expected), max(high, if_so)
         low = max(0.0, low - noise_s(model.unit_s, low))
-        high = most_saved_s(model.unit_s, high + noise_s(model.unit_s, high) + writes_s)
+        high = most_of_a_run_s(model.unit_s, high + writes_s)
         return Gain(model.unit, model.unit_s, low, expected, high, tuple(assumed), if_so)
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts, read_bursts
 from tfdarshan.analysis.input_pipeline import calls_on
 from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.step_model import most_saved_s, noise_s
+from tfdarshan.analysis.step_model import most_of_a_run_s, noise_s
 from tfdarshan.findings.beside_compute import (
     HANDED_OVER_S,
     LIKELY,
@@ -116,7 +116,7 @@ def _gain(measures: Measures, bursts: ReadBursts) -> Gain:
         chance *= AS_SLOW
     low, high = min(low, chance * if_so), max(high, if_so)
     low = max(0.0, low - noise_s(model.unit_s, low))
-    high = most_saved_s(model.unit_s, high + noise_s(model.unit_s, high))
+    high = most_of_a_run_s(model.unit_s, high)
     return Gain(model.unit, model.unit_s, low, chance * if_so, high, tuple(assumed), if_so)
 
 

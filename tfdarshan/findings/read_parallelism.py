@@ -11,6 +11,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
 from tfdarshan.findings.pipeline_api import keeps_decoded, more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.findings.reader_change import ReaderChange, if_it_waits, if_served, serves_more, with_readers
+from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -70,9 +71,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     calls = measures.input_calls
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
     shown = round(readers)
+    # What nothing shows, of the first epoch alone, is worth a trial at most.
+    guess = model.likely and not share.known and memory_served_later(measures)
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="note" if guess else "problem",
         title=f"only {shown} {'read runs' if shown == 1 else 'reads run'} at a time",
         what=f"{_who(readers)} {percent(model.busy_share, 1)} of its time in calls, one after the other, "
         f"of {human_seconds(mean_s)} on average.",

@@ -24,7 +24,7 @@ from tfdarshan.findings.record_files import in_shards_already, steps_read_record
 from tfdarshan.findings.served_once import SERVED_ONCE, memory_served_later
 from tfdarshan.findings.shard_cure import in_shards, records_take_s
 from tfdarshan.findings.stat_storm import asked_by_loop
-from tfdarshan.staging.candidate import databases
+from tfdarshan.staging.candidate import SLOW_OPEN_S, databases
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_files"
@@ -36,6 +36,8 @@ FEWEST_FILES = 32
 MOSTLY = 0.25
 # Shares of what does not depend on size that shards save.
 SURE = (0.8, 0.95, 1.1)
+# Of the opens' time, of several readers; so many readers are one.
+SURE_OF_OPENS, ALONE = 0.7, 1.2
 ONCE = f"{SERVED_ONCE.format(what='conversion')}pays only if several runs read the shards."
 
 
@@ -63,9 +65,13 @@ def find(measures: Measures) -> Finding | None:
     # What the loop asks about files it may ask of shards, too.
     asked_s = asked_by_loop(measures) * float(costs.stat_s[whole].sum())
     usual_s = max(0.0, other_s - asked_s - _waits_for_bytes(measures))
-    spared_s = (0.7 * usual_s, usual_s, other_s)
-    shares = [(spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
-    low, expected, high = (min(1.0, sure * share) for sure, share in zip(SURE, shares, strict=True))
+    spared_s = (_surely_spared_s(measures, usual_s, passes), usual_s, other_s)
+    unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
+    shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
+    # Each shard is opened and waited for as a file is.
+    fewer = max(0.0, 1 - shards / files)
+    shares = [fewer * (spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
+    low, expected, high = (min(fewer, sure * share) for sure, share in zip(SURE, shares, strict=True))
     fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
     # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
     doubtful = is_full(measures) and measures.allowance is None
@@ -88,8 +94,6 @@ def find(measures: Measures) -> Finding | None:
         other_s=(-more_s[0], -more_s[1], -more_s[2]),
         chance=chance,
     )
-    unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
-    shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     mean, each_s = unique / files, float(costs.call_s[whole].sum()) / passes
     once = memory_served_later(measures)
     pays = _pays_after(measures, gain.expected_s, "run" if once else "epoch")
@@ -118,6 +122,16 @@ def find(measures: Measures) -> Finding | None:
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
         copied_bytes=unique,
     )
+
+
+def _surely_spared_s(measures: Measures, usual_s: float, opens: float) -> float:
+    """Gives what of the opens' time is certain not to be taken, of so many opens.
+
+    Some of it may be the processors', or be spent in a queue behind the reads of other readers. What one
+    reader waits beyond what a local file system takes is neither.
+    """
+    sure_s = SURE_OF_OPENS * usual_s
+    return sure_s if measures.model.readers > ALONE else max(sure_s, usual_s - SLOW_OPEN_S * opens)
 
 
 def _waits_for_bytes(measures: Measures) -> float:

@@ -18,6 +18,7 @@ HEALTHY_SHARE = 0.05
 MUCH_OF_WAIT = 0.3
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
+FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain. One is worth a trial, because"
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
@@ -55,6 +56,7 @@ def make_verdict(
     findings: Sequence[Finding],
     unknown: Sequence[Unknown],
     cured: Finding | None = None,
+    trial: Finding | None = None,
 ) -> Verdict:
     """Words the verdict.
 
@@ -63,6 +65,7 @@ def make_verdict(
         findings: What was found, the most important first.
         unknown: What it cannot tell.
         cured: Whose cure comes first; None for that of the first finding.
+        trial: The note whose cure is worth a trial where no problem is known, None where none is.
     """
     model = measures.model
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
@@ -107,6 +110,10 @@ def make_verdict(
     if model.wait_share < HEALTHY_SHARE:
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
+    if trial is not None:
+        why = " ".join([*doubts, f"{waits} of step time waits for input, {FIRST_EPOCH} {trial.title}."])
+        text = " ".join([why, *_cure(trial)])
+        return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
     text = f"{waits} of step time waits for input, {_no_cure(measures)}"
     name = "input_bound"
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.step_model import MAY_WAIT, most_saved_s, noise_s
+from tfdarshan.analysis.step_model import MAY_WAIT, most_of_a_run_s, noise_s
 from tfdarshan.staging.run_facts import RunFacts
 
 # Readers that are busy less than this share of the time wait for something else.
@@ -20,8 +20,6 @@ UNSURE_EACH, SURE = 0.05, 0.75
 # A thread that waited goes on later than its call ended, and with cold caches, and so do those that it hands
 # its sample to, on processors that fell idle: in the lower bound, the expectation and the upper bound.
 WAKE_S = (0.0, 20e-6, 1e-3)
-# Of what is left, the most that runs differ by.
-NOISE_LEFT = 0.2
 # What is left is the processors' work and reads of the fast tier, neither of which vanishes: no less than
 # this share of what is expected.
 LEAST_LEFT = 0.3
@@ -185,6 +183,5 @@ def _at_most(whole_s: float, likely_s: float, high_s: float, writes_s: float) ->
     """
     high_s = max(likely_s, high_s)
     if likely_s > 0:
-        high_s += min(noise_s(whole_s, high_s), NOISE_LEFT * (whole_s - high_s))
-        high_s = most_saved_s(whole_s, high_s)
+        high_s = most_of_a_run_s(whole_s, high_s)
     return max(likely_s, min(high_s, whole_s - LEAST_LEFT * max(whole_s - likely_s - writes_s, 0.0)))

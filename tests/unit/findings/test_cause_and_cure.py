@@ -190,7 +190,7 @@ def test_every_cure_with_a_gain_has_a_name_among_others():
 
 def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
     # GIVEN
-    found = diagnose(sketched(tmp_path, replace(SKETCHES["no steps"], open_ms=3.0)))
+    found = diagnose(sketched(tmp_path, replace(SKETCHES["no steps"], open_ms=3.0, files=160)))
 
     # THEN
     assert (found.verdict.state, found.cause.name, found.named.name) == (
