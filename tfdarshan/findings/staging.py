@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,8 +126,13 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
     if len(opened):
         (first,) = measures.paths_of(whole.found.rows[opened], 1)
         room = human_bytes(float(size[opened].sum()))
-        words.append(f"Copy {room} of SQLite's to a local disk{condition}, and open the copy.")
-        lines.append(f'database = sqlite3.connect(shutil.copy({json.dumps(first)}, "DIR"))')
+        words.append(
+            f"Copy {room} of SQLite's to a local disk{condition}, and open the copy: `cp -u` copies only "
+            "what has changed since."
+        )
+        # Once, and not in each run: a copy takes as long as a pass.
+        copy = f"DIR/{first.rsplit('/', 1)[-1]}"
+        lines += [f"cp -u {shlex.quote(first)} DIR/", f"database = sqlite3.connect({json.dumps(copy)})"]
     if len(led):
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"

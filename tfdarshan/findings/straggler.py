@@ -178,18 +178,19 @@ def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -
     chosen = np.isin(frame["folder"].to_numpy(), sums.index.to_numpy()[slow])
     excess = float((taken[chosen] - reference * usual[chosen]).sum())
     times = float(taken[chosen].sum() / (reference * usual[chosen].sum()))
-    if measures.traced and not _by_itself(measures, rows[chosen], SLOW_FOLDER * reference):
+    count = int(np.count_nonzero(slow))
+    if measures.traced and not _by_itself(measures, rows[chosen], SLOW_FOLDER * reference, count):
         return None
     names = [folders.paths[place] for place in sums.index[slow].tolist()]
     return Slow(rows[chosen], excess, times, _common(measures, rows, chosen, names))
 
 
-def _by_itself(measures: Measures, rows: Array, limit: float) -> bool:
-    """Says whether some files are slow in half of their reads, and not because more of them run at a time.
+def _by_itself(measures: Measures, rows: Array, limit: float, folders: int) -> bool:
+    """Says whether files of some folders are slow in half of their reads, and not as more run at a time.
 
     Of files that were read at a slow time others are quick. Reads that memory served are not counted: what is
     slow the first time is quick the next. Those that storage served are slow for all, so they are compared
-    with others' of that kind.
+    with others' of that kind; a few in each folder are slow wherever a limit holds back what is read then.
     """
     files = np.zeros(len(measures.files), bool)
     files[rows] = True
@@ -197,7 +198,7 @@ def _by_itself(measures: Measures, rows: Array, limit: float) -> bool:
     if 0 in found.reads:
         return True
     (depth, others_depth), (times, others_times) = found.depth, found.times
-    if depth >= DEEPER * others_depth or times is None:
+    if depth >= DEEPER * others_depth or times is None or found.stored[0] < MANY_READS * folders:
         return False
     return times >= (limit if others_times is None else max(limit, SLOW_FOLDER * others_times))
 

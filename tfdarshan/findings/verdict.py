@@ -18,7 +18,7 @@ HEALTHY_SHARE = 0.05
 MUCH_OF_WAIT = 0.3
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
-FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain. One is worth a trial, because"
+FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain"
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
@@ -111,7 +111,8 @@ def make_verdict(
         text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
     if trial is not None:
-        why = " ".join([*doubts, f"{waits} of step time waits for input, {FIRST_EPOCH} {trial.title}."])
+        lost = f"{waits} of step time waits for input, {FIRST_EPOCH}."
+        why = " ".join([*doubts, f"{lost} One is worth a trial, because {trial.title}."])
         text = " ".join([why, *_cure(trial)])
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
     text = f"{waits} of step time waits for input, {_no_cure(measures)}"

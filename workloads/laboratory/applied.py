@@ -57,6 +57,17 @@ def filled_command(line: str, folders: Mapping[str, str]) -> str:
     line = "\n".join(part for part in line.splitlines() if "run --staged" not in part)
     if "stage apply" not in line:
         raise CannotTypeError(f"this command changes nothing: {line}")
+    return _filled(line, folders)
+
+
+def copies_and_lines(line: str, folders: Mapping[str, str]) -> tuple[str, str]:
+    """Splits a cure into what copies files before the job runs, filled in, and the lines of its program."""
+    lines = line.splitlines()
+    copies = [one for one in lines if one.startswith("cp ")]
+    return _filled("\n".join(copies), folders), "\n".join(one for one in lines if one not in copies)
+
+
+def _filled(line: str, folders: Mapping[str, str]) -> str:
     return re.sub(rf"\b({'|'.join(PLACEHOLDERS)})\b", lambda found: folders.get(found[0], found[0]), line)
 
 

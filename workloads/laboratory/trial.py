@@ -11,7 +11,14 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
 from tfdarshan.staging.plan import read_plan
 
-from .applied import PLACEHOLDERS, CannotTypeError, apply_lines, filled_command, is_command
+from .applied import (
+    PLACEHOLDERS,
+    CannotTypeError,
+    apply_lines,
+    copies_and_lines,
+    filled_command,
+    is_command,
+)
 from .check_contradiction import check_contradictions
 from .contradiction import contradictions
 from .job import Job
@@ -180,9 +187,9 @@ def how_typed(program: Program, said: Said) -> str:
         if is_command(said.line):
             filled_command(said.line, {})
         else:
-            apply_lines(
-                source(program, Path("/logs")), said.line, said.instead_of, dict.fromkeys(PLACEHOLDERS, "/d")
-            )
+            folders = dict.fromkeys(PLACEHOLDERS, "/d")
+            _, lines = copies_and_lines(said.line, folders)
+            apply_lines(source(program, Path("/logs")), lines, said.instead_of, folders)
     except CannotTypeError as why:
         return f"cannot be typed: {why}"
     return NOT_RUN
@@ -203,12 +210,13 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
                 runner, truth, repeats, said, lambda asked: runner.run(program, plan=plan, asked=asked)
             )
         else:
+            copies, lines = copies_and_lines(said.line, folders)
+            if copies and (failure := _by_shell(runner, copies)):
+                return Printed.of(said, COMMAND_FAILS.format(failure))
 
             def run(asked: bool) -> TimedRun:
                 text = source(program, runner.next_logdir())
-                return runner.run(
-                    program, apply_lines(text, said.line, said.instead_of, folders), asked=asked
-                )
+                return runner.run(program, apply_lines(text, lines, said.instead_of, folders), asked=asked)
 
             runs = _in_turn(runner, truth, repeats, said, run)
             more = _more_of_it(runner, truth, said, runs, folders)
@@ -232,9 +240,10 @@ def _more_of_it(
     after = said_of(runs[0])
     if not after.offers(said) or after.line == said.line or after.first != said.first:
         return []
+    (_, first), (_, more) = (copies_and_lines(one.line, folders) for one in (said, after))
     try:
-        once = apply_lines(source(truth.program, runner.next_logdir()), said.line, said.instead_of, folders)
-        return [runner.run(truth.program, apply_lines(once, after.line, after.instead_of, folders))]
+        once = apply_lines(source(truth.program, runner.next_logdir()), first, said.instead_of, folders)
+        return [runner.run(truth.program, apply_lines(once, more, after.instead_of, folders))]
     except CannotTypeError:
         return []
 
@@ -263,10 +272,15 @@ def _in_turn(
 
 def _by_command(runner: Runner, line: str) -> tuple[Path, str]:
     """Runs a printed command where the storage is; gives the plan that it carried out, and why it did not."""
+    failure = _by_shell(runner, line)
+    plan = runner.room.folder / PRINTED / PLAN
+    return plan, failure or ("" if plan.exists() else "there is no plan")
+
+
+def _by_shell(runner: Runner, line: str) -> str:
+    """Runs printed commands where the storage is; gives why they fail, "" where they do not."""
     folder = runner.room.folder / PRINTED
     folder.mkdir(exist_ok=True)
     (runner.room.folder / "fast" / "staged").mkdir(exist_ok=True)
     with runner.room.ready():
-        failure = run_commands(line, folder)
-    plan = folder / PLAN
-    return plan, failure or ("" if plan.exists() else "there is no plan")
+        return run_commands(line, folder)

@@ -10,7 +10,9 @@ import time
 
 import pytest
 
+from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS, SHARDS, job
+from tfdarshan.findings import small_files
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.shard_cure import in_shards, records_take_s
 
@@ -142,3 +144,35 @@ def test_files_are_put_together_in_words(tmp_path, shards, read):
     what = cure_of(tmp_path, shards=shards).what
     assert read in what
     assert "{" not in what
+
+
+def waiting(logdir, files, *, readers=1, open_ms=10.0, read_ms=10.0):
+    """Gives the gain of shards where each step waits for one of so many files, and hardly computes."""
+    calls, steps, at = [], [], 0.0
+    for number in range(files):
+        opened, read = at + open_ms, at + open_ms + read_ms
+        tid = 1 + number % readers
+        calls += [(at, opened, tid, "open", number, 0), (opened, read, tid, "pread", number, 1_000, 0)]
+        steps.append((at, read + 0.02, read - at))
+        at = read + 0.02
+    paths = [f"/data/{number}.jpg" for number in range(files)]
+    return small_files.find(measure(training(logdir, calls, steps, paths=paths, sizes=[1_000] * files))).gain
+
+
+def test_what_one_reader_waits_in_opens_is_certain_not_to_be_waited(tmp_path):
+    # GIVEN 200 files that take one reader 10 ms to open and 10 ms to read
+    gain = waiting(tmp_path, 200)
+
+    # THEN a fifth of that is doubted, and of the opens what a local file system takes of each
+    assert gain.low_s == pytest.approx(0.8 * (0.01 - 0.3e-3 + 0.01 * 0.99) * 0.995, rel=0.03)
+
+
+@pytest.mark.parametrize("files", [40, 200])
+def test_a_shard_is_opened_and_waited_for_as_a_file_is(tmp_path, files):
+    # GIVEN files that are nothing but waits
+    gain = waiting(tmp_path, files)
+
+    # THEN one shard leaves one file's wait, but for what is left and gets quicker
+    low, high = gain.speedup_range
+    assert low > 3.5
+    assert files / 2 < high < 2.2 * files

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.step_model import StepModel, most_saved_s, noise_s
+from tfdarshan.analysis.step_model import StepModel, most_of_a_run_s, most_saved_s, noise_s
 from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.findings.measurement import measure
 
@@ -69,6 +69,16 @@ def test_what_is_left_gets_quicker_the_more_is_gone():
 def test_another_run_takes_a_bit_more_or_less_of_what_is_left_and_of_a_step():
     # THEN 3 % of the 9 or 4 s that are left of 10, and 1 % of all where little is left
     assert [noise_s(10.0, saved_s) for saved_s in (1.0, 6.0, 9.9)] == pytest.approx([0.27, 0.12, 0.1])
+
+
+def test_a_run_that_hardly_takes_anything_differs_by_a_part_of_that():
+    # THEN 0.01 s of 10 that are left differ by a fifth of that, and not by 1 % of 10 s, and get quicker
+    most_s = most_of_a_run_s(10.0, 9.99)
+    assert most_s == pytest.approx(most_saved_s(10.0, 9.99 + 0.2 * 0.01))
+    assert 10.0 / (10.0 - most_s) < 2.2 * 1000
+
+    # ... and where much is left by as much as runs do, which is 3 % of it
+    assert most_of_a_run_s(10.0, 6.0) == pytest.approx(most_saved_s(10.0, 6.0 + 0.12))
 
 
 def test_nothing_gets_quicker_where_nothing_is_gone_or_nothing_is_left():

@@ -13,6 +13,7 @@ from tfdarshan.findings.small_writes import CURE as WRITES_CURE
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
     apply_lines,
+    copies_and_lines,
     filled_command,
     is_command,
 )
@@ -383,12 +384,14 @@ database = sqlite3.connect(f"{DATA}/a.db", check_same_thread=False)
 
 
 def test_a_copy_of_a_database_is_opened_as_the_database_was():
-    line = 'database = sqlite3.connect(shutil.copy("/data/a.db", "DIR"))'
+    folders = {"DIR": "/fast"}
+    line = 'cp -u /data/a.db DIR/\ndatabase = sqlite3.connect("DIR/a.db")'
 
-    text = applied(DATABASE, line, "database = sqlite3.connect(path)", {"DIR": "/fast"})
+    copies, lines = copies_and_lines(line, folders)
+    text = applied(DATABASE, lines, "database = sqlite3.connect(path)", folders)
 
-    assert "import shutil\n" in text
-    assert "sqlite3.connect(shutil.copy('/data/a.db', '/fast'), check_same_thread=False)" in text
+    assert copies == "cp -u /data/a.db /fast/"
+    assert "sqlite3.connect('/fast/a.db', check_same_thread=False)" in text
     # Of other calls all arguments have to be those that are printed.
     with pytest.raises(CannotTypeError, match="the program has no"):
         applied(PROGRAM.replace("ds.map(read_image)", "ds.map(read_image, name=1)"), f"{MAP}.cache()", MAP)

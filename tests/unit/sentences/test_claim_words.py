@@ -354,7 +354,7 @@ ROWS = {
     "a copy of SQLite's": Row(
         " of SQLite's to a local disk", partial(of_sqlite, journal=True), lambda found: [
             f"Copy {human_bytes(found.files['size_bytes'].max())} of SQLite's to a local disk",
-            'database = sqlite3.connect(shutil.copy("/data/a.db", "DIR"))',
+            "cp -u /data/a.db DIR/", 'database = sqlite3.connect("DIR/a.db")',
         ], partial(of_sqlite, journal=False),
     ),
     "no room for a trace": Row(

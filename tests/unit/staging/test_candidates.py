@@ -208,4 +208,6 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
 
     cure = next(one.cure for one in diagnose(session).findings if one.name == "staging")
 
-    assert 'shutil.copy("/data/samples.sqlite", "DIR")' in cure.line
+    assert cure.line.splitlines() == [
+        "cp -u /data/samples.sqlite DIR/", 'database = sqlite3.connect("DIR/samples.sqlite")'
+    ]  # fmt: skip

@@ -107,11 +107,13 @@ class ComparedReads:
         reads: How many, of these files and of the others.
         depth: How many reads were under way when each began, mean.
         times: Of those that storage served, what they took as a multiple of the usual, median; None without.
+        stored: How many these were.
     """
 
     reads: tuple[int, int]
     depth: tuple[float, float]
     times: tuple[float | None, float | None]
+    stored: tuple[int, int]
 
 
 def compared_reads(blocks: Iterable[Segments], model: TimeModel, files: Array) -> ComparedReads:
@@ -122,7 +124,7 @@ def compared_reads(blocks: Iterable[Segments], model: TimeModel, files: Array) -
         model: What reads take.
         files: Which rows of the file table are the files, bool.
     """
-    counts, depths = np.zeros(2, np.int64), np.zeros(2)
+    counts, served, depths = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2)
     samples, running = (Thinned(1), Thinned(1)), RunningReads()
     for block in blocks:
         other = (~files[block.file]).astype(np.int8)
@@ -130,6 +132,7 @@ def compared_reads(blocks: Iterable[Segments], model: TimeModel, files: Array) -
         counts += np.bincount(other, minlength=2)
         depths += np.bincount(other, running.depth(block.start_ns, block.end_ns), minlength=2)
         stored = from_storage(np.ones(len(block)), block.length, taken_s)
+        served += np.bincount(other[stored], minlength=2)
         for place, sample in enumerate(samples):
             chosen = stored & (other == place)
             sample.add(taken_s[chosen] / usual_s(model, block.length[chosen]))
@@ -137,7 +140,12 @@ def compared_reads(blocks: Iterable[Segments], model: TimeModel, files: Array) -
         None if not sample.count else float(np.median(sample.columns()[0])) for sample in samples
     )
     mean = depths / np.maximum(counts, 1)
-    return ComparedReads((int(counts[0]), int(counts[1])), (mean[0], mean[1]), (of_these, of_others))
+    return ComparedReads(
+        (int(counts[0]), int(counts[1])),
+        (mean[0], mean[1]),
+        (of_these, of_others),
+        (int(served[0]), int(served[1])),
+    )
 
 
 class RunningReads:
