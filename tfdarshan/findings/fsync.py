@@ -10,8 +10,10 @@ from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE, saves_by_tensor
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pace_beside import pace_beside
 from tfdarshan.findings.small_writes import SMALL_BYTES
+from tfdarshan.findings.usual_calls import share_without_few
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "fsync"
@@ -42,6 +44,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
         "the next write waits for the sync before",
     )
     low, expected, high = (share * stall for share in _spared(measures, places))
+    # What a few of them take beyond the others they wait for something else, which may not come again.
+    usual = share_without_few(duration)
+    low, expected = usual * low, (1 - UNSHOWN * (1 - usual)) * expected
     gain = measures.gain(
         0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=beside, reads_as_much=True
     )

@@ -12,9 +12,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tfdarshan.analysis.in_order.thinned import Thinned
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.processor_waits import QUICK, TURN_NS
+
+# A call that takes so many times as long as usual does not do what the others do alone; so many are few.
+FAR_LONGER, FEW = 10, 0.1
 
 
 def usual_share(measures: Measures, kinds: Sequence[str]) -> float:
@@ -23,6 +27,21 @@ def usual_share(measures: Measures, kinds: Sequence[str]) -> float:
     if whole_s <= 0:
         return 1.0
     return sum(_usual_share(measures, kind) * measures.group(kind).thread_s for kind in kinds) / whole_s
+
+
+def share_without_few(taken_ns: Array) -> float:
+    """Gives which share of some calls' time they would take if the few far longer ones took as long as usual.
+
+    Storage holds all of them up, and a few for something else, which may not come again.
+
+    Args:
+        taken_ns: How long each took; more than one in ten are not few.
+    """
+    usual_ns = float(np.median(taken_ns)) if len(taken_ns) else 0.0
+    far = taken_ns > FAR_LONGER * usual_ns
+    if not far.any() or far.mean() > FEW:
+        return 1.0
+    return 1 - float((taken_ns[far] - usual_ns).sum() / taken_ns.sum())
 
 
 def _usual_share(measures: Measures, kind: str) -> float:

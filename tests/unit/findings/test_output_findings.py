@@ -91,6 +91,27 @@ def test_of_syncs_that_come_often_all_but_one_a_second_are_spared_for_certain(
     assert gain.expected_s == pytest.approx(0.95 * 0.030)
 
 
+@pytest.mark.parametrize(("long", "counted"), [(2, False), (3, True)])
+def test_what_a_few_syncs_take_beyond_the_others_may_not_come_again(tmp_path, long, counted):
+    # GIVEN 20 syncs of 2 ms, of which two take 42 ms, or one more than a tenth of them
+    calls = []
+    for n in range(STEPS):
+        at, taken = 100 * n, 42 if n % 7 == 3 and n // 7 < long else 2
+        calls += [
+            (at + 10, at + 11, LOOP, "write", 1, 1_000),
+            (at + 11, at + 11 + taken, LOOP, "fsync", 1, 0),
+        ]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=["/data/a", "/out/log"])
+
+    gain = fsync.find(measure(session)).gain
+
+    # THEN nothing of that is certain, and half of it is expected
+    usual_s, more_s = 0.002, long * 0.040 / STEPS
+    assert gain.expected_s == pytest.approx(0.95 * (usual_s + more_s * (1 if counted else 0.5)))
+    sure_s = 0.95 * 0.9 * (usual_s + more_s * counted)
+    assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(0.1, sure_s)), abs=1e-6)
+
+
 def saving(thread, *, held_up):
     """Gives 4 checkpoints of 32 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
     calls, steps, at = [], [], 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.findings.made_up_training import training
+from tfdarshan.findings import fits_in_memory
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
 
 KB = 1_000
 STEPS, FILES, SMALL = 20, 120, 30 * KB
@@ -72,3 +74,12 @@ def test_a_copy_helps_later_epochs_if_they_stand_still_for_other_files(tmp_path,
 
     # THEN only where memory serves that, too, a copy takes as much as it spares
     assert kind_of("staging", session) == kind
+
+
+def test_what_no_step_reads_is_not_kept_with_what_steps_read(tmp_path):
+    # GIVEN files that are read between steps in each epoch
+    session = job(tmp_path)
+
+    # THEN they are kept as a validation set is
+    assert kind_of("validation", session) == "problem"
+    assert fits_in_memory.find(measure(session)) is None

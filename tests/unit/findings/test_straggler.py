@@ -1,5 +1,7 @@
 """A slow file, a slow mount and a slow moment are told apart."""
 
+import random
+
 import pytest
 
 from tests.unit.findings.made_up_training import training
@@ -162,3 +164,20 @@ def test_of_shards_read_in_turn_the_one_that_waits_for_a_limit_is_not_slow(tmp_p
     session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[120 * 256 * KB] * 8)
 
     assert found(session) is None
+
+
+@pytest.mark.parametrize(("slow_reads", "named"), [(5, False), (36, True)])
+def test_a_folder_is_slow_for_more_than_a_few_reads(tmp_path, slow_reads, named):
+    # GIVEN eight shards in folders of their own, each of 72 reads that memory serves but for the first one.
+    # Of four some take far longer, as those do that a limit holds back
+    at, calls, noise = 0.0, [], random.Random(1)
+    for part in range(72):
+        for shard in range(8):
+            is_slow = shard < 4 and part % (72 // slow_reads) == 0 and part
+            end = at + (noise.uniform(20, 90) if is_slow else 0.05 if part else 8.0)
+            calls.append((at, end, 1, "read", shard, 256 * KB, part * 256 * KB))
+            at = end
+    paths = [f"/data/part-{shard}/shard" for shard in range(8)]
+    session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[72 * 256 * KB] * 8)
+
+    assert (found(session) is not None) is named
