@@ -184,7 +184,7 @@ class Measures:
 
     def compared_reads(self, files: Array) -> ComparedReads:
         """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
-        model, name = self.read_cost, f"compared reads and stored ones, {digest_of(files)}"
+        model, name = self.read_cost, f"compared_and_stored_reads,{digest_of(files)}"
         return self.kept.get(name, lambda: compared_reads(self.calls_again("read"), model, files))
 
     def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:

@@ -188,6 +188,8 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(
     assert found.verdict.finding == ("read_parallelism" if named else "input_bound")
     first_alone = "in the first epoch: memory served later ones. No cure is certain."
     assert (first_alone in found.verdict.sentence) is (named and served)
+    trial = f"One is worth a trial, because {found.cause.title}." if found.cause else "-"
+    assert (trial in found.verdict.sentence) is (named and served)
     assert named is (gain is not None and gain.speedup_range[0] == 1)
 
 

@@ -208,6 +208,8 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
 
     cure = next(one.cure for one in diagnose(session).findings if one.name == "staging")
 
+    assert "to a local disk, " in cure.what
+    assert cure.what.endswith(", and open the copy: `cp -u` copies only what has changed since.")
     assert cure.line.splitlines() == [
         "cp -u /data/samples.sqlite DIR/", 'database = sqlite3.connect("DIR/samples.sqlite")'
     ]  # fmt: skip
