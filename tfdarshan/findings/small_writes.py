@@ -9,7 +9,9 @@ import numpy as np
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pace_beside import pace_beside
+from tfdarshan.findings.usual_calls import share_without_few
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "small_writes"
@@ -46,7 +48,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     saved = (whole_s - left_s) / measures.model.units
     beside = pace_beside(measures, segments.start_ns[places][small], segments.end_ns[places][small])
     most = (whole_s - buffered * each_s) / measures.model.units
-    stall_s = (0.6 * saved, 0.95 * saved, max(saved, most))
+    # What a few of them take beyond the others they wait for something else, which may not come again.
+    usual = share_without_few(duration[small])
+    stall_s = (0.6 * usual * saved, 0.95 * (1 - UNSHOWN * (1 - usual)) * saved, max(saved, most))
     assumed = Assumption(
         "a write costs what it does whatever its size",
         f"{human_seconds(each_s)} for {human_bytes(moved / count)}, {count:,} times",

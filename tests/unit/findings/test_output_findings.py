@@ -5,7 +5,7 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import most_saved_s, noise_s
-from tfdarshan.findings import checkpoint_stall, fsync
+from tfdarshan.findings import checkpoint_stall, fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
@@ -89,6 +89,26 @@ def test_of_syncs_that_come_often_all_but_one_a_second_are_spared_for_certain(
     sure_s = certain * 0.030
     assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(step_ms / 1e3, sure_s)), abs=1e-6)
     assert gain.expected_s == pytest.approx(0.95 * 0.030)
+
+
+@pytest.mark.parametrize(("long", "counted"), [(2, False), (3, True)])
+def test_what_a_few_writes_take_beyond_the_others_may_not_come_again(tmp_path, long, counted):
+    # GIVEN 20 writes of 2 ms, of which two take 42 ms, or one more than a tenth of them
+    calls = []
+    for n in range(STEPS):
+        taken = 42 if n % 7 == 3 and n // 7 < long else 2
+        calls.append((100 * n + 10, 100 * n + 10 + taken, LOOP, "write", 1, 100))
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=["/data/a", "/out/log"])
+
+    gain = small_writes.find(measure(session)).gain
+
+    # THEN one write is left in any case; nothing of the rest is certain, and half of it is expected
+    whole_s, few_s = (STEPS * 0.002 + long * 0.040) / STEPS, long * 0.040 / STEPS
+    usual = 1 - (0.0 if counted else few_s / whole_s)
+    saved_s = whole_s * (1 - 1 / STEPS) - 100 / 300e6
+    assert gain.expected_s == pytest.approx(0.95 * saved_s * (1 + usual) / 2, rel=0.01)
+    sure_s = 0.6 * usual * saved_s
+    assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(0.1, sure_s)), abs=2e-5)
 
 
 @pytest.mark.parametrize(("long", "counted"), [(2, False), (3, True)])
