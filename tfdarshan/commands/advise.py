@@ -116,7 +116,8 @@ def command(arguments: argparse.Namespace) -> int:
 
         write_plot(decision.advice, arguments.plot)
     if planned is not None and not arguments.json:
-        _write(planned, arguments, sessions[-1].meta[0].get("command", ""))
+        job = sessions[-1].meta[0].get("command", "")
+        _write(planned, arguments, job, mirrored=decision.advice.mirrored)
     if arguments.json:
         print_json(
             {"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None}
@@ -217,7 +218,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     return decide_on(use, facts, question, tier), room.reserve
 
 
-def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
+def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrored: bool = False) -> None:
     """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
     from tfdarshan.staging.plan_formats import emit
@@ -238,7 +239,8 @@ def _write(planned: Planned, arguments: argparse.Namespace, job: str) -> None:
     else:
         write_plan(planned.plan, arguments.output)
         plan = planned.plan
-        copy, run = apply_and_run(job, plan.slow_root, plan.fast_root, str(arguments.output))
+        output = str(arguments.output)
+        copy, run = apply_and_run(job, plan.slow_root, plan.fast_root, output, mirrored=mirrored)
         there = f"the plan is in {arguments.output}"
         said.append(f"{there}; copy with: {copy}" if plan.files else f"{there}; it has no file")
         said.append(f"then run the job with the copies: {run}" if plan.files else "")

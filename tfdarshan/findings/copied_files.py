@@ -12,7 +12,9 @@ from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.staged_command import StagedJob
 
 
-def copied(measures: Measures, rows: Array, *, everything: bool, place: str = "") -> StagedJob:
+def copied(
+    measures: Measures, rows: Array, *, everything: bool, place: str = "", mirrored: bool = False
+) -> StagedJob:
     """Gives what the commands are made of; redacted, they name no path of this machine.
 
     Args:
@@ -20,6 +22,7 @@ def copied(measures: Measures, rows: Array, *, everything: bool, place: str = ""
         rows: Its files that may be copied.
         everything: Copy all that fit, also where a few of them give nearly all.
         place: The folder or file that is copied alone, "" for all that was read.
+        mirrored: Whether the job is to read copies and links in one folder.
     """
     session, redacted = measures.run.session, measures.shown_path is not None
     root = place or ("DATA" if redacted else common_folder(measures.files.paths.take(pa.array(rows))))
@@ -31,6 +34,7 @@ def copied(measures: Measures, rows: Array, *, everything: bool, place: str = ""
         everything=everything,
         log=log,
         place=place,
+        mirrored=mirrored,
     )
 
 

@@ -13,13 +13,17 @@ ONE_PASS = 1.2
 SERVED_ONCE = " Memory served later epochs: storage served one pass, and a {what} takes one, too, so it "
 
 
-def storage_served_once(measures: Measures) -> bool:
+def storage_served_once(measures: Measures, *, mirrored: bool = False) -> bool:
     """Says whether the session has epochs that memory served: then a copy reads as much as it spares.
 
     The page cache served them, or a cache() of the pipeline's own did.
+
+    Args:
+        measures: The session.
+        mirrored: Whether copies answer stats by name, too.
     """
     if measures.figures.rereads.passes >= SEVERAL:
-        return memory_served_later(measures)
+        return memory_served_later(measures, mirrored=mirrored)
     pipeline = input_pipeline(measures)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
@@ -27,20 +31,26 @@ def storage_served_once(measures: Measures) -> bool:
     return pipeline.iterators > 1 and not pipeline.made_anew
 
 
-def memory_served_later(measures: Measures) -> bool:
-    """Says of a job that read its input several times whether storage served one pass of it."""
+def memory_served_later(measures: Measures, *, mirrored: bool = False) -> bool:
+    """Says of a job that read its input several times whether storage served one pass of it.
+
+    Args:
+        measures: The session.
+        mirrored: Whether stats by name count, which a server is asked in later passes, too.
+    """
     passes = measures.figures.rereads.passes
     if passes < SEVERAL or measures.summary.emulation is not None:
         return False
-    one_pass = max(passes * measures.costs.storage_share, _passes_asked(measures)) <= ONE_PASS
+    one_pass = max(passes * measures.costs.storage_share, _passes_asked(measures, mirrored)) <= ONE_PASS
     return (one_pass or measures.later_epochs_hardly_wait) and not _pauses_last(measures)
 
 
-def _passes_asked(measures: Measures) -> float:
+def _passes_asked(measures: Measures, by_name: bool) -> float:
     """Gives how many passes a server takes if memory serves all but the first: it is asked at each open."""
     costs, rows = measures.costs, np.flatnonzero(measures.is_input)
     opens, call_s = costs.opens[rows], costs.call_s[rows]
-    beyond_s = np.maximum(costs.other_s[rows] - costs.stat_s[rows] - SLOW_OPEN_S * opens, 0)
+    asked_s = costs.other_s[rows] - (0.0 if by_name else costs.stat_s[rows])
+    beyond_s = np.maximum(asked_s - SLOW_OPEN_S * opens, 0)
     again_s = float((beyond_s * (1 - 1 / np.maximum(opens, 1))).sum())
     return 1 + again_s / max(float(call_s.sum()) - again_s, 1e-12)
 

@@ -31,6 +31,10 @@ LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 30, 0.5
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 ONCE = f"{SERVED_ONCE.format(what='copy')}helps only if several runs use it."
+MIRRORED = (
+    "Have the job read the mirror that the commands make there: it asks for its files by name, and "
+    "`run --staged` would ask the originals."
+)
 NOT_FOR_DECODING = Assumption(
     "batches wait for these reads, not for what decodes beside them",
     "",
@@ -74,7 +78,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
     gain, once = (
         _gain(measures, whole, files, size, expected, fast_tier),
-        storage_served_once(measures),
+        storage_served_once(measures, mirrored=whole.found.mirrored),
     )
     stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
     stall_s *= valuation.epochs / measures.model.units
@@ -137,7 +141,10 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"
         words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
-        lines.append(copied(measures, whole.found.rows[~by_sqlite], everything=all_of_it).lines)
+        mirrored = whole.found.mirrored
+        words += [MIRRORED] if mirrored else []
+        rows = whole.found.rows[~by_sqlite]
+        lines.append(copied(measures, rows, everything=all_of_it, mirrored=mirrored).lines)
     # Where commands stage other files, too, the line of the database is one of several.
     goes = "" if len(led) else "database = sqlite3.connect(path)"
     return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")

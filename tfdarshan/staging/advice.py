@@ -63,7 +63,8 @@ class Advice:
 
     `later` is what the page cache may serve of a run's later epochs; what is expected is of the first.
 
-    `stat_s` is the thread seconds per epoch in stats of the candidates; nothing that is promised counts them.
+    `stat_s` is the thread seconds per epoch in stats of the candidates by name. What is promised counts them
+    only if the job is `mirrored`: to read copies and links in one folder, which answer them.
 
     `rest` is what staging all that fits would give, where the small set of files was chosen: those that give
     nearly all of it; None where all that fits was.
@@ -94,6 +95,7 @@ class Advice:
     later: LaterEpochs
     rest: RuleResult | None
     stat_s: float
+    mirrored: bool
     reasons: tuple[Reason, ...]
 
     @property
@@ -202,6 +204,7 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         later=whole.later,
         rest=rest,
         stat_s=total(use.stat_s[found.rows]) / valuation.epochs if use.stat_s.any() else 0.0,
+        mirrored=found.mirrored,
         reasons=find_reasons(
             question=question,
             facts=facts,

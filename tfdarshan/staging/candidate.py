@@ -31,6 +31,9 @@ SLOW_OPEN_S = 300e-6
 # Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
 # so many of its files, at least, take twice as long as a local one or more.
 MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
+# Where stats by name take this share of the time in calls, the job is better led to a folder than each of its
+# opens to a copy, which leaves such stats where they are.
+MUCH_ASKED = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Candidates:
         recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
             of them that storage served; where a file was read once, one.
         asked: Whether opening the file asks a slow server, bool.
+        mirrored: Whether the job is to read copies and links in one folder: stats by name, which
+            `run --staged` leaves to the slow server, take much of the time in calls.
         looks: What a run with the copies takes for looks at the originals, which it makes in opens.
         left_out: Why other files are none.
         reread_share: Share of all passes that came after a file's first.
@@ -68,6 +73,7 @@ class Candidates:
     storage_passes: Array
     recurring: Array
     asked: Array
+    mirrored: bool
     looks: Looks
     left_out: tuple[LeftOut, ...]
     reread_share: float
@@ -98,10 +104,12 @@ def find_candidates(
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
     spared_s = use.meta_s[rows] * share
     asked = _asks_server(use, rows)
-    looks = _looks(use, rows, asked, use.run_s)
+    mirrored = _asked_by_name(use, rows, asked)
+    looks = _looks(use, rows, asked & (not mirrored), use.run_s)
     if asked.any():
         # A server that is slow to open a file is so at each open, though memory has the bytes.
-        spared_s = np.where(asked, use.meta_s[rows] - looks.expected_s, spared_s)
+        stat_s = use.stat_s[rows] if mirrored else 0.0
+        spared_s = np.where(asked, use.meta_s[rows] + stat_s - looks.expected_s, spared_s)
         storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
     seconds = use.storage_s[rows] + spared_s
     per_byte = np.where(asked, 1, share) * bytes_read
@@ -116,6 +124,7 @@ def find_candidates(
         storage_passes=storage_passes,
         recurring=recurring,
         asked=asked,
+        mirrored=mirrored,
         looks=looks,
         left_out=left_out,
         reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
@@ -125,7 +134,7 @@ def find_candidates(
 
 def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
     """Gives the same for a run with the copies that takes so many seconds: a shorter one looks less often."""
-    looks = _looks(use, found.rows, found.asked, run_s)
+    looks = _looks(use, found.rows, found.asked & (not found.mirrored), run_s)
     spared_s = found.looks.expected_s - looks.expected_s
     return dataclasses.replace(found, looks=looks, pass_s=found.pass_s + spared_s / found.passes)
 
@@ -133,6 +142,13 @@ def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
 def _looks(use: FileUse, rows: Array, asked: Array, run_s: float) -> Looks:
     """Gives what looks take; emulated storage does not delay them."""
     return looks_at(use, rows, np.zeros_like(asked) if use.emulated else asked, run_s)
+
+
+def _asked_by_name(use: FileUse, rows: Array, asked: Array) -> bool:
+    """Says whether stats by name of a slow server take much of the time in calls."""
+    asked_s = _sum(use.stat_s[rows][asked])
+    others_s = _sum(use.read_s[rows]) + _sum(use.meta_s[rows]) + _sum(use.stat_s[rows])
+    return asked_s > 0 and asked_s >= MUCH_ASKED * others_s
 
 
 def _asks_server(use: FileUse, rows: Array) -> Array:

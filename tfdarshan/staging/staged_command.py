@@ -23,6 +23,7 @@ class StagedJob:
         everything: Whether all files that fit are to be copied, also where a few of them give nearly all.
         room_bytes: The room that was asked for; None for what there is.
         place: The folder or file that is copied alone, "" for all that was read.
+        mirrored: Whether the job is to read copies and links in one folder, whoever runs it.
         log: The Darshan log that no session was kept of, "" if there is a session.
     """
 
@@ -33,6 +34,7 @@ class StagedJob:
     room_bytes: int | None = None
     log: str = ""
     place: str = ""
+    mirrored: bool = False
 
     @property
     def lines(self) -> str:
@@ -44,29 +46,35 @@ class StagedJob:
         words += [] if self.room_bytes is None else [f"--capacity {self.room_bytes}"]
         words += ["--all"] if self.everything else []
         root = "DATA" if self.root == "/" else self.root
-        return "\n".join([*imported, f"{' '.join(words)} -o {PLAN}", *apply_and_run(self.command, root)])
+        run = apply_and_run(self.command, root, mirrored=self.mirrored)
+        return "\n".join([*imported, f"{' '.join(words)} -o {PLAN}", *run])
 
     @property
     def _below(self) -> list[str]:
         """Says below what to stage, where that is not for `advise` to find out."""
         if self.place:
             return [f"--slow {shlex.quote(self.place)}"]
-        return ["--slow DATA"] if self.root == "/" and not is_redirected(self.command) else []
+        mirrored = self.mirrored or not is_redirected(self.command)
+        return ["--slow DATA"] if self.root == "/" and mirrored else []
 
 
-def apply_and_run(command: str, root: str, fast: str = "DIR", plan: str = PLAN) -> list[str]:
+def apply_and_run(
+    command: str, root: str, fast: str = "DIR", plan: str = PLAN, *, mirrored: bool = False
+) -> list[str]:
     """Gives the commands that carry a plan out, and run the job with its copies.
 
-    A job that no Python runs is not led to copies: it gets a folder that has all files, and reads that.
+    A job that no Python runs is not led to copies, and neither is what a job asks by name: then it gets a
+    folder that has all files, and reads that.
 
     Args:
         command: The job's, as its session has it.
         root: The folder that the originals are in.
         fast: The folder on the fast tier.
         plan: The plan's file.
+        mirrored: Whether the job is to read such a folder in any case.
     """
     apply = f"tfdarshan stage apply {shlex.quote(plan)}"
-    if is_redirected(command):
+    if is_redirected(command) and not mirrored:
         return [apply, staged_command(command, shlex.quote(plan))]
     moved = re.sub(rf"(?<![^\s=]){re.escape(root)}(?=/|\s|$)", lambda _: fast, command)
     job = moved if moved != command else f"{command}  # with {fast} in place of {root}"

@@ -53,11 +53,17 @@ def filled_command(line: str, folders: Mapping[str, str]) -> str:
     Raises:
         CannotTypeError: It would change nothing about the job.
     """
-    # The job itself is run with the plan by whoever times it.
-    line = "\n".join(part for part in line.splitlines() if "run --staged" not in part)
-    if "stage apply" not in line:
+    lines = line.splitlines()
+    applies = next((place for place, part in enumerate(lines) if "stage apply" in part), None)
+    if applies is None:
         raise CannotTypeError(f"this command changes nothing: {line}")
-    return _filled(line, folders)
+    # The job itself, which comes last, is run with the copies by whoever times it.
+    return _filled("\n".join(lines[: applies + 1]), folders)
+
+
+def is_mirrored(line: str) -> bool:
+    """Says whether commands make a folder that the job is to read, in place of the data's own."""
+    return any("stage apply" in part and "--mirror" in part for part in line.splitlines())
 
 
 def copies_and_lines(line: str, folders: Mapping[str, str]) -> tuple[str, str]:

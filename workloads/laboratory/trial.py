@@ -18,6 +18,7 @@ from .applied import (
     copies_and_lines,
     filled_command,
     is_command,
+    is_mirrored,
 )
 from .check_contradiction import check_contradictions
 from .contradiction import contradictions
@@ -206,8 +207,9 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
             plan, failure = _by_command(runner, filled_command(said.line, folders))
             if failure:
                 return Printed.of(said, COMMAND_FAILS.format(failure))
+            mirror = folders["DIR"] if is_mirrored(said.line) else ""
             runs = _in_turn(
-                runner, truth, repeats, said, lambda asked: runner.run(program, plan=plan, asked=asked)
+                runner, truth, repeats, said, lambda asked: _with_copies(runner, program, plan, mirror, asked)
             )
         else:
             copies, lines = copies_and_lines(said.line, folders)
@@ -224,6 +226,14 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
         if failure:
             return Printed.of(said, f"typed, but fails: {failure}")
     return Printed.of(said, typed, runs, more)
+
+
+def _with_copies(runner: Runner, program: Program, plan: Path, mirror: str, asked: bool) -> TimedRun:
+    """Runs the job with a plan's copies: led to them, or with their folder in place of the data's."""
+    if not mirror:
+        return runner.run(program, plan=plan, asked=asked)
+    text = source(program, runner.next_logdir()).replace(read_plan(plan).slow_root, mirror)
+    return runner.run(program, text, asked=asked)
 
 
 def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tfdarshan.errors import ConfigurationError
 
-from .applied import is_command
+from .applied import is_command, is_mirrored
 from .judgement import Said
 from .known_cure import KnownCure
 from .program import Folders, Program
@@ -51,7 +51,7 @@ class Printed:
     def is_of(self, said: Said) -> bool:
         """Says whether this is what is said there first; whatever way to type one copy is as good."""
         if self.first == said.first and is_command(self.line) and is_command(said.line):
-            return True
+            return is_mirrored(self.line) == is_mirrored(said.line)
         return (self.first, self.line, self.instead_of) == (said.first, said.line, said.instead_of)
 
 

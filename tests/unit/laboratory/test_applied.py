@@ -16,6 +16,7 @@ from tfdarshan.workloads.laboratory.applied import (
     copies_and_lines,
     filled_command,
     is_command,
+    is_mirrored,
 )
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.program_source import source
@@ -181,6 +182,17 @@ def test_a_command_is_filled_in():
     assert filled.startswith("tfdarshan advise --logdir /l --fast /d -o plan.json && ")
     with pytest.raises(CannotTypeError, match="changes nothing"):
         filled_command("tfdarshan advise --logdir LOGDIR --fast DIR", {})
+
+
+def test_the_job_itself_is_no_part_of_what_is_run_before():
+    copies = "tfdarshan advise --fast DIR -o plan.json\ntfdarshan stage apply plan.json"
+    assert filled_command(
+        f"{copies}\ntfdarshan run --staged plan.json t.py", {"DIR": "/d"}
+    ) == copies.replace("DIR", "/d")
+    mirror = f"{copies} --mirror\npython t.py  # with DIR in place of /data"
+    assert filled_command(mirror, {"DIR": "/d"}) == f"{copies} --mirror".replace("DIR", "/d")
+    assert is_mirrored(mirror)
+    assert not is_mirrored(copies)
 
 
 AHEAD = ("for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:")

@@ -59,6 +59,17 @@ def test_printed_runs_are_of_what_was_printed_then():
     assert not printed.is_of(dataclasses.replace(then, line="stage more"))
 
 
+def test_a_mirror_is_another_way_than_to_be_led_to_copies():
+    led, all_of_it, mirror = (
+        dataclasses.replace(
+            said("staging"), line=f"tfdarshan advise{more}\ntfdarshan stage apply plan.json{how}"
+        )
+        for more, how in (("", ""), (" --all", ""), ("", " --mirror"))
+    )
+    assert Printed.of(led, "as printed").is_of(all_of_it)
+    assert not Printed.of(led, "as printed").is_of(mirror)
+
+
 @pytest.mark.parametrize(("more_s", "worth"), [(4.0, True), (4.9, False)])
 def test_more_of_a_cure_is_worth_it_if_it_gave_more(tmp_path, more_s, worth):
     # GIVEN a cure with which the job takes 5 s, and twice as much of it

@@ -46,6 +46,19 @@ def test_a_program_that_no_python_runs_reads_a_mirror(recorded, line):
     assert apply_and_run(recorded, "/nfs/data") == ["tfdarshan stage apply plan.json --mirror", line]
 
 
+def test_a_job_of_python_reads_a_mirror_if_that_is_wanted():
+    assert apply_and_run("python t.py --data /nfs/data", "/nfs/data", mirrored=True) == [
+        "tfdarshan stage apply plan.json --mirror",
+        "python t.py --data DIR",
+    ]
+    job = StagedJob("python t.py", "/s", "/", everything=True, mirrored=True)
+    assert job.lines.splitlines() == [
+        "tfdarshan advise --logdir /s --fast DIR --slow DATA --all -o plan.json",
+        "tfdarshan stage apply plan.json --mirror",
+        "python t.py  # with DIR in place of DATA",
+    ]
+
+
 def test_the_plan_and_the_folder_are_those_that_were_written():
     assert apply_and_run("python t.py", "/data", "/fast", "/fast/my p.json") == [
         "tfdarshan stage apply '/fast/my p.json'",

@@ -128,11 +128,13 @@ def _job(advice: Advice, width: int) -> str:
 
 
 def _stats(advice: Advice) -> list[tuple[str, str]]:
-    """Says that stats stay where they are, where they take some of the time in calls."""
+    """Says who answers stats by name, where they take some of the time in calls."""
     if advice.stat_s <= NOTABLE * advice.facts.thread_s / advice.session_epochs:
         return []
-    taken = f"{human_seconds(advice.stat_s)} of threads an epoch, not in the gain"
-    return [("stats", f"{taken}: `run --staged` asks the originals")]
+    taken = f"{human_seconds(advice.stat_s)} of threads an epoch"
+    if advice.mirrored:
+        return [("stats", f"{taken}, in the gain: the job reads a mirror, whose copies answer them")]
+    return [("stats", f"{taken}, not in the gain: `run --staged` asks the originals")]
 
 
 def _again(cache: CacheFacts) -> str:
