@@ -21,6 +21,7 @@ from tfdarshan.findings.pipeline_api import (
     keep_decoded,
     keeps_decoded,
     more_decoding,
+    own_threads,
     reads_in_python,
     runs_as_many,
 )
@@ -100,7 +101,9 @@ def _limit(measures: Measures) -> str:
     busy = _busy(measures)
     if busy is not None and busy >= BUSY_CPUS:
         return "the processors have no more to give"
-    if runs_as_many(measures, decoding_stage(measures), round(measures.machine.cpus or 1)):
+    decoder, cpus = decoding_stage(measures), round(measures.machine.cpus or 1)
+    by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
+    if by_threads or runs_as_many(measures, decoder, cpus):
         return "as many calls decode at a time as there are processors"
     return ""
 

@@ -14,6 +14,9 @@ OWN_READS = 0.8
 GENERATOR, PYTHON = "from_generator", "python"
 # With less processor time than this share of what the pipeline does besides reading, it waits.
 COMPUTED = 0.4
+# The iterators of two epochs may overlap for a moment: who reads with fewer calls at a time than this reads
+# one file after the other.
+OVERLAPPING = 1.5
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
@@ -73,6 +76,20 @@ def reads_in_python(measures: Measures) -> bool:
     return reader.name == GENERATOR or (PYTHON in reader.does and "reads" not in reader.does)
 
 
+def own_threads(measures: Measures) -> float:
+    """Gives how many threads of its own Python code reads with; 1 where it reads one file after the other.
+
+    tf.data asks a generator for one sample after the other. Where its calls overlap all the same it has
+    threads of its own, and each of them reads a file at a time, however few of them are in a call at once.
+    """
+    pipeline, readers = input_pipeline(measures), measures.pipeline.readers
+    if not reads_in_python(measures) or reads_by_workers(measures) or measures.model.readers < OVERLAPPING:
+        return 1.0
+    if pipeline is not None and pipeline.reader is not None and pipeline.reader.name != GENERATOR:
+        return 1.0
+    return max(measures.model.readers, readers.threads)
+
+
 def runs_as_many(measures: Measures, stage: Stage | None, calls: int) -> bool:
     """Says whether a stage runs so many calls at a time already, as far as it can be told to."""
     pipeline = input_pipeline(measures)
@@ -112,6 +129,13 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
         reader = pipeline.reader
         if reader.name == GENERATOR:
             where = f" in {reader.place}" if reader.place else " in the generator"
+            threads = round(own_threads(measures))
+            if threads > 1:
+                line = "yield from map_ahead(read, samples, threads={})  # of tfdarshan.ahead"
+                what += (
+                    f" Threads read{where}, {threads} at a time: give their pool, or map_ahead(), so many."
+                )
+                return Cure(what, line.format(readers), line.format(threads))
             return _by_threads(
                 measures, f"{what} A generator reads one after the other: have threads read,{where}.", readers
             )

@@ -9,7 +9,14 @@ from tfdarshan.findings.decoding_time import decodes_longer
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.findings.pipeline_api import keeps_decoded, more_readers, reads_as_many, reads_by_sqlite
+from tfdarshan.findings.pipeline_api import (
+    OVERLAPPING,
+    keeps_decoded,
+    more_readers,
+    own_threads,
+    reads_as_many,
+    reads_by_sqlite,
+)
 from tfdarshan.findings.reader_change import ReaderChange, if_it_waits, if_served, serves_more, with_readers
 from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.too_many_threads import crowding
@@ -17,6 +24,8 @@ from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
 MOST_READERS = 16
+# Threads that are in calls for less of their time are held up by something else.
+BUSY_THREADS = 0.25
 # A smaller number of readers will do if it saves this much of what the largest does.
 NEARLY = 0.9
 
@@ -44,6 +53,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         or readers >= 0.8 * MOST_READERS
         or not (model.storage_s > 0 or by_loop)
     ):
+        return None
+    if _threads_rest(measures):
         return None
     share = serial_share(measures)
     if share.is_full:
@@ -95,6 +106,19 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
     )
+
+
+def _threads_rest(measures: Measures) -> bool:
+    """Says whether threads of Python's own read, as many as there are processors, and are seldom in calls.
+
+    They wait for Python's lock then, for a processor, or for who takes what they read, and more of them would
+    wait for it, too. Calls that take less make none of this shorter.
+    """
+    model, threads = measures.model, own_threads(measures)
+    # Where no step says that it waited, they may rest because nobody asks for more.
+    if not model.certain or threads < max(OVERLAPPING, measures.machine.cpus or 1.0):
+        return False
+    return model.busy_share * model.readers < BUSY_THREADS * threads
 
 
 def _gain(

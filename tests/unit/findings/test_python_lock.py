@@ -8,6 +8,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.pipeline_api import more_readers
 from tfdarshan.findings.reader_change import with_readers
 
 KB, MB = 1_000, 1_000_000
@@ -89,3 +90,71 @@ def test_threads_that_read_from_memory_hand_the_lock_over_most_of_the_time(tmp_p
     assert worst.other == 1.0
     assert expected.other == pytest.approx(0.75 if shared else 1.0)
     assert best.other < 0.5
+
+
+def job_of_threads(logdir, *, call_ms, apart_ms, waits=True, cpus=2):
+    """Gives a generator with eight threads of its own, four of which call at a time, in turn."""
+    calls = []
+    for turn in range(1000):
+        at = turn * apart_ms
+        calls += [
+            (at, at + call_ms, 1 + (4 * turn + n) % 8, "pread", n, 8 * KB, turn * 8 * KB) for n in range(4)
+        ]
+    step_ms = 20 * apart_ms
+    steps = [(n * step_ms, (n + 1) * step_ms, 0.9 * step_ms if waits else -1) for n in range(50)]
+    generator = {"name": "from_generator", "does": ["python"], "function": "samples"}
+    meta = {
+        "machine": {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": apart_ms},
+        "pipelines": {
+            "found": [{"stages": [generator, BATCH], "datasets": 1, "iterators": 1}],
+            "left_out": 0,
+        },
+    }
+    paths = [f"/data/{n}" for n in range(4)]
+    return training(logdir, calls, steps, paths=paths, sizes=[10_000 * MB] * 4, meta=meta)
+
+
+@pytest.mark.parametrize(
+    ("apart_ms", "changes", "found"),
+    [
+        # in calls of 2 ms for a tenth of the time
+        (10, {}, False),
+        # for half of it, with more processors than threads, or with nothing that says what steps waited for
+        (2, {}, True),
+        (10, {"cpus": 16}, True),
+        (10, {"waits": False}, True),
+    ],
+)
+def test_threads_that_are_seldom_in_calls_get_no_more_threads(tmp_path, apart_ms, changes, found):
+    session = job_of_threads(tmp_path, call_ms=2, apart_ms=apart_ms, **changes)
+
+    # THEN what holds them up is no call, and more of them would be held up, too
+    assert ("read_parallelism" in {one.name for one in diagnose(session).findings}) is found
+
+
+def test_threads_of_a_generator_are_given_more_by_the_same_line(tmp_path):
+    # GIVEN a generator that reads with eight threads
+    measures = measure(job_of_threads(tmp_path, call_ms=2, apart_ms=2))
+
+    # WHEN it is told to read with more
+    cure = more_readers(measures, 16, 8)
+
+    # THEN it is not told to write what it has
+    assert cure.instead_of == "yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead"
+    assert cure.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
+    assert (
+        "Threads read in the generator, 8 at a time: give their pool, or map_ahead(), so many." in cure.what
+    )
+
+
+def test_a_generator_whose_threads_fill_the_processors_decodes_with_as_many(tmp_path):
+    # GIVEN one that decodes for most of the time, with eight threads on two processors
+    (one,) = (
+        one
+        for one in diagnose(job_of_threads(tmp_path, call_ms=2, apart_ms=10)).findings
+        if one.name == "decode_bound"
+    )
+
+    # THEN no threads are offered
+    assert "as many calls decode at a time as there are processors" in one.cure.what
+    assert "map_ahead" not in one.cure.line
