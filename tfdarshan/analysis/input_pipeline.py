@@ -50,8 +50,9 @@ class InputPipeline:
         made: How many there are.
         calls: Them by kind.
         costs: Them by file.
-        levels: `depth_levels` of them; without steps of those from the first to the last call of threads that
-            read much, so that start-up is left out.
+        levels: `depth_levels` of them but for what the training loop's own thread reads in pauses between
+            steps, where waits are known: a validation set, at a pace of its own. Without steps of those from
+            the first to the last call of threads that read much, so that start-up is left out.
         readers: Who made them.
         union_s: Wall-clock time with at least one of them running.
         overlap: Share of the compute time in which the pipeline worked.
@@ -100,7 +101,7 @@ def input_pipeline(
     with ThreadPoolExecutor(1) as pool, closing(read_ahead(blocks(STORED), depth=1)) as read:
         for block in read:
             rows, calls = calls_on(block, is_input, windows)
-            beside = pool.submit(sums.add_beside, calls)
+            beside = pool.submit(sums.add_beside, block, calls)
             sums.add(block, calls)
             if watch is not None:
                 watch(block, rows, calls)
@@ -176,10 +177,19 @@ class _Sums:
         first, last = int(calls.start_ns[0]), int(calls.start_ns[-1])
         self._began_ns = (first if self._began_ns is None else self._began_ns[0], last)
 
-    def add_beside(self, calls: InputCalls) -> None:
+    def add_beside(self, block: Segments, calls: InputCalls) -> None:
         """Adds the same calls to the sums that `add` has no part in."""
         self.costs.add(calls)
-        self.depths.add(calls)
+        self.depths.add(self._of_pipeline(block, calls))
+
+    def _of_pipeline(self, block: Segments, calls: InputCalls) -> InputCalls:
+        """Gives the calls without the loop's own in pauses: training stands still as long as they take."""
+        windows, loop = self._windows, loop_of(block, self._is_loop)
+        if windows is None or windows.waits is None or loop == NO_THREAD or not len(windows.pauses[0]):
+            return calls
+        own = calls.thread == loop
+        own[own] = windows.pause_of(calls.start_ns[own]) >= 0
+        return calls.part(np.flatnonzero(~own)) if own.any() else calls
 
     def began_within(self, span_ns: tuple[int, int]) -> bool:
         """Says whether all calls began in some time."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array, Covered, covered
 
+# A pause between steps is one from so many times a step's length on, and of so many seconds at least.
+LONGER, LEAST_PAUSE_S = 3.0, 0.02
 # A step that waits no larger share of a mean step found its batch ready.
 READY = 0.05
 # A batch of tf.data that is ready takes 0.1 to 1 ms to be handed over to Python, the longer the longer the
@@ -120,6 +123,18 @@ class StepWindows:
         waits = (self.wait_end_ns - self.start_ns)[1:] / 1e9
         return float(np.minimum(waits, beside_s)[self.start_ns[1:] >= from_ns].sum())
 
+    @cached_property
+    def pauses(self) -> tuple[Array, Array]:
+        """When the pauses between steps begin and end: those in which training stands still."""
+        begin, end = np.maximum.accumulate(self.end_ns)[:-1], self.start_ns[1:]
+        typical_ns = float(np.median(self.end_ns - self.start_ns))
+        long = end - begin >= max(LONGER * typical_ns, LEAST_PAUSE_S * 1e9)
+        return begin[long], end[long]
+
+    def pause_of(self, at_ns: Array) -> Array:
+        """Gives the pause that each moment is in, -1 if it is in none."""
+        return place_in(*self.pauses, at_ns)
+
     def waiting(self, at_ns: Array) -> Array:
         """Says which moments were in a wait, bool; in none where waits are unknown."""
         if self.wait_end_ns is None:
@@ -127,6 +142,14 @@ class StepWindows:
         place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
         inside: Array = (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
         return inside
+
+
+def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
+    """Gives which of some stretches, in order of time, each moment is in, -1 if it is in none."""
+    if not len(begin_ns):
+        return np.full(len(at_ns), -1)
+    before = np.searchsorted(begin_ns, at_ns, side="right") - 1
+    return np.where(at_ns < end_ns[np.maximum(before, 0)], before, -1)
 
 
 def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | None:

@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 
 from tfdarshan.analysis.cache_place import draws
-from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Stage
 from tfdarshan.findings.cache_share import from_memory
@@ -17,6 +16,7 @@ from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.part_of_calls import part_of
 from tfdarshan.findings.pipeline_api import input_pipeline, keep_in_memory, keeps_decoded, reads_in_python
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
@@ -31,6 +31,7 @@ DECODED = 0.9
 # What is copied takes the place of something else in the processors' caches, which is loaded again: at most
 # as many bytes, at what memory gives one processor.
 LOADED_S_PER_BYTE = 1 / 10e9
+LEAST_S = 1e-12
 FROM_STORAGE = "from storage"
 
 
@@ -48,11 +49,8 @@ def find(measures: Measures) -> Finding | None:
         return None
     if _too_large(measures, ROOM * memory):
         return None
-    calls = measures.input_calls
-    share = needless_s / whole
-    needless = CallGroup(
-        calls.calls * share, calls.moved_bytes * share, calls.beside_s * share, calls.within_s * share
-    )
+    share = again_s / np.maximum(costs.call_s, LEAST_S)
+    needless = part_of(measures, measures.input_calls, costs.call_s, share)
     room = percent(measures.unique_bytes, memory)
     # Of each byte that was read, as of the passes: the page cache may have served some of them.
     stored = measures.passes * costs.storage_share

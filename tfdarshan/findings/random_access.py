@@ -16,6 +16,7 @@ from tfdarshan.findings.later_waits import within_first_waits
 from tfdarshan.findings.limit_in_parts import parts_that_pass
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.findings.read_split import (
     bytes_are_told,
@@ -60,8 +61,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     spared_s = [min(max(0.0, value) * reads.thread_s, most_s) + asked.thread_s for value in saved]
     if spared_s[2] <= 0:
         return None
-    calls = reads + asked
-    low, expected, high = (seconds / calls.thread_s for seconds in spared_s)
+    theirs = np.isin(np.arange(len(measures.files)), found.files)
+    calls = part_of(measures, reads, measures.costs.read_s, theirs) + asked
+    low, expected, high = (seconds / max(calls.thread_s, LEAST_S) for seconds in spared_s)
     each_s = found.thread_s / found.pieces
     made = f"{found.pieces:,} {'parts' if found.pieces < found.reads else 'reads'}"
     files = plural(len(found.files), "file")

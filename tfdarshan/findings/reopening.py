@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.part_of_calls import part_of
 from tfdarshan.findings.stat_storm import stats_of_opens
 from tfdarshan.findings.usual_calls import usual_share
 from tfdarshan.units import human_seconds, plural
@@ -44,8 +44,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     part = again / np.maximum(costs.opens, 1)
     needless_s, whole_s = float((opened_s * part).sum()), float(opened_s.sum())
     share = needless_s / whole_s if whole_s > 0 else 0.0
-    calls = opening + asking
-    needless = CallGroup(float(again.sum()), 0.0, calls.beside_s * share, calls.within_s * share)
+    needless = part_of(measures, opening + asking, opened_s, part)
     files = int(np.count_nonzero(costs.opens))
     assumed = Assumption(
         "a file that was opened once can stay open",

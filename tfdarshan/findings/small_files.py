@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 
+from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.findings.finding import Assumption, Evidence, Finding
 from tfdarshan.findings.full_storage import is_full
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
+from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.read_split import (
     STREAMS_BYTES,
     bytes_are_told,
@@ -50,43 +53,43 @@ def find(measures: Measures) -> Finding | None:
     if measures.pauses is not None:
         # What no step reads is no part of what a batch takes.
         whole[measures.pauses.rows] = False
-    calls_s = float(costs.call_s.sum())
-    if np.count_nonzero(whole) < FEWEST_FILES or calls_s <= 0 or steps_read_records(measures):
+    if np.count_nonzero(whole) < FEWEST_FILES or steps_read_records(measures):
         return None
     paths = measures.files.paths
     whole &= ~(in_shards_already(paths) | databases(paths))
     files = int(np.count_nonzero(whole))
-    if files < FEWEST_FILES:
+    files_s = float(costs.call_s[whole].sum())
+    if files < FEWEST_FILES or files_s <= 0:
         return None
     passes, moved = float(costs.opens[whole].sum()), float(costs.read_bytes[whole].sum())
     reads, other_s = float(costs.reads[whole].sum()), float(costs.other_s[whole].sum())
     read_s = float(costs.read_s[whole].sum())
     waits = [min(read_s, wait * max(reads - moved / READ_BYTES, 0)) for wait in wait_of_a_read(measures)]
-    # What the loop asks about files it may ask of shards, too.
+    # What the loop asks about files it may ask of shards, too: at most, it no longer does.
     asked_s = asked_by_loop(measures) * float(costs.stat_s[whole].sum())
+    calls = _without_asking(part_of(measures, measures.input_calls, costs.call_s, whole), asked_s)
+    calls_s = max(files_s - asked_s, LEAST_S)
     usual_s = max(0.0, other_s - asked_s - _waits_for_bytes(measures))
-    spared_s = (_surely_spared_s(measures, usual_s, passes), usual_s, other_s)
+    spared_s = (_surely_spared_s(measures, usual_s, passes), usual_s, other_s - asked_s)
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     # Each shard is opened and waited for as a file is.
     fewer = max(0.0, 1 - shards / files)
     shares = [fewer * (spared + wait) / calls_s for spared, wait in zip(spared_s, waits, strict=True)]
     low, expected, high = (min(fewer, sure * share) for sure, share in zip(SURE, shares, strict=True))
-    fixed = percent(shares[1] * calls_s, float(costs.call_s[whole].sum()))
+    fixed = percent(shares[1] * calls_s, files_s)
     # Full of calls, or full of bytes? Files of one size do not show it, and shards have as many bytes.
     doubtful = is_full(measures) and measures.allowance is None
     supported = bytes_are_told(measures) or (not doubtful and shares[0] >= MOSTLY * shares[1])
     assumed = Assumption(
         f"{fixed} of a file's time does not depend on its size",
-        _seen(measures, shares[0] * calls_s / max(float(costs.call_s[whole].sum()), 1e-9))
-        if supported
-        else "",
+        _seen(measures, shares[0] * calls_s / files_s) if supported else "",
         "larger files take as many times longer",
     )
     chance = 1.0 if supported else UNSHOWN
     more_s = records_take_s(measures, moved)
     gain, stall_s = measures.without(
-        measures.input_calls,
+        calls,
         min(low, expected),
         expected,
         high,
@@ -94,7 +97,9 @@ def find(measures: Measures) -> Finding | None:
         other_s=(-more_s[0], -more_s[1], -more_s[2]),
         chance=chance,
     )
-    mean, each_s = unique / files, float(costs.call_s[whole].sum()) / passes
+    asks_s = asked_s / measures.model.units
+    gain = dataclasses.replace(gain, high_s=min(gain.high_s + asks_s, gain.before_s))
+    mean, each_s = unique / files, files_s / passes
     once = memory_served_later(measures)
     pays = _pays_after(measures, gain.expected_s, "run" if once else "epoch")
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
@@ -122,6 +127,11 @@ def find(measures: Measures) -> Finding | None:
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
         copied_bytes=unique,
     )
+
+
+def _without_asking(calls: CallGroup, asked_s: float) -> CallGroup:
+    """Gives calls without what the training loop asks about files by name, so many seconds."""
+    return dataclasses.replace(calls, within_s=max(0.0, calls.within_s - asked_s))
 
 
 def _surely_spared_s(measures: Measures, usual_s: float, opens: float) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import DATABASES
 from tfdarshan.findings.read_split import seconds_per_byte, split_evidence
@@ -60,7 +61,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             LIKELY, (most_parts, parts, parts), seconds_per_byte(measures), strict=True
         )
     ]
-    low, expected, high = (seconds / all_s for seconds in saved_s)
+    their_s = float(measures.costs.read_s[small].sum())
+    low, expected, high = (seconds / max(their_s, LEAST_S) for seconds in saved_s)
     if expected <= 0:
         return None
     assumed = Assumption(
@@ -68,7 +70,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         f"{human_seconds(each_s)} for {human_bytes(bytes_read / chosen)}, {reads:,} times",
         "larger reads take as many times longer",
     )
-    gain, stall_s = measures.without(measures.group("read"), low, expected, high, [assumed])
+    calls = part_of(measures, measures.group("read"), measures.costs.read_s, small)
+    gain, stall_s = measures.without(calls, low, expected, high, [assumed])
     order = np.argsort(-np.where(small, made, 0), kind="stable")
     return Finding(
         name=NAME,

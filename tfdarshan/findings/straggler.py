@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.in_order.read_judge import SlowReads
 from tfdarshan.analysis.intervals import Array
@@ -17,6 +18,7 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.units import human_seconds, percent, plural
 
@@ -81,7 +83,7 @@ def find(measures: Measures) -> Finding | None:
         f"{slow.times:.1f} times as long as others of their size",
         "they are as slow after they were moved",
     )
-    gain, stall_s = _gain(measures, slow.excess_s / whole, assumed)
+    gain, stall_s = _gain(measures, _beyond_others(measures, slow), assumed)
     chosen = np.isin(rows, slow.rows)
     order = np.argsort(-taken[chosen], kind="stable")
     share = percent(float(taken[chosen].sum()), whole)
@@ -114,9 +116,16 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
-def _gain(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
-    """Gives the gain when such a share of the calls' time is gone, and what of it is no input wait."""
-    calls, model = measures.input_calls.scaled(share), measures.model
+def _beyond_others(measures: Measures, slow: Slow) -> CallGroup:
+    """Gives the part of the slow files' calls that others do not take."""
+    taken_s, theirs = measures.costs.call_s, np.isin(np.arange(len(measures.files)), slow.rows)
+    calls = part_of(measures, measures.input_calls, taken_s, theirs)
+    return calls.scaled(min(1.0, slow.excess_s / max(float(taken_s[theirs].sum()), LEAST_S)))
+
+
+def _gain(measures: Measures, calls: CallGroup, assumed: Assumption) -> tuple[Gain, float]:
+    """Gives the gain when so much of the calls' time is gone, and what of it is no input wait."""
+    model = measures.model
     pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / model.units
     # Where batches keep their order, a slow file holds up others that are ready: at most every one. The calls
     # that are left are made by as many as the pipeline may make at best.

@@ -17,7 +17,7 @@ from tfdarshan.analysis.depth_phases import (
     SOMEWHAT_BUSY,
     DepthPhases,
 )
-from tfdarshan.analysis.in_order.pause_calls import ALONE, LEAST_S, LONGER, PauseReading
+from tfdarshan.analysis.in_order.pause_calls import ALONE, PauseReading
 from tfdarshan.analysis.in_order.read_judge import usual_s
 from tfdarshan.analysis.in_order.read_pieces import (
     FEWEST_READS,
@@ -31,6 +31,7 @@ from tfdarshan.analysis.input_pipeline import input_calls
 from tfdarshan.analysis.intervals import Array, covered, group_order, union_ns
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.slow_moments import slow_moments
+from tfdarshan.analysis.step_windows import LEAST_PAUSE_S, LONGER
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.native.read_order import SIDE_BY_SIDE
 
@@ -167,7 +168,7 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
     segments, places = calls.segments, calls.places
     begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
     typical_ns = float(np.median(windows.end_ns - windows.start_ns))
-    long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
+    long = end - begin >= max(LONGER * typical_ns, LEAST_PAUSE_S * 1e9)
     begin, end = begin[long], end[long]
     if not len(begin):
         return None

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.findings.made_up_training import training
-from tfdarshan.findings import fits_in_memory
+from tests.unit.findings.made_up_training import LOOP, training
+from tfdarshan.findings import (
+    fits_in_memory,
+    random_access,
+    reopening,
+    small_files,
+    small_reads,
+    straggler,
+)
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 
@@ -83,3 +90,108 @@ def test_what_no_step_reads_is_not_kept_with_what_steps_read(tmp_path):
     # THEN they are kept as a validation set is
     assert kind_of("validation", session) == "problem"
     assert fits_in_memory.find(measure(session)) is None
+
+
+def pooled(logdir, *, by=LOOP, asks=False):
+    """Gives two epochs of steps that wait 40 ms for four threads, between which 40 other files take 400 ms.
+
+    Each step's 16 files are opened in 5 ms, and read in 5 ms; the loop may ask about them before it waits.
+    """
+    at = 0.0
+    calls: list[tuple] = []
+    steps: list[tuple[float, float, float]] = []
+
+    def read(at: float, thread: int, file: int) -> None:
+        calls.append((at, at + 5, thread, "open", file, 0))
+        calls.append((at + 5, at + 10, thread, "pread", file, SMALL, 0))
+
+    for epoch in range(2):
+        for step in range(8):
+            for place in range(16):
+                read(at + 10 * (place // 4), 1 + place % 4, 16 * step + place)
+            steps.append((at, at + 42 + 16 * asks, 40.0))
+            calls += [(at + 41 + n, at + 42 + n, LOOP, "stat", 16 * step + n, 0) for n in range(16 * asks)]
+            at += 42 + 16 * asks
+        for file in range(40 * (epoch == 0 and not asks)):
+            read(at, by, 128 + file)
+            at += 10
+    paths = [*(f"/data/{n}" for n in range(128)), *(f"/validation/{n}" for n in range(40))]
+    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 0.05}}
+    return training(logdir, calls, steps, paths=paths, sizes=[SMALL] * 168, meta=machine)
+
+
+def in_parts(logdir, *, in_order, slow=False):
+    """Gives 20 steps that wait 40 ms for 16 parts of a file each, and a pause in which 40 others take 480 ms.
+
+    In place of the last part steps may read one of the last file, in 100 ms.
+    """
+    part, at = 64 << 10, 0.0
+    calls: list[tuple] = []
+    steps: list[tuple[float, float, float]] = []
+    for step in range(20):
+        for place in range(15 if slow else 16):
+            offset, start = part * (place if in_order else 7 * place % 16), at + 2.5 * place
+            calls.append((start, start + 2.5, 1, "pread", step, part, offset))
+        waits_ms = 137.5 if slow else 40.0
+        if slow:
+            calls.append((at + 37.5, at + waits_ms, 1, "pread", 19, part, part * step))
+        steps.append((at, at + waits_ms + 2, waits_ms))
+        at += waits_ms + 2
+        for file in range(40 * (step == 9)):
+            calls.append((at, at + 12, LOOP, "pread", 20 + file, part, 0))
+            at += 12
+    paths = [*(f"/data/{n}" for n in range(20)), *(f"/validation/{n}" for n in range(40))]
+    sizes = [16 * part] * 20 + [part] * 40
+    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 0.05}}
+    return training(logdir, calls, steps, paths=paths, sizes=sizes, meta=machine)
+
+
+@pytest.mark.parametrize("rule", [small_files, fits_in_memory, reopening])
+def test_what_the_loop_reads_in_pauses_stays_where_other_files_are_read_otherwise(tmp_path, rule):
+    # GIVEN a loop whose own thread reads between epochs alone
+    measures = measure(pooled(tmp_path))
+    assert measures.pauses.loop_s == pytest.approx(0.4)
+
+    # WHEN what steps read is read otherwise, kept, or left open
+    found = rule.find(measures)
+
+    # THEN it saves of the waits, and nothing of the pause
+    assert found.stall_s == 0
+    assert 0.2 * 0.040 < found.gain.expected_s <= 0.040
+
+
+@pytest.mark.parametrize("rule", [small_reads, random_access])
+def test_reads_of_the_loop_in_pauses_stay_where_steps_read_otherwise(tmp_path, rule):
+    # GIVEN files that steps read in 16 parts, in order or not, and others that the loop reads whole
+    found = rule.find(measure(in_parts(tmp_path, in_order=rule is small_reads)))
+
+    # THEN reading the parts otherwise saves nothing of the pause
+    assert found.stall_s == 0
+    assert 0.2 * 0.040 < found.gain.expected_s <= 0.040
+
+
+def test_slow_files_of_steps_cost_nothing_of_the_pauses(tmp_path):
+    # GIVEN a file whose parts take 40 times as long as others, of which each step reads one
+    found = straggler.find(measure(in_parts(tmp_path, in_order=True, slow=True)))
+
+    # THEN
+    assert found.stall_s == 0
+    assert found.gain.expected_s > 0
+
+
+@pytest.mark.parametrize("by", [LOOP, 1])
+def test_readers_are_those_of_the_pipeline_whoever_reads_in_pauses(tmp_path, by):
+    # GIVEN four threads that read in all waits, and a pause in which the loop reads, or one of them
+    model = measure(pooled(tmp_path, by=by)).model
+
+    # THEN the loop's pace is none of theirs
+    assert model.readers == pytest.approx(4.0 if by == LOOP else 2.8, abs=0.2)
+
+
+def test_what_the_loop_asks_about_files_it_may_ask_of_shards(tmp_path):
+    # GIVEN 16 stats of 1 ms after each wait
+    found = small_files.find(measure(pooled(tmp_path, asks=True)))
+
+    # THEN shards save of the waits alone
+    assert found.stall_s == 0
+    assert found.gain.expected_s > 0.02

@@ -11,11 +11,9 @@ from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_pipeline import Rows, input_calls
 from tfdarshan.analysis.intervals import Array, RunningUnion
 from tfdarshan.analysis.segments import Segments, Thread
-from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.step_windows import StepWindows, place_in
 from tfdarshan.native.input_sums import InputCalls
 
-# A pause between steps is one from so many times a step's length on, and of so many seconds at least.
-LONGER, LEAST_S = 3.0, 0.02
 # A file is read in pauses alone if so many of its calls are.
 ALONE = 0.9
 # Of fewer calls in pauses nothing is to be said.
@@ -69,13 +67,11 @@ class PauseCounts:
     @staticmethod
     def between(windows: StepWindows | None, files: int) -> PauseCounts | None:
         """Gives the pauses of steps, None if there are none."""
-        if windows is None or len(windows.start_ns) < 2:
+        if windows is None:
             return None
-        begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
-        typical_ns = float(np.median(windows.end_ns - windows.start_ns))
-        long = end - begin >= max(LONGER * typical_ns, LEAST_S * 1e9)
+        begin, end = windows.pauses
         counts = np.zeros(files, np.int64), np.zeros(files, np.int64)
-        return PauseCounts(begin[long], end[long], *counts) if long.any() else None
+        return PauseCounts(begin, end, *counts) if len(begin) else None
 
     def watch(self, block: Segments, rows: Rows, calls: InputCalls) -> None:
         """Adds the pipeline's calls of a block, as whoever looks at them is told of them."""
@@ -125,5 +121,4 @@ class PauseCounts:
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""
-        before = np.searchsorted(self.begin_ns, start_ns, side="right") - 1
-        return np.where(start_ns < self.end_ns[np.maximum(before, 0)], before, -1)
+        return place_in(self.begin_ns, self.end_ns, start_ns)
