@@ -444,6 +444,12 @@ class Measures:
         readers = self.model.readers
         return readers if self.allowance is None else max(1.0, min(readers, self.pipeline.readers.together))
 
+    @property
+    def idle_s(self) -> float:
+        """What of P readers wait for each other; those that a limit holds back wait for storage."""
+        calls_s = self.pipeline_s(self.input_calls.beside_s)
+        return max(0.0, min(self.model.idle_s, self.model.pipeline_s - calls_s))
+
     def gain(
         self,
         low_s: float,
@@ -569,7 +575,7 @@ class Measures:
         gain = self.gain(
             low * pipeline + other_s[0],
             expected * pipeline + other_s[1],
-            high * (pipeline + share * self.model.idle_s) + other_s[2],
+            high * (pipeline + share * self.idle_s) + other_s[2],
             assumed=[*assumed, *(self.shared if calls.beside_s > calls.within_s else ())],
             stall_s=(low * loop, expected * loop, high * loop),
             writes_s=min(1.0, high * share) * self.model.shared_writes_s,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tfdarshan.analysis.in_order.read_pieces import READ_AHEAD_BYTES
 from tfdarshan.analysis.limited_quantity import COUNTED_BYTES, LimitedQuantity
 from tfdarshan.findings.finding import Evidence
 from tfdarshan.findings.limit_in_parts import parts_that_pass
@@ -22,8 +25,8 @@ LONGEST_WAIT_S = 0.03
 # Of the time for which a limit of bytes held reads, what is theirs for certain.
 CERTAINLY = 0.9
 # Disks that are sold with a limit of calls and one of bytes, as clouds do, reach both with reads of 40 to 200
-# kB, and give 100 MB/s or more: what is as much of larger reads is a limit of bytes, less is one of calls.
-LIMITS_MEET_BYTES, SOLD_BYTES_PER_S = 200e3, 100e6
+# kB, the small ones of 120 calls and 25 MB/s, too: what holds larger reads back is a limit of bytes.
+LIMITS_MEET_BYTES = 200e3
 LEAST_S = 1e-12
 
 
@@ -62,9 +65,10 @@ def wait_of_a_read(measures: Measures) -> tuple[float, float, float]:
         low, expected, high = (mean_s * share for share in _waiting_probed(measures, size))
     elif measures.allowance is not None:
         # A limit of calls has a read wait, one of bytes has it move bytes, at the usual least rate or more.
-        rate = measures.allowance.bytes_per_s
-        high = mean_s * max(0.0, 1 - size / COUNTED_BYTES)
-        moves = min(1.0, size / LIMITS_MEET_BYTES) * min(1.0, rate / SOLD_BYTES_PER_S)
+        # What it counts is what storage is asked for at a time, not what a program reads.
+        rate, asked = measures.allowance.bytes_per_s, _asked_at_a_time(measures)
+        high = mean_s * max(0.0, 1 - asked / COUNTED_BYTES)
+        moves = min(1.0, asked / LIMITS_MEET_BYTES)
         if parts_that_pass(measures) is not None:
             moves = 1.0
         low = high * max(0.0, 1 - rate / STREAMS_BYTES[0])
@@ -86,6 +90,24 @@ def _shared_by(measures: Measures) -> float:
     """Gives how many reads' bytes pass while one is served, at most: those of all that are under way."""
     most = 1.0 if measures.contention is None else measures.contention.high
     return 1 + most * max(0.0, measures.pipeline.readers.together - 1)
+
+
+def _asked_at_a_time(measures: Measures) -> float:
+    """Gives how many bytes storage is asked for at a time.
+
+    Of reads in order those that memory serves in between were read ahead, with the one before that waited.
+    """
+    costs, reads, stored = measures.costs, measures.group("read"), measures.facts.stored
+    size = reads.moved_bytes / reads.calls
+    in_order = np.array(costs.read_bytes)
+    in_order[measures.facts.pieces.scattered.files] = 0.0
+    passes = np.maximum(np.maximum(costs.opens, costs.passes(measures.sizes)), 1)
+    part = np.clip(in_order / passes, 1, READ_AHEAD_BYTES)
+    moved, parts = float(in_order.sum()), float((in_order / part).sum())
+    if not stored.reads or not parts:
+        return size
+    ahead = min(moved / parts, float(costs.slow_bytes.sum()) / stored.reads)
+    return max(size, ahead * moved / float(costs.read_bytes.sum()))
 
 
 def _stored_share(measures: Measures) -> float:

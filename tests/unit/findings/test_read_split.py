@@ -16,12 +16,18 @@ def hardly_rests(noise):
     return 0.01
 
 
-def small(logdir, calls, size=100_000):
-    """Gives a session of steps that wait for files of one size, each read once."""
+def small(logdir, calls, size=100_000, parts=1, part_ms=0.002):
+    """Gives a session of steps that wait for files of one size, each read once, in parts.
+
+    All parts but the first take as long as given.
+    """
     made: list[tuple] = []
     for file, (start, end, reader, _) in enumerate(calls):
         made.append((start - 0.009, start - 0.001, reader + 1, "open", file, 0))
-        made.append((start, end, reader + 1, "pread", file, size, 0))
+        made.append((start, end, reader + 1, "pread", file, size // parts, 0))
+        for part in range(1, parts):
+            at = end + part_ms * (part - 1)
+            made.append((at, at + part_ms, reader + 1, "pread", file, size // parts, part * (size // parts)))
     steps = [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(max(call[1] for call in calls) // 50))]
     paths = [f"/data/{file}" for file in range(len(calls))]
     return measure(training(logdir, sorted(made), steps, paths=paths, sizes=[size] * len(paths)))
@@ -62,8 +68,8 @@ def test_what_small_reads_take_in_a_queue_is_expected_to_be_waiting(tmp_path):
 
 @pytest.mark.parametrize(
     ("size", "calls_per_s", "waits"),
-    [(300_000, 500, 0.0), (100_000, 120, 0.9), (8_000, 500, 0.99)],
-    ids=["300 kB at 150 MB/s", "100 kB at 12 MB/s", "8 kB at 4 MB/s"],
+    [(300_000, 500, 0.0), (200_000, 120, 0.0), (100_000, 120, 0.5), (8_000, 500, 0.96)],
+    ids=["300 kB at 150 MB/s", "200 kB at 24 MB/s", "100 kB at 12 MB/s", "8 kB at 4 MB/s"],
 )
 def test_what_a_limit_of_reads_of_one_size_counts_is_what_such_limits_are_sold_with(
     tmp_path, size, calls_per_s, waits
@@ -78,8 +84,37 @@ def test_what_a_limit_of_reads_of_one_size_counts_is_what_such_limits_are_sold_w
 
     _, expected, high = wait_of_a_read(measures)
 
-    # THEN large reads at the rate of a disk are expected to move bytes, and to wait at most
+    # THEN large reads are expected to move bytes, and to wait at most, whatever the rate
     reads = measures.group("read")
     mean_s = reads.thread_s / reads.calls
     assert expected == pytest.approx(waits * mean_s, abs=0.05 * mean_s)
     assert high >= 0.65 * mean_s
+
+
+@pytest.mark.parametrize(("part_ms", "waits"), [(0.002, 1 - 128 / 200), (0.5, 1 - 64 / 200)])
+def test_small_reads_in_order_ask_storage_for_what_is_read_ahead(tmp_path, part_ms, waits):
+    # GIVEN a limit that holds calls back, and files of 128 kB in two parts: memory serves the second, or
+    # storage each of them
+    calls = calls_of(Budget(12), readers=1, rest_ms=rests(1.8), count=600, size=lambda noise: 128_000)
+    measures = small(tmp_path, calls, 128_000, parts=2, part_ms=part_ms)
+    assert measures.allowance is not None
+    assert measures.allowance.counts is None
+
+    _, expected, _ = wait_of_a_read(measures)
+
+    # THEN what such limits are sold with goes by the size of what storage was asked for
+    reads = measures.group("read")
+    assert expected * reads.calls == pytest.approx(waits * reads.thread_s, abs=0.05 * reads.thread_s)
+
+
+def test_readers_that_a_limit_holds_back_do_not_wait_for_each_other_as_well(tmp_path):
+    # GIVEN 8 readers that a limit holds back, and that seldom are all in calls
+    calls = calls_of(Budget(12), readers=8, rest_ms=rests(20.0), count=600, size=lambda noise: 100_000)
+    measures = small(tmp_path, calls, 100_000)
+    assert measures.allowance is not None
+    assert measures.model.idle_s > 0
+
+    # THEN their calls and waits for each other are no more than a batch takes
+    calls_s = measures.pipeline_s(measures.input_calls.beside_s)
+    assert calls_s + measures.idle_s <= max(calls_s, measures.model.pipeline_s) + 1e-9
+    assert measures.idle_s < measures.model.idle_s
