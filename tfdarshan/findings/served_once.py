@@ -57,7 +57,7 @@ def _passes_asked(measures: Measures, by_name: bool) -> float:
 
 def _pauses_last(measures: Measures) -> bool:
     """Says whether training stands still in later pauses, too, for files that no step reads."""
-    pauses = measures.run.stood_still
+    pauses = measures.pauses
     if pauses is None or pauses.count < 2:
         return False
     first_s = pauses.reading_s - pauses.later_s

@@ -80,7 +80,8 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         _gain(measures, whole, files, size, expected, fast_tier),
         storage_served_once(measures, mirrored=whole.found.mirrored),
     )
-    stall_s = facts.loop_share * float(saved[files.staged].sum()) + expected.still_s
+    in_steps_s = np.where(valuation.in_pauses, 0.0, saved)[files.staged]
+    stall_s = facts.loop_share * float(in_steps_s.sum()) + expected.still_s
     stall_s *= valuation.epochs / measures.model.units
     slow, fast = (valuation.epochs * seconds for seconds in _taken(whole, files))
     storage_bytes = float(use.storage_bytes[rows[files.chosen]].sum())

@@ -52,8 +52,7 @@ class FileUse:
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         samples: For each session, passes that storage served.
         reading: For each session, when its files were read; none where one has not all calls.
-        in_pauses: Which files the loop stands still for between steps, while other threads read them; None if
-            none.
+        in_pauses: Which files the loop stands still for between steps; None if none.
         runs: Programs that were started by themselves, as each rank of a job is.
         run_s: Seconds that the longest of them took.
         log_read: What each file's reads take as a rule (`analysis.file_costs`), None if unknown.

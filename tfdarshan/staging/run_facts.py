@@ -35,8 +35,6 @@ from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.staging.file_use import FileUse, file_use
 
-# Of the calls in pauses that the loop's own thread makes, at most, where it stands still for other threads.
-BY_LOOP = 0.5
 # Of what a pipeline does besides reading, the part that processor time explains where it decodes.
 EXPLAINED = 0.4
 # A session that lasts so many times as long as training says little of what processors did meanwhile.
@@ -59,12 +57,13 @@ class RunFacts:
             they end before its input does.
         input_wait: Share of the steps' time in which training waited for input, None if no step says so.
         traces: What each session whose trace lacks calls says of the part that it covers.
-        loop_share: Share of the input calls' time that the training loop's own thread stood still for.
+        loop_share: Share of the input calls' time that the training loop's own thread stood still for, both
+            without what `pauses_s` has.
         model: The time model of `training_s` as one unit; None makes it of the facts above.
         memory_bytes: What the job may have of the machine's memory, None if a session does not say.
         storage_counted: Whether the kernel's figures say what storage served of the input, of every session.
-        pauses_s: Time between steps in which the loop stood still for files that no step reads, and that
-            other threads read.
+        pauses_s: Time between steps in which the loop stood still for files that no step reads, whoever read
+            them.
         pauses_at_a_time: How many of these reads ran at a time.
         reads_apart: Whether calls of their own read, beside what a later stage of the pipeline does.
         cpus: Processors that the job may use, None if a session does not say.
@@ -215,8 +214,8 @@ def _in_pauses(runs: Sequence[Run], places: Sequence[Array], count: int) -> Arra
     """Says which files the loop stands still for between steps, a mask over the table of `count` rows."""
     mask = np.zeros(count, bool)
     for run, place in zip(runs, places, strict=True):
-        if run.stood_still is not None:
-            mask[run.stood_still.rows if len(runs) == 1 else place[run.stood_still.rows]] = True
+        if run.pauses is not None:
+            mask[run.pauses.rows if len(runs) == 1 else place[run.pauses.rows]] = True
     return mask
 
 
@@ -244,12 +243,6 @@ class Run:
     windows: StepWindows | None
     figures: InputFigures
     pauses: PauseReading | None = None
-
-    @property
-    def stood_still(self) -> PauseReading | None:
-        """These pauses if other threads than the loop's own read in them: its own calls count as such."""
-        pauses = self.pauses
-        return None if pauses is None or pauses.loop_s > BY_LOOP * pauses.thread_s else pauses
 
 
 def _run(
@@ -310,10 +303,11 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
     )
     groups = [group for run in runs for group in run.figures.calls.values()]
     within_s, called_s = (sum(getattr(group, name) for group in groups) for name in ("within_s", "thread_s"))
-    stood_still = [run.stood_still for run in runs if run.stood_still is not None]
-    pauses_s, in_them_s = (
-        sum(getattr(one, name) for one in stood_still) for name in ("reading_s", "thread_s")
+    pauses = [run.pauses for run in runs if run.pauses is not None]
+    pauses_s, in_them_s, by_loop_s = (
+        sum(getattr(one, name) for one in pauses) for name in ("reading_s", "thread_s", "loop_s")
     )
+    within_s, called_s = max(0.0, within_s - by_loop_s), max(0.0, called_s - in_them_s)
     model = _merged([run.figures.model for run in runs], facts)
     return dataclasses.replace(
         facts,

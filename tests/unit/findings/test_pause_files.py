@@ -15,6 +15,8 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.whole_input import stage_all
 
 KB = 1_000
 STEPS, FILES, SMALL = 20, 120, 30 * KB
@@ -92,23 +94,27 @@ def test_what_no_step_reads_is_not_kept_with_what_steps_read(tmp_path):
     assert fits_in_memory.find(measure(session)) is None
 
 
-def pooled(logdir, *, by=LOOP, asks=False):
+def pooled(logdir, *, by=LOOP, asks=False, stat_ms=0.0):
     """Gives two epochs of steps that wait 40 ms for four threads, between which 40 other files take 400 ms.
 
-    Each step's 16 files are opened in 5 ms, and read in 5 ms; the loop may ask about them before it waits.
+    Each step's 16 files are opened in 5 ms, and read in 5 ms, or asked about for a part of that; the loop may
+    ask about them after it waited.
     """
     at = 0.0
     calls: list[tuple] = []
     steps: list[tuple[float, float, float]] = []
 
-    def read(at: float, thread: int, file: int) -> None:
-        calls.append((at, at + 5, thread, "open", file, 0))
-        calls.append((at + 5, at + 10, thread, "pread", file, SMALL, 0))
+    def read(at: float, thread: int, file: int, asked_ms: float = 0.0) -> None:
+        half = (10 - asked_ms) / 2
+        if asked_ms:
+            calls.append((at, at + asked_ms, thread, "stat", file, 0))
+        calls.append((at + asked_ms, at + 10 - half, thread, "open", file, 0))
+        calls.append((at + 10 - half, at + 10, thread, "pread", file, SMALL, 0))
 
     for epoch in range(2):
         for step in range(8):
             for place in range(16):
-                read(at + 10 * (place // 4), 1 + place % 4, 16 * step + place)
+                read(at + 10 * (place // 4), 1 + place % 4, 16 * step + place, stat_ms)
             steps.append((at, at + 42 + 16 * asks, 40.0))
             calls += [(at + 41 + n, at + 42 + n, LOOP, "stat", 16 * step + n, 0) for n in range(16 * asks)]
             at += 42 + 16 * asks
@@ -177,6 +183,19 @@ def test_slow_files_of_steps_cost_nothing_of_the_pauses(tmp_path):
     # THEN
     assert found.stall_s == 0
     assert found.gain.expected_s > 0
+
+
+@pytest.mark.parametrize("by", [LOOP, 1])
+def test_a_copy_saves_a_pause_as_a_whole_whoever_reads_in_it(tmp_path, by):
+    # GIVEN steps whose stats by name a copy leaves, 8 ms of each file's 10, and a pause of 400 ms
+    use, facts = measure(pooled(tmp_path, by=by, stat_ms=8.0)).use_and_facts
+
+    # WHEN all files are staged
+    expected = stage_all(use, facts, LOCAL_SSD).expected
+
+    # THEN it takes the pause, though stats are most of what others call
+    assert (facts.loop_share, facts.pauses_s) == (0.0, pytest.approx(0.4))
+    assert 2 * expected.still_s == pytest.approx(0.4, rel=0.1)
 
 
 @pytest.mark.parametrize("by", [LOOP, 1])
