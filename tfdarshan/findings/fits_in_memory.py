@@ -17,7 +17,13 @@ from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.part_of_calls import part_of
-from tfdarshan.findings.pipeline_api import input_pipeline, keep_in_memory, keeps_decoded, reads_in_python
+from tfdarshan.findings.pipeline_api import (
+    GENERATOR,
+    input_pipeline,
+    keep_in_memory,
+    keeps_decoded,
+    reads_in_python,
+)
 from tfdarshan.findings.stat_storm import asked_by_loop
 from tfdarshan.units import human_bytes, human_seconds, percent
 
@@ -149,7 +155,8 @@ def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     """Gives the share of what decoding takes again that is expected to be spared.
 
     It is spared where the stage that reads decodes, or unpacks records; of a function in Python nobody knows.
-    Of what memory serves and decoding takes longer than reading, `decode_bound` says what it gives.
+    A cache behind a generator spares all that the generator does, but hands samples over itself. Of what
+    memory serves and decoding takes longer than reading, `decode_bound` says what it gives.
     """
     if not by_storage and other_s(measures) > reading_s(measures):
         return 0.0
@@ -157,7 +164,8 @@ def _expected_of_decoding(measures: Measures, *, by_storage: bool) -> float:
     unpacks = pipeline is not None and pipeline.reader is not None and pipeline.reader.compression != ""
     if keeps_decoded(measures) or unpacks:
         return DECODED
-    return UNSHOWN if pipeline is None and reads_in_python(measures) else 0.0
+    generated = pipeline is not None and pipeline.reader_name == GENERATOR and pipeline.has("map") is None
+    return UNSHOWN if generated or (pipeline is None and reads_in_python(measures)) else 0.0
 
 
 def filling_s(measures: Measures, place: Stage | None = None) -> float:
