@@ -34,7 +34,7 @@ from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
-from tfdarshan.findings.verdict import Verdict, make_verdict
+from tfdarshan.findings.verdict import Verdict, is_healthy, make_verdict
 from tfdarshan.partials.serial import SERIAL, Runner
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ LEAST_UNCERTAIN = 1.20
 # A job that would be so many times as fast if it waited for nothing, and has no cure that is surer, has
 # nothing better than a trial of what makes it as fast if all that is assumed is so.
 WORTH_A_TRIAL = 1.1
+# From this share of the time on a cure that gives little is worth a word where nothing else is to be cured.
+WORTH_A_WORD = 0.03
 # These are notes by their own rule where they are no more than a guess.
 GUESSES = (read_parallelism.NAME,)
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
@@ -174,7 +176,8 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     lost_s = measures.model.most_wait_s + measures.input_calls.within_s / measures.model.units
     found = say_same_seconds(found, lost_s, OF_OTHERS)
     cured = best_cure(_worth_naming(made, found, measures))
-    verdict = _of_rank(make_verdict(measures, found, unknown, cured, trial), measures)
+    little = _worth_a_word(made, found, measures)
+    verdict = _of_rank(make_verdict(measures, found, unknown, cured, trial, little), measures)
     summary = measures.summary
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
@@ -203,6 +206,22 @@ def _worth_naming(made: Sequence[Finding], found: Sequence[Finding], measures: M
         # What is a note because it promises little is not named in a problem's place, either.
         and not (problems and _promises_little(finding))
     ]
+
+
+def _worth_a_word(made: Sequence[Finding], found: Sequence[Finding], measures: Measures) -> Finding | None:
+    """Gives the note whose cure gives most of those that give little, None where nothing gives enough.
+
+    A job that is not healthy is told what may give something, too, where nothing gives it for certain. What
+    is a note by its own rule is not meant to be done.
+    """
+    gains = {one.name: one.gain for one in made if one.kind == "problem" and one.gain is not None}
+    notes = [
+        one
+        for one in found
+        if one.kind == "note" and one.name in gains and one.cure and one.cost_share >= WORTH_A_WORD
+    ]
+    certain = [one for one in notes if gains[one.name].speedup_range[0] > 1]
+    return max(certain or ([] if is_healthy(measures) else notes), key=lambda one: one.cost_s, default=None)
 
 
 def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:

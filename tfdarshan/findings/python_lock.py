@@ -15,6 +15,8 @@ CLAIM = "steps leave Python's lock to the thread that reads"
 # After each call a thread asks for the lock again, which takes 10 to 20 us where others want it, too: files
 # that memory serves in 12 us took threads 80 to 120 us each. Work of so much from call to call is shared.
 SHARED_S = 2e-4
+# Of the bytes: with less of them from storage most calls are memory's.
+MOST = 0.5
 
 
 def lock_is_free(measures: Measures) -> list[Assumption]:
@@ -39,6 +41,6 @@ def hands_lock_over(measures: Measures) -> bool:
     They do where Python reads what memory serves, and does little from one call to the next.
     """
     calls, model = measures.input_calls, measures.model
-    if not reads_in_python(measures) or reads_by_workers(measures) or measures.slow_share > CACHED:
+    if not reads_in_python(measures) or reads_by_workers(measures) or measures.costs.storage_share > MOST:
         return False
     return model.pipeline_s * model.readers * model.units < SHARED_S * calls.calls

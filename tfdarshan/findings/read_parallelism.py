@@ -17,6 +17,7 @@ from tfdarshan.findings.pipeline_api import (
     reads_as_many,
     reads_by_sqlite,
 )
+from tfdarshan.findings.python_lock import hands_lock_over
 from tfdarshan.findings.reader_change import ReaderChange, if_it_waits, if_served, serves_more, with_readers
 from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.too_many_threads import crowding
@@ -84,6 +85,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     shown = round(readers)
     # What nothing shows, of the first epoch alone, is worth a trial at most.
     guess = model.likely and not share.known and memory_served_later(measures)
+    if guess and hands_lock_over(measures):
+        # What later epochs lose by it is certain, what the first one gains is not.
+        return None
     return Finding(
         name=NAME,
         kind="note" if guess else "problem",

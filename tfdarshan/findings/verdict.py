@@ -16,6 +16,7 @@ from tfdarshan.units import percent
 HEALTHY_SHARE = 0.05
 # From this share of the wait on, file calls are what was waited for.
 MUCH_OF_WAIT = 0.3
+LITTLE = "That gives little, if anything: runs of one job differ by as much."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
 FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain"
@@ -57,6 +58,7 @@ def make_verdict(
     unknown: Sequence[Unknown],
     cured: Finding | None = None,
     trial: Finding | None = None,
+    little: Finding | None = None,
 ) -> Verdict:
     """Words the verdict.
 
@@ -66,6 +68,7 @@ def make_verdict(
         unknown: What it cannot tell.
         cured: Whose cure comes first; None for that of the first finding.
         trial: The note whose cure is worth a trial where no problem is known, None where none is.
+        little: The note whose cure gives most of those that give little, None where none is worth a word.
     """
     model = measures.model
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
@@ -100,24 +103,46 @@ def make_verdict(
         text, name, gain = " ".join([why, *_cure(held_up)]), held_up.name, held_up.gain
         return Verdict(text, "unknown", model.wait_share, name, gain, "", why, name)
     waits = percent(model.wait_share, 1)
-    own_s = next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
-    if model.wait_share < HEALTHY_SHARE <= own_s / model.unit_s:
-        text = (
-            f"The training loop's own thread spends {percent(own_s, model.unit_s)} of step time in file "
-            "calls: no cure known here gives much of that back."
-        )
-        return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "", None)
-    if model.wait_share < HEALTHY_SHARE:
-        text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
-        return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
-    if trial is not None:
+    healthy = is_healthy(measures)
+    if trial is not None and model.wait_share >= HEALTHY_SHARE:
         lost = f"{waits} of step time waits for input, {FIRST_EPOCH}."
         why = " ".join([*doubts, f"{lost} One is worth a trial, because {trial.title}."])
         text = " ".join([why, *_cure(trial)])
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
+    if little is not None:
+        well = f"Healthy: {waits} of step time waits for input. " if healthy else ""
+        why = " ".join([*doubts, well + _lost(measures, little)])
+        text = " ".join([why, *_cure(little), *([LITTLE] if little.gain is None else [])])
+        state = "healthy" if healthy else "unknown"
+        return Verdict(text, state, model.wait_share, little.name, little.gain, "", why, little.name)
+    if healthy:
+        text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
+        return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
+    if model.wait_share < HEALTHY_SHARE:
+        share = percent(_own_s(measures), model.unit_s)
+        text = (
+            f"The training loop's own thread spends {share} of step time in file calls: no cure known here "
+            "gives much of that back."
+        )
+        return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "", None)
     text = f"{waits} of step time waits for input, {_no_cure(measures)}"
     name = "input_bound"
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)
+
+
+def is_healthy(measures: Measures) -> bool:
+    """Says whether steps hardly wait for input, and hardly spend time in file calls of their own."""
+    model = measures.model
+    return (
+        model.wait_share is not None
+        and model.wait_share < HEALTHY_SHARE
+        and _own_s(measures) < HEALTHY_SHARE * model.unit_s
+    )
+
+
+def _own_s(measures: Measures) -> float:
+    """Gives what of a step its own thread spends in file calls."""
+    return next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
 
 
 def _held_up(findings: Sequence[Finding]) -> Finding | None:

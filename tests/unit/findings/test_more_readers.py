@@ -11,6 +11,7 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.more_readers import times_as_long
 from tfdarshan.findings.reader_change import if_served, with_readers
+from tfdarshan.findings.verdict import LITTLE
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 
@@ -182,10 +183,11 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(
     found = diagnose(session)
 
     # THEN what may give nothing, and may give a lot, is named where nothing surer is left; as a guess of the
-    # first epoch alone it is no problem
+    # first epoch alone it is no problem. What may give little is named as that, unless it is such a guess
     gain = next(one.gain for one in found if one.name == "read_parallelism")
     assert [one.name for one in found.problems] == (["read_parallelism"] if named and not served else [])
-    assert found.verdict.finding == ("read_parallelism" if named else "input_bound")
+    assert found.verdict.finding == ("read_parallelism" if named or not served else "input_bound")
+    assert (LITTLE in found.verdict.sentence) is (not named and not served)
     first_alone = "in the first epoch: memory served later ones. No cure is certain."
     assert (first_alone in found.verdict.sentence) is (named and served)
     trial = f"One is worth a trial, because {found.cause.title}." if found.cause else "-"

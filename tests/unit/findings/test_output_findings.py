@@ -9,6 +9,7 @@ from tfdarshan.findings import checkpoint_stall, fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
+from tfdarshan.findings.verdict import LITTLE
 from tfdarshan.options import Options
 
 MB = 1 << 20
@@ -64,6 +65,38 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # THEN at most all of it is spared, with what runs differ by, and the rest gets quicker
     assert first.name == "fsync"
     assert first.gain.high_s == pytest.approx(most_saved_s(0.1, 0.030 + noise_s(0.1, 0.030)))
+
+
+@pytest.mark.parametrize(
+    ("sync_ms", "file", "state", "named"),
+    [
+        (4.5, "/out/log", "healthy", True),
+        (4.5, NAMES[1], "healthy", False),
+        (5.2, NAMES[1], "unknown", True),
+        (2, "/out/log", "healthy", False),
+    ],
+    ids=["certain", "uncertain", "uncertain and more", "less"],
+)
+def test_what_gives_little_is_worth_a_word_where_nothing_gives_more(tmp_path, sync_ms, file, state, named):
+    # GIVEN a sync in each step of 100 ms: what all but one a second take is spared for certain, of what
+    # TensorFlow writes half
+    calls = []
+    for n in range(STEPS):
+        calls += [
+            (100 * n + 10, 100 * n + 10.1, LOOP, "write", 1, 1000),
+            (100 * n + 11, 100 * n + 11 + sync_ms, LOOP, "fsync", 1, 0),
+        ]
+    found = diagnose(training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=["/data/a", file]))
+
+    # THEN nothing is a problem, and what gives some 4 % back is named, without a promise; a healthy job hears
+    # of it only if it is certain
+    verdict = found.verdict
+    assert not found.problems
+    assert (verdict.state, verdict.finding, verdict.gain) == (state, "fsync" if named else "", None)
+    well = "Healthy: 1.0 % of step time waits for input"
+    assert verdict.sentence.startswith(well) is (state == "healthy")
+    assert verdict.sentence.endswith(f"{found.named.cure.what} {LITTLE}" if named else " is worth it.")
+    assert (" of step time is lost because the training loop syncs files, " in verdict.sentence) is named
 
 
 @pytest.mark.parametrize(

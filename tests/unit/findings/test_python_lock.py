@@ -6,10 +6,12 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, LOAD, PATHS
+from tfdarshan.findings import read_parallelism
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import more_readers
 from tfdarshan.findings.reader_change import with_readers
+from tfdarshan.findings.verdict import LITTLE
 
 KB, MB = 1_000, 1_000_000
 CLAIM = "steps leave Python's lock to the thread that reads"
@@ -73,6 +75,19 @@ def test_what_handing_a_batch_over_takes_is_not_gained(tmp_path, scale, problem)
     assert one.cost_s == pytest.approx(0.92 * 0.99 * 114e-6 * scale - 30e-6, rel=0.01)
 
 
+@pytest.mark.parametrize(("compute_ms", "waits"), [(20.0, True), (40.0, False)])
+def test_a_job_that_waits_is_told_what_may_give_little(tmp_path, compute_ms, waits):
+    # GIVEN steps that wait 1.6 ms of 22 or of 42, for reads from memory, and keep a processor busy
+    verdict = diagnose(job(tmp_path, wait_ms=1.6, compute_ms=compute_ms, reads=160)).verdict
+
+    # THEN what may give 7 % back is named, for nobody knows of a better one, and promises nothing; a healthy
+    # job is told of nothing that is not certain
+    assert verdict.state == ("unknown" if waits else "healthy")
+    assert (verdict.finding, verdict.gain) == ("prefetch" if waits else "", None)
+    assert (LITTLE in verdict.sentence) is waits
+    assert ("waits for input, 89.2 % of that because input is not prepared" in verdict.sentence) is waits
+
+
 @pytest.mark.parametrize(("each_us", "shared"), [(100, False), (1000, True)])
 def test_threads_that_read_from_memory_hand_the_lock_over_most_of_the_time(tmp_path, each_us, shared):
     # GIVEN a generator that reads 8 kB in 10 us, from memory, and takes 90 us or 990 for each beside that
@@ -90,6 +105,35 @@ def test_threads_that_read_from_memory_hand_the_lock_over_most_of_the_time(tmp_p
     assert worst.other == 1.0
     assert expected.other == pytest.approx(0.75 if shared else 1.0)
     assert best.other < 0.5
+
+
+@pytest.mark.parametrize(("beside_us", "trial"), [(50, False), (1000, True)])
+def test_threads_that_read_from_memory_later_are_no_trial(tmp_path, monkeypatch, beside_us, trial):
+    # GIVEN a generator whose reads of 8 kB take 200 us in the first of four epochs, and 10 us from memory
+    # in the others, and that takes 50 us or 1 ms for each beside that
+    generator, calls, steps, at = (
+        {"name": "from_generator", "does": ["python"], "function": "samples"},
+        [],
+        [],
+        0.0,
+    )
+    for epoch in range(4):
+        for n in range(1000):
+            took_ms = 0.2 if epoch == 0 else 0.01
+            calls.append((at, at + took_ms, 1, "pread", 0, 8 * KB, n * 8 * KB))
+            at += took_ms + beside_us / 1000
+            if n % 100 == 99:
+                start = steps[-1][1] if steps else 0.0
+                steps.append((start, at, 0.9 * (at - start)))
+    meta = {
+        "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": at / 1000},
+        "pipelines": {"found": [{"stages": [generator], "datasets": 1, "iterators": 1}], "left_out": 0},
+    }
+    monkeypatch.setattr(read_parallelism, "memory_served_later", lambda _: True)
+    session = training(tmp_path, calls, steps, sizes=[8 * MB], meta=meta)
+
+    # THEN more threads are offered only where they do not hand Python's lock to each other most of the time
+    assert ("read_parallelism" in {one.name for one in diagnose(session).findings}) is trial
 
 
 def job_of_threads(logdir, *, call_ms, apart_ms, waits=True, cpus=2):
