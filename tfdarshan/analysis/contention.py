@@ -29,9 +29,9 @@ DEEPEST = 64
 SHARES = np.linspace(0.0, 1.0, 51)
 # Calls that are compared with each other: storage that is slower for a while is slower for all of them.
 CHUNK = 128
-# Fewer calls, or fewer of them at another depth than most, tell nothing; so do those of which fewer take most
-# of the time.
-FEWEST_CALLS, FEWEST_LONG = 200, 100
+# Fewer calls tell nothing, nor do more of which fewer take most of the time, nor too few of them at another
+# depth than most.
+FEWEST = 100
 ELSEWHERE = 0.05
 # A call that takes more than this many times as long as its like hung; it says nothing about its neighbours.
 HUNG = 8.0
@@ -100,10 +100,10 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
     Returns:
         None where calls are too few, or nearly always have as many others under way.
     """
-    if sum(len(start) for start, _, _ in stretches) < FEWEST_CALLS:
+    if sum(len(start) for start, _, _ in stretches) < FEWEST:
         return None
     weight = np.maximum(np.concatenate([usual for _, _, usual in stretches]), 1e-9)
-    if weight.sum() ** 2 / (weight**2).sum() < FEWEST_LONG:
+    if weight.sum() ** 2 / (weight**2).sum() < FEWEST:
         return None
     at_start = np.concatenate([depth_at_start(start, end) for start, end, _ in stretches])
     meanwhile = np.concatenate([mean_depth(start, end) for start, end, _ in stretches])

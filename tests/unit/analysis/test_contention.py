@@ -59,6 +59,15 @@ def test_opens_that_memory_answers_say_nothing_of_reads_that_take_turns():
     assert found.low > 0.8
 
 
+def test_a_hundred_calls_that_are_alike_tell():
+    rest = rests(20)
+
+    # THEN as well as more of them do, and fewer tell nothing
+    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=110)).low > 0.8
+    assert measured(calls_of(Delay(5), readers=4, rest_ms=rest, count=110)).high < 0.5
+    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=90)) is None
+
+
 def test_a_few_calls_that_take_most_of_the_time_tell_nothing():
     # GIVEN 300 calls of 0.1 ms, and 20 of a second
     starts = np.arange(320) * 5_000_000
