@@ -8,6 +8,7 @@ from tfdarshan.findings.limit_in_parts import parts_that_pass
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import serial_share, turns_words
 from tfdarshan.findings.read_split import limit_words
+from tfdarshan.findings.served_once import storage_served_once
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "full_storage"
@@ -31,9 +32,10 @@ def find(measures: Measures) -> Finding | None:
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls
     if busy_s < BUSY * model.storage_s * model.units or busy_s <= 0:
         return None
-    bandwidth, rate, what = float(levels["bytes"].sum()) / busy_s, calls / busy_s, "calls"
+    # What memory serves besides is none of it.
+    stored = measures.costs.storage_share or 1.0
+    bandwidth, rate, what = stored * float(levels["bytes"].sum()) / busy_s, stored * calls / busy_s, "calls"
     if measures.allowance is not None:
-        # What memory serves besides is none of it.
         bandwidth, rate, what = measures.allowance.bytes_per_s, measures.allowance.calls_per_s, "reads"
     gives = f"{human_bytes(bandwidth)}/s in {rate:,.0f} {what} a second"
     return Finding(
@@ -48,8 +50,19 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of a call, served one at a time", share.words, share.expected),
         ),
         unit=model.unit,
+        cost_s=0.0 if model.certain else _taken_s(measures, busy_s / model.units),
         cure=_cure(measures),
     )
+
+
+def _taken_s(measures: Measures, busy_s: float) -> float:
+    """Gives what storage takes of a unit at most, where no step says what of that is waited for.
+
+    Args:
+        measures: The session.
+        busy_s: What of a unit calls on input were running.
+    """
+    return min(busy_s, measures.model.most_wait_s) * measures.slow_share
 
 
 def is_full(measures: Measures) -> bool:
@@ -59,7 +72,11 @@ def is_full(measures: Measures) -> bool:
 
 def _cure(measures: Measures) -> Cure:
     """Words it for what storage limits, if that is known."""
-    less = "Read less from it: stage the files, keep them in memory, store them smaller"
+    # What memory serves later anyway is not read less by keeping it.
+    ways = "stage the files, keep them in memory"
+    if storage_served_once(measures):
+        ways = "stage the files if several runs use them"
+    less = f"Read less from it: {ways}, store them smaller"
     allowance = measures.allowance
     if parts_that_pass(measures) is not None:
         return Cure(f"{less}.")
@@ -67,7 +84,7 @@ def _cure(measures: Measures) -> Cure:
         return Cure(f"{less}; where it is calls that it limits, put small files into shards.")
     if allowance.counts.is_bytes:
         return Cure(f"{less}.")
-    return Cure("Read it in fewer calls: put small files into shards, stage the files, keep them in memory.")
+    return Cure(f"Read it in fewer calls: put small files into shards, {ways}.")
 
 
 def _counted(measures: Measures) -> str:
