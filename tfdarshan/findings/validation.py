@@ -34,8 +34,9 @@ def find(measures: Measures) -> Finding | None:
     fits = memory is not None and float(sizes.sum()) <= ROOM * memory and passes >= AGAIN
     depth = pauses.at_a_time
     if fits:
-        again = (passes - 1) / passes * _of_later(pauses)
-        shares = [0.7 * again, 0.95 * again, again]
+        again_s = (passes - 1) / passes * _of_later(pauses) * pauses.reading_s
+        whole_s = again_s + (passes - 1) / passes * _rests_s(pauses)
+        saved_s = [0.7 * again_s, 0.95 * whole_s, whole_s]
         assumed = Assumption(
             "these files stay in memory",
             f"{human_bytes(float(sizes.sum()))}, read {passes:.1f} times",
@@ -50,8 +51,8 @@ def find(measures: Measures) -> Finding | None:
             serial.times(depth, MOST_READERS),
             times_as_long(serial.low, depth, MOST_READERS),
         )
-        shares = [max(0.0, 1 - part) for part in left]
-    low, expected, high = (share * pauses.reading_s / units for share in shares)
+        saved_s = [max(0.0, 1 - part) * pauses.reading_s for part in left]
+    low, expected, high = (seconds / units for seconds in saved_s)
     gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=(low, expected, high), beside=0.0)
     read = f"{plural(len(pauses.rows), 'file')} {'is' if len(pauses.rows) == 1 else 'are'} read"
     return Finding(
@@ -69,6 +70,7 @@ def find(measures: Measures) -> Finding | None:
                 percent(pauses.reading_s, model.unit_s * units),
                 pauses.reading_s / (model.unit_s * units),
             ),
+            *_evidence_of_rests(pauses, fits=fits),
             Evidence("files", f"{len(pauses.rows):,}", len(pauses.rows)),
             Evidence("times read", f"{passes:.1f}", passes),
             *(() if fits else probe_evidence(measures)),
@@ -95,3 +97,17 @@ def _of_later(pauses: PauseReading) -> float:
     if pauses.count < 2:
         return 1.0
     return min(1.0, pauses.later_s / (pauses.count - 1) / (pauses.reading_s / pauses.count))
+
+
+def _rests_s(pauses: PauseReading) -> float:
+    """Gives how long the pipeline rests from calls in all pauses, as in the later ones.
+
+    It decodes, puts batches together and hands them over meanwhile, and a cache spares most of that, too.
+    """
+    return pauses.later_rests_s * pauses.count / max(pauses.count - 1, 1)
+
+
+def _evidence_of_rests(pauses: PauseReading, *, fits: bool) -> list[Evidence]:
+    rests_s = _rests_s(pauses)
+    shown = fits and rests_s > 0
+    return [Evidence("short rests between calls", human_seconds(rests_s), rests_s)] if shown else []

@@ -17,7 +17,7 @@ VALIDATE = LOAD | {"function": "load_validation"}
 
 def job(
     logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
-    validate=VALIDATE, wait_ms=1, readers=1, cached=False,
+    validate=VALIDATE, wait_ms=1, readers=1, cached=False, rest_ms=0.0,
 ):  # fmt: skip
     """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
 
@@ -35,7 +35,7 @@ def job(
                 by, took_ms = thread + file % readers, each_ms * readers
                 begin = at - file % readers * each_ms
                 calls.append((begin, begin + took_ms, by, "pread", 20 + file, 100 * KB, 0))
-            at += each_ms
+            at += each_ms + rest_ms
     reading = [[PATHS, LOAD, BATCH], [PATHS, validate, BATCH]]
     found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
     return training(
@@ -124,6 +124,19 @@ def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):
 
     # THEN three of four passes are saved as they are later on: of 2,400 + 600 + 2 x 120 ms
     assert one.gain.expected_s * 80 == pytest.approx(0.75 * 3 * 0.120, rel=0.1)
+
+
+@pytest.mark.parametrize(("rest_ms", "spared"), [(1.0, True), (10.0, False)])
+def test_rests_too_short_for_a_model_are_spared_with_the_calls(tmp_path, rest_ms, spared):
+    # GIVEN later passes of 60 calls of 2 ms and rests between them, beside steps that compute 29 ms
+    one = found(job(tmp_path, read_ms=10.0, later_ms=2.0, rest_ms=rest_ms))
+
+    # THEN three of four passes are expected to be saved with the rests that are the pipeline's
+    rests_s = 59 * rest_ms / 1000 if spared else 0.0
+    assert one.stall_s * 80 == pytest.approx(0.95 * 0.75 * 3 * (0.120 + rests_s), rel=0.01)
+    assert ("short rests between calls" in [entry.label for entry in one.evidence]) is spared
+    # ... and none of the rests is certain
+    assert one.gain is None or one.gain.low_s * 80 <= 0.7 * 0.75 * 3 * 0.120 * 1.01
 
 
 def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
