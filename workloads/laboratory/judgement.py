@@ -220,7 +220,8 @@ def judge(
     runs = printed_runs or ([] if by_hand is None or by_hand.failure else by_hand.runs)
     # What is promised is of the run as it was recorded; what is best, of a longer one.
     obtained = truth.times(runs, unit=said.unit) if runs else None
-    lasting = truth.times(runs, staged=said.first == STAGING).middle if runs else None
+    staged = said.first == STAGING or (by_hand is not None and by_hand.cure.name == STAGING)
+    lasting = truth.times(runs, staged=staged).middle if runs else None
     return Judgement(
         seed=seed,
         real=real,

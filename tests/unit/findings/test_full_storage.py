@@ -22,7 +22,7 @@ def two_epochs(logdir, *, steps=False):
                 at += file_ms
                 starts = begins + place / 100 if epoch == 0 else at - file_ms
                 calls.append((starts, at, 1 + place, "read", first + place, FILE_MB * 10**6, 0))
-            calls.append((at + 1, at + 1 + SYNC_MS, LOOP, "fsync", FILES, 0))
+            calls.append((at + 1, at + 1 + SYNC_MS, LOOP, "fsync", FILES, 0, 0))
             windows.append((begins, at + STEP_MS, at - begins))
             at += STEP_MS
     meta = {"machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 0.1}}

@@ -111,20 +111,16 @@ def test_threads_that_read_from_memory_hand_the_lock_over_most_of_the_time(tmp_p
 def test_threads_that_read_from_memory_later_are_no_trial(tmp_path, monkeypatch, beside_us, trial):
     # GIVEN a generator whose reads of 8 kB take 200 us in the first of four epochs, and 10 us from memory
     # in the others, and that takes 50 us or 1 ms for each beside that
-    generator, calls, steps, at = (
-        {"name": "from_generator", "does": ["python"], "function": "samples"},
-        [],
-        [],
-        0.0,
-    )
+    generator = {"name": "from_generator", "does": ["python"], "function": "samples"}
+    calls, steps, start, at = [], list[tuple[float, float, float]](), 0.0, 0.0
     for epoch in range(4):
         for n in range(1000):
             took_ms = 0.2 if epoch == 0 else 0.01
             calls.append((at, at + took_ms, 1, "pread", 0, 8 * KB, n * 8 * KB))
             at += took_ms + beside_us / 1000
             if n % 100 == 99:
-                start = steps[-1][1] if steps else 0.0
                 steps.append((start, at, 0.9 * (at - start)))
+                start = at
     meta = {
         "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": at / 1000},
         "pipelines": {"found": [{"stages": [generator], "datasets": 1, "iterators": 1}], "left_out": 0},

@@ -172,6 +172,8 @@ def test_a_promise_is_of_the_run_as_recorded_and_the_best_cure_of_a_longer_one()
     # THEN what was promised came, and it is the best cure of nothing
     one = judge(1, "w", said("staging"), of, real=True)
     assert (one.obtained, one.promise, one.lasting, one.best) == (2.0, "inside", 1.0, "")
+    # ... whichever finding says to copy
+    assert judge(1, "w", said("full_storage"), of, real=True).lasting == 1.0
 
 
 def test_a_finding_without_a_cure_is_not_measured_and_a_new_name_is_reported():
