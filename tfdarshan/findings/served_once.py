@@ -28,7 +28,7 @@ def storage_served_once(measures: Measures, *, mirrored: bool = False) -> bool:
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):
         return False
-    return pipeline.iterators > 1 and not pipeline.made_anew
+    return pipeline.iterators > 1 and not pipeline.made_anew and not pauses_last(measures)
 
 
 def memory_served_later(measures: Measures, *, mirrored: bool = False) -> bool:
@@ -42,7 +42,7 @@ def memory_served_later(measures: Measures, *, mirrored: bool = False) -> bool:
     if passes < SEVERAL or measures.summary.emulation is not None:
         return False
     one_pass = max(passes * measures.costs.storage_share, _passes_asked(measures, mirrored)) <= ONE_PASS
-    return (one_pass or measures.later_epochs_hardly_wait) and not _pauses_last(measures)
+    return (one_pass or measures.later_epochs_hardly_wait) and not pauses_last(measures)
 
 
 def _passes_asked(measures: Measures, by_name: bool) -> float:
@@ -55,10 +55,15 @@ def _passes_asked(measures: Measures, by_name: bool) -> float:
     return 1 + again_s / max(float(call_s.sum()) - again_s, 1e-12)
 
 
-def _pauses_last(measures: Measures) -> bool:
+def pauses_last(measures: Measures) -> bool:
     """Says whether training stands still in later pauses, too, for files that no step reads."""
     pauses = measures.pauses
-    if pauses is None or pauses.count < 2:
+    if pauses is None:
         return False
+    if pauses.count < 2:
+        # How long the pause after the last step is no step says, but what its calls take is known.
+        seen_s = float(measures.costs.call_s[pauses.rows].sum())
+        whole_s = float(measures.files.rows["time_s"].to_numpy()[pauses.rows].sum())
+        return whole_s - seen_s > HARDLY * seen_s
     first_s = pauses.reading_s - pauses.later_s
     return pauses.later_s / (pauses.count - 1) > HARDLY * first_s

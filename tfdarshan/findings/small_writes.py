@@ -22,6 +22,12 @@ CURE = Cure(
     "log = open(path, 'ab', buffering=1 << 20)",
     "log = open(path, 'ab', buffering=0)",
 )
+# A file that is flushed after each write, to be synced, leaves no buffer anything to collect.
+SYNCED_CURE = Cure(
+    "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
+)
+# From so many syncs a write on, each write is followed by one.
+EACH_SYNCED = 0.5
 # Where the job writes nothing large: what a byte of a large write costs.
 S_PER_BYTE = 1 / 300e6
 
@@ -59,6 +65,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     gain = measures.gain(0, 0, 0, assumed=[assumed], stall_s=stall_s, beside=beside, reads_as_much=True)
     per_file = np.bincount(segments.file[places][small], duration[small], minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
+    syncs = segments.file[output.chosen[output.within & output.sync]]
+    synced = int(np.isin(syncs, segments.file[places][small]).sum())
     return Finding(
         name=NAME,
         kind="problem",
@@ -75,7 +83,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=CURE,
+        cure=SYNCED_CURE if synced >= EACH_SYNCED * count else CURE,
         gain=gain,
         not_worth="where each line has to be there when the job is killed",
     )

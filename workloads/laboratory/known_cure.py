@@ -36,7 +36,8 @@ FINDINGS_OF = {
     "known size": ("eof_probes",),
     "moved": ("straggler",),
     "background checkpoint": ("checkpoint_stall",),
-    "one sync": ("fsync",),
+    # A log that is flushed and synced once is written once, too.
+    "one sync": ("fsync", "small_writes"),
     "buffered writes": ("small_writes",),
     # Of mapped files: none is drawn here, see tests/integration/test_mapped_findings.py.
     "read ahead of faults": ("mapped_wait",),

@@ -49,6 +49,24 @@ def test_small_writes_of_another_thread_cost_the_loop_nothing(tmp_path):
     assert diagnose(session).problems == ()
 
 
+@pytest.mark.parametrize(("apart", "synced"), [(1, True), (4, False)])
+def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apart, synced):
+    # GIVEN a write of 8 bytes that takes 10 ms in each step, and a quick sync after each or each fourth
+    calls = [(100 * n + 10, 100.0 * n + 20, LOOP, "write", 1, 8) for n in range(STEPS)]
+    calls += [(100 * n + 20, 100 * n + 20.1, LOOP, "fsync", 1, 0) for n in range(0, STEPS, apart)]
+    session = training(tmp_path, sorted(calls), epochs_of_steps(STEPS, 100, 1), paths=["/data/a", "/out/log"])
+
+    # WHEN
+    (first,) = diagnose(session).problems
+
+    # THEN who flushes the file after each is told to flush it less often, and of no line that he has not
+    assert first.name == "small_writes"
+    assert first.cure == (small_writes.SYNCED_CURE if synced else small_writes.CURE)
+    told = "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
+    assert (first.cure.what == told) is synced
+    assert (first.cure.line == "") is synced
+
+
 def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # GIVEN a sync of 30 ms a step
     calls = []

@@ -5,10 +5,12 @@ import pytest
 
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, INTERLEAVE, LOAD, PATHS, SHARDS
+from tests.unit.findings.test_validation import job as validated
 from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.record_files import in_shards_already
+from tfdarshan.findings.served_once import pauses_last
 
 KB = 1_000
 
@@ -123,3 +125,14 @@ def test_a_copy_is_won_back_by_what_later_epochs_ask_of_a_server(tmp_path, first
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+
+
+@pytest.mark.parametrize(("later_ms", "last"), [(5.0, True), (0.1, False)])
+def test_what_is_read_after_the_last_step_tells_who_serves_pauses(tmp_path, later_ms, last):
+    # GIVEN two epochs of steps, each followed by a pass over other files, of which the second takes as long
+    # as the first, or hardly anything
+    measures = measure(validated(tmp_path, epochs=2, later_ms=later_ms))
+    assert measures.pauses.count == 1
+
+    # THEN storage serves these files in later pauses, too, or memory does
+    assert pauses_last(measures) is last
