@@ -8,7 +8,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import Assumption
 from tfdarshan.findings.measures import CACHED, SEVERAL, Measures
 from tfdarshan.findings.more_readers import FULL, serial_share
-from tfdarshan.findings.processors import busy_cpus, left_by_steps
+from tfdarshan.findings.processors import busy_cpus, busy_steps, left_by_steps
 from tfdarshan.units import human_seconds, percent
 
 # Shares of what can overlap that do.
@@ -70,6 +70,18 @@ def storage_has_more(measures: Measures, waits_s: Array, typical_s: float) -> li
             f"{human_seconds(usual_s)}, is the only one that had no rest before it",
         )
     ]
+
+
+def leaves_a_processor(measures: Measures) -> list[Assumption]:
+    """Gives that processors are free for more threads, where steps and what goes on beside them leave none.
+
+    More threads do the same work in less time: they take a processor from steps that need all of them. A job
+    that waits for most of its time gains more than its steps lose.
+    """
+    busy, cpus, model = busy_steps(measures), measures.machine.cpus, measures.model
+    if busy is None or not cpus or cpus - min(busy, cpus) >= 1 or 2 * model.compute_s < model.unit_s:
+        return []
+    return [Assumption(PROCESSORS_FREE, "", "steps take longer beside the pipeline")]
 
 
 def processors_free(measures: Measures) -> list[Assumption]:

@@ -388,8 +388,12 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"
+    # A run waits for its first batch once, however long it is, and the next run for longer or less.
+    again_s = model.most_wait_s - model.first_wait_s + stall_s
+    once = kind == "problem" and model.certain and again_s < PROBLEM_SHARE * model.unit_s
     # A note promises what another cure gives, too, or nothing.
-    gain = None if kind == "note" and finding.gain.speedup < LEAST_SPEEDUP else finding.gain
+    gain = None if once or (kind == "note" and finding.gain.speedup < LEAST_SPEEDUP) else finding.gain
+    kind = "note" if once else kind
     return (
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share, gain=gain),
         _Left(left.wait_s - claimed_s, own_claimed_s),

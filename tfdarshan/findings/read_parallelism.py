@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from tfdarshan.findings.beside_compute import leaves_a_processor
 from tfdarshan.findings.decoding_time import decodes_longer
 from tfdarshan.findings.finding import Assumption, Evidence, Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
@@ -77,7 +78,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         # What a call decodes is the greater part of it, and `decode_bound` says what that gives.
         changes = [dataclasses.replace(change, other=1.0) for change in changes]
         served = dataclasses.replace(served, other=1.0)
-    gain, stall_s = _gain(measures, changes, [serves_more(measures)], by_loop=by_loop)
+    assumed = [serves_more(measures), *leaves_a_processor(measures)]
+    gain, stall_s = _gain(measures, changes, assumed, by_loop=by_loop)
     if_it_does, _ = _gain(measures, [served] * 3, [], by_loop=by_loop)
     gain = dataclasses.replace(gain, if_so_s=if_it_does.if_so_s)
     calls = measures.input_calls

@@ -15,7 +15,7 @@ from tfdarshan.findings.verdict import LITTLE
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 
-def job(logdir, calls, *, waits=0.9, cpus=None):
+def job(logdir, calls, *, waits=0.9, cpus=None, cpu_s=1.0):
     """Gives a session of steps of 50 ms that wait for calls which read one large file each."""
     readers = 1 + max(reader for _, _, reader, _ in calls)
     made = [
@@ -25,7 +25,7 @@ def job(logdir, calls, *, waits=0.9, cpus=None):
     end = max(call[1] for call in calls)
     steps = [(50.0 * n, 50.0 * n + 50, 50 * waits) for n in range(int(end // 50))]
     paths = [f"/data/{reader}" for reader in range(readers)]
-    meta = {} if cpus is None else {"machine": {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": 1.0}}
+    meta = {} if cpus is None else {"machine": {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": cpu_s}}
     return training(logdir, made, steps, paths=paths, sizes=[10**12] * readers, meta=meta)
 
 
@@ -83,6 +83,26 @@ def test_storage_that_waits_promises_for_certain(tmp_path):
     assert first.name == "read_parallelism"
     assert first.gain.speedup_range[0] > 1.5
     assert "full_storage" not in names(session)
+
+
+@pytest.mark.parametrize(
+    ("waits", "busy", "certain"),
+    [(0.25, 1.5, False), (0.25, 0.5, True), (0.9, 1.5, True)],
+    ids=["steps leave half of one", "steps leave more than one", "steps hardly compute"],
+)
+def test_more_threads_need_a_processor_that_steps_leave(tmp_path, waits, busy, certain):
+    # GIVEN storage that waits, two processors, and a job that keeps 1.5 of them busy, or half of one
+    calls = calls_of(Delay(5), readers=2, rest_ms=rests(1))
+    lasts_s = max(call[1] for call in calls) / 1e3
+    session = job(tmp_path, calls, waits=waits, cpus=2, cpu_s=busy * lasts_s)
+
+    # THEN threads that would take a processor from steps which mostly compute give nothing certain
+    gain = next(one.gain for one in diagnose(session).findings if one.name == "read_parallelism")
+    assert gain.speedup > 1.2
+    assert (gain.speedup_range[0] > 1) is certain
+    assert [one.refuted_by for one in gain.doubts] == (
+        [] if certain else ["steps take longer beside the pipeline"]
+    )
 
 
 def test_one_reader_shows_nothing_so_nothing_is_certain(tmp_path):

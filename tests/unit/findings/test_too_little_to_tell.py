@@ -48,6 +48,19 @@ def test_the_first_batchs_wait_is_no_certain_gain(tmp_path):
             assert finding.gain.speedup_range[0] < 1.05, finding.name
 
 
+@pytest.mark.parametrize(("wait_ms", "first_ms", "problem"), [(2, 400, False), (12, 400, True)])
+def test_the_first_batchs_wait_alone_is_no_problem(tmp_path, wait_ms, first_ms, problem):
+    # GIVEN forty steps of 100 ms that wait 2 ms of it, or 12, but for the first one, which waits 400 ms
+    calls, windows = waiting_reads(40, wait_ms=wait_ms, first_ms=first_ms)
+    session = training(tmp_path, calls, windows, paths=[f"/data/{n}" for n in range(4)], sizes=[10**9] * 4)
+
+    # THEN what a run waits for once, however long it is, is a tenth of this one, and no problem
+    found = diagnose(session)
+    assert found.verdict.wait_share > 0.1
+    assert bool(found.problems) is problem
+    assert problem or all(one.gain is None for one in found.findings)
+
+
 @pytest.mark.parametrize("name", ["read_parallelism", "small_files"])
 def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
     # GIVEN a job without steps, one thread of which reads files of 4 kB all the time
