@@ -16,7 +16,7 @@ from tfdarshan.units import percent
 HEALTHY_SHARE = 0.05
 # From this share of the wait on, file calls are what was waited for.
 MUCH_OF_WAIT = 0.3
-LITTLE = "That gives little, if anything: runs of one job differ by as much."
+LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
 FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain"
@@ -111,8 +111,8 @@ def make_verdict(
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
     if little is not None:
         well = f"Healthy: {waits} of step time waits for input. " if healthy else ""
-        why = " ".join([*doubts, well + _lost(measures, little)])
-        text = " ".join([why, *_cure(little), *([LITTLE] if little.gain is None else [])])
+        why = " ".join([*doubts, well + _lost(measures, little), *([LITTLE] if little.gain is None else [])])
+        text = " ".join([why, *_cure(little)])
         state = "healthy" if healthy else "unknown"
         return Verdict(text, state, model.wait_share, little.name, little.gain, "", why, little.name)
     if healthy:

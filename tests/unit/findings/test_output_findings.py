@@ -7,14 +7,19 @@ from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.findings import checkpoint_stall, fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
 from tfdarshan.options import Options
+from tfdarshan.reports.text.list_text import why
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Headline
+from tfdarshan.sessions.catalogue import list_sessions
 
 MB = 1 << 20
 STEPS = 20
 NAMES = ["/data/a", "/out/ckpt-1.data-00000-of-00001"]
-LITTLE = "That gives little, if anything: runs of one job differ by as much."
+LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 KERNEL = {"rchar": 0, "read_bytes": 0}
 
 
@@ -113,8 +118,18 @@ def test_what_gives_little_is_worth_a_word_where_nothing_gives_more(tmp_path, sy
     assert (verdict.state, verdict.finding, verdict.gain) == (state, "fsync" if named else "", None)
     well = "Healthy: 1.0 % of step time waits for input."
     assert (well in verdict.sentence) is (state == "healthy" and named)
-    assert verdict.sentence.endswith(f"{found.named.cure.what} {LITTLE}" if named else " is worth it.")
+    assert verdict.sentence.endswith(f"{LITTLE} {found.named.cure.what}" if named else " is worth it.")
     assert (" of step time is lost because the training loop syncs files, " in verdict.sentence) is named
+
+    # ... nor do the tab and a list of sessions say more
+    (headline,) = (panel for panel in findings_panels(found) if isinstance(panel, Headline))
+    assert (LITTLE in headline.sentence, headline.promise) == (named, "")
+    (listed,) = list_sessions(tmp_path)
+    listing = {
+        "healthy": "healthy",
+        "unknown": "no cure is certain; the training loop syncs files, 5.2 ms each time",
+    }
+    assert why(listed, kept_verdict(found, 2.0)) == listing[state]
 
 
 @pytest.mark.parametrize(

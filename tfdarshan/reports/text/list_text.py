@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tfdarshan.file_name import printable
+from tfdarshan.findings import input_bound
 from tfdarshan.findings.kept_verdicts import KeptVerdict
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
@@ -64,8 +65,10 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
         return "healthy"
     if verdict.state == "slow":
         return f"{verdict.title}; {cure_elsewhere(verdict)}" if verdict.cured else verdict.title
-    if verdict.wait_share is not None:
+    if verdict.wait_share is not None and verdict.finding in ("", input_bound.NAME):
         return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
+    if verdict.wait_share is not None:
+        return f"no cure is certain; {verdict.title}"
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
 
 
