@@ -18,6 +18,7 @@ from tfdarshan.findings import (
     input_bound,
     read_parallelism,
     shard_imbalance,
+    shuffle_buffer,
     slow_node,
     slow_rank,
     small_writes,
@@ -53,6 +54,8 @@ WORTH_A_TRIAL = 1.1
 WORTH_A_WORD = 0.03
 # These are notes by their own rule where they are no more than a guess.
 GUESSES = (read_parallelism.NAME,)
+# What these wait for with the first batch they wait for in each epoch.
+EACH_EPOCH = (shuffle_buffer.NAME,)
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -391,6 +394,7 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     # A run waits for its first batch once, however long it is, and the next run for longer or less.
     again_s = model.most_wait_s - model.first_wait_s + stall_s
     once = kind == "problem" and model.certain and again_s < PROBLEM_SHARE * model.unit_s
+    once = once and finding.name not in EACH_EPOCH
     # A note promises what another cure gives, too, or nothing.
     gain = None if once or (kind == "note" and finding.gain.speedup < LEAST_SPEEDUP) else finding.gain
     kind = "note" if once else kind
