@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 from tfdarshan.file_name import printable
-from tfdarshan.findings import input_bound
 from tfdarshan.findings.kept_verdicts import KeptVerdict
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
@@ -20,6 +19,8 @@ from tfdarshan.units import human_seconds, human_times, percent, plural, shorten
 # A narrow terminal has no room for when and how long, others not for how long, or not for years.
 WIDEST_NAME, NARROW, USUAL, WIDE = 40, 80, 100, 120
 YEAR = len("2024-")
+# What names no cure: nothing, or how long steps wait, whatever for. Their module loads pandas.
+NO_CURE = ("", "input_bound")
 Group = Sequence[ListedSession]
 Verdicts = Mapping[Path, KeptVerdict]
 STATES = {
@@ -65,7 +66,7 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
         return "healthy"
     if verdict.state == "slow":
         return f"{verdict.title}; {cure_elsewhere(verdict)}" if verdict.cured else verdict.title
-    if verdict.wait_share is not None and verdict.finding in ("", input_bound.NAME):
+    if verdict.wait_share is not None and verdict.finding in NO_CURE:
         return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
     if verdict.wait_share is not None:
         return f"no cure is certain; {verdict.title}"
