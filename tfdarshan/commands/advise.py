@@ -117,7 +117,7 @@ def command(arguments: argparse.Namespace) -> int:
         write_plot(decision.advice, arguments.plot)
     if planned is not None and not arguments.json:
         job = sessions[-1].meta[0].get("command", "")
-        _write(planned, arguments, job, mirrored=decision.advice.mirrored)
+        _write(planned, arguments, job, mirrored=bool(decision.advice.mirrored))
     if arguments.json:
         print_json(
             {"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None}

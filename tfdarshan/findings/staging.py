@@ -15,7 +15,7 @@ from tfdarshan.findings.kept_copies import kept_copies
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.served_once import SERVED_ONCE, storage_served_once
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
-from tfdarshan.staging.candidate import databases
+from tfdarshan.staging.candidate import ASKED_BY_NAME, LOOKED_AT, databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.probe import TierProbe
@@ -31,10 +31,12 @@ LEAST_BYTES, LEAST_CALLS, MUCH = 1 << 18, 30, 0.5
 # A disk that was assumed, not measured, has to be so many times quicker than storage for a lower bound.
 MARGIN = 4.0
 ONCE = f"{SERVED_ONCE.format(what='copy')}helps only if several runs use it."
-MIRRORED = (
-    "Have the job read the mirror that the commands make there: it asks for its files by name, and "
-    "`run --staged` would ask the originals."
-)
+THERE = "Have the job read the mirror that the commands make there: "
+MIRRORED = {
+    ASKED_BY_NAME: f"{THERE}it asks for its files by name, and `run --staged` would ask the originals.",
+    LOOKED_AT: f"{THERE}`run --staged` would first look at each original on the slow server, to see whether "
+    "it has changed, which a mirror does not notice.",
+}
 NOT_FOR_DECODING = Assumption(
     "batches wait for these reads, not for what decodes beside them",
     "",
@@ -78,7 +80,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
     files, expected = _worth(whole, facts, size, _copied(whole, facts, by_hand))
     gain, once = (
         _gain(measures, whole, files, size, expected, fast_tier),
-        storage_served_once(measures, mirrored=whole.found.mirrored),
+        storage_served_once(measures, mirrored=bool(whole.found.mirrored)),
     )
     in_steps_s = np.where(valuation.in_pauses, 0.0, saved)[files.staged]
     stall_s = facts.loop_share * float(in_steps_s.sum()) + expected.still_s
@@ -142,8 +144,8 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"
         words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
-        mirrored = whole.found.mirrored
-        words += [MIRRORED] if mirrored else []
+        mirrored = bool(whole.found.mirrored)
+        words += [MIRRORED[whole.found.mirrored]] if mirrored else []
         rows = whole.found.rows[~by_sqlite]
         lines.append(copied(measures, rows, everything=all_of_it, mirrored=mirrored).lines)
     # Where commands stage other files, too, the line of the database is one of several.

@@ -64,7 +64,8 @@ class Advice:
     `later` is what the page cache may serve of a run's later epochs; what is expected is of the first.
 
     `stat_s` is the thread seconds per epoch in stats of the candidates by name. What is promised counts them
-    only if the job is `mirrored`: to read copies and links in one folder, which answer them.
+    only if the job is `mirrored`, for the reason that is given: to read copies and links in one folder, which
+    answer them.
 
     `rest` is what staging all that fits would give, where the small set of files was chosen: those that give
     nearly all of it; None where all that fits was.
@@ -95,7 +96,7 @@ class Advice:
     later: LaterEpochs
     rest: RuleResult | None
     stat_s: float
-    mirrored: bool
+    mirrored: str
     reasons: tuple[Reason, ...]
 
     @property
@@ -162,17 +163,16 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
     """
     if question.input_wait is None:
         question = dataclasses.replace(question, input_wait=facts.input_wait)
-    found = find_candidates(use, slow=question.slow, fast=question.fast)
     whole = stage_all(
         use,
         facts,
         fast_tier,
-        found=found,
+        found=find_candidates(use, slow=question.slow, fast=question.fast),
         session_epochs=question.session_epochs,
         input_wait=question.input_wait,
         block_bytes=question.block_bytes,
     )
-    valuation = whole.valuation
+    found, valuation = whole.found, whole.valuation
     picked = _pick(question, use, valuation)
     members, rest = _members(picked, valuation, facts, question)
     rules = _rules(valuation, members, facts, question)

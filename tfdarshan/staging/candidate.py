@@ -34,6 +34,9 @@ MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
 # Where stats by name take this share of the time in calls, the job is better led to a folder than each of its
 # opens to a copy, which leaves such stats where they are.
 MUCH_ASKED = 1 / 3
+# Why a job is better led to a folder: stats by name, which `run --staged` leaves to the slow server, take
+# much of the time in calls; or looks at originals, which it makes in opens, may take much of what is left.
+ASKED_BY_NAME, LOOKED_AT = "names", "looks"
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ class Candidates:
         recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
             of them that storage served; where a file was read once, one.
         asked: Whether opening the file asks a slow server, bool.
-        mirrored: Whether the job is to read copies and links in one folder: stats by name, which
-            `run --staged` leaves to the slow server, take much of the time in calls.
+        mirrored: Why the job is to read copies and links in one folder, "" if it need not: ASKED_BY_NAME
+            or LOOKED_AT.
         looks: What a run with the copies takes for looks at the originals, which it makes in opens.
         left_out: Why other files are none.
         reread_share: Share of all passes that came after a file's first.
@@ -73,7 +76,7 @@ class Candidates:
     storage_passes: Array
     recurring: Array
     asked: Array
-    mirrored: bool
+    mirrored: str
     looks: Looks
     left_out: tuple[LeftOut, ...]
     reread_share: float
@@ -104,7 +107,7 @@ def find_candidates(
     recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
     spared_s = use.meta_s[rows] * share
     asked = _asks_server(use, rows)
-    mirrored = _asked_by_name(use, rows, asked)
+    mirrored = ASKED_BY_NAME if _asked_by_name(use, rows, asked) else ""
     looks = _looks(use, rows, asked & (not mirrored), use.run_s)
     if asked.any():
         # A server that is slow to open a file is so at each open, though memory has the bytes.
@@ -137,6 +140,14 @@ def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
     looks = _looks(use, found.rows, found.asked & (not found.mirrored), run_s)
     spared_s = found.looks.expected_s - looks.expected_s
     return dataclasses.replace(found, looks=looks, pass_s=found.pass_s + spared_s / found.passes)
+
+
+def without_looks(use: FileUse, found: Candidates) -> Candidates:
+    """Gives the same for a job that reads a mirror: nothing looks at originals, and copies answer stats."""
+    nothing = _looks(use, found.rows, np.zeros_like(found.asked), use.run_s)
+    spared_s = found.looks.expected_s + np.where(found.asked, use.stat_s[found.rows], 0.0)
+    pass_s = found.pass_s + spared_s / found.passes
+    return dataclasses.replace(found, mirrored=LOOKED_AT, looks=nothing, pass_s=pass_s)
 
 
 def _looks(use: FileUse, rows: Array, asked: Array, run_s: float) -> Looks:

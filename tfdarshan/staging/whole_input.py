@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.staging.candidate import Candidates, find_candidates, look_anew
+from tfdarshan.staging.candidate import Candidates, find_candidates, look_anew, without_looks
 from tfdarshan.staging.expectation import Expectation, expect
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
-from tfdarshan.staging.valuation import Valuation, value_candidates
+from tfdarshan.staging.valuation import Valuation, total, value_candidates
 
 # So often the length of a run with copies is worked out anew from the looks that it makes.
 ROUNDS = 3
+# A mirror is named where looks at originals may take this share of what is left of a run with copies. In runs
+# of programs that start at once they took half of what they may.
+MUCH_LOOKED = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -84,4 +88,14 @@ def stage_all(
         if np.array_equal(whole.found.looks.expected_s, again.looks.expected_s):
             break
         whole = staged(again)
+    if not whole.found.mirrored and _looks_take_much(whole, facts, wait):
+        return staged(without_looks(use, whole.found))
     return whole
+
+
+def _looks_take_much(whole: WholeInput, facts: RunFacts, input_wait: float | None) -> bool:
+    """Says whether looks may take much of what is left of a run, were the fast tier to take nothing."""
+    time = dataclasses.replace(whole.valuation.thread_time(), fast_s=0.0, still_fast_s=0.0)
+    left = expect(facts, whole.valuation.epochs, time, input_wait)
+    looks_s = total(whole.found.looks.most_s) / max(facts.readers, 1.0) / whole.valuation.epochs
+    return looks_s >= MUCH_LOOKED * (left.epoch_s - left.saved_s) > 0

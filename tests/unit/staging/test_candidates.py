@@ -2,13 +2,14 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
-from tfdarshan.staging.candidate import find_candidates
+from tfdarshan.staging.candidate import LOOKED_AT, find_candidates
 from tfdarshan.staging.whole_input import stage_all
 
 KB = 1_000
@@ -18,7 +19,7 @@ def candidates(session):
     return find_candidates(measure(session).use_and_facts[0])
 
 
-def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=()):
+def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=(), step_ms=20):
     """Gives a session that reads files in epochs, of which memory serves all but the first."""
     at, calls = 0.0, []
     for epoch in range(epochs):
@@ -31,7 +32,7 @@ def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=()):
             at = end
     paths = [f"/data/{file:03}.sqlite" for file in range(files)] + list(more)
     calls += [(at, at + 0.01, 1, "stat", files + place, 0) for place in range(len(more))]
-    steps = epochs_of_steps(int(at // 20) + 1, 20, 19)
+    steps = epochs_of_steps(int(at // 20) + 1, step_ms, 19)
     return training(logdir, calls, steps, paths=paths, sizes=[100 * KB] * files + [-1] * len(more))
 
 
@@ -109,8 +110,8 @@ def test_a_look_by_fuse_may_take_as_long_as_an_open(tmp_path):
 
 
 def test_what_a_look_may_take_is_in_the_bounds_of_what_is_promised(tmp_path):
-    # GIVEN one epoch of opens and reads that a thread makes, and training waits for
-    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1)).use_and_facts
+    # GIVEN one epoch of opens and reads that a thread makes, and training waits for, and computes for longer
+    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1, step_ms=80)).use_and_facts
 
     # WHEN looks have to be made by the opens, or none has
     slow, fuse = (
@@ -123,6 +124,31 @@ def test_what_a_look_may_take_is_in_the_bounds_of_what_is_promised(tmp_path):
     assert kept.saved_s == pytest.approx(asked.saved_s)
     assert kept.low_s - asked.low_s == pytest.approx(FILES * LOOK_S, rel=0.1)
     assert kept.low_s < kept.saved_s - 0.8 * FILES * LOOK_S
+
+
+@pytest.mark.parametrize(("step_ms", "mirrored"), [(20, LOOKED_AT), (60, "")])
+def test_looks_that_may_take_much_of_what_is_left_are_spared_by_a_mirror(tmp_path, step_ms, mirrored):
+    # GIVEN opens of 10 ms, and steps that compute for 1 ms or 41
+    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1, step_ms=step_ms)).use_and_facts
+
+    # WHEN all is staged
+    found = stage_all(use, facts, LOCAL_SSD)
+
+    # THEN looks of half an open each are compared with what is left of the run, and a mirror makes none
+    assert found.found.mirrored == mirrored
+    assert found.found.looks.most_s.sum() == pytest.approx(0 if mirrored else FILES * LOOK_S, rel=0.06)
+    # ... so that they are no part of what is left in the lower bound
+    assert (facts.training_s - found.expected.low_s < 0.15) == bool(mirrored)
+
+
+def test_a_mirror_for_looks_answers_stats_too(tmp_path):
+    # GIVEN the same with stats of 3 ms of each file
+    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1)).use_and_facts
+    asking = dataclasses.replace(use, stat_s=np.where(use.is_input, 3e-3, 0).astype(np.float32))
+
+    # THEN a mirror's gain counts them
+    plain, more = (stage_all(one, facts, LOCAL_SSD).valuation.slow_s.sum() for one in (use, asking))
+    assert more - plain == pytest.approx(FILES * 3e-3, rel=0.05)
 
 
 def test_a_run_that_copies_make_short_looks_less_often(tmp_path):

@@ -83,6 +83,28 @@ def test_a_mirror_is_for_what_is_asked_by_name(tmp_path):
     assert "run --staged" not in finding.cure.line
 
 
+def test_a_mirror_is_for_looks_that_take_much(tmp_path):
+    # GIVEN a job that takes 20 ms for each open on a slow server, and 10 ms for a read, and hardly computes
+    session = asking_job(tmp_path, stat_ms=0, open_ms=20.0)
+
+    # WHEN
+    advice, finding = advise(session), staging(session)
+
+    # THEN the job reads a folder, and both say why
+    assert finding.cure.what.endswith(
+        "Have the job read the mirror that the commands make there: `run --staged` would first look at each "
+        "original on the slow server, to see whether it has changed, which a mirror does not notice."
+    )
+    assert "\ntfdarshan stage apply plan.json --mirror\n" in finding.cure.line
+    assert (
+        "looks those of `run --staged` at originals may take 33.3 % or more of what is left of a run: "
+        "a mirror makes none"
+    ) in " ".join(render(advice).split())
+    # ... and no word of a mirror where opens ask no server
+    near = asking_job(tmp_path / "near", stat_ms=0, open_ms=0.1)
+    assert "mirror" not in staging(near).cure.what + render(advise(near))
+
+
 def test_no_looks_are_made_of_a_mirror(tmp_path):
     use = measure(asking_job(tmp_path, open_ms=20.0)).use_and_facts[0]
     looks = find_candidates(dataclasses.replace(use, run_s=1e4)).looks

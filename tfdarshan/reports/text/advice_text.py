@@ -8,8 +8,10 @@ from tfdarshan.analysis.time_model import FEWEST_FILES, TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice, CacheFacts
+from tfdarshan.staging.candidate import LOOKED_AT
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
+from tfdarshan.staging.whole_input import MUCH_LOOKED
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
@@ -123,6 +125,7 @@ def _job(advice: Advice, width: int) -> str:
         ("from storage", f"{percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}"),
         ("re-reads", _again(cache)),
         *_stats(advice),
+        *_looks(advice),
     ]
     return "\n".join(["The job", *fact_lines(said, width, JOB, "  ")])
 
@@ -135,6 +138,17 @@ def _stats(advice: Advice) -> list[tuple[str, str]]:
     if advice.mirrored:
         return [("stats", f"{taken}, in the gain: the job reads a mirror, whose copies answer them")]
     return [("stats", f"{taken}, not in the gain: `run --staged` asks the originals")]
+
+
+def _looks(advice: Advice) -> list[tuple[str, str]]:
+    """Says why the job is to read a mirror, where that is for looks at originals."""
+    if advice.mirrored != LOOKED_AT:
+        return []
+    said = (
+        f"those of `run --staged` at originals may take {percent(MUCH_LOOKED, 1)} or more of what is left of "
+        "a run: a mirror makes none"
+    )
+    return [("looks", said)]
 
 
 def _again(cache: CacheFacts) -> str:

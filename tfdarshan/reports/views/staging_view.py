@@ -187,7 +187,7 @@ def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
         root="DATA" if redacted else common_folder(paths),
         everything=decision.advice.rest is None,
         room_bytes=query.room_bytes,
-        mirrored=decision.advice.mirrored,
+        mirrored=bool(decision.advice.mirrored),
     )
     measured = source.fast_tier is not None
     lines = [
