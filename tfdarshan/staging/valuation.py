@@ -61,9 +61,9 @@ class Valuation:
         return self.slow_s - self.fast_s
 
     def thread_time(self, members: Array | None = None) -> ThreadTime:
-        """Sums up the time of some candidates, or of all, with its uncertainty."""
+        """Sums up the time of some candidates, or of all, and how uncertain it is of those that gain."""
         rows = slice(None) if members is None else members
-        count = len(self.found.rows) if members is None else len(members)
+        count = np.count_nonzero(self.saved_s[rows] > 0)
         still = self.in_pauses[rows]
         return ThreadTime(
             total(self.slow_s[rows]),

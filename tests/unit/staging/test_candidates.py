@@ -239,3 +239,25 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
     assert cure.line.splitlines() == [
         "cp -u /data/samples.sqlite DIR/", 'database = sqlite3.connect("DIR/samples.sqlite")'
     ]  # fmt: skip
+
+
+def test_files_that_gain_nothing_make_nothing_surer(tmp_path):
+    # GIVEN four files whose opens and reads take long, for different times, and 36 that gain nothing
+    calls, at = [], 0.0
+    for file in range(FILES):
+        open_ms, read_ms = (5.0 + file, 20.0 + 10 * file) if file < 4 else (0.02, 0.03)
+        calls += [(at, at + open_ms, 1, "open", file, 0)]
+        calls += [(at + open_ms, at + open_ms + read_ms, 1, "read", file, 100 * KB)]
+        at += open_ms + read_ms
+    paths = [f"/data/{file:03}.jpg" for file in range(FILES)]
+    steps = epochs_of_steps(int(at // 20) + 1, 20, 19)
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[100 * KB] * FILES)
+
+    # WHEN
+    valuation = stage_all(*measure(session).use_and_facts, LOCAL_SSD).valuation
+
+    # THEN what is uncertain of these four is as uncertain of all
+    gaining = np.flatnonzero(valuation.saved_s > 0)
+    assert 0 < len(gaining) < FILES
+    of_all, of_these = valuation.thread_time(), valuation.thread_time(gaining)
+    assert of_all.doubt == of_these.doubt > 0
