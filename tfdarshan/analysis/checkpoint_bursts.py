@@ -22,6 +22,8 @@ GAP_NS = 500_000_000
 LEAST_BYTES = 1 << 20
 # Another save of a later step comes after a pause of so long, and of such a part of a step.
 LEAST_PAUSE_NS, PAUSE_OF_A_STEP = 1_000_000, 0.1
+# Where no step is known, after one that a step of training fits into.
+PAUSE_NS = 50_000_000
 NUMBER = re.compile(r"\d+")
 # What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
 SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")
@@ -41,10 +43,11 @@ def checkpoint_bursts(
     gap_ns: int = GAP_NS,
     least_bytes: int = LEAST_BYTES,
 ) -> pd.DataFrame:
-    """Groups writes that are less than `gap_ns` apart; where steps are known, those of each save.
+    """Groups writes that are less than `gap_ns` apart, those of each save.
 
     A later step's writes, after a pause, are another save if they begin a file anew, or go to a file of the
-    same name but for its numbers.
+    same name but for its numbers. Where no step is known, those are after a pause of `PAUSE_NS`, of saves
+    that are large enough by themselves.
 
     Args:
         segments: The session's calls, or those of `load_writes`.
@@ -66,10 +69,13 @@ def checkpoint_bursts(
     reached = np.maximum.accumulate(writes.end_ns)
     paths = files.paths
     pause_ns = writes.start_ns[1:] - reached[:-1]
-    begins = (pause_ns >= gap_ns) | _next_save(writes, paths, pause_ns, windows)
-    heads = np.flatnonzero(np.concatenate([[True], begins]))
-    bounds = np.append(heads, len(writes))
+    apart = np.concatenate([[True], pause_ns >= gap_ns])
+    heads = np.flatnonzero(apart | np.concatenate([[False], _next_save(writes, paths, pause_ns, windows)]))
     total = np.add.reduceat(writes.length, heads)
+    if windows is None:
+        heads = heads[apart[heads] | (total >= least_bytes)]
+        total = np.add.reduceat(writes.length, heads)
+    bounds = np.append(heads, len(writes))
     stdio = np.array([operation.module == "STDIO" for operation in writes.operations])
     rows = [
         _row(writes.where(slice(bounds[burst], bounds[burst + 1])), paths, stdio)
@@ -98,10 +104,11 @@ def load_bursts(processes: Sequence[ProcessData], names: FileNames) -> pd.DataFr
 def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindows | None) -> Array:
     """Says of each write but the first whether it begins another save than the write before it, bool."""
     if windows is None:
-        return np.zeros(len(pause_ns), bool)
-    step = np.searchsorted(windows.start_ns, writes.start_ns, side="right")
-    typical_ns = float(np.median(windows.end_ns - windows.start_ns))
-    later = (np.diff(step) > 0) & (pause_ns >= max(LEAST_PAUSE_NS, PAUSE_OF_A_STEP * typical_ns))
+        later = pause_ns >= PAUSE_NS
+    else:
+        step = np.searchsorted(windows.start_ns, writes.start_ns, side="right")
+        typical_ns = float(np.median(windows.end_ns - windows.start_ns))
+        later = (np.diff(step) > 0) & (pause_ns >= max(LEAST_PAUSE_NS, PAUSE_OF_A_STEP * typical_ns))
     touched, place = np.unique(writes.file, return_inverse=True)
     names = [SAVER_SUFFIX.sub("", str(paths[file].as_py())) for file in touched.tolist()]
     name = np.unique(names, return_inverse=True)[1][place]

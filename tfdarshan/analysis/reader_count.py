@@ -30,12 +30,14 @@ class ReaderCount:
         threads: Threads that made calls at a time, `threads_at_a_time`.
         together: Calls at a time while at least one was running, mean.
         busy_share: Share of the readers' time spent in calls while the pipeline was active.
+        alive: Threads that make as many calls as others, whatever these take: `threads_alive`.
     """
 
     readers: float
     threads: float
     together: float
     busy_share: float
+    alive: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,29 @@ def count_readers(
     readers = min(max(found if found is not None else reached, reached, together), max(threads, together))
     # A pool's threads take turns: what counts is how many were ever at work at a time.
     share = together * busy / (readers * seconds.sum()) if seconds.sum() > 0 else 0.0
-    return ReaderCount(max(1.0, readers), threads, together, min(1.0, share))
+    alive = max(threads, threads_alive(thread_ns, lives))
+    return ReaderCount(max(1.0, readers), threads, together, min(1.0, share), alive)
+
+
+def threads_alive(thread_ns: Array, lives: ThreadLives) -> float:
+    """Gives how many threads there are at a time: those between their first call and their last one.
+
+    Each counts as one, however long it was in calls: of a pool's threads one may have met the file that takes
+    longest. What is given is the median over the time in which there are some, at least 1.
+
+    Args:
+        thread_ns: Time in calls of each thread; those without are none.
+        lives: When it made them.
+    """
+    busy = thread_ns > 0
+    if not busy.any():
+        return 1.0
+    ends = np.concatenate([lives.first_ns[busy], lives.last_ns[busy]])
+    moments, place = np.unique(ends, return_inverse=True)
+    signs = np.repeat([1.0, -1.0], len(ends) // 2)
+    alive = np.cumsum(np.bincount(place, signs, minlength=len(moments)))[:-1]
+    lasting = np.diff(moments) * (alive > 0)
+    return max(1.0, _weighted_median(alive, lasting)) if lasting.any() else 1.0
 
 
 def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.call_kinds import KIND, kinds_of
-from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.checkpoint_bursts import GAP_NS, NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, stalled_s
 from tfdarshan.analysis.segments import WRITE
@@ -82,7 +82,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
             why = f"whether {plural(len(bursts), 'burst')} of writes held anything up: {measures.why_no_wait}"
             return Unknown(NAME, why, measures.recorded.to_mark_steps)
         return None
-    if windows is None and not (_alike(bursts) and measures.input_calls.calls):
+    if windows is None and not (
+        _alike(bursts) and measures.input_calls.calls and _leaves_time(measures, bursts)
+    ):
         return _burst_note(measures, bursts, stalls)
     units = measures.model.units
     most_s = max(stall_s, excess_s(windows, bursts) - float(synced.sum()))
@@ -148,6 +150,12 @@ def _alike(bursts) -> bool:  # type: ignore[no-untyped-def]
     forms = {NUMBER.sub("#", f"{row.directory}/{row.name}") for row in bursts.itertuples()}
     size = (bursts["bytes"] / bursts["files"].clip(lower=1)).to_numpy(np.float64)
     return len(bursts) > 1 and len(forms) == 1 and bool(size.max() <= ALIKE * size.min())
+
+
+def _leaves_time(measures: Measures, bursts: pd.DataFrame) -> bool:
+    """Says whether saves are so far apart that a burst buffer, which writes each twice, may have the time."""
+    pauses_ns = bursts["start_ns"].to_numpy(np.int64)[1:] - bursts["end_ns"].to_numpy(np.int64)[:-1]
+    return not saves_by_tensorflow(measures) or bool((pauses_ns >= GAP_NS).all())
 
 
 def _saves(bursts) -> Assumption:  # type: ignore[no-untyped-def]

@@ -101,7 +101,12 @@ def runs_as_many(measures: Measures, stage: Stage | None, calls: int) -> bool:
 
 
 def reads_as_many(measures: Measures, readers: int) -> bool:
-    """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to."""
+    """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to.
+
+    Threads of Python's own do if there are so many, however few of them are in a call at once.
+    """
+    if own_threads(measures) > 1 and round(measures.pipeline.readers.alive) >= readers:
+        return True
     pipeline = input_pipeline(measures)
     return pipeline is not None and runs_as_many(measures, pipeline.reader, readers)
 
@@ -187,7 +192,7 @@ def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool
 def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
     if reads_by_workers(measures):
         return Cure(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
-    threads = round(measures.pipeline.readers.threads)
+    threads = round(measures.pipeline.readers.alive)
     if threads <= 1:
         # Who reads ahead of the loop in a thread has no pool.
         what += " Now a thread of the job's own reads one after the other: let more do it."

@@ -10,7 +10,7 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import MS, epochs_of_steps, training
 from tfdarshan.analysis.merged_calls import in_order
-from tfdarshan.analysis.reader_count import ThreadLives, threads_at_a_time
+from tfdarshan.analysis.reader_count import ThreadLives, threads_alive, threads_at_a_time
 from tfdarshan.findings.measurement import measure
 from tfdarshan.session import open_session
 from tfdarshan.staging.run_facts import run_facts
@@ -177,3 +177,16 @@ def test_threads_at_a_time_are_those_that_are_at_work_together():
 
     assert threads_at_a_time(busy, lives) == pytest.approx(2, rel=0.01)
     assert threads_at_a_time(np.zeros(5), lives) == 1
+
+
+def test_threads_of_a_pool_are_as_many_whoever_meets_the_slow_file():
+    # GIVEN four threads for 10 s, then four others, of which one is in calls ten times as long as each other
+    busy = np.array([10, 1, 1, 1, 1, 1, 1, 1, 0]) * 1e8
+    lives = ThreadLives(
+        np.array([0] * 4 + [11] * 4 + [0]) * 10**9, np.array([10] * 4 + [20] * 4 + [20]) * 10**9
+    )
+
+    # THEN four are alive at a time, and one without a call is none
+    assert threads_alive(busy, lives) == 4
+    assert threads_at_a_time(busy, lives) < 4
+    assert threads_alive(np.zeros(9), lives) == 1

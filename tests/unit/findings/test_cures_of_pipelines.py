@@ -18,6 +18,7 @@ from tfdarshan.findings.pipeline_api import (
     more_decoding,
     more_readers,
     read_ahead,
+    reads_as_many,
 )
 from tfdarshan.workloads.laboratory.applied import apply_lines
 from tfdarshan.workloads.laboratory.contradiction import contradictions
@@ -182,6 +183,28 @@ def test_a_session_in_which_nobody_looked_keeps_the_usual_words(tmp_path):
 def test_more_calls_are_not_offered_again_where_they_are_there(tmp_path, calls, pool_threads, offered):
     session = job(tmp_path, PATHS, LOAD | {"calls": calls}, BATCH, pool_threads=pool_threads)
     assert ("read_parallelism" in names(session)) == offered
+
+
+def test_a_pool_is_as_large_as_it_is_whichever_thread_meets_the_slow_file(tmp_path):
+    # GIVEN sixteen threads that read for 5 ms of each 60, and one of them once for 2 s
+    calls = [(0.0, 2000.0, 1, "pread", 0, 4 * KB, 0)]
+    calls += [
+        (at, at + 5, tid, "pread", tid, 4 * KB, 4 * KB * number)
+        for number, at in enumerate(range(0, 2400, 60))
+        for tid in range(1 if at >= 2000 else 2, 17)
+    ]
+    steps = [(60.0 * n, 60.0 * n + 60, 50.0) for n in range(40)]
+    session = training(
+        tmp_path, sorted(calls), steps, paths=[f"/data/{tid}" for tid in range(17)], sizes=[10**9] * 17,
+        meta={"pipelines": {"found": [], "left_out": 0}},
+    )  # fmt: skip
+
+    # THEN a pool of as many is none that reads more at a time, and the line that goes says so
+    measures = measure(session)
+    assert measures.pipeline.readers.threads < 12
+    assert reads_as_many(measures, 16)
+    assert not reads_as_many(measures, 32)
+    assert more_readers(measures, 32, 16).instead_of == "pool = ThreadPoolExecutor(16)"
 
 
 @pytest.mark.parametrize(("last", "offered"), [(BATCH, True), (PREFETCH, False)])

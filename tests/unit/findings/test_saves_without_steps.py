@@ -7,6 +7,7 @@ from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.findings import checkpoint_stall
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.units import human_bytes
 
 MB = 1 << 20
 
@@ -47,6 +48,40 @@ def test_they_hold_up_the_thread_that_writes_them(tmp_path):
     named = next(entry for entry in one.gain.assumptions if entry.claim == "these are checkpoints")
     assert named.support == "4 files named alike, of 16.8 MB each"
     assert named.refuted_by == "what is written is read soon after"
+
+
+def test_saves_less_than_half_a_second_apart_are_as_many_as_there_are(tmp_path):
+    # GIVEN four saves of 340 ms with 250 ms of reading and computing between
+    session = job(tmp_path, ALIKE, apart_ms=250.0, save_ms=340.0)
+
+    # THEN each is one, and they hold the main thread up
+    one = saves(session)
+    assert (one.kind, diagnose(session).verdict.finding) == ("problem", "checkpoint_stall")
+    shown = {entry.label: entry.value for entry in one.evidence}
+    assert (shown["bursts"], shown["held up"]) == (4, pytest.approx(1.36))
+
+
+def test_a_burst_buffer_is_promised_nothing_of_saves_that_follow_closely(tmp_path):
+    # GIVEN the same of TensorFlow's, which a burst buffer would write and read once more
+    session = job(tmp_path, TENSORFLOWS, apart_ms=250.0, save_ms=340.0)
+
+    assert (saves(session).kind, saves(session).gain) == ("note", None)
+    assert saves(session).title == "the main thread writes 67.1 MB in 4 bursts, 1.360 s in all"
+
+
+@pytest.mark.parametrize(
+    ("names", "size", "apart_ms"),
+    [
+        (["/out/mean.npy", "/out/std.npy", "/out/labels.npy", "/out/ids.npy"], 16 * MB, 250.0),
+        (ALIKE, MB // 2, 250.0),
+        (ALIKE, 16 * MB, 40.0),
+    ],
+    ids=["other names", "small ones", "one after the other"],
+)
+def test_what_is_written_closely_is_one_burst_unless_it_is_a_save_by_itself(tmp_path, names, size, apart_ms):
+    session = job(tmp_path, names, apart_ms=apart_ms, sizes=(size,) * 4, reads=apart_ms > 100)
+
+    assert saves(session).title.startswith(f"the main thread writes {human_bytes(4 * size)} in 1 burst, ")
 
 
 @pytest.mark.parametrize(
