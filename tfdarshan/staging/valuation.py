@@ -63,7 +63,7 @@ class Valuation:
     def thread_time(self, members: Array | None = None) -> ThreadTime:
         """Sums up the time of some candidates, or of all, and how uncertain it is of those that gain."""
         rows = slice(None) if members is None else members
-        count = np.count_nonzero(self.saved_s[rows] > 0)
+        count = int(np.count_nonzero(self.saved_s[rows] > 0))
         still = self.in_pauses[rows]
         return ThreadTime(
             total(self.slow_s[rows]),
