@@ -9,6 +9,7 @@ from tfdarshan.findings.best_cure import why_better
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
 from tfdarshan.findings.promise_words import most_words, promise_words
+from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.units import percent
 
@@ -183,6 +184,11 @@ def _no_cure(measures: Measures) -> str:
         )
     if measures.slow_share <= CACHED:
         return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
+    if memory_served_later(measures):
+        return (
+            f"{part} of that for file calls of the first epoch: memory served later ones, so a longer run waits "
+            "for less of its time, and no cure known here gives much of that back."
+        )
     return f"{part} of that for file calls: no cure known here gives much of that back."
 
 

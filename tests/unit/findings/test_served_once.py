@@ -47,6 +47,23 @@ def small(
     )  # fmt: skip
 
 
+def two_epochs(logdir, *, first_ms, later_ms):
+    """Gives two epochs of 640 files, of which 32 readers read 32 at a time, and the kernel fetched half."""
+    at, steps = 0.0, []
+    calls: list[tuple] = []
+    for epoch in range(2):
+        taken = later_ms if epoch else first_ms
+        for first in range(0, 640, 32):
+            calls += [(at, at + taken, 1 + n, "pread", first + n, 1000 * KB, 0) for n in range(32)]
+            steps.append((at, at + taken + 1, taken))
+            at += taken + 1
+    return training(
+        logdir, calls, steps, paths=[f"/data/{n}.bin" for n in range(640)], sizes=[1000 * KB] * 640,
+        kernel={"rchar": 1280_000 * KB, "read_bytes": 640_000 * KB},
+        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34}},
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -104,6 +121,19 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+
+
+def test_what_explains_little_of_a_wait_is_no_answer_to_it(tmp_path):
+    # GIVEN a first epoch that storage serves, and a second one that memory does, of 6 % of the wait
+    found = diagnose(two_epochs(tmp_path, first_ms=60.0, later_ms=4.0))
+
+    # THEN what spares the second one is a note, and the answer is the first one
+    (kept,) = (one for one in found if one.name == "fits_in_memory")
+    assert (kept.kind, found.verdict.finding) == ("note", "input_bound")
+    assert found.verdict.sentence == (
+        "97.0 % of step time waits for input, 100.0 % of that for file calls of the first epoch: memory served "
+        "later ones, so a longer run waits for less of its time, and no cure known here gives much of that back."
+    )
 
 
 @pytest.mark.parametrize(("stages", "kind"), [((CACHE, BATCH), "note"), ((BATCH,), "problem")])
