@@ -14,7 +14,7 @@ from tfdarshan.analysis.in_order.held_calls import HeldCalls
 from tfdarshan.analysis.in_order.input_look import AskedCalls, InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts
-from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowReads
+from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls
 from tfdarshan.analysis.in_order.read_pieces import ReadPieces, ScatteredReads
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls
 from tfdarshan.analysis.in_order.write_calls import WriteCalls
@@ -34,7 +34,7 @@ CLASSES = (
     AskedCalls, CallGroup, ComparedReads, DepthPhases, FileCosts, FileEntry, FileTotals, HeldCalls,
     InputFacts, InputPipeline, MountFigures, Operation, PassSample, PauseCounts, PauseReading, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReadPieces, ReaderCount, ReadingTimes, ScatteredReads, Segments,
-    SharedReads, SlowReads, StoredCalls, Thread, UnionPartial, WriteCalls,
+    SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip
 
 

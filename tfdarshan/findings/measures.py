@@ -21,8 +21,9 @@ from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.first_pass import waited_after_s
 from tfdarshan.analysis.in_order.input_look import InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseReading
-from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowReads, compared_reads, slow_reads
+from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls, compared_reads, slow_calls
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.in_order.waited_alone import waited_alone_ns
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
@@ -177,15 +178,38 @@ class Measures:
         """Yields calls on input within the steps, at least those within some stretches of time."""
         return self._input_again(self.session_calls.within(start_ns, end_ns))
 
-    def slow_reads(self, times: float) -> SlowReads:
+    def slow_reads(self, times: float) -> SlowCalls:
         """Gives the reads that took so many times as long as they usually do."""
         model, files = self.read_cost, len(self.files)
-        return self.kept.get("slow reads", lambda: slow_reads(self.calls_again("read"), model, files, times))
+        return self.kept.get("slow reads", lambda: slow_calls(self.calls_again("read"), model, files, times))
+
+    def slow_opens(self, times: float) -> SlowCalls:
+        """Gives the opens that took so many times as long as they usually do."""
+        costs, files = self.costs, len(self.files)
+        opened = costs.opens > 0
+        usual_s = float(np.median(costs.open_s[opened] / costs.opens[opened])) if opened.any() else 0.0
+        model = TimeModel(usual_s, 0.0, files, 1.0, 0.0)
+        return self.kept.get("slow opens", lambda: slow_calls(self.calls_again("open"), model, files, times))
 
     def compared_reads(self, files: Array) -> ComparedReads:
         """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
         model, name = self.read_cost, f"compared_and_stored_reads,{digest_of(files)}"
         return self.kept.get(name, lambda: compared_reads(self.calls_again("read"), model, files))
+
+    def waited_alone_s(self, files: Array) -> float:
+        """Gives what of a unit steps wait with calls on some files under way, a mask, and no others.
+
+        It is 0 where no step says that it waited.
+        """
+        waits = None if self.windows is None else self.windows.waits
+        if waits is None:
+            return 0.0
+
+        def make() -> int:
+            return waited_alone_ns(self.input_within(*waits), files, covered(*waits))
+
+        alone_ns = self.kept.get(f"waited_alone,{digest_of(files)}", make)
+        return alone_ns / 1e9 / self.model.units
 
     def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps.

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.in_order.read_judge import SlowReads
+from tfdarshan.analysis.in_order.read_judge import SlowCalls
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
@@ -20,6 +20,7 @@ from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.staging.candidate import SLOW_OPEN_S
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "straggler"
@@ -83,7 +84,7 @@ def find(measures: Measures) -> Finding | None:
         f"{slow.times:.1f} times as long as others of their size",
         "they are as slow after they were moved",
     )
-    gain, stall_s = _gain(measures, _beyond_others(measures, slow), assumed)
+    gain, stall_s = _gain(measures, slow, assumed)
     chosen = np.isin(rows, slow.rows)
     order = np.argsort(-taken[chosen], kind="stable")
     share = percent(float(taken[chosen].sum()), whole)
@@ -118,23 +119,46 @@ def find(measures: Measures) -> Finding | None:
 
 def _beyond_others(measures: Measures, slow: Slow) -> CallGroup:
     """Gives the part of the slow files' calls that others do not take."""
-    taken_s, theirs = measures.costs.call_s, np.isin(np.arange(len(measures.files)), slow.rows)
-    calls = part_of(measures, measures.input_calls, taken_s, theirs)
-    return calls.scaled(min(1.0, slow.excess_s / max(float(taken_s[theirs].sum()), LEAST_S)))
+    calls = part_of(measures, measures.input_calls, measures.costs.call_s, _mask(measures, slow))
+    return calls.scaled(_beyond_share(measures, slow))
 
 
-def _gain(measures: Measures, calls: CallGroup, assumed: Assumption) -> tuple[Gain, float]:
-    """Gives the gain when so much of the calls' time is gone, and what of it is no input wait."""
+def _beyond_share(measures: Measures, slow: Slow) -> float:
+    """Gives what share of the slow files' time others do not take."""
+    return min(1.0, slow.excess_s / max(float(measures.costs.call_s[slow.rows].sum()), LEAST_S))
+
+
+def _mask(measures: Measures, slow: Slow) -> Array:
+    return np.isin(np.arange(len(measures.files)), slow.rows)
+
+
+def _held_up_s(measures: Measures, slow: Slow) -> tuple[float, float, float]:
+    """Gives what of a unit the loop waits for slow files alone: at least, as expected and at most.
+
+    Where batches keep their order, readers rest once they are as far ahead as they may be. What the
+    processors did meanwhile, such as decoding other files, they still have to do: at worst all they did, and
+    by and large what they do at any time, but for the steps.
+    """
     model = measures.model
+    alone_s = _beyond_share(measures, slow) * measures.waited_alone_s(_mask(measures, slow))
+    if model.cpu_s is None:
+        return 0.0, 0.0, alone_s
+    beside = min(1.0, max(0.0, model.cpu_s - model.compute_s) / model.unit_s)
+    return max(0.0, alone_s - model.cpu_s), alone_s * (1 - beside), alone_s
+
+
+def _gain(measures: Measures, slow: Slow, assumed: Assumption) -> tuple[Gain, float]:
+    """Gives the gain when the files are as quick as others, and what of it is no input wait."""
+    model, calls, held_up_s = measures.model, _beyond_others(measures, slow), _held_up_s(measures, slow)
     pipeline, loop = measures.pipeline_s(calls.beside_s), calls.within_s / model.units
     # Where batches keep their order, a slow file holds up others that are ready: at most every one. The calls
     # that are left are made by as many as the pipeline may make at best.
     at_best = max(model.readers, measures.pipeline.readers.threads, _calls_at_a_time(measures))
     rest = (measures.input_calls.beside_s - calls.beside_s) / at_best / model.units
     gain = measures.gain(
-        0.6 * pipeline,
-        pipeline,
-        max(pipeline, min(2 * pipeline, model.storage_s - rest / QUICKER)),
+        max(0.6 * pipeline, held_up_s[0]),
+        max(pipeline, held_up_s[1]),
+        max(pipeline, held_up_s[2], min(2 * pipeline, model.storage_s - rest / QUICKER)),
         assumed=[assumed, *measures.shared],
         stall_s=(0.6 * loop, loop, loop),
     )
@@ -233,35 +257,44 @@ def _slow_files(measures: Measures, rows: Array, taken: Array, usual: Array) -> 
     slow = taken >= limit * reference * usual
     if not slow.any():
         return None
-    reads = None
+    once = False
     if measures.traced:
         # Slow at that time, or slow by themselves? A slow moment is none of a file's doing.
-        reads = measures.slow_reads(SLOW_FILE)
-        taken = np.maximum(taken - reads.moments_s[rows], 0.0)
-        slow = (taken >= limit * reference * usual) & _throughout(reads)[rows]
+        reads, opens = measures.slow_reads(SLOW_FILE), measures.slow_opens(SLOW_FILE)
+        taken = np.maximum(taken - reads.moments_s[rows] - opens.moments_s[rows], 0.0)
+        each_time = _slow_to_open(measures, opens)[rows]
+        slow = (taken >= limit * reference * usual) & (_throughout(reads)[rows] | each_time)
+        if not _again(reads, rows[slow]):
+            slow &= each_time
+        times_slow = np.where(each_time, opens.slow[rows], reads.slow[rows])[slow]
+        # Most were slow in one read alone.
+        once = len(times_slow) > 1 and float(np.median(times_slow)) <= 1
     count = int(np.count_nonzero(slow))
     if not count or count > max(1, MOST_FILES * len(rows)):
         return None
-    if reads is not None and not _again(reads, rows[slow]):
-        return None
     excess = float((taken[slow] - reference * usual[slow]).sum())
     times = float(taken[slow].sum() / (reference * usual[slow].sum()))
-    once = reads is not None and count > 1 and _slow_once(reads, rows[slow])
     return Slow(rows[slow], excess, times, plural(count, "file"), once)
 
 
-def _slow_once(reads: SlowReads, rows: Array) -> bool:
-    """Says whether most of some files were slow in one read alone."""
-    return float(np.median(reads.slow[rows])) <= 1
+def _slow_to_open(measures: Measures, opens: SlowCalls) -> Array:
+    """Says of each file whether it was slow to open by itself, at several times: memory has its data later.
+
+    What a server is slow to say of a name it is slow to say in each epoch, whoever serves the reads. What the
+    kernel knows is no server's doing: of quick opens the first one in each epoch is as many times slower.
+    """
+    asked = measures.costs.open_s > SLOW_OPEN_S * measures.costs.opens
+    found: Array = asked & (opens.begins >= SEVERAL_TIMES) & (opens.alone >= opens.made / 2)
+    return found
 
 
-def _throughout(reads: SlowReads) -> Array:
+def _throughout(reads: SlowCalls) -> Array:
     """Says of each file whether it was slow in half of its reads; of few reads the sum says enough."""
     found: Array = (reads.made < MANY_READS) | (reads.alone >= reads.made / 2)
     return found
 
 
-def _again(reads: SlowReads, rows: Array) -> bool:
+def _again(reads: SlowCalls, rows: Array) -> bool:
     """Says whether files were slow at several times, or for many reads: else the machine stood still."""
     several = int(reads.begins[rows].sum()) >= SEVERAL_TIMES
     return several or int(reads.alone[rows].sum()) >= MANY_SLOW_CALLS * len(rows)

@@ -203,7 +203,7 @@ def _lasted_ns(segments: Segments, places: Array) -> Array:
 
 
 def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
-    """Gives the columns of `SlowReads`."""
+    """Gives the columns of `SlowCalls`."""
     file, taken_s = calls.column("file", calls.reads), calls.taken_s(calls.reads)
     usual = usual_s(model, calls.column("length", calls.reads))
     slow = taken_s / usual >= times
@@ -212,6 +212,21 @@ def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
     begins = alone & ~np.append(False, slow[:-1])
     weights = (None, slow, alone, begins, moment * (taken_s - usual))
     return [np.bincount(file, weight, minlength=count) for weight in weights]
+
+
+def waited_alone_ns(calls: AtOnce, files: Array, windows) -> int:
+    """Gives the waits in which calls on some files were under way, and no others."""
+    waits = covered(windows.start_ns, windows.wait_end_ns)
+    others = calls.places[~files[calls.column("file", calls.places)]]
+    all_ns, others_ns = (
+        int(
+            covered(calls.column("start_ns", some), calls.column("end_ns", some))
+            .within(waits.start_ns, waits.end_ns)
+            .sum()
+        )
+        for some in (calls.places, others)
+    )
+    return all_ns - others_ns
 
 
 def compared(calls: AtOnce, model, files: Array):

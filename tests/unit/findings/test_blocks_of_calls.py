@@ -20,6 +20,7 @@ from tests.unit.findings.calls_at_once import (
     scattered_reads,
     slow_sums,
     streamed_share,
+    waited_alone_ns,
     worked_ns,
 )
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -28,7 +29,7 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.in_order import input_look, session_calls, stored_calls
 from tfdarshan.analysis.in_order.pause_calls import FEWEST_CALLS
-from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_reads
+from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_calls
 from tfdarshan.analysis.in_order.stretches import PARTS, Stretches
 from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
 from tfdarshan.analysis.in_order.write_calls import KeptWrites
@@ -151,12 +152,15 @@ def check_pace(measures, calls):
 
 def check_slow(measures, calls, count):
     model = measures.read_cost
-    found = slow_reads(measures.calls_again("read"), model, count, SLOW_FILE)
+    found = slow_calls(measures.calls_again("read"), model, count, SLOW_FILE)
     for column, expected in zip(
         dataclasses.astuple(found), slow_sums(calls, model, count, SLOW_FILE), strict=True
     ):
         np.testing.assert_allclose(column, expected, atol=1e-12)
     files = np.arange(count) % 2 == 0
+    if measures.windows is not None and measures.windows.wait_end_ns is not None:
+        alone_ns = waited_alone_ns(calls, files, measures.windows)
+        assert measures.waited_alone_s(files) == pytest.approx(alone_ns / 1e9 / measures.model.units)
     (reads, depth, times) = compared(calls, model, files)
     both = compared_reads(measures.calls_again("read"), model, files)
     assert both.reads == reads

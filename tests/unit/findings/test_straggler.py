@@ -8,6 +8,8 @@ from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import SHARDS
 from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.straggler import find
 
 KB = 1_000
 QUICK_MS, SLOW_MS = 2.0, 60.0
@@ -181,3 +183,96 @@ def test_a_folder_is_slow_for_more_than_a_few_reads(tmp_path, slow_reads, named)
     session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[72 * 256 * KB] * 8)
 
     assert (found(session) is not None) is named
+
+
+def epochs_from_memory(logdir, open_ms, *, epochs=4, reads=1):
+    """Gives a session of files read whole by one reader; memory serves the reads of all epochs but the first.
+
+    `open_ms(file, epoch)` is what it takes to open a file.
+    """
+    at = 0.0
+    calls: list[tuple] = []
+    for epoch in range(epochs):
+        for file in range(100):
+            opened = at + open_ms(file, epoch)
+            calls.append((at, opened, 1, "open", file, 0))
+            at = opened
+            for part in range(reads):
+                end = at + (QUICK_MS if epoch == 0 else 0.05)
+                calls.append((at, end, 1, "read", file, 100 * KB, part * 100 * KB))
+                at = end
+    paths = [f"/data/{file:04}" for file in range(100)]
+    return training(logdir, calls, steps_until(at), paths=paths, sizes=[reads * 100 * KB] * 100)
+
+
+@pytest.mark.parametrize("reads", [1, 8])
+def test_a_file_that_is_slow_to_open_in_each_epoch_is_named_though_memory_serves_its_reads(tmp_path, reads):
+    # GIVEN a server that takes 200 ms to open one of its files, and 1 ms to open any other
+    session = epochs_from_memory(tmp_path, lambda file, epoch: 200 if file == 47 else 1, reads=reads)
+
+    assert found(session).files == ("/data/0047",)
+
+
+def test_a_file_that_was_slow_to_open_twice_is_not(tmp_path):
+    # GIVEN one that takes as long in all, in two epochs of four
+    session = epochs_from_memory(tmp_path, lambda file, epoch: 400 if file == 47 and epoch in (1, 3) else 1)
+
+    assert found(session) is None
+
+
+def test_files_that_are_slow_to_open_beside_each_other_are_not(tmp_path):
+    # GIVEN a server that stands still in each epoch for a while, in which three files in a row are opened
+    session = epochs_from_memory(tmp_path, lambda file, epoch: 200 if file in (47, 48, 49) else 1)
+
+    assert found(session) is None
+
+
+def pool_in_order(logdir, busy_s):
+    """Gives four epochs of five steps that wait for eight readers each; of one file of forty in each epoch.
+
+    It takes 100 ms to open that one, others 4 ms; memory serves the reads of later epochs.
+    """
+    at, calls, steps = 0.0, [], []
+    for epoch in range(4):
+        for step in range(5):
+            ready = at
+            for reader in range(8):
+                opened = at + (100.0 if (step, reader) == (2, 3) else 4.0)
+                end = opened + (4.0 if epoch == 0 else 0.05)
+                calls.append((at, opened, 1 + reader, "open", 8 * step + reader, 0))
+                calls.append((opened, end, 1 + reader, "read", 8 * step + reader, 100 * KB))
+                ready = max(ready, end)
+            steps.append((at, ready + 5, ready - at))
+            at = ready + 5
+    paths = [f"/data/{file:04}" for file in range(40)]
+    meta = {"machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": busy_s}}
+    return training(logdir, calls, steps, paths=paths, sizes=[100 * KB] * 40, meta=meta)
+
+
+def test_a_slow_file_that_all_readers_wait_for_costs_what_steps_wait_for_it_alone(tmp_path):
+    gain = found(pool_in_order(tmp_path, 0.1)).gain
+
+    # THEN it is not shared out to eight readers: steps wait 384 ms for it, of 591 ms
+    assert gain.expected_s == pytest.approx(0.384 / 20, rel=0.1)
+    assert gain.low_s > 0.5 * gain.expected_s
+
+
+def test_what_the_processors_did_while_steps_waited_for_a_slow_file_is_still_to_be_done(tmp_path):
+    idle, busy = (found(pool_in_order(tmp_path / str(busy_s), busy_s)).gain for busy_s in (0.1, 0.4))
+
+    assert busy.low_s < idle.low_s
+    assert busy.expected_s < idle.expected_s
+
+
+def test_the_file_that_each_epoch_begins_with_is_not_slow_where_the_kernel_opens_all(tmp_path):
+    # GIVEN files that memory serves; the first one of each epoch is opened 140 times slower than others
+    at, calls = 0.0, []
+    for _ in range(4):
+        for file in range(100):
+            opened = at + (0.28 if file == 0 else 0.002)
+            calls += [(at, opened, 1, "open", file, 0), (opened, opened + 0.01, 1, "read", file, 10 * KB)]
+            at = opened + 1
+    paths = [f"/data/{file:04}" for file in range(100)]
+    measures = measure(training(tmp_path, calls, steps_until(at), paths=paths, sizes=[10 * KB] * 100))
+
+    assert find(measures) is None

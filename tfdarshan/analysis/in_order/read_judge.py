@@ -1,4 +1,4 @@
-"""Reads judged by what reads of their size usually take: which files were slow, and whether by themselves."""
+"""Calls judged by what calls like them usually take: which files were slow, and whether by themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfdarshan.analysis.slow_moments import NEIGHBOURS, slow_moments
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import TimeModel
 
-# Reads after one that have to be known before it is judged, and before it.
+# Calls after one that have to be known before it is judged, and before it.
 REACH = NEIGHBOURS - 1
 
 
@@ -25,14 +25,14 @@ def usual_s(model: TimeModel, length: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class SlowReads:
-    """Reads that took several times as long as they usually do; one entry per row of the file table.
+class SlowCalls:
+    """Calls of one kind that took several times as long as usual; one entry per row of the file table.
 
     Attributes:
-        made: All reads, int64.
+        made: All calls, int64.
         slow: Slow ones, int64.
-        alone: Those of them that were not slow beside slow reads of other files, int64.
-        begins: Those of these before which no read was slow, of whatever file, int64.
+        alone: Those of them that were not slow beside slow ones of other files, int64.
+        begins: Those of these before which no call was slow, of whatever file, int64.
         moments_s: By how much the others took longer than usual, in seconds, float64.
     """
 
@@ -43,12 +43,12 @@ class SlowReads:
     moments_s: Array
 
 
-def slow_reads(blocks: Iterable[Segments], model: TimeModel, files: int, times: float) -> SlowReads:
+def slow_calls(blocks: Iterable[Segments], model: TimeModel, files: int, times: float) -> SlowCalls:
     """Finds them.
 
     Args:
-        blocks: Reads with data, in order of start.
-        model: What reads take.
+        blocks: Reads with data, or other calls of one kind, in order of start.
+        model: What they take.
         files: Rows of the file table.
         times: So many times as long is slow.
     """
@@ -56,16 +56,16 @@ def slow_reads(blocks: Iterable[Segments], model: TimeModel, files: int, times: 
     for block in blocks:
         taken_s, usual = (block.end_ns - block.start_ns) / 1e9, usual_s(model, block.length)
         sums.add(block.file, taken_s / usual >= times, taken_s - usual)
-    return sums.reads()
+    return sums.calls()
 
 
 class _SlowSums:
-    """Judges each read once those around it are known."""
+    """Judges each call once those around it are known."""
 
     def __init__(self, files: int) -> None:
         self._sums = np.zeros((4, files), np.int64)
         self._moments_s = np.zeros(files)
-        # Reads that are judged already, and reads that are not: as many of each as reach to others.
+        # Calls that are judged already, and calls that are not: as many of each as reach to others.
         self._held = (np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0))
         self._judged = 0
 
@@ -77,10 +77,10 @@ class _SlowSums:
         )
         self._judge(len(self._held[0]) - REACH)
 
-    def reads(self) -> SlowReads:
+    def calls(self) -> SlowCalls:
         self._judge(len(self._held[0]))
         made, slow, alone, begins = self._sums
-        return SlowReads(made, slow, alone, begins, self._moments_s)
+        return SlowCalls(made, slow, alone, begins, self._moments_s)
 
     def _judge(self, until: int) -> None:
         file, slow, excess_s = self._held
