@@ -123,7 +123,7 @@ def measure_input(
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
     handed_s = windows.handed_s if windows is not None and pipelines_of(metas[0]) else 0.0
     model = _model(clock, windows, pipeline, calls, cpu_s, handed_s)
-    model = _with_shared_writes(model, files, costs, session_calls)
+    model = _with_shared_writes(model, files, costs, session_calls, loop_thread(processes[0]))
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
@@ -168,7 +168,11 @@ def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
 
 
 def _with_shared_writes(
-    model: StepModel, files: FileTable, costs: FileCosts, session_calls: SessionCalls
+    model: StepModel,
+    files: FileTable,
+    costs: FileCosts,
+    session_calls: SessionCalls,
+    is_loop: Callable[[Thread], bool],
 ) -> StepModel:
     """Gives the model with what writes to the input's storage may take longer for the reads beside them.
 
@@ -184,9 +188,10 @@ def _with_shared_writes(
     turns, small = model.overlap / (1 + model.overlap), NO_WRITES
     if all_s >= NOISE * model.all_s:
         read_bytes = float(costs.read_bytes[here].sum()) / max(float(costs.reads[here].sum()), 1.0)
-        small = small_writes(session_calls.in_memory, here, read_bytes)
+        small = small_writes(session_calls.in_memory, here, read_bytes, is_loop)
     shared_s = max(turns * all_s, turns * max(all_s - small.all_s, 0.0) + small.for_reads_s)
-    return dataclasses.replace(model, shared_writes_s=min(shared_s / model.units, model.compute_s))
+    shared_s, seen_s = (min(part / model.units, model.compute_s) for part in (shared_s, small.seen_s))
+    return dataclasses.replace(model, shared_writes_s=shared_s, writes_for_reads_s=min(seen_s, shared_s))
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:

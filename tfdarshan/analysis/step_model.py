@@ -88,6 +88,7 @@ class StepModel:
         first_wait_s: What the first step waited longer than others, over their number: it has none before it.
         shared_writes_s: What of C writes to the input's storage take longer, at most, because it is read from
             meanwhile.
+        writes_for_reads_s: What of that is expected: those that follow each other are so much quicker.
     """
 
     unit: str
@@ -105,6 +106,7 @@ class StepModel:
     handed_s: float = 0.0
     first_wait_s: float = 0.0
     shared_writes_s: float = 0.0
+    writes_for_reads_s: float = 0.0
 
     @property
     def all_s(self) -> float:

@@ -42,6 +42,7 @@ NOT_FOR_DECODING = Assumption(
     "",
     "decoding them keeps a processor busy throughout",
 )
+WRITES_WAIT, AS_LONG = "the training loop's writes wait for these reads", "they take as long without these"
 # The files that give this share of the gain are the hot ones.
 MOST_OF_IT = 0.9
 
@@ -83,7 +84,7 @@ def find(measures: Measures, fast_tier: TierProbe = LOCAL_SSD) -> Finding | None
         storage_served_once(measures, mirrored=bool(whole.found.mirrored)),
     )
     in_steps_s = np.where(valuation.in_pauses, 0.0, saved)[files.staged]
-    stall_s = facts.loop_share * float(in_steps_s.sum()) + expected.still_s
+    stall_s = facts.loop_share * float(in_steps_s.sum()) + expected.still_s + expected.writes_s
     stall_s *= valuation.epochs / measures.model.units
     slow, fast = (valuation.epochs * seconds for seconds in _taken(whole, files))
     storage_bytes = float(use.storage_bytes[rows[files.chosen]].sum())
@@ -213,6 +214,9 @@ def _gain(
     assumed = [measures.waited, *(() if by_loop else measures.shared), faster]
     if facts.may_wait_for_decoding:
         assumed.append(NOT_FOR_DECODING)
+    if expected.writes_s > 0:
+        each = f"{human_seconds(units_s * expected.writes_s)} a {model.unit}"
+        assumed.append(Assumption(WRITES_WAIT, f"{each}; those with no read between are quick", AS_LONG))
     return Gain(model.unit, model.unit_s, low, likely, high, tuple(assumed), if_so)
 
 

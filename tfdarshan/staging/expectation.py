@@ -40,6 +40,7 @@ class Expectation:
         high_s: The upper bound.
         still_s: Of `saved_s`, what the loop stood still for between steps.
         if_so_s: What it takes less if these files are what the job waits for; `saved_s` where that is known.
+        writes_s: Of `saved_s`, what writes by the loop take less that no longer wait for reads.
     """
 
     epoch_s: float
@@ -48,6 +49,7 @@ class Expectation:
     high_s: float
     still_s: float = 0.0
     if_so_s: float = 0.0
+    writes_s: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -136,30 +138,45 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         min(max(less_s, 0.0) * epochs / stood, facts.pauses_s) for less_s in _saved_thread_s(pauses, stood)
     ]
 
-    def saved(place: int, thread_s: float, at_a_time: float, chance: float = 1.0) -> float:
-        """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole."""
+    def saved(
+        place: int, thread_s: float, at_a_time: float, chance: float = 1.0, written_s: float = 0.0
+    ) -> float:
+        """Gives what an epoch is shorter by: what the loop's own thread stands still for counts whole.
+
+        While a write waits for reads these go on, and what they did then they have to do later.
+        """
         woken_s = min(WAKE_S[place] * time.waits * epochs, readers * model.other_s)
         less_s = max(thread_s, 0.0) * epochs + woken_s
-        waited_s = model.saved_s((1 - loop) * less_s / at_a_time)
+        beside_s = (1 - loop) * less_s / at_a_time
+        waited_s = model.saved_s(beside_s)
+        written_s = max(0.0, model.saved_s(beside_s, written_s, 1.0) - waited_s) if written_s > 0 else 0.0
         waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)
-        return min(waited_s + loop * less_s + still_s[place], whole_s)
+        return min(waited_s + written_s + loop * less_s + still_s[place], whole_s)
 
     whole_s = facts.training_s
     known = model.certain or facts.loop_reads
     most_s = [max(0.0, whole_s - share * facts.worked_s) for share in STILL_WORKED]
     low_s = saved(0, slower, readers, 1.0 if model.certain else 0.0) if known else still_s[0]
-    if_so_s, likely_s = saved(1, if_so, readers), saved(1, likely, readers, model.chance_of_wait)
-    low_s = min(low_s, most_s[0])
-    if_so_s, likely_s = (min(seconds, most_s[1]) for seconds in (if_so_s, likely_s))
-    high_s = saved(2, faster, together)
     # What is written to the same storage is written sooner if less is read from it.
     gone = min(1.0, time.slow_s * epochs / max(readers * model.storage_s, 1e-9))
+    seen_s = gone * model.writes_for_reads_s
+    if_so_s, likely_s, unwritten_s = (
+        min(saved(1, thread_s, readers, chance, written_s), most_s[1])
+        for thread_s, chance, written_s in (
+            (if_so, 1.0, seen_s),
+            (likely, model.chance_of_wait, seen_s),
+            (likely, model.chance_of_wait, 0.0),
+        )
+    )
+    low_s = min(low_s, most_s[0])
+    high_s = saved(2, faster, together)
     writes_s = gone * model.shared_writes_s if likely_s > 0 else 0.0
     high_s = min(high_s + writes_s, whole_s)
     low_s = min(low_s, likely_s)
     low_s = max(0.0, low_s - noise_s(whole_s, low_s))
-    high_s = _at_most(whole_s, likely_s, high_s, writes_s)
-    found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s)
+    sooner_s = likely_s - unwritten_s
+    high_s = _at_most(whole_s, likely_s, high_s, writes_s - min(sooner_s, writes_s))
+    found_s = (whole_s, likely_s, low_s, max(high_s, if_so_s), still_s[1], if_so_s, sooner_s)
     return Expectation(*(seconds / epochs for seconds in found_s))
 
 

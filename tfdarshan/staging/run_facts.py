@@ -336,6 +336,7 @@ def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:
         cpu_s=None if None in used else sum(value or 0.0 for value in used),
         handed_s=sum(model.units * model.handed_s for model in models),
         shared_writes_s=sum(model.units * model.shared_writes_s for model in models),
+        writes_for_reads_s=sum(model.units * model.writes_for_reads_s for model in models),
     )  # fmt: skip
 
 

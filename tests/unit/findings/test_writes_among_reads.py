@@ -7,6 +7,7 @@ import pytest
 from tests.closed_readers import Delay, Queue, calls_of
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.test_more_readers import rests
+from tfdarshan.findings import staging
 from tfdarshan.findings.measurement import measure
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.expectation import LEAST_LEFT
@@ -63,3 +64,48 @@ def test_of_what_is_left_writes_may_vanish(tmp_path):
     left_s, writes_s = expected.epoch_s - expected.saved_s, facts.model.shared_writes_s
     least_s = expected.epoch_s - expected.high_s
     assert LEAST_LEFT * (left_s - writes_s) <= least_s < 0.9 * LEAST_LEFT * left_s
+
+
+def interrupted(logdir, *, alone_ms, thread=LOOP, operation="write"):
+    """Gives steps of 60 ms beside whose compute it reads twice, with writes of 8 ms, and such, after each."""
+    steps: list[tuple[float, float, float]] = []
+    made: list[tuple[float, float, int, str, int, int, int]] = []
+    for at in range(0, 60 * 40, 60):
+        steps.append((at, at + 60, 0.5))
+        for read in (at, at + 25):
+            made.append((read, read + 10, 1, "pread", 0, SIZE, len(made) * SIZE))
+            made.append((read + 11, read + 11 + WRITE_MS, thread, operation, 1, 8, 0))
+            later = [read + 11 + WRITE_MS + n * alone_ms for n in range(4)]
+            made += [(one, one + alone_ms, thread, operation, 1, 8, 0) for one in later]
+    paths = ["/data/train", "/data/log"]
+    return measure(training(logdir, sorted(made), steps, paths=paths, sizes=[10**12, 10**6]))
+
+
+@pytest.mark.parametrize(("thread", "operation"), [(7, "write"), (LOOP, "fwrite")])
+def test_writes_of_other_threads_and_those_into_a_buffer_show_nothing(tmp_path, thread, operation):
+    measures = interrupted(tmp_path, alone_ms=0.01, thread=thread, operation=operation)
+
+    assert measures.model.shared_writes_s > 0
+    assert measures.model.writes_for_reads_s == 0
+
+
+@pytest.mark.parametrize(("alone_ms", "sooner_ms"), [(0.01, 16.0), (1.2, 13.6), (4.0, 0.0)])
+def test_writes_that_no_read_interrupts_show_what_the_others_wait_for(tmp_path, alone_ms, sooner_ms):
+    # GIVEN two writes a step that follow a read, in 8 ms, and eight that follow these, in less, or half
+    measures = interrupted(tmp_path, alone_ms=alone_ms)
+
+    # WHEN what is read is copied
+    found = staging.find(measures)
+
+    # THEN the two are expected to take what the eight take, and that is no wait of the steps
+    assert found.gain.expected_s * 1e3 == pytest.approx(sooner_ms + 0.3, abs=0.4)
+    assert found.stall_s * 1e3 == pytest.approx(sooner_ms, abs=0.2)
+    assert found.gain.low_s == pytest.approx(0.0, abs=1e-3)
+    said = [one for one in found.gain.assumptions if "writes wait" in one.claim]
+    assert [(one.claim, one.support.split(" ms ")[1], one.refuted_by) for one in said] == [
+        (
+            "the training loop's writes wait for these reads",
+            "a step; those with no read between are quick",
+            "they take as long without these",
+        )
+    ] * (sooner_ms > 0)
