@@ -186,8 +186,8 @@ def _no_cure(measures: Measures) -> str:
         return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
     if memory_served_later(measures):
         return (
-            f"{part} of that for file calls of the first epoch: memory served later ones, so a longer run waits "
-            "for less of its time, and no cure known here gives much of that back."
+            f"{part} of that for file calls of the first epoch: memory served later ones, so a longer run "
+            "waits for less of its time, and no cure known here gives much of that back."
         )
     return f"{part} of that for file calls: no cure known here gives much of that back."
 

@@ -131,8 +131,9 @@ def test_what_explains_little_of_a_wait_is_no_answer_to_it(tmp_path):
     (kept,) = (one for one in found if one.name == "fits_in_memory")
     assert (kept.kind, found.verdict.finding) == ("note", "input_bound")
     assert found.verdict.sentence == (
-        "97.0 % of step time waits for input, 100.0 % of that for file calls of the first epoch: memory served "
-        "later ones, so a longer run waits for less of its time, and no cure known here gives much of that back."
+        "97.0 % of step time waits for input, 100.0 % of that for file calls of the first epoch: memory "
+        "served later ones, so a longer run waits for less of its time, and no cure known here gives much of "
+        "that back."
     )
 
 
