@@ -11,7 +11,8 @@ import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.in_order.shared_waits import SharedWaits
+from tfdarshan.analysis.intervals import Array, Covered
 from tfdarshan.analysis.reading_times import NEVER_NS, ReadingTimes
 from tfdarshan.analysis.storage_passes import (
     CACHED_CALL_S,
@@ -51,6 +52,8 @@ class FileCosts:
         slow_read_s: Of `read_s`, the reads each of which took longer than memory does. None where calls have
             no segments.
         slow_read_bytes: What these read; None likewise.
+        waited_s: What steps waited with calls on it under way, shared by the files of all calls that were
+            (`in_order.shared_waits`). None where calls have no segments, or no step says that it waited.
     """
 
     opens: Array
@@ -65,6 +68,7 @@ class FileCosts:
     log_read: Array | None = None
     slow_read_s: Array | None = None
     slow_read_bytes: Array | None = None
+    waited_s: Array | None = None
 
     @property
     def call_s(self) -> Array:
@@ -187,9 +191,11 @@ class CostSums:
 
     Args:
         size_bytes: The files' sizes, -1 if unknown: one entry per row of the file table.
+        waits: What steps waited; None where none says that it did.
     """
 
-    def __init__(self, size_bytes: Array) -> None:
+    def __init__(self, size_bytes: Array, waits: Covered | None = None) -> None:
+        self._waits = None if waits is None else SharedWaits(len(size_bytes), waits)
         self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
         self._passes = StoragePasses(size_bytes)
         self._log_read, self._slow_read_ns, self._slow_read_bytes = np.zeros((3, len(size_bytes)))
@@ -200,6 +206,8 @@ class CostSums:
         self._made = self._made or len(calls) > 0
         input_sums.add_file_costs(calls, self._sums, self._log_read)
         self._passes.add(calls)
+        if self._waits is not None:
+            self._waits.add(calls.start_ns, calls.end_ns, calls.file)
         slow = input_sums.chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
         slow = slow[calls.kind[slow] == KIND["read"]]
         np.add.at(self._slow_read_ns, calls.file[slow], (calls.end_ns - calls.start_ns)[slow])
@@ -224,6 +232,7 @@ class CostSums:
         costs = FileCosts(
             **counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read,
             slow_read_s=self._slow_read_ns / 1e9, slow_read_bytes=self._slow_read_bytes,
+            waited_s=None if self._waits is None else self._waits.sums_s(),
         )  # fmt: skip
         return costs, sample
 

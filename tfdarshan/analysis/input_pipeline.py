@@ -17,7 +17,7 @@ import pandas as pd
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread
@@ -164,7 +164,8 @@ class _Sums:
         set_of: Array | None,
     ) -> None:
         self._windows, self._is_loop = windows, is_loop
-        self.costs, self.depths = CostSums(size_bytes), SetDepths(set_of)
+        waited = None if windows is None or windows.waits is None else covered(*windows.waits)
+        self.costs, self.depths = CostSums(size_bytes, waited), SetDepths(set_of)
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)

@@ -180,6 +180,21 @@ class StepModel:
         """
         return max(self.other_s - (self.cpu_s or 0.0), 0.0)
 
+    def held_up_s(self, waited_s: float) -> tuple[float, float, float]:
+        """Gives what of waits beside calls is for these calls: at least, as expected, and at most.
+
+        Readers whose batches keep their order rest, once they are as far ahead as they may be, until the
+        slowest call returns. What the processors did meanwhile, such as decoding other files, they still have
+        to do: at worst all that they did, and by and large what they do at any time, but for the steps.
+
+        Args:
+            waited_s: What of a unit its steps waited with the calls under way.
+        """
+        if self.cpu_s is None or self.unit_s <= 0:
+            return 0.0, 0.0, waited_s
+        beside = min(1.0, max(0.0, self.cpu_s - self.compute_s) / self.unit_s)
+        return max(0.0, waited_s - self.cpu_s), waited_s * (1 - beside), waited_s
+
     def step_s(self, pipeline_s: float, overlap: float | None = None) -> float:
         """Gives S' for another P, or another overlap."""
         o = self.overlap if overlap is None else overlap

@@ -52,8 +52,6 @@ LEAST_UNCERTAIN = 1.20
 WORTH_A_TRIAL = 1.1
 # From this share of the time on a cure that gives little is worth a word where nothing else is to be cured.
 WORTH_A_WORD = 0.03
-# What explains less of what steps wait for than this is no answer to what they wait for.
-PART_OF_WAIT = 0.1
 # These are notes by their own rule where they are no more than a guess.
 GUESSES = (read_parallelism.NAME,)
 # What these wait for with the first batch they wait for in each epoch.
@@ -216,18 +214,20 @@ def _worth_naming(made: Sequence[Finding], found: Sequence[Finding], measures: M
 def _worth_a_word(made: Sequence[Finding], found: Sequence[Finding], measures: Measures) -> Finding | None:
     """Gives the note whose cure gives most of those that give little, None where nothing gives enough.
 
-    A job that is not healthy is told what may give something, too, where nothing gives it for certain. What
-    is a note by its own rule is not meant to be done.
+    A job that is not healthy is told what may give something, too, where nothing gives it for certain, or
+    half as much. What is a note by its own rule is not meant to be done.
     """
-    least = max(WORTH_A_WORD, PART_OF_WAIT * (measures.model.wait_share or 0.0))
     gains = {one.name: one.gain for one in made if one.kind == "problem" and one.gain is not None}
     notes = [
         one
         for one in found
-        if one.kind == "note" and one.name in gains and one.cure and one.cost_share >= least
+        if one.kind == "note" and one.name in gains and one.cure and one.cost_share >= WORTH_A_WORD
     ]
     certain = [one for one in notes if gains[one.name].speedup_range[0] > 1]
-    return max(certain or ([] if is_healthy(measures) else notes), key=lambda one: one.cost_s, default=None)
+    sure, most = (max(some, key=lambda one: one.cost_s, default=None) for some in (certain, notes))
+    if is_healthy(measures) or most is None:
+        return sure
+    return most if sure is None or most.cost_s >= MORE_WORK * sure.cost_s else sure
 
 
 def _of_rank(verdict: Verdict, measures: Measures) -> Verdict:

@@ -23,7 +23,6 @@ from tfdarshan.analysis.in_order.input_look import InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseReading
 from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls, compared_reads, slow_calls
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
-from tfdarshan.analysis.in_order.waited_alone import waited_alone_ns
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array, covered
@@ -195,21 +194,6 @@ class Measures:
         """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
         model, name = self.read_cost, f"compared_and_stored_reads,{digest_of(files)}"
         return self.kept.get(name, lambda: compared_reads(self.calls_again("read"), model, files))
-
-    def waited_alone_s(self, files: Array) -> float:
-        """Gives what of a unit steps wait with calls on some files under way, a mask, and no others.
-
-        It is 0 where no step says that it waited.
-        """
-        waits = None if self.windows is None else self.windows.waits
-        if waits is None:
-            return 0.0
-
-        def make() -> int:
-            return waited_alone_ns(self.input_within(*waits), files, covered(*waits))
-
-        alone_ns = self.kept.get(f"waited_alone,{digest_of(files)}", make)
-        return alone_ns / 1e9 / self.model.units
 
     def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps.

@@ -133,18 +133,12 @@ def _mask(measures: Measures, slow: Slow) -> Array:
 
 
 def _held_up_s(measures: Measures, slow: Slow) -> tuple[float, float, float]:
-    """Gives what of a unit the loop waits for slow files alone: at least, as expected and at most.
-
-    Where batches keep their order, readers rest once they are as far ahead as they may be. What the
-    processors did meanwhile, such as decoding other files, they still have to do: at worst all they did, and
-    by and large what they do at any time, but for the steps.
-    """
-    model = measures.model
-    alone_s = _beyond_share(measures, slow) * measures.waited_alone_s(_mask(measures, slow))
-    if model.cpu_s is None:
-        return 0.0, 0.0, alone_s
-    beside = min(1.0, max(0.0, model.cpu_s - model.compute_s) / model.unit_s)
-    return max(0.0, alone_s - model.cpu_s), alone_s * (1 - beside), alone_s
+    """Gives what of a unit steps wait for slow files: at least, as expected and at most."""
+    waited_s = measures.costs.waited_s
+    if waited_s is None:
+        return 0.0, 0.0, 0.0
+    of_these_s = _beyond_share(measures, slow) * float(waited_s[slow.rows].sum())
+    return measures.model.held_up_s(of_these_s / measures.model.units)
 
 
 def _gain(measures: Measures, slow: Slow, assumed: Assumption) -> tuple[Gain, float]:

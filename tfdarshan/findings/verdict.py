@@ -15,6 +15,9 @@ from tfdarshan.units import percent
 
 # A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
 HEALTHY_SHARE = 0.05
+LITTLE_OF_IT = "This gives a little, if anything:"
+# What explains less of what steps wait for than this is no answer to what they wait for.
+PART_OF_WAIT = 0.1
 # From this share of the wait on, file calls are what was waited for.
 MUCH_OF_WAIT = 0.3
 LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
@@ -110,6 +113,10 @@ def make_verdict(
         why = " ".join([*doubts, f"{lost} One is worth a trial, because {trial.title}."])
         text = " ".join([why, *_cure(trial)])
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
+    if little is not None and _explains_little(little, measures):
+        why = " ".join([*doubts, f"{waits} of step time waits for input, {_no_cure(measures)}"])
+        text = " ".join([why, LITTLE_OF_IT, *_cure(little)])
+        return Verdict(text, "unknown", model.wait_share, little.name, None, "", why, little.name)
     if little is not None:
         well = f"Healthy: {waits} of step time waits for input. " if healthy else ""
         why = " ".join([*doubts, well + _lost(measures, little), *([LITTLE] if little.gain is None else [])])
@@ -139,6 +146,14 @@ def is_healthy(measures: Measures) -> bool:
         and model.wait_share < HEALTHY_SHARE
         and _own_s(measures) < HEALTHY_SHARE * model.unit_s
     )
+
+
+def _explains_little(little: Finding, measures: Measures) -> bool:
+    """Says whether a note is of a small part of the wait that file calls, or handing over, explain."""
+    share = measures.model.wait_share or 0.0
+    if share < HEALTHY_SHARE or little.gain is not None or little.stall_s > 0:
+        return False
+    return little.cost_share < PART_OF_WAIT * share
 
 
 def _own_s(measures: Measures) -> float:

@@ -123,6 +123,7 @@ class Advice:
             point.waits,
             looks_more=self.look_doubt[0],
             looks_less=self.look_doubt[1],
+            waited_s=point.waited_s,
         )
         return expect(self.facts, self.session_epochs, time, self.question.input_wait)
 
@@ -263,6 +264,7 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
             weight,
             units.total(valuation.slow_s),
             units.total(valuation.waits),
+            units.total(valuation.waited_s),
         ),
     )
 

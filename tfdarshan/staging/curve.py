@@ -17,7 +17,8 @@ class CurvePoint:
     """The best files (or folders) that fit into `room_bytes`: how many, and thread seconds of an epoch.
 
     `bytes` are the files' own, `room_bytes` what they take on the fast tier, in whole blocks.
-    `saved_s` is what they save; `slow_s` is what they take where they are, in so many `waits` for storage.
+    `saved_s` is what they save; `slow_s` is what they take where they are, in so many `waits` for storage;
+    `waited_s` is what steps wait for that.
     """
 
     bytes: int
@@ -26,10 +27,11 @@ class CurvePoint:
     saved_s: float
     slow_s: float
     waits: float
+    waited_s: float = 0.0
 
 
 def capacity_curve(
-    order: Array, value: Array, size: Array, room: Array, slow_s: Array, waits: Array
+    order: Array, value: Array, size: Array, room: Array, slow_s: Array, waits: Array, waited_s: Array
 ) -> tuple[CurvePoint, ...]:
     """Gives points from one file to all of them, evenly spread over the bytes and over their logarithm.
 
@@ -40,11 +42,12 @@ def capacity_curve(
         room: Bytes that each item takes on the fast tier.
         slow_s: Thread seconds per epoch that each item takes where it is.
         waits: Calls per epoch of each item for which a thread waited.
+        waited_s: Seconds per epoch that steps waited for each item.
     """
     if not len(order):
         return ()
-    filled, own, saved, slow, waited = (
-        np.cumsum(each[order], dtype=np.float64) for each in (room, size, value, slow_s, waits)
+    filled, own, *sums = (
+        np.cumsum(each[order], dtype=np.float64) for each in (room, size, value, slow_s, waits, waited_s)
     )
     spots = np.r_[
         np.linspace(filled[0], filled[-1], POINTS // 2),
@@ -54,7 +57,7 @@ def capacity_curve(
         np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
     )
     return tuple(
-        CurvePoint(int(own[i]), int(filled[i]), int(i) + 1, float(saved[i]), float(slow[i]), float(waited[i]))
+        CurvePoint(int(own[i]), int(filled[i]), int(i) + 1, *(float(each[i]) for each in sums))
         for i in places.tolist()
     )
 

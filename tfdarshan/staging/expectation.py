@@ -69,7 +69,8 @@ class ThreadTime:
     `doubt` is the relative uncertainty of `slow_s`, from the scatter of single files; `waits` are calls for
     which a thread waited on the slow tier. `still_slow_s` and `still_fast_s` are what of both is spent while
     the loop stands still between steps. `looks_more` and `looks_less` are what looks at originals may take
-    more or less than was counted, as shares of `slow_s`.
+    more or less than was counted, as shares of `slow_s`. `waited_s` is what steps waited with these calls
+    under way, shared by all files whose calls were; 0 where nothing says that.
     """
 
     slow_s: float
@@ -80,6 +81,7 @@ class ThreadTime:
     still_fast_s: float = 0.0
     looks_more: float = 0.0
     looks_less: float = 0.0
+    waited_s: float = 0.0
 
     @property
     def beside(self) -> ThreadTime:
@@ -92,7 +94,7 @@ class ThreadTime:
         """What is read while the loop stands still between steps."""
         slow_s, fast_s = self.still_slow_s, self.still_fast_s
         return dataclasses.replace(
-            self, slow_s=slow_s, fast_s=fast_s, waits=0.0, still_slow_s=0.0, still_fast_s=0.0
+            self, slow_s=slow_s, fast_s=fast_s, waits=0.0, still_slow_s=0.0, still_fast_s=0.0, waited_s=0.0
         )
 
 
@@ -127,11 +129,17 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
     together = max(1.0, min(facts.concurrency, readers))
     slower, if_so, faster = _saved_thread_s(time, readers)
     likely = if_so
+    # What is gone of the calls that steps wait for, and of these waits.
+    shares = [max(0.0, less_s) / max(time.slow_s, 1e-12) for less_s in (slower, if_so, faster)]
+    held_up_s = [
+        min(1.0, share) * waited_s
+        for share, waited_s in zip(shares, model.held_up_s(time.waited_s * epochs), strict=True)
+    ]
     if readers >= SEVERAL:
         # Several readers that rest wait for another stage, as long as it is what the steps wait for.
         slower *= min(1.0, model.busy_share / BUSY_READERS)
     if facts.may_wait_for_decoding:
-        slower, likely = 0.0, MAY_WAIT * if_so
+        slower, likely, held_up_s[0] = 0.0, MAY_WAIT * if_so, 0.0
     # What the loop stands still for is saved as a whole, whatever else it waits for.
     stood = facts.pauses_at_a_time
     still_s = [
@@ -147,7 +155,9 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         """
         woken_s = min(WAKE_S[place] * time.waits * epochs, readers * model.other_s)
         less_s = max(thread_s, 0.0) * epochs + woken_s
-        beside_s = (1 - loop) * less_s / at_a_time
+        # Of what is likely to be gone, as much as of what is gone if all is so.
+        of_these = thread_s / if_so if place == 1 and if_so > 0 else 1.0
+        beside_s = max((1 - loop) * less_s / at_a_time, of_these * held_up_s[place])
         waited_s = model.saved_s(beside_s)
         written_s = max(0.0, model.saved_s(beside_s, written_s, 1.0) - waited_s) if written_s > 0 else 0.0
         waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)

@@ -82,6 +82,7 @@ class FileUse:
     samples: tuple[PassSample, ...] = ()
     reading: tuple[ReadingTimes, ...] = ()
     log_read: Array | None = None
+    waited_s: Array | None = None
     in_pauses: Array | None = None
     runs: int = 1
     run_s: float = 0.0
@@ -166,6 +167,7 @@ def file_use(
         samples=tuple(samples),
         reading=tuple(reading),
         log_read=costs.log_read,
+        waited_s=costs.waited_s,
         in_pauses=in_pauses,
         runs=runs,
         run_s=run_s,

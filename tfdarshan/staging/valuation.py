@@ -34,6 +34,7 @@ class Valuation:
         all_fast_s: What all of them would take there, the files that are slower there too.
         waits: Calls per epoch for which a thread waited.
         in_pauses: Which of them the loop stands still for between steps, bool.
+        waited_s: Seconds per epoch that steps waited for the file where it is, 0 if nothing says so.
         size_bytes: The file's own bytes.
         room_bytes: Bytes that it takes on the fast tier, in whole blocks.
     """
@@ -49,6 +50,7 @@ class Valuation:
     all_fast_s: float
     waits: Array
     in_pauses: Array
+    waited_s: Array
 
     @property
     def input_bytes(self) -> int:
@@ -73,6 +75,7 @@ class Valuation:
             total(self.slow_s[rows][still]),
             total(self.fast_s[rows][still]),
             *self.look_doubt(members),
+            total(self.waited_s[rows]),
         )
 
     def look_doubt(self, members: Array | None = None) -> tuple[float, float]:
@@ -130,7 +133,18 @@ def value_candidates(
         fast_s=fast_s * per_epoch, size_bytes=size, room_bytes=room, all_fast_s=all_fast_s,
         waits=_waits(use, found, epochs),
         in_pauses=np.zeros(len(found.rows), bool) if use.in_pauses is None else use.in_pauses[found.rows],
+        waited_s=_waited_s(use, found, slow_s) / epochs,
     )  # fmt: skip
+
+
+def _waited_s(use: FileUse, found: Candidates, slow_s: Array) -> Array:
+    """Gives what steps waited for the passes that storage served: of all waits beside calls, their share."""
+    rows = found.rows
+    if use.waited_s is None:
+        return np.zeros(len(rows))
+    share = slow_s * found.recurring / np.maximum(use.read_s[rows] + use.meta_s[rows], 1e-12)
+    waited: Array = use.waited_s[rows] * np.minimum(share, 1.0)
+    return waited
 
 
 def _waits(use: FileUse, found: Candidates, epochs: float) -> Array:

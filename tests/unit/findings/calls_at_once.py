@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -214,19 +215,15 @@ def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
     return [np.bincount(file, weight, minlength=count) for weight in weights]
 
 
-def waited_alone_ns(calls: AtOnce, files: Array, windows) -> int:
-    """Gives the waits in which calls on some files were under way, and no others."""
-    waits = covered(windows.start_ns, windows.wait_end_ns)
-    others = calls.places[~files[calls.column("file", calls.places)]]
-    all_ns, others_ns = (
-        int(
-            covered(calls.column("start_ns", some), calls.column("end_ns", some))
-            .within(waits.start_ns, waits.end_ns)
-            .sum()
-        )
-        for some in (calls.places, others)
-    )
-    return all_ns - others_ns
+def waited_s(calls: AtOnce, windows, count: int) -> Array:
+    """Gives the waits in which calls on each file were under way, in equal parts for all calls that were."""
+    waits, file = covered(windows.start_ns, windows.wait_end_ns), calls.column("file", calls.places)
+    start, end = (waits.until(calls.column(name, calls.places)) for name in ("start_ns", "end_ns"))
+    sums = np.zeros(count)
+    for first, last in itertools.pairwise(np.unique(np.concatenate([start, end])).tolist()):
+        running = file[(start <= first) & (end >= last)]
+        np.add.at(sums, running, (last - first) / max(len(running), 1))
+    return sums / 1e9
 
 
 def compared(calls: AtOnce, model, files: Array):

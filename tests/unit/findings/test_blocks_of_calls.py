@@ -20,7 +20,7 @@ from tests.unit.findings.calls_at_once import (
     scattered_reads,
     slow_sums,
     streamed_share,
-    waited_alone_ns,
+    waited_s,
     worked_ns,
 )
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -159,8 +159,9 @@ def check_slow(measures, calls, count):
         np.testing.assert_allclose(column, expected, atol=1e-12)
     files = np.arange(count) % 2 == 0
     if measures.windows is not None and measures.windows.wait_end_ns is not None:
-        alone_ns = waited_alone_ns(calls, files, measures.windows)
-        assert measures.waited_alone_s(files) == pytest.approx(alone_ns / 1e9 / measures.model.units)
+        expected = waited_s(calls, measures.windows, count)
+        found_s = np.zeros(count) if measures.costs.waited_s is None else measures.costs.waited_s
+        np.testing.assert_allclose(found_s, expected, atol=1e-12)
     (reads, depth, times) = compared(calls, model, files)
     both = compared_reads(measures.calls_again("read"), model, files)
     assert both.reads == reads

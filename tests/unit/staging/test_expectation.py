@@ -118,3 +118,35 @@ def test_at_most_a_millisecond_goes_along_with_each_wait():
     assert found.low_s == pytest.approx(without.low_s, abs=0.1)
     assert found.saved_s == pytest.approx(without.saved_s + 0.06)
     assert found.high_s == pytest.approx(9.0, abs=0.2)
+
+
+def in_order(*, waited_s, cpu_s=0.5, fast_s=0.0):
+    """Gives what copies save 8 readers, whose calls add up to 18 s, of steps that wait 9 s of 10."""
+    facts = run(readers=8.0)
+    facts = dataclasses.replace(
+        facts, thread_s=18.0,
+        model=dataclasses.replace(facts.model, storage_s=18 / 8, busy_share=0.2, cpu_s=cpu_s),
+    )  # fmt: skip
+    return expect(facts, 1, ThreadTime(18.0, fast_s, waited_s=waited_s), 0.9)
+
+
+def test_readers_that_rest_for_a_slow_one_are_waited_for_as_long_as_it_takes():
+    # GIVEN readers that rest as their batches keep their order, so that the calls of one make steps wait
+    shared, in_turn = in_order(waited_s=0.0), in_order(waited_s=8.0)
+
+    # THEN all that steps wait with these calls under way is gone, and for certain what no processor worked
+    assert shared.saved_s == pytest.approx(18 / 8)
+    assert in_turn.saved_s == pytest.approx(8.0)
+    assert in_turn.low_s == pytest.approx(0.75 * (8.0 - 0.5) - 0.03 * (10 - 0.75 * 7.5), rel=0.01)
+    # ... of what the copies take, as much is left
+    assert in_order(waited_s=8.0, fast_s=4.5).saved_s == pytest.approx(6.0)
+
+
+def test_what_processors_did_while_steps_waited_they_still_have_to_do():
+    # GIVEN a process that works 4 s in 10 s, one of them beside the steps, or works all of the time
+    some, busy = in_order(waited_s=8.0, cpu_s=4.0), in_order(waited_s=8.0, cpu_s=11.0)
+
+    # THEN as large a part of what steps wait is for that; no less is saved than of readers that never rest
+    assert some.saved_s == pytest.approx(8.0 * 0.7)
+    assert some.low_s < in_order(waited_s=8.0).low_s
+    assert busy.saved_s == pytest.approx(18 / 8)

@@ -1,0 +1,55 @@
+"""What steps waited with calls on each file under way: of several at a time each has a part."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array, Covered
+
+
+class SharedWaits:
+    """Adds up waits file by file, block by block, of calls that come in order of start.
+
+    A moment of a wait in which n calls were under way counts 1/n for the file of each, so that all files
+    together have the time in which any call was.
+
+    Args:
+        files: Rows of the file table.
+        waits: The waits.
+    """
+
+    def __init__(self, files: int, waits: Covered) -> None:
+        self._sums_ns, self._waits = np.zeros(files), waits
+        # Calls that were under way when the last one began, from there on.
+        self._held = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+    def add(self, start_ns: Array, end_ns: Array, file: Array) -> None:
+        """Adds calls; none begins before those that were added already."""
+        # By a clock that stands still but for the waits.
+        start, end = self._waits.until(start_ns), self._waits.until(end_ns)
+        within = np.flatnonzero(end > start)
+        if len(within):
+            new = (start[within], end[within], file[within])
+            self._held = tuple(np.concatenate(pair) for pair in zip(self._held, new, strict=True))
+            self._share(int(new[0][-1]))
+
+    def sums_s(self) -> Array:
+        """Gives the seconds of each file, float64; nothing is added any more."""
+        if len(self._held[0]):
+            self._share(int(self._held[1].max()))
+        sums: Array = self._sums_ns / 1e9
+        return sums
+
+    def _share(self, until: int) -> None:
+        """Shares out the time before a moment; nothing that is added later was under way before it."""
+        start, end, file = self._held
+        reached = np.minimum(end, until)
+        moments = np.unique(np.concatenate([start, reached]))
+        begun = np.searchsorted(np.sort(start), moments, side="right")
+        running = begun - np.searchsorted(np.sort(reached), moments, side="right")
+        each = np.diff(moments) / np.maximum(running[:-1], 1)
+        before = np.concatenate([[0.0], np.cumsum(each)])
+        taken = before[np.searchsorted(moments, reached)] - before[np.searchsorted(moments, start)]
+        np.add.at(self._sums_ns, file, taken)
+        left = end > until
+        self._held = (np.full(np.count_nonzero(left), until, np.int64), end[left], file[left])
