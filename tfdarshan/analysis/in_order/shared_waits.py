@@ -29,9 +29,13 @@ class SharedWaits:
         start, end = self._waits.until(start_ns), self._waits.until(end_ns)
         within = np.flatnonzero(end > start)
         if len(within):
-            new = (start[within], end[within], file[within])
-            self._held = tuple(np.concatenate(pair) for pair in zip(self._held, new, strict=True))
-            self._share(int(new[0][-1]))
+            held = self._held
+            self._held = (
+                np.concatenate([held[0], start[within]]),
+                np.concatenate([held[1], end[within]]),
+                np.concatenate([held[2], file[within]]),
+            )
+            self._share(int(start[within[-1]]))
 
     def sums_s(self) -> Array:
         """Gives the seconds of each file, float64; nothing is added any more."""
