@@ -1,12 +1,15 @@
 """Findings on writes, and on whether a session is to be trusted."""
 
+from dataclasses import replace
+
 import pytest
 
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import most_saved_s, noise_s
-from tfdarshan.findings import checkpoint_stall, fsync, small_writes
+from tfdarshan.findings import checkpoint_stall, diagnosis, fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.finding import Assumption, Cure, Finding, Gain
 from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
@@ -483,3 +486,29 @@ def test_no_finding_speaks_of_training_where_no_step_was_recorded(tmp_path, oper
     assert "training" not in words
     assert "the loop" not in words
     assert "stood still" not in words or "the main thread took" in words
+
+
+@pytest.mark.parametrize(
+    ("wait_ms", "uncertain_s", "named"),
+    [(10, 0.011, "small_writes"), (10, 0.009, "eof_probes"), (1, 0.011, "eof_probes")],
+    ids=["twice as much", "less than that", "healthy"],
+)
+def test_what_is_certain_is_worth_a_word_before_what_gives_less_than_twice_as_much(
+    tmp_path, wait_ms, uncertain_s, named
+):
+    # GIVEN two notes, one of 5 ms of 100 that is certain, and one of more that is not
+    seen = Assumption("steps wait", "all", "they do not")
+    gains = {
+        "eof_probes": Gain("step", 0.1, 0.004, 0.005, 0.006, (seen,)),
+        "small_writes": Gain("step", 0.1, 0.0, uncertain_s, 0.05, (seen,)),
+    }
+    made = [
+        Finding(name, "problem", name, name, cost_s=gain.expected_s, cost_share=10 * gain.expected_s,
+                cure=Cure(f"{name}."), gain=gain)
+        for name, gain in gains.items()
+    ]  # fmt: skip
+    notes = [replace(one, kind="note") for one in made]
+    measures = measure(training(tmp_path, [], epochs_of_steps(STEPS, 100, wait_ms), paths=["/data/a"]))
+
+    # THEN a job that is not healthy hears of the latter if it costs twice as much
+    assert diagnosis._worth_a_word(made, notes, measures).name == named
