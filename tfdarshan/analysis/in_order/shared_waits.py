@@ -47,13 +47,16 @@ class SharedWaits:
     def _share(self, until: int) -> None:
         """Shares out the time before a moment; nothing that is added later was under way before it."""
         start, end, file = self._held
-        reached = np.minimum(end, until)
-        moments = np.unique(np.concatenate([start, reached]))
-        begun = np.searchsorted(np.sort(start), moments, side="right")
-        running = begun - np.searchsorted(np.sort(reached), moments, side="right")
-        each = np.diff(moments) / np.maximum(running[:-1], 1)
-        before = np.concatenate([[0.0], np.cumsum(each)])
-        taken = before[np.searchsorted(moments, reached)] - before[np.searchsorted(moments, start)]
+        moments = np.concatenate([start, np.minimum(end, until)])
+        # Two runs that ascend, or nearly so, are merged; a call begins before it ends.
+        order = np.argsort(moments, kind="stable")
+        in_order = moments[order]
+        running = np.cumsum(np.where(order < len(start), 1, -1))
+        shared = np.zeros(len(moments))
+        np.cumsum(np.diff(in_order) / np.maximum(running[:-1], 1), out=shared[1:])
+        before = np.empty(len(moments))
+        before[order] = shared
+        taken = before[len(start) :] - before[: len(start)]
         np.add.at(self._sums_ns, file, taken)
         left = end > until
         self._held = (np.full(np.count_nonzero(left), until, np.int64), end[left], file[left])
