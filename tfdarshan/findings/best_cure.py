@@ -30,8 +30,9 @@ def _nearly_as_good(finding: Finding, most: Finding) -> bool:
 
 
 def _order(finding: Finding) -> tuple[float, ...]:
-    """Sorts cures by their work, what they promise as it is printed, and what of that is certain."""
-    return work(finding), -round(promise(finding), 2), -_certain(finding)
+    """Sorts cures by their work, and by what they promise, of which what is certain counts as much."""
+    promised, certain = round(promise(finding), 2), round(_certain(finding), 2)
+    return work(finding), -promised * certain, -promised
 
 
 def _certain(finding: Finding) -> float:

@@ -88,7 +88,8 @@ def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
     if kept is not None and (limit or kept.expected_s > gain.expected_s or _surely_better(kept, gain)):
         return kept, keep_decoded(measures, limit)
     if limit:
-        return gain, keep_decoded(measures, limit, fits=_may_fit(measures))
+        again = measures.passes >= AGAIN
+        return gain, keep_decoded(measures, limit, fits=_may_fit(measures), again=again)
     return gain, more_decoding(measures, _calls_at_a_time(measures))
 
 

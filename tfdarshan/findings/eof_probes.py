@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_whole_files
+from tfdarshan.findings.record_files import steps_read_records
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "eof_probes"
@@ -15,7 +16,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.kinds_known:
         return measures.untraced(NAME, "what reads of nothing cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
-    if not probes.calls or reads_whole_files(measures):
+    # TensorFlow's own readers ask for each file's end, and no line of a job changes that.
+    if not probes.calls or reads_whole_files(measures) or steps_read_records(measures):
         return None
     count = round(probes.calls)
     assumed = Assumption(

@@ -367,16 +367,20 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
     return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
 
 
-def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True) -> Cure:
+def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Cure:
     """Words how to decode less, where each epoch decodes the same, or where `limit` says why not more.
 
     Args:
         measures: The session.
         limit: Why no more calls can decode at a time; "" if they can.
         fits: Whether what is decoded may fit into memory.
+        again: Whether the job decodes anything again, as far as is seen: in one epoch a cache only fills.
     """
     if not fits:
         return Cure(f"Decode less, by storing the data smaller: {limit}.")
+    if not again:
+        later = "by keeping decoded data if more epochs follow"
+        return Cure(f"Decode less, by storing the data smaller, or {later}: {limit}.")
     what = "Keep what was decoded in memory from the first epoch on."
     if limit:
         what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."

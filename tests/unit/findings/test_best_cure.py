@@ -50,13 +50,17 @@ def test_of_as_much_work_what_promises_most_comes_first():
 
 
 def test_of_as_much_work_that_promises_as_much_the_more_certain_one_comes_first():
-    # GIVEN gains that are printed alike, of which one begins higher
-    sure, unsure = finding("reopening", 1.2), finding("fits_in_memory", 1.201)
-    sure = replace(sure, gain=replace(sure.gain, low_s=0.8 * sure.gain.expected_s))
+    # GIVEN gains that are printed alike, of which one begins higher: at 1.65x, and the others at 1.34x
+    sure, unsure = finding("fsync", 1.81), finding("random_access", 1.811)
+    sure = replace(sure, gain=replace(sure.gain, low_s=0.88 * sure.gain.expected_s))
 
-    assert named(sure, unsure) == named(unsure, sure) == "reopening"
-    # ... and what is printed as more comes before it all the same
-    assert named(sure, finding("fits_in_memory", 1.22)) == "fits_in_memory"
+    assert named(sure, unsure) == named(unsure, sure) == "fsync"
+    # ... what is certain counts as much as what is expected: 2.10x from 1.35x on is less, 2.12x from 1.42x on
+    assert named(sure, finding("random_access", 2.10)) == "fsync"
+    more = finding("random_access", 2.12)
+    assert named(sure, replace(more, gain=replace(more.gain, low_s=0.56 * more.gain.expected_s))) == more.name
+    # ... and that it is more certain is why it is named
+    assert why_better(sure, finding("random_access", 1.82)) == "is more certain"
 
 
 def test_lines_are_less_work_than_copies_and_these_less_than_a_conversion():

@@ -441,11 +441,14 @@ def test_a_buffer_behind_a_cache_costs_what_went_on_beside_the_first_epoch(tmp_p
     [
         ((PATHS, LOAD, BATCH), False),
         ((PATHS, LOAD | {"does": ["python"]}, BATCH), True),
+        ((SHARDS, BATCH), False),
+        ((PATHS, INTERLEAVE, BATCH), False),
         ((GENERATOR, BATCH), True),
         ((), True),
     ],
-    ids=["tf.io.read_file", "py_function", "generator", "unknown"],
-)
+    ids=["tf.io.read_file", "py_function", "TFRecordDataset", "TFRecordDataset in interleave", "generator",
+         "unknown"],
+)  # fmt: skip
 def test_reads_of_nothing_are_a_cure_where_the_job_makes_them(tmp_path, stages, offered):
     # GIVEN files that are read to their end: 20 ms, and 20 more for a read of nothing
     calls = []
@@ -458,7 +461,7 @@ def test_reads_of_nothing_are_a_cure_where_the_job_makes_them(tmp_path, stages, 
     paths = [f"/data/{n}" for n in range(4)]
     session = training(tmp_path, calls, steps, paths=paths, sizes=[100 * KB] * 4, meta=meta)
 
-    # THEN nobody is told to change what tf.io.read_file does
+    # THEN nobody is told to change what TensorFlow's own readers do
     assert ("eof_probes" in names(session)) == offered
 
 

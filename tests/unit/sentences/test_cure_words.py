@@ -137,6 +137,11 @@ def too_large(measures: Measures) -> Cure:
     return keep_decoded(measures, BUSY, fits=False)
 
 
+def decoded_once(measures: Measures) -> Cure:
+    """Asks for less decoding of what is decoded in one epoch."""
+    return keep_decoded(measures, BUSY, again=False)
+
+
 def decode_more(measures: Measures) -> Cure:
     """Asks for as many calls that decode as there are processors."""
     return more_decoding(measures, 2)
@@ -187,6 +192,9 @@ TABLE = (
           decoded(BUSY), of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded()),
     Words("Decode less, by storing the data smaller: the processors have no more to give.", too_large,
           of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
+    Words("Decode less, by storing the data smaller, or by keeping decoded data if more epochs follow: the "
+          "processors have no more to give.", decoded_once, of(PATHS, LOAD, DECODE),
+          of(PATHS, LOAD, DECODE), decoded(BUSY)),
     Words("map(decode, num_parallel_calls=2) draws random numbers, and a cache() behind it would repeat them "
           "in each epoch: decode in a map of its own, and put cache() behind that.", decoded(),
           of(PATHS, LOAD, DECODE | DRAWS), of(PATHS, LOAD, DECODE)),
