@@ -54,8 +54,6 @@ WORTH_A_TRIAL = 1.1
 WORTH_A_WORD = 0.03
 # These are notes by their own rule where they are no more than a guess.
 GUESSES = (read_parallelism.NAME,)
-# What these wait for with the first batch they wait for in each epoch.
-EACH_EPOCH = (shuffle_buffer.NAME,)
 # What holds the loop up in these is writes, or another pipeline; in all others, its own calls on input.
 OF_OTHERS = (checkpoint_stall.NAME, fsync.NAME, small_writes.NAME, validation.NAME)
 # What sets one rank apart from the others.
@@ -394,10 +392,11 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
         kind = "note"
     if kind == "problem" and (cost_s < least_s or (not model.likely and stall_s < claimed_s)):
         kind = "note"
-    # A run waits for its first batch once, however long it is, and the next run for longer or less.
+    # A run waits for its first batch once, however long it is, and the next run for longer or less; but not
+    # for one behind a buffer that each epoch fills.
     again_s = model.most_wait_s - model.first_wait_s + stall_s
     once = kind == "problem" and model.certain and again_s < PROBLEM_SHARE * model.unit_s
-    once = once and finding.name not in EACH_EPOCH
+    once = once and not shuffle_buffer.fills_each_epoch(measures)
     # A note promises what another cure gives, too, or nothing.
     gain = None if once or (kind == "note" and finding.gain.speedup < LEAST_SPEEDUP) else finding.gain
     kind = "note" if once else kind

@@ -115,6 +115,13 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
+def fills_each_epoch(measures: Measures) -> bool:
+    """Says whether the first step of each epoch waits until a buffer of samples is full, as far as seen."""
+    pipeline = input_pipeline(measures)
+    shuffled = pipeline is not None and _after_reading(pipeline) is not None
+    return pipeline is not None and shuffled and _fills(measures, pipeline.iterators) is not None
+
+
 def _reads_alone(measures: Measures, writing_s: float) -> Assumption:
     """Gives that reads beside the steps are as quick as those that fill the buffer at one go.
 

@@ -10,6 +10,7 @@ from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
 from tfdarshan.findings.promise_words import most_words, promise_words
 from tfdarshan.findings.served_once import memory_served_later
+from tfdarshan.findings.shuffle_buffer import fills_each_epoch
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.units import percent
 
@@ -21,6 +22,7 @@ PART_OF_WAIT = 0.1
 # From this share of the wait on, file calls are what was waited for.
 MUCH_OF_WAIT = 0.3
 LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
+FIRST_BATCH = "Most of that is the wait for the first batch, which a run has once, however long it is."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
 FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain"
@@ -119,7 +121,7 @@ def make_verdict(
         return Verdict(text, "unknown", model.wait_share, little.name, None, "", why, little.name)
     if little is not None:
         well = f"Healthy: {waits} of step time waits for input. " if healthy else ""
-        why = " ".join([*doubts, well + _lost(measures, little), *([LITTLE] if little.gain is None else [])])
+        why = " ".join([*doubts, well + _lost(measures, little), *_why_little(little, measures)])
         text = " ".join([why, *_cure(little)])
         state = "healthy" if healthy else "unknown"
         return Verdict(text, state, model.wait_share, little.name, little.gain, "", why, little.name)
@@ -154,6 +156,15 @@ def _explains_little(little: Finding, measures: Measures) -> bool:
     if share < HEALTHY_SHARE or little.gain is not None or little.stall_s > 0:
         return False
     return little.cost_share < PART_OF_WAIT * share
+
+
+def _why_little(little: Finding, measures: Measures) -> list[str]:
+    """Says why nothing is promised of a note's cure."""
+    if little.gain is not None:
+        return []
+    model = measures.model
+    starts = 2 * model.first_wait_s > model.most_wait_s and not fills_each_epoch(measures)
+    return [FIRST_BATCH if starts else LITTLE]
 
 
 def _own_s(measures: Measures) -> float:
