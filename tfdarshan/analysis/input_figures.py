@@ -127,6 +127,9 @@ def measure_input(
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
+    if kept < made or imported:
+        # What was waited with none of the calls under way that were kept may have been for others.
+        model = dataclasses.replace(model, unhidden_s=0.0)
     size = files.rows["size_bytes"].to_numpy()
     memory_bytes = (metas[0].get("machine") or {}).get("memory_bytes") or 0
     keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
@@ -237,4 +240,5 @@ def _model(
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
         cpu_s=used_s, handed_s=handed_s, first_wait_s=windows.first_wait_s / count,
+        unhidden_s=pipeline.unhidden_s / count,
     )  # fmt: skip

@@ -89,6 +89,7 @@ class StepModel:
         shared_writes_s: What of C writes to the input's storage take longer, at most, because it is read from
             meanwhile.
         writes_for_reads_s: What of that is expected: those that follow each other are so much quicker.
+        unhidden_s: What of W calls have no part in: it is waited for however quick these are. 0 if unknown.
     """
 
     unit: str
@@ -107,6 +108,7 @@ class StepModel:
     first_wait_s: float = 0.0
     shared_writes_s: float = 0.0
     writes_for_reads_s: float = 0.0
+    unhidden_s: float = 0.0
 
     @property
     def all_s(self) -> float:
@@ -123,6 +125,13 @@ class StepModel:
         overlap = 0.0 if self.wait_s is None else self.overlap
         low, expected, high = (1 - overlap * (1 - share) for share in MOST_OF_WAIT)
         return low, expected, high
+
+    @property
+    def most_for_calls_s(self) -> tuple[float, float, float]:
+        """What quicker calls save of the wait at most: in the lower bound, as expected, and at most."""
+        called_s = max(0.0, self.most_wait_s - self.unhidden_s)
+        low, expected, high = (share * self.most_wait_s for share in self.most_of_wait)
+        return min(low, called_s), min(expected, called_s), high
 
     @property
     def compute_s(self) -> float:

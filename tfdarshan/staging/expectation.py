@@ -160,7 +160,7 @@ def expect(facts: RunFacts, epochs: float, time: ThreadTime, input_wait: float |
         beside_s = max((1 - loop) * less_s / at_a_time, of_these * held_up_s[place])
         waited_s = model.saved_s(beside_s)
         written_s = max(0.0, model.saved_s(beside_s, written_s, 1.0) - waited_s) if written_s > 0 else 0.0
-        waited_s = chance * min(waited_s, model.most_of_wait[place] * model.most_wait_s)
+        waited_s = chance * min(waited_s, model.most_for_calls_s[place])
         return min(waited_s + written_s + loop * less_s + still_s[place], whole_s)
 
     whole_s = facts.training_s

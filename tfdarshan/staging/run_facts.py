@@ -136,7 +136,7 @@ class RunFacts:
         if input_wait is None or input_wait == self.input_wait:
             return model
         wait_s = input_wait * self.training_s
-        return dataclasses.replace(model, wait_s=wait_s, most_wait_s=wait_s)
+        return dataclasses.replace(model, wait_s=wait_s, most_wait_s=wait_s, unhidden_s=0.0)
 
     def _model(self) -> StepModel:
         whole_s, readers = max(self.training_s, 1e-9), max(self.readers, 1.0)
@@ -337,6 +337,7 @@ def _merged(models: Sequence[StepModel], facts: RunFacts) -> StepModel:
         handed_s=sum(model.units * model.handed_s for model in models),
         shared_writes_s=sum(model.units * model.shared_writes_s for model in models),
         writes_for_reads_s=sum(model.units * model.writes_for_reads_s for model in models),
+        unhidden_s=sum(model.units * model.unhidden_s for model in models),
     )  # fmt: skip
 
 

@@ -19,8 +19,11 @@ def candidates(session):
     return find_candidates(measure(session).use_and_facts[0])
 
 
-def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=(), step_ms=20):
-    """Gives a session that reads files in epochs, of which memory serves all but the first."""
+def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=(), step_ms=20, every_ms=0):
+    """Gives a session that reads files in epochs, of which memory serves all but the first.
+
+    Files follow each other, or one begins each `every_ms`.
+    """
     at, calls = 0.0, []
     for epoch in range(epochs):
         for file in range(files):
@@ -29,10 +32,10 @@ def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=40, more=(), step_ms
                 (at, at + open_ms, 1, "open", file, 0),
                 (at + open_ms, end, 1, "read", file, 100 * KB),
             ]
-            at = end
+            at = max(end, at + every_ms)
     paths = [f"/data/{file:03}.sqlite" for file in range(files)] + list(more)
     calls += [(at, at + 0.01, 1, "stat", files + place, 0) for place in range(len(more))]
-    steps = epochs_of_steps(int(at // 20) + 1, step_ms, 19)
+    steps = epochs_of_steps(int(at // max(20, every_ms)) + 1, step_ms, 19)
     return training(logdir, calls, steps, paths=paths, sizes=[100 * KB] * files + [-1] * len(more))
 
 
@@ -111,7 +114,7 @@ def test_a_look_by_fuse_may_take_as_long_as_an_open(tmp_path):
 
 def test_what_a_look_may_take_is_in_the_bounds_of_what_is_promised(tmp_path):
     # GIVEN one epoch of opens and reads that a thread makes, and training waits for, and computes for longer
-    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1, step_ms=80)).use_and_facts
+    use, facts = measure(job(tmp_path, open_ms=10.0, epochs=1, step_ms=80, every_ms=80)).use_and_facts
 
     # WHEN looks have to be made by the opens, or none has
     slow, fuse = (

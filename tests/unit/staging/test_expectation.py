@@ -150,3 +150,20 @@ def test_what_processors_did_while_steps_waited_they_still_have_to_do():
     assert some.saved_s == pytest.approx(8.0 * 0.7)
     assert some.low_s < in_order(waited_s=8.0).low_s
     assert busy.saved_s == pytest.approx(18 / 8)
+
+
+@pytest.mark.parametrize("unhidden_s", [0.0, 2.5])
+def test_what_calls_have_no_part_in_is_waited_for_beside_a_copy_too(unhidden_s):
+    # GIVEN steps that wait 9 s, some of it with no call under way, and calls that take as long beside them
+    facts = run()
+    facts = dataclasses.replace(facts, model=dataclasses.replace(facts.model, unhidden_s=unhidden_s))
+
+    # WHEN the calls take none any more
+    found = expect(facts, 1, ThreadTime(9.0, 0.0), 0.9)
+
+    # THEN so much is waited for all the same, as is expected and for certain; it may be less at most
+    assert found.saved_s == pytest.approx(9.0 - unhidden_s)
+    low_s = min(0.95 * 9.0, 9.0 - unhidden_s)
+    assert found.low_s == pytest.approx(low_s - noise_s(10.0, low_s))
+    left_s = 10 - found.saved_s
+    assert found.high_s == pytest.approx(min(most_saved_s(10.0, 9.1), 10 - LEAST_LEFT * left_s))
