@@ -28,6 +28,8 @@ from tfdarshan.findings.unseen_faults import unseen_faults
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "prefetch"
+# A pause that is so many times as long as the usual one is none of a step.
+MUCH_LONGER = 10.0
 
 
 def read_on_demand(measures: Measures) -> Finding | None:
@@ -121,8 +123,12 @@ def _gain(measures: Measures, bursts: ReadBursts) -> Gain:
 
 
 def _busy_share(measures: Measures, pauses_s: Array) -> float:
-    """Gives how much of the pauses a thread can have worked for batches that were read: 1 if unknown."""
-    worked_s, paused_s = measures.machine.cpu_s, float(pauses_s.sum())
+    """Gives how much of the pauses a thread can have worked for batches that were read: 1 if unknown.
+
+    In one that is much longer, as before training, nothing may have worked, and all of it in the others.
+    """
+    usual_s = float(np.median(pauses_s))
+    worked_s, paused_s = measures.machine.cpu_s, float(np.minimum(pauses_s, MUCH_LONGER * usual_s).sum())
     return 1.0 if worked_s is None or worked_s >= paused_s else worked_s / paused_s
 
 

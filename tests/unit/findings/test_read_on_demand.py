@@ -34,6 +34,7 @@ def job(
     sizes=None,
     lull_ms=0.0,
     labels=False,
+    model_ms=None,
     writes_ms=0.0,
     started_by="run",
     pipelines=(),
@@ -52,6 +53,7 @@ def job(
         sizes: Files of each batch, if they are not alike.
         lull_ms: A rest within each batch, while a sample is decoded.
         labels: Whether it begins with a small file of labels, and a pause in which a model is made.
+        model_ms: What that takes, if it is no pause like the others.
         writes_ms: What of each pause the loop writes to a file.
         started_by: Who started to record.
         pipelines: Those of tf.data.
@@ -60,7 +62,7 @@ def job(
     files = FILES * BATCHES // passes
     if labels:
         calls += [(0.0, 0.1, LOOP, "open", files + 1, 0), (0.1, 0.2, LOOP, "read", files + 1, 8 * KB)]
-        at = pause_ms
+        at = pause_ms if model_ms is None else model_ms
     for batch in range(BATCHES):
         count = FILES if sizes is None else sizes[batch % len(sizes)]
         each_ms = (first_ms if batch == 0 and first_ms is not None else read_ms) / count
@@ -156,6 +158,31 @@ def test_a_whole_run_or_a_second_epoch_shows_how_it_began(tmp_path, changes, bur
 
     # THEN a rest while a sample is decoded parts no burst
     assert f"{bursts} bursts of 8 files" in one.what
+
+
+@pytest.mark.parametrize("lull_ms", [0.0, 5.0])
+def test_a_long_rest_before_training_is_no_usual_pause(tmp_path, lull_ms):
+    # GIVEN labels that are read before modules are loaded, which takes longer than all steps
+    one = prefetched(job(tmp_path, labels=True, model_ms=2000.0, lull_ms=lull_ms))
+
+    # THEN bursts are parted as without that, each but that of the labels hidden in the pause before it
+    assert "41 bursts of 8 files" in one.what
+    assert one.gain.if_so_s == pytest.approx(40 * (0.92 * (0.010 + lull_ms / 1e3) - 30e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize(("busy", "sure"), [(0.05, True), (0.25, False)])
+def test_processors_may_have_worked_in_usual_pauses_alone(tmp_path, busy, sure):
+    # GIVEN processors that work for a quarter of a job, half of which is a rest before training
+    gain = prefetched(job(tmp_path, labels=True, model_ms=2000.0, read_ms=25.0, busy=busy)).gain
+
+    # THEN they may be busy for half of the other pauses, or more
+    (computes,) = (entry for entry in gain.assumptions if entry.claim == COMPUTES)
+    assert bool(computes.support) is sure
+
+
+def test_a_long_rest_between_batches_leaves_the_bursts_that_it_parts(tmp_path):
+    # GIVEN a buffer that is filled after such a rest
+    assert prefetched(job(tmp_path, labels=True, model_ms=2000.0, ahead=4)) is None
 
 
 @pytest.mark.parametrize(("busy", "sure"), [(0.05, True), (0.9, False)])

@@ -96,13 +96,26 @@ def read_bursts(blocks: Iterable[InputCalls]) -> ReadBursts | None:
     if first_ns is None:
         return None
     from_ns, to_ns, brought = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
-    apart = _usual_pauses(to_ns - from_ns)
+    apart = _pauses(to_ns - from_ns)
     start_ns = np.concatenate([[first_ns], to_ns[apart]]).astype(np.int64)
     end_ns = np.concatenate([from_ns[apart], [reached]]).astype(np.int64)
     zero = np.zeros((3, 1), np.int64)
     return ReadBursts(
         start_ns, end_ns, np.diff(np.concatenate([zero, brought[:, apart], sums[:, None]], axis=1), axis=1)
     )
+
+
+def _pauses(rests_ns: Array) -> Array:
+    """Gives the places of the rests that part bursts.
+
+    What is opened before training, such as a database, is followed by a few rests in which modules are loaded
+    and a model is made: longer than those of steps, and all of them before these.
+    """
+    found = _usual_pauses(rests_ns)
+    first = len(found)
+    if first >= LEAST_BURSTS - 1 or not np.array_equal(found, np.arange(first)):
+        return found
+    return np.concatenate([found, first + _usual_pauses(rests_ns[first:])])
 
 
 def _usual_pauses(rests_ns: Array) -> Array:
