@@ -11,6 +11,7 @@ from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.part_of_calls import part_of
+from tfdarshan.findings.read_behind_opens import read_behind_opens
 from tfdarshan.findings.stat_storm import stats_of_opens
 from tfdarshan.findings.usual_calls import usual_share
 from tfdarshan.units import human_seconds, plural
@@ -54,6 +55,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     low, likely = (max(least, _left_of_opens(share, times)) for least, times in (SURE, LIKELY))
     usual = usual_share(measures, ("open", "close"))
     low, likely = usual * min(MOST_SURE, low), (1 - UNSHOWN * (1 - usual)) * likely
+    # Of reads that may have stood before opens none is spared: surely none, and half is expected to have.
+    behind = float((read_behind_opens(measures) * part).sum()) / max(needless_s, 1e-12)
+    low, likely = max(0.0, low - behind), max(0.0, likely - UNSHOWN * behind)
     # File systems that forget a file's pages at each open have storage serve what is read again.
     read_s = 0.0 if measures.summary.emulation is not None else float((costs.slow_s * part).sum())
     most = 1 + read_s / needless_s if needless_s > 0 else 1.0
