@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.rereads import median_epochs
-from tfdarshan.staging.candidate import Candidates
+from tfdarshan.staging.candidate import SLOW_OPEN_S, Candidates
 from tfdarshan.staging.expectation import ThreadTime
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.probe import TierProbe
@@ -148,10 +148,14 @@ def _waited_s(use: FileUse, found: Candidates, slow_s: Array) -> Array:
 
 
 def _waits(use: FileUse, found: Candidates, epochs: float) -> Array:
-    """Gives the reads per epoch that storage served: of reads that are as long as others, its share."""
+    """Gives the reads and opens per epoch that storage served: of reads as long as others, its share.
+
+    An open that takes longer than a local file system's waits for a server.
+    """
     rows = found.rows
     share = use.storage_bytes[rows] / np.maximum(use.bytes_read[rows], 1)
-    waits: Array = use.reads[rows] * share / epochs
+    opens = np.where(use.open_s[rows] > SLOW_OPEN_S * use.opens[rows], use.opens[rows], 0)
+    waits: Array = (use.reads[rows] * share + opens) / epochs
     return waits
 
 

@@ -11,6 +11,7 @@ from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
+from tfdarshan.staging.whole_input import stage_all
 
 SHARES = (0.02, 0.08, 0.25)
 
@@ -217,3 +218,15 @@ def test_folders_are_staged_whole_when_asked_for():
     assert advise(use, unit="directory").advice.chosen.files == 100
     assert advise(use, unit="directory", room_bytes=50_000).advice.chosen.files == 0
     assert advise(use, unit="file", room_bytes=50_000).advice.chosen.files == 50
+
+
+@pytest.mark.parametrize(("open_ms", "waits"), [(2.5, 250.0), (0.2, 150.0)])
+def test_threads_wait_for_opens_that_a_server_answers_as_for_reads(open_ms, waits):
+    # GIVEN 100 files that are opened in each of two epochs, and of 150 of these passes two reads from storage
+    use = file_use([1_000_000] * 100, [2] * 100, storage_opens=[1] * 50 + [2] * 50)
+    seconds = np.full(100, 2 * open_ms / 1e3, np.float32)
+    use = dataclasses.replace(use, meta_s=seconds, open_s=seconds)
+
+    # THEN of an epoch 150 reads count, and opens if they take longer than a local file system's
+    found = stage_all(use, run_of(use), FAST).valuation.thread_time()
+    assert found.waits == pytest.approx(waits)
