@@ -30,7 +30,7 @@ def read_behind_opens(measures: Measures) -> Array:
     if not ahead_s.any():
         return ahead_s
     rows = len(measures.files)
-    beyond: Array = measures.kept.get("opens beyond quick", lambda: _beyond_quick(measures, rows))
+    beyond: Array = measures.kept.get("opens_beyond_quick", lambda: _beyond_quick(measures, rows))
     found: Array = np.minimum(ahead_s, beyond * measures.costs.open_s)
     return found
 
