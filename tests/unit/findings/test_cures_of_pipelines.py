@@ -274,10 +274,13 @@ def test_calls_that_decode_get_threads_where_the_pool_has_too_few(tmp_path, pool
     # WHEN
     cure = more_decoding(measures, calls)
 
-    # THEN more calls alone would change nothing
+    # THEN more calls alone would change nothing, and as many as threads leave these idle
     threads = "1 thread" if pool_threads else "2 threads"
-    assert cure.what.endswith(f"at a time. tf.data has {threads} on that machine: give it {calls}.")
-    assert f"map(decode, num_parallel_calls={calls}, deterministic=False)" in cure.line
+    assert cure.what.endswith(
+        f"at a time. tf.data has {threads} on that machine: give it {calls}. "
+        "Let it make twice as many calls: results that wait to be taken are counted among them."
+    )
+    assert f"map(decode, num_parallel_calls={2 * calls}, deterministic=False)" in cure.line
     assert f"options.threading.private_threadpool_size = {calls}" in cure.line
 
 
