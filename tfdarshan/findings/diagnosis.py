@@ -32,6 +32,7 @@ from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import KINDS, Cure, Finding, Unknown
 from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
@@ -261,7 +262,7 @@ def _with_trials(
         for one in made
         if (one.kind == "problem" or one.name in GUESSES)
         and one.gain is not None
-        and one.gain.speedup >= LEAST_SPEEDUP
+        and not _is_no_promise(one)
         and one.gain.speedup_if_so >= WORTH_A_TRIAL
     }
     tried = next(
@@ -398,12 +399,22 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     once = kind == "problem" and model.certain and again_s < PROBLEM_SHARE * model.unit_s
     once = once and not shuffle_buffer.fills_each_epoch(measures)
     # A note promises what another cure gives, too, or nothing.
-    gain = None if once or (kind == "note" and finding.gain.speedup < LEAST_SPEEDUP) else finding.gain
+    gain = None if once or (kind == "note" and _is_no_promise(finding)) else finding.gain
     kind = "note" if once else kind
     return (
         dataclasses.replace(finding, kind=kind, cost_s=cost_s, stall_s=stall_s, cost_share=share, gain=gain),
         _Left(left.wait_s - claimed_s, own_claimed_s),
     )
+
+
+def _is_no_promise(finding: Finding) -> bool:
+    """Says whether what a cure gives is lost in what runs differ by; of a guess, whether half of it is."""
+    gain = finding.gain
+    if gain is None:
+        return True
+    if finding.kind == "note" and finding.name in GUESSES:
+        return gain.before_s < LEAST_SPEEDUP * (gain.before_s - UNSHOWN * gain.if_so_s)
+    return gain.speedup < LEAST_SPEEDUP
 
 
 def _promises_little(finding: Finding) -> bool:

@@ -14,6 +14,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.read_split import (
+    LIMITS_MEET_BYTES,
     STREAMS_BYTES,
     bytes_are_told,
     counts_bytes,
@@ -101,11 +102,13 @@ def find(measures: Measures) -> Finding | None:
     gain = dataclasses.replace(gain, high_s=min(gain.high_s + asks_s, gain.before_s))
     mean, each_s = unique / files, files_s / passes
     once = memory_served_later(measures)
+    # What nothing shows of files that are not small to a device, of one epoch, is no reason to convert them.
+    guess = once and not supported and not doubtful and mean >= LIMITS_MEET_BYTES
     pays = _pays_after(measures, gain.expected_s, "run" if once else "epoch")
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
+        kind="note" if guess else "problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}, of which "
         f"{fixed} does not depend on its size.{ONCE if once else ''}",

@@ -21,7 +21,7 @@ def found(session):
 
 def small(
     logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None,
-    first_read_ms=None, iterators=None, memory_bytes=1 << 34,
+    first_read_ms=None, iterators=None, memory_bytes=1 << 34, size=KB,
 ):  # fmt: skip
     """Gives epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
 
@@ -34,12 +34,12 @@ def small(
             taken = 5.0 if not epoch or later_ms is None else later_ms
             reads = read_ms if epoch else first_read_ms
             end = at + taken + (taken / 5 if reads is None else reads)
-            calls += [(at, at + taken, 1, "open", file, 0), (at + taken, end, 1, "pread", file, KB, 0)]
+            calls += [(at, at + taken, 1, "open", file, 0), (at + taken, end, 1, "pread", file, size, 0)]
             steps.append((at, end + 1, end - at))
             at = end + 1
     one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": iterators or epochs}
     return training(
-        logdir, calls, steps, paths=[name.format(n) for n in range(64)], sizes=[KB] * 64,
+        logdir, calls, steps, paths=[name.format(n) for n in range(64)], sizes=[size] * 64,
         meta={
             "machine": {"cpus": 4, "memory_bytes": memory_bytes},
             "pipelines": {"found": [one], "left_out": 0},
@@ -96,6 +96,20 @@ def test_what_is_in_shards_is_not_to_be_put_into_shards(tmp_path, changes, named
 )
 def test_names_tell_files_of_many_records(name, told):
     assert in_shards_already(pa.array([name])).tolist() == [told]
+
+
+@pytest.mark.parametrize(
+    ("size", "later_ms", "kind"),
+    [(1000 * KB, 0.02, "note"), (100 * KB, 0.02, "problem"), (1000 * KB, None, "problem")],
+)
+def test_files_that_are_not_small_to_a_device_are_not_converted_for_one_epoch(tmp_path, size, later_ms, kind):
+    # GIVEN files of one size, whose reads take 30 ms: nothing shows whether for their bytes
+    session = small(
+        tmp_path, epochs=2, size=size, first_read_ms=30.0, later_ms=later_ms, read_ms=later_ms and 0.02
+    )
+
+    # THEN a conversion is a guess, and no problem, where it is of what only the first epoch waits for
+    assert found(session)["small_files"].kind == kind
 
 
 @pytest.mark.parametrize(("later_ms", "pays"), [(None, "3 epochs"), (0.02, "3 runs")])
