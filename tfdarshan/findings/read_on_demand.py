@@ -62,6 +62,12 @@ def read_on_demand(measures: Measures) -> Finding | None:
     )
 
 
+def bursts_s(measures: Measures) -> float:
+    """Gives for how many seconds a loop without recorded steps reads in bursts: 0 if nothing shows it."""
+    bursts = _bursts(measures) if measures.windows is None else None
+    return 0.0 if bursts is None else float(bursts.lasts_s.sum())
+
+
 def _bursts(measures: Measures) -> ReadBursts | None:
     """Gives the bursts in which Python code reads, if the session saw how it began; else None."""
     if not measures.kinds_known or not measures.writes_known or measures.trace_room.dropped_calls:

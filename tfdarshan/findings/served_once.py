@@ -24,6 +24,13 @@ def storage_served_once(measures: Measures, *, mirrored: bool = False) -> bool:
     """
     if measures.figures.rereads.passes >= SEVERAL:
         return memory_served_later(measures, mirrored=mirrored)
+    return cache_served_later(measures)
+
+
+def cache_served_later(measures: Measures) -> bool:
+    """Says of a job that read its input once whether a cache() of its pipeline served later epochs."""
+    if measures.figures.rereads.passes >= SEVERAL:
+        return False
     pipeline = input_pipeline(measures)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is None or pipeline.reader is None or cache not in pipeline.after(pipeline.reader):

@@ -16,6 +16,7 @@ from tfdarshan.findings.fits_in_memory import FROM_STORAGE
 from tfdarshan.findings.fits_in_memory import NAME as FITS_IN_MEMORY
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.read_on_demand import bursts_s
 from tfdarshan.findings.staging import LEAST_BYTES
 from tfdarshan.findings.staging import NAME as STAGING
 from tfdarshan.findings.verdict import Verdict
@@ -48,7 +49,8 @@ class Answers:
         unit_s: A step, or the session.
         wait_s: What of it can be waited for at most.
         own_s: What of it the loop spends in calls of its own on input, for others' between steps, and in
-            writes beside reads, at most.
+            writes beside reads, at most; without steps in the bursts of such calls, what it does between
+            them included.
         staged: What `advise` says of staging to the disk that findings assume, with room for all; None
             without files that could be staged.
         staged_what_if: What `whatif --fast` says of that disk; None where nothing was read.
@@ -106,6 +108,7 @@ def asked(measures: Measures, found: Diagnosis | None = None) -> Answers:
     advice = decide_on(*measures.use_and_facts, question, LOCAL_SSD).advice
     staged, model = advice.chosen.expected, measures.model
     saved = (staged.low_s, staged.saved_s, staged.high_s)
+    called_s = measures.input_calls.within_s + measures.use_and_facts[1].pauses_s
     counts = {1, *(_readers(finding) or 1 for finding in found.findings)}
     threads = {count: _what_if(measures, StorageChange(threads=count)) for count in sorted(counts)}
     return Answers(
@@ -113,8 +116,7 @@ def asked(measures: Measures, found: Diagnosis | None = None) -> Answers:
         verdict=found.verdict,
         unit_s=model.unit_s,
         wait_s=model.most_wait_s,
-        own_s=(measures.input_calls.within_s + measures.use_and_facts[1].pauses_s) / model.units
-        + model.shared_writes_s,
+        own_s=max(called_s, bursts_s(measures)) / model.units + model.shared_writes_s,
         staged=_range(staged.epoch_s, saved) if advice.files else None,
         staged_what_if=_what_if(measures, StorageChange(fast=LOCAL_SSD)),
         staged_bytes=float(measures.costs.slow_bytes.sum()),

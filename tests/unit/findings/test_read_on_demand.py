@@ -13,7 +13,10 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.read_bursts import read_bursts
 from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.read_on_demand import bursts_s
 from tfdarshan.native.input_sums import InputCalls
+from tfdarshan.workloads.laboratory.contradiction import asked, contradictions_in
 
 KB = 1_000
 FILES, BATCHES = 8, 40
@@ -233,3 +236,14 @@ def test_bursts_are_the_same_however_calls_come():
     assert found[0].brought.tolist() == [[1] * 12, [2] * 12, [200] * 12]
     assert found[0].pauses_s == pytest.approx(np.full(11, 0.031))
     assert read_bursts([]) is None
+
+
+def test_what_a_loop_does_between_the_calls_of_a_burst_is_what_it_stands_still_for(tmp_path):
+    # GIVEN files of which each is read for 1.25 ms of 10 ms, and 7 ms are spent on each of them besides
+    measures = measure(job(tmp_path, lull_ms=7.0))
+    answers = asked(measures)
+
+    # THEN all of the bursts is, and reading them ahead gives no more than that
+    assert bursts_s(measures) > 1.5 * measures.input_calls.within_s
+    assert answers.own_s == pytest.approx(bursts_s(measures))
+    assert contradictions_in(answers) == []
