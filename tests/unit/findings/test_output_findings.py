@@ -21,7 +21,7 @@ from tfdarshan.sessions.catalogue import list_sessions
 
 MB = 1 << 20
 STEPS = 20
-NAMES = ["/data/a", "/out/ckpt-1.data-00000-of-00001"]
+NAMES = ["/data/a", "/data/out/ckpt-1.data-00000-of-00001"]
 LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 KERNEL = {"rchar": 0, "read_bytes": 0}
 
@@ -227,7 +227,7 @@ def test_checkpoints_between_steps_hold_training_up(tmp_path, thread):
     # THEN 800 ms of 2900, whichever thread wrote
     assert first.name == "checkpoint_stall"
     assert first.gain.high_s * 21 == pytest.approx(most_saved_s(2.9, 0.8 + noise_s(2.9, 0.8)))
-    assert first.files == ("/out/ckpt-1",)
+    assert first.files == ("/data/out/ckpt-1",)
     # and what saving more and less often would cost: 200 ms for each 500, 200, 1200, 2500 ms
     assert first.evidence[-1].text == (
         "every 5 steps costs 28.6 % of run time; every 2, 50.0 %; every 12, 14.3 %; every 25, 7.4 %"
@@ -269,7 +269,7 @@ def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path
     assert first.gain.high_s * 20 == pytest.approx(most_saved_s(2.4, 0.4 + noise_s(2.4, 0.4)))
 
 
-def saved_in_steps(*, every, longer_each=None, meta_ms=0.01):
+def saved_in_steps(*, every, longer_each=None, meta_ms=0.01, folder="/data/out"):
     """Gives 60 steps of 80 ms, which take 40 ms longer where they save in 7 ms of writes, or now and then."""
     calls, steps, at, saves = [], [], 0.0, 0
     for n in range(60):
@@ -283,7 +283,7 @@ def saved_in_steps(*, every, longer_each=None, meta_ms=0.01):
             ]
         steps.append((at, at + took, 0))
         at += took
-    names = ["/data/a", *(f"/out/ckpt-{n}.data-00000-of-00001" for n in range(1, saves + 1))]
+    names = ["/data/a", *(f"{folder}/ckpt-{n}.data-00000-of-00001" for n in range(1, saves + 1))]
     return calls, steps, names
 
 
@@ -313,6 +313,25 @@ def test_a_burst_buffer_opens_files_that_storage_may_take_long_for(tmp_path, met
     gain = checkpoint_stall.find(measure(session)).gain
     assert gain.if_so_s * 60 == pytest.approx(0.7 * 0.040 * 20 if fits else 0.0, rel=0.05)
     assert fits or gain.low_s == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "write_ms", "kept"),
+    [("/out", 7.0, True), ("/data/out", 7.0, False), ("/out", 40.0, False)],
+    ids=["memory takes it", "a server", "a device"],
+)
+def test_no_burst_buffer_is_named_where_memory_takes_saves(tmp_path, folder, write_ms, kept):
+    # GIVEN saves of TensorFlow's of 16 MB, each in a write of so long, to ext4 or to a server
+    calls, steps, names = saved_in_steps(every=3, folder=folder)
+    calls = [(a, a + write_ms, *more) if more[1] == "write" else (a, b, *more) for a, b, *more in calls]
+    session = training(tmp_path, calls, steps, paths=names)
+
+    found = checkpoint_stall.find(measure(session))
+
+    # THEN a burst buffer would wait for the device, which nothing does now
+    assert (found.gain is None, found.cure is None, found.kind == "note") == (kept, kept, kept)
+    in_memory = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
+    assert found.what.endswith(in_memory) is kept
 
 
 def test_the_page_cache_is_noted_and_no_problem(tmp_path):

@@ -163,7 +163,7 @@ def test_what_a_cache_of_the_pipeline_keeps_is_copied_for_several_runs(tmp_path,
 
 @pytest.mark.parametrize(("stages", "kind"), [((CACHE, BATCH), "note"), ((BATCH,), "problem")])
 def test_more_readers_of_what_a_cache_reads_once_are_a_trial(tmp_path, stages, kind):
-    # GIVEN an epoch of reads of 30 ms, for a reason that nothing shows, and a cache() that serves the next one
+    # GIVEN an epoch of reads of 30 ms, for a reason that nothing shows, and a cache() for the next one
     session = small(tmp_path, stages=(PATHS, LOAD, *stages), first_read_ms=30.0, iterators=2)
 
     # THEN they are no problem of a longer run, which only its first epoch makes wait
