@@ -232,6 +232,4 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
         # What runs Python has one processor for all calls but where it computes in a library.
         likely *= UNSHOWN
     expected_s = 0.8 * likely * model.other_s + _reads_beside_s(measures)
-    # TensorFlow has all processors work on one call's arithmetic, too, which nothing shows.
-    most_s = 1.1 * spared * model.pipeline_s
-    return measures.gain(0.0, expected_s, most_s, assumed=[fewer], chance=UNSHOWN)
+    return measures.gain(0.0, expected_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])

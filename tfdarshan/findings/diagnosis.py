@@ -34,6 +34,7 @@ from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.same_seconds import say_same_seconds
+from tfdarshan.findings.served_once import cache_served_later
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
 from tfdarshan.findings.verdict import Verdict, is_healthy, make_verdict
@@ -273,7 +274,8 @@ def _with_trials(
         ),
         None,
     )
-    if tried is None or unsure[tried.name] == "note":
+    first_alone = tried is not None and tried.name in GUESSES and cache_served_later(measures)
+    if tried is None or unsure[tried.name] == "note" or first_alone:
         return sorted(found, key=_rank), tried
     others = [one for one in found if one is not tried]
     return sorted([dataclasses.replace(tried, kind="problem"), *others], key=_rank), None

@@ -20,7 +20,7 @@ from tfdarshan.findings.pipeline_api import (
 )
 from tfdarshan.findings.python_lock import hands_lock_over
 from tfdarshan.findings.reader_change import ReaderChange, if_it_waits, if_served, serves_more, with_readers
-from tfdarshan.findings.served_once import cache_served_later, memory_served_later
+from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.too_many_threads import crowding
 from tfdarshan.units import human_seconds, percent
 
@@ -90,12 +90,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
     shown = round(readers)
     # What nothing shows, of the first epoch alone, is worth a trial at most.
-    unshown, by_memory = model.likely and not share.known, memory_served_later(measures)
-    guess = unshown and (by_memory or cache_served_later(measures))
-    if guess and by_memory and hands_lock_over(measures):
+    guess = model.likely and not share.known and memory_served_later(measures)
+    if guess and hands_lock_over(measures):
         # What later epochs lose by it is certain, what the first one gains is not.
         return None
-    if guess and by_memory:
+    if guess:
         gain = dataclasses.replace(gain, expected_s=GUESSED / UNSHOWN * gain.expected_s)
     return Finding(
         name=NAME,

@@ -218,6 +218,25 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(
         assert gain.expected_s == pytest.approx((0.2 if served else 0.5) * gain.if_so_s)
 
 
+def test_a_trial_of_what_a_cache_reads_once_is_no_problem(tmp_path):
+    # GIVEN an epoch of reads in order of 200 kB, which move bytes as far as anybody knows, and one more that
+    # a cache() serves
+    calls = [(10.0 * n, 10.0 * n + 6, 1, "pread", 0, 200_000, 200_000 * n) for n in range(160)]
+    steps = [(20.0 * n, 20.0 * n + 20, 18.0) for n in range(80)]
+    stages = [{"name": "TFRecordDataset"}, {"name": "map", "does": ["decodes"], "function": "parse"}]
+    one = {"stages": [*stages, {"name": "cache"}, {"name": "prefetch"}], "datasets": 1, "iterators": 2}
+    machine = {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 0.4}
+    meta = {"machine": machine, "pipelines": {"found": [one], "left_out": 0}}
+
+    # WHEN
+    found = diagnose(training(tmp_path, calls, steps, paths=["/data/a"], sizes=[32_000_000], meta=meta))
+
+    # THEN it is named as a trial of the first epoch
+    assert not found.problems
+    assert found.verdict.finding == "read_parallelism"
+    assert "in the first epoch: memory served later ones." in found.verdict.sentence
+
+
 @pytest.mark.parametrize("paced", [True, False])
 def test_what_is_done_beside_storage_that_reads_on_is_not_moved_there_again(tmp_path, paced):
     # GIVEN a reader of parts of 256 KiB who decodes each for 1 to 5 ms. The kernel asks for the next one

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, INTERLEAVE, LOAD, PATHS, SHARDS
 from tests.unit.findings.test_validation import job as validated
-from tfdarshan.findings import read_parallelism, staging
+from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.record_files import in_shards_already
@@ -159,15 +159,6 @@ def test_what_a_cache_of_the_pipeline_keeps_is_copied_for_several_runs(tmp_path,
 
     # THEN
     assert staging.find(measure(session)).kind == kind
-
-
-@pytest.mark.parametrize(("stages", "kind"), [((CACHE, BATCH), "note"), ((BATCH,), "problem")])
-def test_more_readers_of_what_a_cache_reads_once_are_a_trial(tmp_path, stages, kind):
-    # GIVEN an epoch of reads of 30 ms, for a reason that nothing shows, and a cache() for the next one
-    session = small(tmp_path, stages=(PATHS, LOAD, *stages), first_read_ms=30.0, iterators=2)
-
-    # THEN they are no problem of a longer run, which only its first epoch makes wait
-    assert read_parallelism.find(measure(session)).kind == kind
 
 
 @pytest.mark.parametrize(("first_read_ms", "kind"), [(30.0, "problem"), (60.0, "note")])
