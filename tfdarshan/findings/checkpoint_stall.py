@@ -113,7 +113,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance, reads_as_much=True
     )
     longest = bursts.iloc[int(np.argmax(stalls))]
-    buffered, in_memory = _uses_a_burst_buffer(measures), _stay_in_memory(measures, bursts)
+    buffered = _uses_a_burst_buffer(measures)
+    in_memory = not buffered and _stay_in_memory(measures, bursts)
     if in_memory and gain.expected_s < LEAST_SHARE * measures.model.unit_s:
         return None
     return Finding(
