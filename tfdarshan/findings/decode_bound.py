@@ -16,6 +16,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import (
     GENERATOR,
+    PYTHON,
     decoding_stage,
     input_pipeline,
     keep_decoded,
@@ -25,6 +26,7 @@ from tfdarshan.findings.pipeline_api import (
     reads_in_python,
     runs_as_many,
 )
+from tfdarshan.findings.python_lock import DECODED_S, hands_lock_over
 from tfdarshan.findings.reader_change import with_readers
 from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
 from tfdarshan.units import human_seconds, percent
@@ -106,6 +108,9 @@ def _limit(measures: Measures) -> str:
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
     if by_threads or runs_as_many(measures, decoder, cpus):
         return "as many calls decode at a time as there are processors"
+    in_threads = decoder is None or decoder.name == GENERATOR or PYTHON in decoder.does
+    if in_threads and hands_lock_over(measures, DECODED_S):
+        return "threads would hand Python's lock to each other most of the time"
     return ""
 
 

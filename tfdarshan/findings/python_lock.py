@@ -15,6 +15,9 @@ CLAIM = "steps leave Python's lock to the thread that reads"
 # After each call a thread asks for the lock again, which takes 10 to 20 us where others want it, too: files
 # that memory serves in 12 us took threads 80 to 120 us each. Work of so much from call to call is shared.
 SHARED_S = 2e-4
+# Decoding in NumPy is shared if it takes so much: of 33 us a call two threads took 1.3 times as long as one,
+# of 66 us 0.75 times.
+DECODED_S = 5e-5
 # Of the bytes: with less of them from storage most calls are memory's.
 MOST = 0.5
 
@@ -35,12 +38,16 @@ def lock_is_free(measures: Measures) -> list[Assumption]:
     return [Assumption(CLAIM, seen, "they run Python code of their own")]
 
 
-def hands_lock_over(measures: Measures) -> bool:
+def hands_lock_over(measures: Measures, shared_s: float = SHARED_S) -> bool:
     """Says whether more threads would hand Python's lock to each other most of the time.
 
     They do where Python reads what memory serves, and does little from one call to the next.
+
+    Args:
+        measures: The session.
+        shared_s: What has to be done for each call that threads share it.
     """
     calls, model = measures.input_calls, measures.model
     if not reads_in_python(measures) or reads_by_workers(measures) or measures.costs.storage_share > MOST:
         return False
-    return model.pipeline_s * model.readers * model.units < SHARED_S * calls.calls
+    return model.pipeline_s * model.readers * model.units < shared_s * calls.calls

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -195,7 +196,7 @@ def _run(
             break
         job = draw(seed, media)
         _say(f"seed {seed}: {job.words}")
-        outcome = _outcome(job, folder, arguments, warm)
+        outcome = run_one(job, folder, arguments, warm)
         if outcome is None:
             continue
         outcomes.append(outcome)
@@ -204,7 +205,7 @@ def _run(
     return outcomes
 
 
-def _outcome(
+def run_one(
     job: Job, folder: Path, arguments: argparse.Namespace, warm: WarmPython | None
 ) -> Judgement | None:
     """Runs a job; one that this machine cannot run is said, and the others go on."""
@@ -212,6 +213,8 @@ def _outcome(
 
     room = folder / f"seed-{job.seed}"
     kept = arguments.keep is not None
+    # What a draw that was stopped in the middle of this job has left of it.
+    shutil.rmtree(room, ignore_errors=True)
     try:
         return run_job(job, room, folder / "pool", repeats=arguments.repeats, keep=kept, warm=warm, say=_say)
     except TfdarshanError as error:

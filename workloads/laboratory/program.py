@@ -91,6 +91,11 @@ class Program:
         return self.shape in (*TF_DATA, "generator") or self.extra == "tf_checkpoint"
 
     @property
+    def validates_in_steps(self) -> bool:
+        """Says whether validation batches count as steps: where none is marked, all of tf.data's do."""
+        return self.extra == "validation" and self.uses_tensorflow and not self.marked
+
+    @property
     def layout(self) -> str:
         """Names the layout of the data, one of `data_layout.LAYOUTS`."""
         if self.shape in ("interleave", "records"):

@@ -82,7 +82,7 @@ class Truth:
         """
         seconds_of: dict[Unit, Callable[[TimedRun], float]] = {
             "training": lambda run: run.trained_s,
-            "step": lambda run: run.stepped_s,
+            "step": lambda run: run.trained_s if self.program.validates_in_steps else run.stepped_s,
             "session": lambda run: run.seconds,
         }
         whole = self._times(runs, seconds_of[unit])

@@ -198,3 +198,43 @@ def test_a_generator_whose_threads_fill_the_processors_decodes_with_as_many(tmp_
     # THEN no threads are offered
     assert "as many calls decode at a time as there are processors" in one.cure.what
     assert "map_ahead" not in one.cure.line
+
+
+@pytest.mark.parametrize(
+    ("each_us", "decoder", "offered"),
+    [
+        # 2 calls of 10 us a file, and 30 or 200 us of decoding
+        (50, None, False),
+        (220, None, True),
+        # what TensorFlow decodes in a map of its own needs no lock
+        (50, {"name": "map", "does": ["decodes"], "function": "decode"}, True),
+    ],
+)
+def test_threads_decode_only_what_is_long_enough_to_share(tmp_path, each_us, decoder, offered):
+    each_ms, generator = each_us / 1000, {"name": "from_generator", "does": ["python"], "function": "samples"}
+    calls = [
+        (
+            n * each_ms + 0.01 * half,
+            n * each_ms + 0.01 * (half + 1),
+            1,
+            "pread",
+            0,
+            4 * KB,
+            (2 * n + half) * 4 * KB,
+        )
+        for n in range(4000)
+        for half in range(2)
+    ]
+    steps = [(100 * each_ms * n, 100 * each_ms * (n + 1), 90 * each_ms) for n in range(40)]
+    stages = [generator, *([decoder] if decoder else []), BATCH]
+    meta = {
+        "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 4 * each_us / 1000},
+        "pipelines": {"found": [{"stages": stages, "datasets": 1, "iterators": 1}], "left_out": 0},
+    }
+    session = training(tmp_path, calls, steps, sizes=[10_000 * MB], meta=meta)
+
+    (one,) = (one for one in diagnose(session).findings if one.name == "decode_bound")
+
+    # THEN more threads are no cure where they hand Python's lock to each other
+    assert ("Decode with more calls at a time." in one.cure.what) is offered
+    assert ("threads would hand Python's lock to each other most of the time" in one.cure.what) is not offered

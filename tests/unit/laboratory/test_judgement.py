@@ -488,3 +488,27 @@ def test_what_follows_the_last_step_is_in_no_promise_of_step_time():
     assert judged.obtained == pytest.approx(2.0)
     assert judged.promise == "inside"
     assert judged.best_gain == pytest.approx(10 / 7)
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        ({"shape": "map", "marked": False}, True),
+        # steps that are marked, a set that no tf.data reads, and none at all
+        ({"shape": "map"}, False),
+        ({"shape": "loop", "marked": False}, False),
+        ({"shape": "map", "marked": False, "extra": ""}, False),
+    ],
+)
+def test_a_validation_set_of_tf_data_is_steps_where_none_is_marked(changes, counts):
+    # GIVEN 6 s of steps and 4 s of validation, and a cure that leaves 3 s and 4 s
+    before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
+    after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
+    program = dataclasses.replace(PROGRAM, **({"extra": "validation"} | changes))
+    of = Truth(program, before, [Tried(KnownCure("parallel", 1, program), after)])
+
+    # WHEN
+    judged = judge(1, "w", said("read_parallelism", promise=(1.8, 2.0, 2.2)), of, real=True)
+
+    # THEN a session's steps are all batches that tf.data gives
+    assert judged.obtained == pytest.approx(10 / 7 if counts else 2.0)

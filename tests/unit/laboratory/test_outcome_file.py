@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 
 import pytest
 
 from tests.unit.laboratory.test_judgement import outcomes
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.workloads.laboratory import trial
+from tfdarshan.workloads.laboratory.__main__ import run_one
+from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.outcome_file import read_outcomes, write_outcomes
 
 
@@ -23,3 +27,13 @@ def test_what_holds_no_outcomes_is_said_in_a_sentence(tmp_path, text):
         (tmp_path / "out.json").write_text(text)
     with pytest.raises(ConfigurationError, match="holds no outcomes to go on from"):
         read_outcomes(tmp_path / "out.json")
+
+
+def test_a_draw_goes_on_with_the_job_in_which_it_was_stopped(tmp_path, monkeypatch):
+    # GIVEN runs of a job that was stopped, and kept
+    job = draw(1)
+    (tmp_path / f"seed-{job.seed}" / "runs" / "000").mkdir(parents=True)
+    monkeypatch.setattr(trial, "run_job", lambda job, room, *_, **__: not room.exists())
+
+    # WHEN it is run, THEN from the beginning
+    assert run_one(job, tmp_path, argparse.Namespace(keep=tmp_path, repeats=3), None)
