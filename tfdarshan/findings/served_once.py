@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.in_order.pause_calls import PauseReading
 from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.staging.candidate import SLOW_OPEN_S
@@ -48,8 +49,16 @@ def memory_served_later(measures: Measures, *, mirrored: bool = False) -> bool:
     passes = measures.figures.rereads.passes
     if passes < SEVERAL or measures.summary.emulation is not None:
         return False
-    one_pass = max(passes * measures.costs.storage_share, _passes_asked(measures, mirrored)) <= ONE_PASS
+    one_pass = max(_passes_stored(measures), _passes_asked(measures, mirrored)) <= ONE_PASS
     return (one_pass or measures.later_epochs_hardly_wait) and not pauses_last(measures)
+
+
+def _passes_stored(measures: Measures) -> float:
+    """Gives how many passes storage served: of what is read after the last step no call counts."""
+    costs, passes = measures.costs, measures.figures.rereads.passes
+    if measures.trace_room.dropped_calls == 0:
+        passes = min(passes, float(costs.read_bytes.sum()) / max(measures.unique_bytes, 1.0))
+    return passes * costs.storage_share
 
 
 def _passes_asked(measures: Measures, by_name: bool) -> float:
@@ -62,15 +71,23 @@ def _passes_asked(measures: Measures, by_name: bool) -> float:
     return 1 + again_s / max(float(call_s.sum()) - again_s, 1e-12)
 
 
+def pause_calls_s(measures: Measures, pauses: PauseReading) -> tuple[float, float]:
+    """Gives what calls on the files of pauses take in these, and after the last step, over all threads.
+
+    How long the pause after the last step is no step says, but what its calls take is known.
+    """
+    seen_s = float(measures.costs.call_s[pauses.rows].sum())
+    whole_s = float(measures.files.rows["time_s"].to_numpy()[pauses.rows].sum())
+    return seen_s, max(0.0, whole_s - seen_s)
+
+
 def pauses_last(measures: Measures) -> bool:
     """Says whether training stands still in later pauses, too, for files that no step reads."""
     pauses = measures.pauses
     if pauses is None:
         return False
     if pauses.count < 2:
-        # How long the pause after the last step is no step says, but what its calls take is known.
-        seen_s = float(measures.costs.call_s[pauses.rows].sum())
-        whole_s = float(measures.files.rows["time_s"].to_numpy()[pauses.rows].sum())
-        return whole_s - seen_s > HARDLY * seen_s
+        seen_s, after_s = pause_calls_s(measures, pauses)
+        return after_s > HARDLY * seen_s
     first_s = pauses.reading_s - pauses.later_s
     return pauses.later_s / (pauses.count - 1) > HARDLY * first_s

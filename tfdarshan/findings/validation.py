@@ -10,6 +10,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import probe_evidence, serial_share, times_as_long
 from tfdarshan.findings.pipeline_api import validation_cure
 from tfdarshan.findings.reader_change import serves_more
+from tfdarshan.findings.served_once import pause_calls_s
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "validation"
@@ -34,7 +35,7 @@ def find(measures: Measures) -> Finding | None:
     fits = memory is not None and float(sizes.sum()) <= ROOM * memory and passes >= AGAIN
     depth = pauses.at_a_time
     if fits:
-        again_s = (passes - 1) / passes * _of_later(pauses) * pauses.reading_s
+        again_s = (passes - 1) / passes * _of_later(measures, pauses, passes) * pauses.reading_s
         whole_s = again_s + (passes - 1) / passes * _rests_s(pauses)
         saved_s = [0.7 * again_s, 0.95 * whole_s, whole_s]
         assumed = Assumption(
@@ -92,10 +93,11 @@ def times_read(measures: Measures, pauses: PauseReading) -> float:
     return max(1.0, float(np.median(read / np.maximum(sizes, 1))))
 
 
-def _of_later(pauses: PauseReading) -> float:
+def _of_later(measures: Measures, pauses: PauseReading, passes: float) -> float:
     """Gives what a later pause reads, as a share of what pauses read on average: memory may serve it."""
     if pauses.count < 2:
-        return 1.0
+        seen_s, after_s = pause_calls_s(measures, pauses)
+        return min(1.0, after_s / max((passes - 1) * seen_s, 1e-12))
     return min(1.0, pauses.later_s / (pauses.count - 1) / (pauses.reading_s / pauses.count))
 
 

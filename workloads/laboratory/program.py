@@ -92,8 +92,9 @@ class Program:
 
     @property
     def validates_in_steps(self) -> bool:
-        """Says whether validation batches count as steps: where none is marked, all of tf.data's do."""
-        return self.extra == "validation" and self.uses_tensorflow and not self.marked
+        """Says whether validation batches count as steps: none is marked, and no training follows them."""
+        unmarked = self.uses_tensorflow and not self.marked
+        return self.extra == "validation" and unmarked and self.epochs == 1
 
     @property
     def layout(self) -> str:

@@ -10,7 +10,7 @@ from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.record_files import in_shards_already
-from tfdarshan.findings.served_once import pauses_last
+from tfdarshan.findings.served_once import memory_served_later, pauses_last
 
 KB = 1_000
 
@@ -181,3 +181,24 @@ def test_what_is_read_after_the_last_step_tells_who_serves_pauses(tmp_path, late
 
     # THEN storage serves these files in later pauses, too, or memory does
     assert pauses_last(measures) is last
+
+
+@pytest.mark.parametrize(("later_ms", "once"), [(0.02, True), (5.0, False)])
+def test_what_is_read_after_the_last_step_is_no_pass_that_storage_served(tmp_path, later_ms, once):
+    # GIVEN two epochs of 64 files, and 64 others that are read after each, at last behind all steps
+    at, calls, steps = 0.0, [], []
+    for epoch in range(2):
+        taken = later_ms if epoch else 5.0
+        for file in range(64):
+            calls.append((at + 1, at + 1 + taken, 1, "pread", file, 100 * KB, 0))
+            steps.append((at, at + 7, 1))
+            at += 7
+        for file in range(64, 128):
+            calls.append((at, at + taken, 1, "pread", file, 100 * KB, 0))
+            at += taken
+    session = training(
+        tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(128)], sizes=[100 * KB] * 128
+    )
+
+    # WHEN all is read twice, THEN storage has served it once where memory serves the second epoch
+    assert memory_served_later(measure(session)) is once

@@ -494,17 +494,18 @@ def test_what_follows_the_last_step_is_in_no_promise_of_step_time():
     ("changes", "counts"),
     [
         ({"shape": "map", "marked": False}, True),
-        # steps that are marked, a set that no tf.data reads, and none at all
+        # training that goes on after it, steps that are marked, a set that no tf.data reads, and none at all
+        ({"shape": "map", "marked": False, "epochs": 2}, False),
         ({"shape": "map"}, False),
         ({"shape": "loop", "marked": False}, False),
         ({"shape": "map", "marked": False, "extra": ""}, False),
     ],
 )
-def test_a_validation_set_of_tf_data_is_steps_where_none_is_marked(changes, counts):
+def test_a_last_validation_by_tf_data_is_steps_where_none_is_marked(changes, counts):
     # GIVEN 6 s of steps and 4 s of validation, and a cure that leaves 3 s and 4 s
     before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
     after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
-    program = dataclasses.replace(PROGRAM, **({"extra": "validation"} | changes))
+    program = dataclasses.replace(PROGRAM, **({"extra": "validation", "epochs": 1} | changes))
     of = Truth(program, before, [Tried(KnownCure("parallel", 1, program), after)])
 
     # WHEN
