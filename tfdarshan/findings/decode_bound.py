@@ -25,6 +25,7 @@ from tfdarshan.findings.pipeline_api import (
     own_threads,
     reads_in_python,
     runs_as_many,
+    unpacks,
 )
 from tfdarshan.findings.python_lock import DECODED_S, hands_lock_over
 from tfdarshan.findings.reader_change import with_readers
@@ -37,6 +38,12 @@ BUSY_CPUS = 0.85
 SURELY = 0.7
 # Of all steps, those that had a processor to themselves.
 QUICK = 0.1
+# More calls of a map leave that as it is: who reads a file unpacks it.
+NOT_UNPACKED = Assumption(
+    "what decodes takes this time, not unpacking records",
+    "",
+    "records that are not packed are as much quicker",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -236,5 +243,9 @@ def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
     if reads_in_python(measures):
         # What runs Python has one processor for all calls but where it computes in a library.
         likely *= UNSHOWN
+    packed = unpacks(measures)
+    if packed:
+        likely *= UNSHOWN
     expected_s = 0.8 * likely * model.other_s + _reads_beside_s(measures)
-    return measures.gain(0.0, expected_s, 1.1 * spared * model.pipeline_s, assumed=[fewer])
+    assumed = [fewer, *([NOT_UNPACKED] if packed else [])]
+    return measures.gain(0.0, expected_s, 1.1 * spared * model.pipeline_s, assumed=assumed)

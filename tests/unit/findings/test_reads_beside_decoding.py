@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tests.unit.findings.test_cures_of_pipelines import BATCH, SHARDS
+from tests.unit.findings.test_cures_of_pipelines import BATCH
+from tfdarshan.findings import decode_bound
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.staging import find
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.whole_input import stage_all
 
+SHARDS = {"name": "TFRecordDataset"}
+GZIP = {"compression": "GZIP"}
 PARSE = {"name": "map", "does": ["decodes"], "function": "parse"}
 SIDE_BY_SIDE = SHARDS | {"calls": 4}
 STEPS, READERS = 40, 4
@@ -51,6 +54,25 @@ def test_a_copy_is_no_certain_gain_where_decoding_may_be_what_takes_the_time(tmp
     assert stage_all(*measured.use_and_facts, LOCAL_SSD).expected.low_s == 0
     # ... and what decodes is named
     assert diagnose(session).verdict.finding == "decode_bound"
+
+
+@pytest.mark.parametrize(
+    ("packed", "decoder", "halved"),
+    [({}, PARSE, False), (GZIP, PARSE, True), (GZIP | {"does": ["decodes"]}, None, False)],
+)
+def test_what_unpacking_takes_is_not_shared_by_more_calls_of_a_map(tmp_path, packed, decoder, halved):
+    # GIVEN shards that are read one after the other, packed or not, and what decodes in a map of its own
+    session = job(tmp_path, SHARDS | packed, *([decoder] if decoder else []), BATCH)
+    plain = job(tmp_path / "plain", SHARDS, PARSE, BATCH)
+
+    # WHEN
+    gain, usual = (decode_bound.find(measure(one)).gain for one in (session, plain))
+
+    # THEN half is expected of more calls, for which of both takes the time is not seen
+    assert gain.expected_s == pytest.approx((0.5 if halved else 1.0) * usual.expected_s, rel=0.01)
+    assert (
+        "what decodes takes this time, not unpacking records" in {one.claim for one in gain.doubts}
+    ) is halved
 
 
 @pytest.mark.parametrize(
