@@ -17,6 +17,8 @@ HELD_UP = 1.3
 # So many saves tell whether steps are longer for them: if this share of the steps that save is held up, and
 # of the others no more than the rest of it.
 SAVES_THAT_TELL, MOST = 5, 0.9
+# Whole steps fill so much of the time in which a save is written that goes on behind the loop's back.
+BESIDE = 0.5
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,24 @@ def excess_is_theirs(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
     others = steps & ~touched
     each = np.mean(held[steps & touched]) >= MOST if (steps & touched).any() else False
     return bool(each and np.count_nonzero(held & others) <= (1 - MOST) * np.count_nonzero(others))
+
+
+def goes_on_beside(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
+    """Says whether training goes on while bursts are written: whole steps pass in most of their time.
+
+    Steps that wait for a save end after it, whichever thread writes.
+
+    Args:
+        windows: The session's steps.
+        bursts: `checkpoint_bursts`.
+    """
+    if windows is None or not len(bursts):
+        return False
+    start, end = bursts["start_ns"].to_numpy(np.int64), bursts["end_ns"].to_numpy(np.int64)
+    first = np.searchsorted(windows.start_ns, start)
+    last = np.maximum(np.searchsorted(windows.end_ns, end, side="right"), first)
+    taken = np.concatenate([[0], np.cumsum(windows.end_ns - windows.start_ns)])
+    return bool((taken[last] - taken[first]).sum() >= BESIDE * (end - start).sum())
 
 
 @dataclass(frozen=True)

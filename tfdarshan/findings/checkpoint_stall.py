@@ -13,7 +13,7 @@ from tfdarshan.analysis.call_kinds import KIND, kinds_of
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, stalled_s
+from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, goes_on_beside, stalled_s
 from tfdarshan.analysis.segments import WRITE
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
@@ -60,6 +60,7 @@ TENSORFLOW_CURE = Cure(
     "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)",
 )
 BUFFERED_CURE = Cure("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
+BEHIND_CURE = Cure("Training goes on while these are written already: save less often.")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -113,13 +114,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
         0, 0, 0, assumed=assumed, stall_s=stall_s_saved, beside=beside, chance=chance, reads_as_much=True
     )
     longest = bursts.iloc[int(np.argmax(stalls))]
-    buffered = _uses_a_burst_buffer(measures)
+    buffered, behind = _uses_a_burst_buffer(measures), goes_on_beside(windows, bursts)
     in_memory = not buffered and _stay_in_memory(measures, bursts)
     if in_memory and gain.expected_s < LEAST_SHARE * measures.model.unit_s:
         return None
     return Finding(
         name=NAME,
-        kind="note" if buffered or in_memory else "problem",
+        kind="note" if buffered or in_memory or behind else "problem",
         title=_title(measures, bursts, held_s),
         what=f"{_written(measures, bursts)} took {human_seconds(held_s)}, in which "
         f"{measures.loop if windows is None else 'steps'} stood still.{IN_MEMORY if in_memory else ''}",
@@ -134,8 +135,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.expected_s,
         stall_s=gain.expected_s,
-        cure=None if in_memory else BUFFERED_CURE if buffered else _cure(measures),
-        gain=None if buffered or in_memory else gain,
+        cure=None if in_memory else BUFFERED_CURE if buffered else BEHIND_CURE if behind else _cure(measures),
+        gain=None if buffered or in_memory or behind else gain,
         not_worth="where checkpoints are so rare that they hardly count",
     )
 

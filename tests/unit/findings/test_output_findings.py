@@ -241,6 +241,32 @@ def test_checkpoints_behind_the_loops_back_cost_nothing(tmp_path):
     assert diagnose(session).problems == ()
 
 
+@pytest.mark.parametrize(("longer_ms", "word"), [(60, True), (400, False)])
+def test_a_save_that_goes_on_beside_steps_is_not_to_be_put_behind_them(tmp_path, longer_ms, word):
+    # GIVEN 40 steps of 100 ms, and four saves of 400 ms by another thread: the step in which each begins
+    # takes longer, and the others go on, or that one takes as long as the save
+    calls, steps, at = [], [], 0
+    for n in range(40):
+        took = 100 + (longer_ms if n % 10 == 5 else 0)
+        if n % 10 == 5:
+            calls += [
+                (at + 10 + 100 * k, at + 110 + 100 * k, 7, "write", 1, 8 * MB, 8 * MB * k) for k in range(4)
+            ]
+        steps.append((at, at + took, 0))
+        at += took
+
+    (one,) = (
+        one
+        for one in diagnose(training(tmp_path, calls, steps, paths=NAMES)).findings
+        if one.name == "checkpoint_stall"
+    )
+
+    # THEN it is behind the loop's back already
+    assert (one.kind, one.gain is None) == (("note", True) if word else ("problem", False))
+    already = "Training goes on while these are written already: save less often."
+    assert (one.cure.what == already) is word
+
+
 def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
     # GIVEN 20 steps of 100 ms, of which the tenth takes 400 with a checkpoint of 300 ms in another thread
     steps = [(100 * n, 100 * n + 100, 0) for n in range(10)] + [(1000, 1400, 0)]
