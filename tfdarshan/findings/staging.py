@@ -18,6 +18,7 @@ from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import ASKED_BY_NAME, LOOKED_AT, databases
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
+from tfdarshan.staging.outside_steps import NOTABLE, read_outside_steps
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 from tfdarshan.staging.small_set import is_enough, small_set
@@ -143,8 +144,15 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
         lines += [f"cp -u {shlex.quote(first)} DIR/", f"database = sqlite3.connect({json.dumps(copy)})"]
     if len(led):
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
-        rest = f"{human_bytes(float(size[led].sum()))}{' of other files' if len(opened) else ''}"
+        beside = _beside(measures, whole, ~by_sqlite) if all_of_it else led[:0]
+        beside_bytes = float(size[beside].sum())
+        all_bytes = float(size[led].sum()) + beside_bytes
+        rest = human_bytes(all_bytes)
+        rest = f"{rest}{' of other files' if len(opened) else ''}"
         words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
+        if beside_bytes and beside_bytes >= NOTABLE * all_bytes:
+            unread = human_bytes(beside_bytes)
+            words.append(f"{unread} of it is read only before the first step or after the last.")
         mirrored = bool(whole.found.mirrored)
         words += [MIRRORED[whole.found.mirrored]] if mirrored else []
         rows = whole.found.rows[~by_sqlite]
@@ -152,6 +160,12 @@ def _cure(measures: Measures, whole: WholeInput, files: Worth, size: Array) -> C
     # Where commands stage other files, too, the line of the database is one of several.
     goes = "" if len(led) else "database = sqlite3.connect(path)"
     return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")
+
+
+def _beside(measures: Measures, whole: WholeInput, led: Array) -> Array:
+    """Gives what no step reads of what commands stage: they do that, too, where they stage all that fits."""
+    outside = read_outside_steps(*measures.use_and_facts, whole.found.rows)
+    return np.flatnonzero(outside & led & (whole.saved_s <= 0))
 
 
 def _copied(whole: WholeInput, facts: RunFacts, by_hand: Array) -> Array:

@@ -17,6 +17,7 @@ from tfdarshan.staging.expectation import Expectation, ThreadTime, expect, reade
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.later_epochs import LaterEpochs
+from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts, read_run
@@ -71,6 +72,9 @@ class Advice:
     nearly all of it; None where all that fits was.
 
     `read_alike` says whether each candidate was read about as often as each other.
+
+    `outside_steps` is how many of the chosen files a run reads before its first step or after the last alone:
+    they fit, too, and no time here has them. `outside_bytes` are theirs.
     """
 
     question: Question
@@ -97,6 +101,8 @@ class Advice:
     rest: RuleResult | None
     stat_s: float
     mirrored: str
+    outside_steps: int
+    outside_bytes: int
     reasons: tuple[Reason, ...]
 
     @property
@@ -174,7 +180,8 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         block_bytes=question.block_bytes,
     )
     found, valuation = whole.found, whole.valuation
-    picked = _pick(question, use, valuation)
+    outside = read_outside_steps(use, facts, found.rows)
+    picked = _pick(question, use, valuation, outside)
     members, rest = _members(picked, valuation, facts, question)
     rules = _rules(valuation, members, facts, question)
     saved_s = rules[0].expected.saved_s
@@ -206,6 +213,8 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
         rest=rest,
         stat_s=total(use.stat_s[found.rows]) / valuation.epochs if use.stat_s.any() else 0.0,
         mirrored=found.mirrored,
+        outside_steps=int(np.count_nonzero(outside[members])),
+        outside_bytes=int(total((valuation.size_bytes * outside)[members])),
         reasons=find_reasons(
             question=question,
             facts=facts,
@@ -225,28 +234,32 @@ def decide_on(use: FileUse, facts: RunFacts, question: Question, fast_tier: Tier
 
 @dataclass(frozen=True)
 class _Picked:
-    """What was chosen, by which units, its small set if there is one, and the curve of what else could be."""
+    """What was chosen, by which units, its small set if there is one, and the curve of what else could be.
+
+    `beside` is what the room that is left takes of what no step reads.
+    """
 
     units: Units
     choice: Choice
+    beside: Array
     small: Array | None
     curve: tuple[CurvePoint, ...]
 
 
-def _pick(question: Question, use: FileUse, valuation: Valuation) -> _Picked:
+def _pick(question: Question, use: FileUse, valuation: Valuation, outside: Array) -> _Picked:
     """Chooses files; whole folders if asked for, or if there are very many files and folders do as well."""
     rows = valuation.found.rows
     if question.unit != "directory":
-        picked = _pick_by(Units("file", None, len(rows)), question, valuation)
+        picked = _pick_by(Units("file", None, len(rows)), question, valuation, outside)
         if question.unit == "file" or len(rows) <= MANY_FILES:
             return picked
-    folders = _pick_by(folder_units(use.paths, rows), question, valuation)
+    folders = _pick_by(folder_units(use.paths, rows), question, valuation, outside)
     if question.unit == "auto" and folders.choice.value < FOLDERS_DO * picked.choice.value:
         return picked
     return folders
 
 
-def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
+def _pick_by(units: Units, question: Question, valuation: Valuation, outside: Array) -> _Picked:
     value, weight = units.total(valuation.saved_s), units.total(valuation.room_bytes)
     order = density_order(value, weight)
     choice = choose(value, weight, question.room_bytes, order)
@@ -256,6 +269,7 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
     return _Picked(
         units,
         choice,
+        _beside(choice, value, weight, units.total(outside.astype(float)), question.room_bytes),
         small,
         capacity_curve(
             order,
@@ -269,11 +283,22 @@ def _pick_by(units: Units, question: Question, valuation: Valuation) -> _Picked:
     )
 
 
+def _beside(choice: Choice, value: Array, weight: Array, outside: Array, room_bytes: int) -> Array:
+    """Gives the items that save no step anything but are read outside of them, as many as there is room for.
+
+    Without anything that saves time nothing is staged.
+    """
+    if not len(choice.items):
+        return choice.items
+    items = np.flatnonzero((value <= 0) & (outside > 0))
+    return fill_in_order(items[np.argsort(weight[items])], weight, room_bytes - choice.weight)
+
+
 def _members(
     picked: _Picked, valuation: Valuation, facts: RunFacts, question: Question
 ) -> tuple[Array, RuleResult | None]:
     """Gives the candidates to stage; and what all that fits gives, where these are a small set of it."""
-    members = picked.units.members(picked.choice.items)
+    members = picked.units.members(np.sort(np.concatenate([picked.choice.items, picked.beside])))
     if picked.small is None:
         return members, None
     few = picked.units.members(picked.small)

@@ -257,7 +257,7 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     `run --staged` reads, is none of them.
     """
     own = _flags(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
-    read = (use.bytes_read > 0) & ~own
+    read = (use.counted_bytes > 0) & ~own
     names = pa.array([_as_in_session(file.name) for file in plan.files], pa.large_string())
     planned, below = {}, {}
     for root in (plan.fast_root, plan.slow_root):

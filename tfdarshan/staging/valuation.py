@@ -162,11 +162,17 @@ def _waits(use: FileUse, found: Candidates, epochs: float) -> Array:
 def copy_seconds(
     use: FileUse, valuation: Valuation, members: Array, facts: RunFacts, fast_tier: TierProbe
 ) -> float:
-    """Gives how long copying takes: reading once with as many threads as the job had, and writing."""
+    """Gives how long copying takes: reading once with as many threads as the job had, and writing.
+
+    What no step read is of other sizes than the models were fitted on: it takes what the others take a byte.
+    """
     rows = valuation.found.rows[members]
     size = np.maximum(use.size_bytes[rows].astype(np.float64), valuation.found.pass_bytes[members])
-    tier_of = valuation.tier_of[members]
+    tier_of, seen = valuation.tier_of[members], use.bytes_read[rows] > 0
     read_s = sum(
-        float(tier.model.seconds(size[tier_of == place]).sum()) for place, tier in enumerate(valuation.tiers)
+        float(tier.model.seconds(size[seen & (tier_of == place)]).sum())
+        for place, tier in enumerate(valuation.tiers)
     )
-    return read_s / max(facts.readers, 1.0) + float(size.sum()) / fast_tier.write_bytes_per_s
+    all_bytes = float(size.sum())
+    read_s *= all_bytes / max(float(size[seen].sum()), 1.0)
+    return read_s / max(facts.readers, 1.0) + all_bytes / fast_tier.write_bytes_per_s

@@ -10,6 +10,7 @@ from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epo
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.candidate import LOOKED_AT
 from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.outside_steps import NOTABLE
 from tfdarshan.staging.question import RuleResult
 from tfdarshan.staging.whole_input import MUCH_LOOKED
 from tfdarshan.terminal.columns import Columns
@@ -24,7 +25,7 @@ BESIDE_BAR = 22
 HANG = "    "
 CURVE_LINES = 10
 # Stats that take less of the time in calls are not worth a line.
-NOTABLE = 0.05
+NOTABLE_STATS = 0.05
 # Whole blocks that take less than this are as good as the files' own bytes.
 NOTABLY_MORE = 1.01
 JOB, TIER = 18, 36
@@ -73,6 +74,7 @@ def _verdict(advice: Advice, width: int) -> str:
     lines = [
         f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
         f"  {of_files} of the files, {of_bytes} of the bytes",
+        *(f"  {words}" for words in filter(None, [outside_steps(advice)])),
         f"  {which_epoch(advice.later)} then takes {then} instead of {now}: {gains}",
         *_rest(advice),
         *(f"  {words}" for words in filter(None, (later_gain(advice.later), _all_epochs(advice)))),
@@ -88,6 +90,14 @@ def _verdict(advice: Advice, width: int) -> str:
         for line in lines
         for found in wrap(printable(line.lstrip()), width, "  " * line.startswith(" "), "    ")
     )
+
+
+def outside_steps(advice: Advice) -> str:
+    """Says of how many of the chosen files no time has anything: no step reads them. "" if of few."""
+    if not advice.outside_bytes or advice.outside_bytes < NOTABLE * advice.chosen.bytes:
+        return ""
+    some = f"{advice.outside_steps:,} of them {'is' if advice.outside_steps == 1 else 'are'}"
+    return f"{some} read only before the first step or after the last: no time here has that"
 
 
 def _rest(advice: Advice) -> list[str]:
@@ -132,7 +142,7 @@ def _job(advice: Advice, width: int) -> str:
 
 def _stats(advice: Advice) -> list[tuple[str, str]]:
     """Says who answers stats by name, where they take some of the time in calls."""
-    if advice.stat_s <= NOTABLE * advice.facts.thread_s / advice.session_epochs:
+    if advice.stat_s <= NOTABLE_STATS * advice.facts.thread_s / advice.session_epochs:
         return []
     taken = f"{human_seconds(advice.stat_s)} of threads an epoch"
     if advice.mirrored:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.copied_files import session_and_log
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
-from tfdarshan.reports.text.advice_text import added_by_rest, gain_text, in_blocks
+from tfdarshan.reports.text.advice_text import added_by_rest, gain_text, in_blocks, outside_steps
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
@@ -104,6 +104,8 @@ def _verdict(advice: Advice) -> Text:
     epoch, later = which_epoch(advice.later), later_gain(advice.later)
     between = f"{advice.later.condition}. {epoch[:1].upper()}{epoch[1:]}" if later else f": {epoch}"
     lines = [f"Copy {what} to the fast tier{between} then takes {takes}, {_gain(expected)}."]
+    if outside := outside_steps(advice):
+        lines.append(f"{outside}.")
     if later:
         lines.append(f"{later[:1].upper()}{later[1:]}.")
     if advice.rest is not None:
