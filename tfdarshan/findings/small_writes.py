@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
@@ -47,7 +48,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     large_s, large_bytes = float(duration[~small].sum()) / 1e9, float(length[~small].sum())
     per_byte = large_s / large_bytes if large_bytes > moved else S_PER_BYTE
     each_s = whole_s / count
-    buffered = _buffered(moved)
+    buffered = _by_buffers(segments.file[places], length, small)
     if count <= buffered:
         return None
     left_s = min(whole_s, moved * per_byte + buffered * each_s)
@@ -87,6 +88,24 @@ def find(measures: Measures) -> Finding | Unknown | None:
         gain=gain,
         not_worth="where each line has to be there when the job is killed",
     )
+
+
+def _by_buffers(file: Array, length: Array, small: Array) -> int:
+    """Gives how many writes of a full buffer, which each file has its own of, would do for small ones.
+
+    A large write empties the buffer first: what is before it is not collected with what comes behind it.
+
+    Args:
+        file: What each write is to; writes are in order of time.
+        length: Its bytes.
+        small: Which are small, bool.
+    """
+    order = np.argsort(file, kind="stable")
+    file, length, small = file[order], length[order], small[order]
+    begins = small.copy()
+    begins[1:] &= (file[1:] != file[:-1]) | ~small[:-1]
+    moved = np.add.reduceat(length * small, np.flatnonzero(begins))
+    return int(np.maximum(1, np.ceil(moved / BUFFER_BYTES)).sum())
 
 
 def _buffered(moved: float) -> int:
