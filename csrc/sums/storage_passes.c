@@ -3,9 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* In a held pass: whose it is, the next one of its file, sums of its reads; and since the file was opened, what was
- * read and after how many bytes the next pass begins, 0 if that is not known. */
-enum { THREAD, FOLLOWING, CALLS, MOVED, READ_NS, END_NS, SINCE_OPEN, NEXT_AT };
+/* In a held pass: whose it is, the next one of its file, sums of its reads, and of those that took longer than memory
+ * does; and since the file was opened, what was read and after how many bytes the next pass begins, 0 if that is not
+ * known. */
+enum { THREAD, FOLLOWING, CALLS, MOVED, READ_NS, SLOW, SLOW_NS, END_NS, SINCE_OPEN, NEXT_AT };
 
 _Static_assert(NEXT_AT + 1 == (int)TFD_PASS_NUMBERS, "a pass has room for its numbers");
 
@@ -17,10 +18,21 @@ static int64_t *pass_at(struct tfd_passes *passes, int64_t place)
     return passes->held + place * TFD_PASS_NUMBERS;
 }
 
+static bool is_longer(const struct tfd_passes *passes, int64_t calls, int64_t moved, int64_t lasted_ns)
+{
+    return (double)lasted_ns / 1e9 > (double)calls * passes->call_s + (double)moved * passes->byte_s;
+}
+
+/* Whether many slow reads took most of the time, and may have brought what all of them gave. */
+static bool is_read_ahead(const struct tfd_passes *passes, const int64_t *pass)
+{
+    return pass[SLOW] >= passes->many_slow && pass[SLOW_NS] > pass[READ_NS] / 2 &&
+           pass[SLOW] * passes->ahead_bytes >= pass[MOVED];
+}
+
 static void judge(struct tfd_passes *passes, int32_t file, const int64_t *pass)
 {
-    double read_s = (double)pass[READ_NS] / 1e9;
-    if (read_s <= (double)pass[CALLS] * passes->call_s + (double)pass[MOVED] * passes->byte_s)
+    if (!is_longer(passes, pass[CALLS], pass[MOVED], pass[READ_NS]) && !is_read_ahead(passes, pass))
         return;
     passes->stored_ns[file] += pass[READ_NS];
     passes->stored_bytes[file] += pass[MOVED];
@@ -35,7 +47,7 @@ static void judge(struct tfd_passes *passes, int32_t file, const int64_t *pass)
 static void begin_again(struct tfd_passes *passes, int32_t file, int64_t *pass)
 {
     judge(passes, file, pass);
-    pass[CALLS] = pass[MOVED] = pass[READ_NS] = pass[END_NS] = 0;
+    pass[CALLS] = pass[MOVED] = pass[READ_NS] = pass[SLOW] = pass[SLOW_NS] = pass[END_NS] = 0;
 }
 
 /* The pass of a thread over a file, which is then the file's first one: who reads now is soon found again. 0 if there is none. */
@@ -92,8 +104,12 @@ static void maybe_next_pass(struct tfd_passes *passes, int32_t file, int64_t *pa
     pass[NEXT_AT] = (pass[SINCE_OPEN] / size + 1) * size;
 }
 
-static void add_read(int64_t *pass, int64_t length, int64_t lasted_ns)
+static void add_read(const struct tfd_passes *passes, int64_t *pass, int64_t length, int64_t lasted_ns)
 {
+    if (is_longer(passes, 1, length, lasted_ns)) {
+        pass[SLOW]++;
+        pass[SLOW_NS] += lasted_ns;
+    }
     pass[CALLS]++;
     pass[MOVED] += length;
     pass[SINCE_OPEN] += length;
@@ -117,7 +133,7 @@ static void add_call(struct tfd_passes *passes, const struct tfd_input_calls *ca
         open_file(passes, file, pass);
     pass[END_NS] = calls->end_ns[call] > pass[END_NS] ? calls->end_ns[call] : pass[END_NS];
     if (kind == TFD_READS)
-        add_read(pass, calls->length[call], calls->end_ns[call] - calls->start_ns[call]);
+        add_read(passes, pass, calls->length[call], calls->end_ns[call] - calls->start_ns[call]);
     else if (kind == TFD_CLOSES)
         leave_pass(passes, file, place);
 }

@@ -14,7 +14,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.read_passes import numbered_reads
 from tfdarshan.analysis.segments import READ, Segments
 from tfdarshan.analysis.step_windows import StepWindows
-from tfdarshan.analysis.storage_passes import from_storage, passes_of
+from tfdarshan.analysis.storage_passes import from_storage, passes_of, read_ahead
 
 COLUMNS = ("reads", "bytes", "cached_bytes", "thread_s", "cached_thread_s")
 
@@ -28,10 +28,15 @@ def from_cache(segments: Segments, files: FileTable) -> Array:
     order, first = passes_of((segments.file.astype(np.int64) << 32) | segments.thread, kind, moved, size)
     if not len(first):
         return reads
-    taken = np.where(reads, segments.end_ns - segments.start_ns, 0)
-    sums = (np.add.reduceat(values[order], first) for values in (reads.astype(np.int64), moved, taken / 1e9))
+    taken_s = np.where(reads, segments.end_ns - segments.start_ns, 0) / 1e9
+    slow = reads & from_storage(np.ones(len(reads)), moved, taken_s)
+    calls, moved, read_s, slow_calls, slow_s = (
+        np.add.reduceat(values[order], first)
+        for values in (reads.astype(np.int64), moved, taken_s, slow.astype(np.int64), taken_s * slow)
+    )
+    stored = from_storage(calls, moved, read_s) | read_ahead(slow_calls, slow_s, moved, read_s)
     cached: Array = np.zeros(len(segments), bool)
-    cached[order] = np.repeat(~from_storage(*sums), np.diff(np.append(first, len(order))))
+    cached[order] = np.repeat(~stored, np.diff(np.append(first, len(order))))
     return cached
 
 

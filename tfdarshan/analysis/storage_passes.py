@@ -4,8 +4,10 @@ A pass is what one thread reads of one file from an open to the next, or to a cl
 has bytes: of a file that stays open, each reading is one. It counts as served by the page cache where its
 reads took no longer than copying from memory would, `CACHED_CALL_S` a call and `CACHED_S_PER_BYTE` a byte,
 with room for a busy machine. A pass counts as a whole: of a file read in small pieces the kernel's read-ahead
-makes most reads quick, and the few slow ones have the others' data. A fast NVMe device can come near these
-bounds; there another device would gain next to nothing either way.
+makes most reads quick, and the few slow ones have the others' data. Of very many small pieces that room hides
+what storage takes: there a pass is storage's, too, if most of its time went to `MANY_SLOW` reads or more that
+each took longer than that, and may have brought all of it, `AHEAD_BYTES` each. A fast NVMe device can come
+near these bounds; there another device would gain next to nothing either way.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from tfdarshan.native.input_sums import InputCalls, Passes
 
 CACHED_CALL_S = 100e-6
 CACHED_S_PER_BYTE = 1 / 500e6
+# The kernel reads 128 KiB ahead by default. Reads that waited for a processor are fewer than that.
+MANY_SLOW, AHEAD_BYTES = 16, 512 << 10
 # Passes that are kept one by one.
 SAMPLED = 200_000
 
@@ -42,6 +46,19 @@ def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
     """
     slow: Array = read_s > calls * CACHED_CALL_S + moved_bytes * CACHED_S_PER_BYTE
     return slow
+
+
+def read_ahead(slow_calls: Array, slow_s: Array, moved_bytes: Array, read_s: Array) -> Array:
+    """Says of passes whether a few of their reads waited for storage, which brought the others' data, bool.
+
+    Args:
+        slow_calls: How many of a pass's reads took longer, each by itself, than memory does.
+        slow_s: How long these took.
+        moved_bytes: What all of its reads moved.
+        read_s: How long they took.
+    """
+    many: Array = (slow_calls >= MANY_SLOW) & (slow_calls * AHEAD_BYTES >= moved_bytes)
+    return many & (slow_s > read_s / 2)
 
 
 def passes_of(key: Array, kind: Array, moved_bytes: Array, size_bytes: Array) -> tuple[Array, Array]:
@@ -79,7 +96,10 @@ class StoragePasses:
     """
 
     def __init__(self, size_bytes: Array) -> None:
-        self._passes = Passes(size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE, SAMPLED)
+        self._passes = Passes(
+            size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE,
+            many_slow=MANY_SLOW, ahead_bytes=AHEAD_BYTES, most=SAMPLED,
+        )  # fmt: skip
 
     def add(self, calls: InputCalls) -> None:
         """Adds calls in order of start. Only reads of data count."""

@@ -20,7 +20,7 @@ BUSY, FIRST, LAST = range(3)
 FILE_COSTS = 9
 OPENS, READS, READ_BYTES, READ_NS, OTHER_NS, OPEN_NS, STAT_NS, FIRST_READ_NS, LAST_READ_NS = range(FILE_COSTS)
 # Numbers of a pass that goes on, and calls at a time that are told apart.
-PASS_NUMBERS, DEEPEST = 8, 1024
+PASS_NUMBERS, DEEPEST = 10, 1024
 MAX_NS = np.iinfo(np.int64).max
 NO_THREAD = -1
 # C's arrays by NumPy's codes: to ask a dtype for its name takes as long as to add up 1,000 calls.
@@ -202,6 +202,8 @@ class Passes:
         size_bytes: The files' sizes, not above 0 if unknown.
         call_s: What memory takes for a call.
         byte_s: What it takes for a byte.
+        many_slow: So many reads that took longer may have brought a pass most of whose time they took.
+        ahead_bytes: What each of them brings at most.
         most: How many passes that storage served are kept one by one.
 
     Attributes:
@@ -209,7 +211,16 @@ class Passes:
         stored_bytes: Their bytes.
     """
 
-    def __init__(self, size_bytes: Array, call_s: float, byte_s: float, most: int) -> None:
+    def __init__(
+        self,
+        size_bytes: Array,
+        call_s: float,
+        byte_s: float,
+        *,
+        many_slow: int,
+        ahead_bytes: int,
+        most: int,
+    ) -> None:
         ffi, _ = core()
         files = len(size_bytes)
         self.stored_ns, self.stored_bytes = np.zeros(files, np.int64), np.zeros(files, np.int64)
@@ -220,7 +231,10 @@ class Passes:
             "stored_bytes": self.stored_bytes, "sample": self._sample,
         }  # fmt: skip
         self._views = {name: _view(ffi, values) for name, values in arrays.items()}
-        numbers = {"call_s": call_s, "byte_s": byte_s, "used": 1, "most": most}
+        numbers = {
+            "call_s": call_s, "byte_s": byte_s, "many_slow": many_slow, "ahead_bytes": ahead_bytes,
+            "used": 1, "most": most,
+        }  # fmt: skip
         self._passes = ffi.new("struct tfd_passes *", self._views | numbers)
 
     def add(self, calls: InputCalls) -> None:

@@ -4,12 +4,12 @@
 #include "check.h"
 
 enum { MOST_CALLS = 200, FILES = 4, THREADS = 5, MOST_SAMPLES = 40 };
-enum { CALL_NS = 20, BYTE_NS = 1 };
+enum { CALL_NS = 20, BYTE_NS = 1, MANY_SLOW = 2, AHEAD_BYTES = 40 };
 
 static int64_t start_ns[MOST_CALLS], end_ns[MOST_CALLS], length[MOST_CALLS], size_bytes[FILES];
 static int32_t file[MOST_CALLS], thread[MOST_CALLS];
 static uint8_t kind[MOST_CALLS];
-static size_t count;
+static size_t count, ahead;
 static uint64_t state = 88172645463325252ull;
 
 struct judged { /* passes that storage served */
@@ -18,7 +18,7 @@ struct judged { /* passes that storage served */
 
 struct pass {
     bool is_on;
-    int64_t calls, bytes, ns, end_ns;
+    int64_t calls, bytes, ns, slow, slow_ns, end_ns;
 };
 
 static int64_t below(int64_t limit)
@@ -49,7 +49,10 @@ static void draw(void)
 
 static void end_by_hand(struct judged *judged, int which, struct pass *pass)
 {
-    if (pass->ns > pass->calls * CALL_NS + pass->bytes * BYTE_NS) {
+    bool is_long = pass->ns > pass->calls * CALL_NS + pass->bytes * BYTE_NS;
+    bool is_ahead = pass->slow >= MANY_SLOW && 2 * pass->slow_ns > pass->ns + 1 && pass->slow * AHEAD_BYTES >= pass->bytes;
+    ahead += !is_long && is_ahead;
+    if (is_long || is_ahead) {
         judged->passes++;
         judged->ns[which] += pass->ns;
         judged->bytes[which] += pass->bytes;
@@ -81,6 +84,10 @@ static void judge_by_hand(struct judged *judged, int which, int who)
             pass.calls++;
             pass.bytes += length[i];
             pass.ns += end_ns[i] - start_ns[i];
+            if (end_ns[i] - start_ns[i] > CALL_NS + length[i] * BYTE_NS) {
+                pass.slow++;
+                pass.slow_ns += end_ns[i] - start_ns[i];
+            }
             read += length[i];
         }
         if (is_close) {
@@ -114,6 +121,8 @@ static void check_passes(void)
     struct tfd_passes passes = {.size_bytes = size_bytes,
                                 .call_s = CALL_NS * 1e-9,
                                 .byte_s = BYTE_NS * 1e-9,
+                                .many_slow = MANY_SLOW,
+                                .ahead_bytes = AHEAD_BYTES,
                                 .first = first,
                                 .used = 1,
                                 .stored_ns = stored_ns,

@@ -152,9 +152,9 @@ def test_what_the_kernel_fetched_took_the_reads_that_are_slower_than_memory(tmp_
     assert kept.gain is not None
     assert kept.gain.low_s <= later_s
     assert kept.gain.if_so_s < 1.5 * later_s
-    # ... though by the mean of its reads no pass is storage's
+    # ... by the reads that waited, for the mean of all is as short as memory takes
     alone = found.figures.pipeline.costs
-    assert alone.slow_bytes.sum() == 0
+    assert alone.slow_bytes.sum() == 1_000 * piece
     assert alone.slow_read_s is not None
     assert alone.slow_read_s.sum() == pytest.approx(32 * 2.5e-3)
 
