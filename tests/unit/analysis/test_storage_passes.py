@@ -63,6 +63,43 @@ def test_of_a_file_that_stays_open_each_reading_is_a_pass(block):
     assert passes(calls, [-1], block) == [300 * KB]
 
 
+def pages(slow, *, slow_ms, quick_ms=0.01, count=1_000):
+    """Gives a pass of small reads, some of which take longer, with equal gaps between them."""
+    calls = [(0.0, 0.01, 1, "open", 0, 0)]
+    for number in range(count):
+        waits = number % (count // slow) == 0 and number // (count // slow) < slow if slow else False
+        at = 10.0 * (number + 1)
+        calls.append((at, at + (slow_ms if waits else quick_ms), 1, "read", 0, 4 * KB))
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("slow", "slow_ms", "quick_ms", "stored"),
+    [
+        (20, 2.0, 0.01, True),
+        (0, 0.0, 0.01, False),
+        (15, 2.0, 0.01, False),
+        (20, 0.3, 0.01, False),
+        (20, 2.0, 0.05, False),
+    ],
+    ids=["read ahead", "memory", "a few that waited", "half of the time", "less than the others take"],
+)
+def test_of_many_small_reads_those_that_waited_say_whether_storage_served_them(
+    slow, slow_ms, quick_ms, stored
+):
+    # GIVEN 4 MB in reads of 4 kB, which take less than 100 us by the mean
+    calls = pages(slow, slow_ms=slow_ms, quick_ms=quick_ms)
+
+    assert passes(calls, [4_000 * KB], 64) == [4_000 * KB if stored else 0]
+
+
+def test_reads_that_waited_for_a_processor_bring_too_little():
+    # GIVEN 40 MB in reads of 4 kB, 20 of which wait 10 ms for a processor: no read brings 2 MB
+    calls = pages(20, slow_ms=10.0, count=10_000)
+
+    assert passes(calls, [40_000 * KB], 1_000) == [0]
+
+
 def costs(read, slow):
     """Gives the costs of files of which so many bytes were read, a byte a nanosecond, and so many slowly."""
     read, slow = np.array(read, float), np.array(slow, float)

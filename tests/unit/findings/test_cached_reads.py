@@ -37,3 +37,18 @@ def test_each_epoch_says_what_came_from_memory(tmp_path):
     assert table["reads"].tolist() == [2, 2]
     assert table["cached_bytes"].tolist() == [0, 2_000_000]
     assert table["cached_thread_s"].round(6).tolist() == [0.0, 0.002]
+
+
+def test_an_epoch_of_many_small_reads_is_storages_by_those_that_waited(tmp_path):
+    # GIVEN a file of 4 MB that is read twice page after page, of which every 50th page waits 2 ms at first
+    calls, at = [], 0.0
+    for number in range(2_000):
+        taken = 2.0 if number < 1_000 and number % 50 == 0 else 0.01
+        calls.append((at, at + taken, 1, "pread", 0, 4_000))
+        at += taken + 0.01
+    session = training(tmp_path, calls, epochs_of_steps(4, at / 4, 1), paths=PATHS[:1], sizes=[4_000_000])
+    files = load_files(session.processes)
+
+    table = cached_by_epoch(load_segments(session.processes, files.index), files)
+
+    assert table["cached_bytes"].tolist() == [0, 4_000_000]

@@ -57,6 +57,31 @@ def test_small_writes_of_another_thread_cost_the_loop_nothing(tmp_path):
     assert diagnose(session).problems == ()
 
 
+@pytest.mark.parametrize(
+    ("files", "headers", "spared"),
+    [(1, False, 19), (10, False, 10), (20, False, None), (1, True, None)],
+    ids=["one file", "two writes a file", "one write a file", "headers"],
+)
+def test_a_buffer_spares_what_goes_to_one_file_between_its_larger_writes(tmp_path, files, headers, spared):
+    # GIVEN 20 small writes of 10 ms each, to some files one after the other, or a large one behind each
+    calls = []
+    for number in range(20):
+        at = 100.0 * number + 10
+        calls.append((at, at + 10, LOOP, "write", 1 + number * files // 20, 100))
+        if headers:
+            calls.append((at + 20, at + 30, LOOP, "write", 1, MB))
+    paths = ["/data/a", *(f"/data/out/log-{number}" for number in range(files))]
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=paths)
+
+    found = small_writes.find(measure(session))
+
+    # THEN a buffer of each file spares all but one of what is collected
+    assert (found is not None) is (spared is not None)
+    if spared is not None:
+        assert found.gain.high_s * STEPS >= spared * 0.010
+        assert f"; {20 - spared} of 1.0 MB at most would do." in found.what
+
+
 @pytest.mark.parametrize(("apart", "synced"), [(1, True), (4, False)])
 def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apart, synced):
     # GIVEN a write of 8 bytes that takes 10 ms in each step, and a quick sync after each or each fourth
