@@ -268,6 +268,8 @@ class tfd_passes(Struct):
     size_bytes: Any
     call_s: float
     byte_s: float
+    many_slow: int
+    ahead_bytes: int
     first: Any
     held: Any
     used: int
