@@ -468,7 +468,8 @@ struct
     tfd_passes { /* what each thread reads of each file, from an open on or as often as the file has bytes */
     const int64_t *size_bytes; /* of each file, -1 if unknown */
     double call_s, byte_s;     /* what memory takes */
-    int64_t many_slow, ahead_bytes; /* storage served a pass, too, most of whose time so many reads took that are longer
+    int64_t many_slow,
+        ahead_bytes;    /* storage served a pass, too, most of whose time so many reads took that are longer
                                      * than that, if with so many bytes each they have all of it */
     int32_t *first;     /* of each file its first pass that goes on, a place in `held`, 0 if there is none */
     int64_t *held;      /* TFD_PASS_NUMBERS of each; place 0 is none. Room for one more for each call */

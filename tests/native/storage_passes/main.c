@@ -50,7 +50,8 @@ static void draw(void)
 static void end_by_hand(struct judged *judged, int which, struct pass *pass)
 {
     bool is_long = pass->ns > pass->calls * CALL_NS + pass->bytes * BYTE_NS;
-    bool is_ahead = pass->slow >= MANY_SLOW && 2 * pass->slow_ns > pass->ns && pass->slow * AHEAD_BYTES >= pass->bytes;
+    bool is_ahead =
+        pass->slow >= MANY_SLOW && 2 * pass->slow_ns > pass->ns && pass->slow * AHEAD_BYTES >= pass->bytes;
     ahead += !is_long && is_ahead;
     if (is_long || is_ahead) {
         judged->passes++;
