@@ -125,6 +125,60 @@ def test_child_that_outlives_the_job_is_waited_for(victim, tmp_path, capsys):
     assert files.loc[files["path"] == str(tmp_path / "child.bin"), "POSIX_BYTES_WRITTEN"].tolist() == [777]
 
 
+EXEC_VICTIM = """
+import os, subprocess, sys, tfdarshan
+OPENS = "import sys; [open(f'{{sys.argv[1]}}{{n}}.bin', 'wb').write(bytes(777)) for n in range(20)]"
+HOLDS = OPENS + "; print('child', flush=True); sys.stdin.read()"
+tfdarshan.profile("logs").start()
+open("own.bin", "wb").write(bytes(6_543))
+{start}
+print("ready", flush=True)
+sys.stdin.read()
+"""
+# Each starts a program that takes the place of another one which had joined the session.
+EXECS = {
+    "preexec": 'subprocess.Popen([sys.executable, "-c", HOLDS, "a"], preexec_fn=os.setsid)',
+    "shell": """subprocess.Popen(["sh", "-c", 'exec "$@"', "sh", sys.executable, "-c", HOLDS, "a"])""",
+    "exec": """
+if os.fork() == 0:
+    again = "import os, sys; open('first.bin', 'wb').close(); os.execv(sys.argv[1], sys.argv[1:])"
+    os.execv(sys.executable, [sys.executable, "-c", again, sys.executable, "-c", HOLDS, "a"])
+""",
+}
+
+
+@pytest.mark.parametrize("kind", EXECS)
+def test_a_killed_job_whose_processes_called_exec_is_recovered(tmp_path, spool_folder, capsys, kind):
+    # GIVEN a job whose child's second program records
+    job = EXEC_VICTIM.format(start=EXECS[kind])
+    process = subprocess.Popen(
+        [sys.executable, "-c", job], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert sorted(process.stdout.readline() for _ in range(2)) == ["child\n", "ready\n"]
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    child = {path.name.partition(".")[0] for path in spool_folder.glob("*/*.spool")} - {str(process.pid)}
+
+    # WHEN / THEN the child, which records, is named
+    assert main(["recover", str(tmp_path / "logs")]) == 1
+    assert f"is still recording (process {', '.join(child)})" in capsys.readouterr().err
+
+    # WHEN the child has ended
+    process.stdin.close()
+    process.stdout.read()
+    process.stdout.close()
+    process.wait()
+    code = main(["recover", str(tmp_path / "logs")])
+
+    # THEN
+    assert (code, capsys.readouterr().err) == (0, "")
+    files = tfdarshan.open_session(tmp_path / "logs").files
+    written = files[files["path"].str.endswith(".bin")].set_index("path")["POSIX_BYTES_WRITTEN"]
+    assert (written == 777).sum() == 20
+    assert written[str(tmp_path / "own.bin")] == 6_543
+    assert list(spool_folder.iterdir()) == []
+
+
 def test_several_who_recover_at_once_are_no_failure(victim, tmp_path):
     # GIVEN
     kill(victim())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, TfdarshanError, reason
-from tfdarshan.recording.spool import HELD, RecoveringError, recovering, remove_spool
+from tfdarshan.recording.spool import HELD, RecoveringError, recovering, remove_spool, spools_of
 from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -219,7 +219,7 @@ def _check_ended(directory: Path, marker: Marker) -> None:
     elif marker.pid_namespace != pid_namespace():
         why = "it was recorded in another container, and whether its process still runs cannot be seen here"
     else:
-        recorders = list(_recorders(marker))
+        recorders = sorted(set(_recorders(marker)))
         if not recorders:
             return
         names = ", ".join(map(str, recorders))
@@ -236,9 +236,9 @@ def _recorders(marker: Marker) -> Iterator[int]:
     spool = Path(marker.spool_directory)
     if (spool / HELD).exists() and process_start(marker.pid) == marker.process_start:
         yield marker.pid
-    for path in spool.glob("*.spool"):
-        if path.stem != str(marker.pid) and _maps(int(path.stem), path):
-            yield int(path.stem)
+    for pid, path in spools_of(spool):
+        if path.stem != str(marker.pid) and _maps(pid, path):
+            yield pid
 
 
 def _maps(pid: int, path: Path) -> bool:

@@ -102,6 +102,18 @@ def remove_spool(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def spools_of(directory: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the process number and the spool of each program that recorded into a spool directory.
+
+    A program that the same process began by exec has a spool of its own, `PID.2.spool`.
+    Source: open_new_file() of csrc/spool/spool.c.
+    """
+    for path in directory.glob("*.spool"):
+        pid = path.name.partition(".")[0]
+        if pid.isdecimal():
+            yield int(pid), path
+
+
 def release_spool(directory: Path) -> None:
     """Lets `tfdarshan recover` write the session although the process that recorded it goes on."""
     (directory / HELD).unlink(missing_ok=True)
