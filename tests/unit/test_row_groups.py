@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow
 import pyarrow._parquet
 import pyarrow.parquet as pq
 import pytest
@@ -155,6 +156,20 @@ def test_tables_are_what_arrows_public_writer_writes(tmp_path, monkeypatch):
     for table in ("files", "events", "overview"):
         assert inner.table_path(table).read_bytes() == other.table_path(table).read_bytes()
     assert pq.read_table(inner.table_path("files"))["path"].to_pylist()[:2] == ["/\u00e9\u20ac", ""]
+
+
+def test_tables_are_read_with_what_every_pyarrow_has(tmp_path, monkeypatch):
+    # GIVEN a pyarrow whose own files tell no descriptor, as before version 25
+    (process,) = write_session(tmp_path, job_of([(0, 5, 0, "pread", 0, 1)], ["/a"], [7])).processes
+
+    class OldFile(pyarrow.NativeFile):
+        def fileno(self):
+            raise AttributeError("'pyarrow.lib.OSFile' object has no attribute 'handle'")
+
+    monkeypatch.setattr(pyarrow, "OSFile", lambda *_: OldFile())
+
+    # THEN
+    assert process.table("files", ["path"])["path"].to_pylist() == ["/a"]
 
 
 def test_programs_that_start_meanwhile_inherit_no_table(tmp_path):

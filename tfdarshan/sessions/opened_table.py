@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,20 +10,19 @@ from typing import Any
 
 @contextmanager
 def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
-    """Opens a table; by bytes, for Arrow takes a path that is text for UTF-8.
+    """Opens a table.
+
+    Python opens the file, not Arrow: Arrow takes a path that is text for UTF-8, and leaves the file to be
+    inherited by the programs that a job starts meanwhile.
 
     Args:
         path: The file.
         metadata: Its footer, where that was read before.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.OSFile(os.fsencode(path)) as source:
-        # Arrow would have the programs that a job starts meanwhile inherit it.
-        os.set_inheritable(source.fileno(), False)
-        with pq.ParquetFile(source, metadata=metadata) as file:
-            yield file
+    with path.open("rb") as source, pq.ParquetFile(source, metadata=metadata) as file:
+        yield file
 
 
 def arrow_errors() -> tuple[type[Exception], ...]:
