@@ -10,6 +10,7 @@ from setuptools.command.build_py import build_py
 # The interpreter looks for it where packages are installed, not in one of them.
 JOIN = "tfdarshan_join.pth"
 CORE = runpy.run_path("csrc/build_core.py")
+OBJECTS = runpy.run_path("csrc/build_objects.py")
 PROGRAMS = "tfdarshan.native.libtfdarshan_programs"
 WAITING = "tfdarshan.native.libtfdarshan_waiting"
 TF_DATA = "tfdarshan.native.libtfdarshan_tf_data"
@@ -29,7 +30,17 @@ class BuildPy(build_py):
 
 
 class BuildExt(build_ext):
-    """Also builds libraries that are no extensions: they have names of their own."""
+    """Also builds libraries that are not extensions: they have names of their own."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        # Kept between builds, also where pip names a folder that it removes.
+        self.build_temp = str(OBJECTS["FOLDER"])
+        self.parallel = OBJECTS["processors"]()
+
+    def build_extensions(self):
+        self.compiler.compile = OBJECTS["Objects"](self.compiler).compile
+        super().build_extensions()
 
     def get_ext_filename(self, fullname):
         if fullname in LIBRARIES or f"tfdarshan.native.{fullname}" in LIBRARIES:
