@@ -5,6 +5,7 @@ tools/line_coverage.py); `make test-native` runs the variants that TFD_NATIVE_VA
 gets a folder for its spools and, where a number is given below, how often to repeat what it does.
 """
 
+import fcntl
 import functools
 import os
 import shutil
@@ -150,12 +151,17 @@ def repeats(hazard: str, variant: str) -> str:
 
 @functools.cache
 def build(variant: str, target: str = "all") -> None:
-    made = subprocess.run(
-        ["make", "--no-print-directory", "-s", "-C", HERE, f"VARIANT={variant}", target],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    """Makes it once, also where several workers ask for it."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    jobs = len(os.sched_getaffinity(0))
+    with (BUILD / f"{variant}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(
+            ["make", "--no-print-directory", "-s", f"-j{jobs}", "-C", HERE, f"VARIANT={variant}", target],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
     assert made.returncode == 0, made.stderr
 
 
