@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -37,8 +37,7 @@ def browser_page(
     origin: str, *, width: int = 1280, height: int = 800, dark: bool = False
 ) -> Iterator[Watched]:
     """Gives a page that is watched; `origin` is the one it may ask."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+    with _open_browser() as browser:
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
@@ -50,7 +49,34 @@ def browser_page(
         page.on("pageerror", lambda error: watched.faults.append(f"error: {error}"))
         page.on("console", lambda message: _log(watched, message))
         yield watched
-        browser.close()
+        context.close()
+
+
+@contextmanager
+def shared_browser() -> Iterator[None]:
+    """Opens one browser for all pages meanwhile, if there are any. Each page is a new visitor's."""
+    global _shared
+    with ExitStack() as _shared:
+        yield
+    _shared = None
+
+
+_shared: ExitStack | None = None
+_browsers: dict[ExitStack, Browser] = {}
+
+
+@contextmanager
+def _open_browser() -> Iterator[Browser]:
+    """Gives the shared browser, or one for this page alone."""
+    with ExitStack() as alone:
+        stack = _shared or alone
+        if stack not in _browsers:
+            playwright = stack.enter_context(sync_playwright())
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+            stack.callback(browser.close)
+            _browsers[stack] = browser
+            stack.callback(_browsers.pop, stack)
+        yield _browsers[stack]
 
 
 def _ask(watched: Watched, url: str) -> None:
