@@ -65,3 +65,11 @@ def started_at(start_ns: int) -> str:
 def shortened(text: str, width: int) -> str:
     """Gives `text`, or its end after "..." where it is longer than `width`."""
     return text if len(text) <= width else "..." + text[len(text) - width + 3 :]
+
+
+def shortened_inside(text: str, width: int) -> str:
+    """Return `text`, or its beginning and its end around " ... " if it is longer than `width`, 7 or more."""
+    if len(text) <= width:
+        return text
+    end = (width - 5) // 2
+    return f"{text[: width - 5 - end]} ... {text[len(text) - end :]}"

@@ -245,3 +245,19 @@ def test_it_fits_a_terminal(capsys, tmp_path, monkeypatch, width):
     longest = max(len(line) for line in text.splitlines()[2:])
 
     assert longest <= max(min(width, 120), 50)
+
+
+def test_commands_of_a_list_differ_where_the_jobs_do(capsys, tmp_path):
+    # GIVEN two jobs of one long command, whose last words differ
+    before = "/opt/venv/bin/python /work/train.py " + "--option value " * 20
+    for place, seed in enumerate(("--seed 1", "--seed 2")):
+        record(tmp_path / f"run{place}", 60, start_s=place * 100, command=before + seed)
+
+    # WHEN
+    lines = listed(capsys, tmp_path).splitlines()
+
+    # THEN each has a line, with its beginning and its end
+    jobs = sorted(line.strip() for line in lines if line.startswith("  python "))
+    assert [job[-8:] for job in jobs] == ["--seed 1", "--seed 2"]
+    assert all(job.startswith("python /work/train.py --option") and " ... " in job for job in jobs)
+    assert max(map(len, jobs)) <= 98

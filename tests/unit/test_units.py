@@ -1,6 +1,14 @@
 import pytest
 
-from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
+from tfdarshan.units import (
+    human_bytes,
+    human_rate,
+    human_seconds,
+    percent,
+    plural,
+    shortened,
+    shortened_inside,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,3 +44,5 @@ def test_rate_plural_and_shortening():
     assert (plural(1, "process", "processes"), plural(2_000, "file")) == ("1 process", "2,000 files")
     assert shortened("/a/long/path/file.jpg", 12) == ".../file.jpg"
     assert len(shortened("x" * 50, 12)) == 12
+    assert shortened_inside("train.py --seed 1", 17) == "train.py --seed 1"
+    assert shortened_inside("train.py --epochs 90 --seed 1", 16) == "train. ... eed 1"

@@ -11,7 +11,9 @@ UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[kMGTP]?B(?:/s)?|[num]?s)(?![\w/])))")
 RANGE = re.compile(r"\(([\d.]+x) to ([\d.]+x)\)")
 
 
-def wrap(text: str, width: int, indent: str = "", hang: str | None = None) -> list[str]:
+def wrap(
+    text: str, width: int, indent: str = "", hang: str | None = None, *, whole_words: bool = True
+) -> list[str]:
     """Gives a text as lines.
 
     Args:
@@ -19,6 +21,7 @@ def wrap(text: str, width: int, indent: str = "", hang: str | None = None) -> li
         width: How many characters a line may have. A longer word, such as a path, is whole on its own line.
         indent: What the first line begins with.
         hang: What the others begin with, None for the same.
+        whole_words: Whether such a word is whole; if not, it fills lines of this width.
     """
     tied = RANGE.sub(rf"(\1{TIED}to{TIED}\2)", UNIT.sub(TIED, text))
     lines = textwrap.wrap(
@@ -26,7 +29,7 @@ def wrap(text: str, width: int, indent: str = "", hang: str | None = None) -> li
         width,
         initial_indent=indent,
         subsequent_indent=indent if hang is None else hang,
-        break_long_words=False,
+        break_long_words=not whole_words,
         break_on_hyphens=False,
     )
     return [line.replace(TIED, " ") for line in lines]

@@ -222,21 +222,36 @@ def test_cures_that_give_the_same_seconds_are_one_of_several(tmp_path):
 
 
 @pytest.mark.parametrize("width", [50, 60, 72, 80])
-@pytest.mark.parametrize("name", ["one slow mount", "fits in memory"])
-def test_a_fact_is_cut_after_a_whole_part(tmp_path, name, width):
+@pytest.mark.parametrize("name", ["one slow mount", "fits in memory", "checkpoints"])
+def test_no_fact_is_cut(tmp_path, name, width):
     # GIVEN all facts as they are if lines are as long as they need to be
     session = sketched(tmp_path / "logs", SKETCHES[name])
-    whole = brief_of(session, Paint(width=1_000)).splitlines()
+    whole = {
+        line.split()[0]: line.split() for line in brief_of(session, Paint(width=1_000)).splitlines() if line
+    }
 
     # WHEN
-    cut = [line.removesuffix(" ...") for line in brief_of(session, Paint(width=width)).splitlines()
-           if line.endswith(" ...")]  # fmt: skip
+    words = brief_of(session, Paint(width=width)).split()
 
-    # THEN what is left out begins with a part of its own
-    for line in cut:
-        (fact,) = (one for one in whole if one.startswith(line))
-        left_out = fact.removeprefix(line)
-        assert left_out.startswith(("; ", ", ", " (", ": ")), fact
-        # What a semicolon ends is whole: "9.4 s, 31 % of the session".
-        assert left_out.startswith("; ") or "; " not in line, fact
-    assert cut or width > 60
+    # THEN
+    for label in ("Session", "Job", "Read", "Opened", "Seen"):
+        fact = whole[label]
+        assert any(words[place : place + len(fact)] == fact for place in range(len(words))), label
+
+
+def test_a_long_command_loses_its_middle(slow):
+    # GIVEN two commands that differ in their ends
+    measures = measure(slow, 5)
+    before = f"/opt/venv/bin/python train.py {'--option value ' * 40}"
+
+    # WHEN
+    jobs = []
+    for end in ("--seed 1", "--seed 2"):
+        summary = dataclasses.replace(measures.summary, command=before + end)
+        text = " ".join(brief_text(summary, diagnosis_of(measures)).split())
+        jobs.append(text.partition(" Job ")[2].partition(" Read ")[0])
+
+    # THEN their beginnings and ends are there, without the interpreter's folders
+    assert [job.startswith("python train.py --option") for job in jobs] == [True, True]
+    assert [job[-8:] for job in jobs] == ["--seed 1", "--seed 2"]
+    assert all(" ... " in job for job in jobs)

@@ -43,3 +43,26 @@ def test_the_answer_is_on_the_first_screen(name, shown):
         said = {line.strip().removeprefix("+ ").removeprefix("- ") for line in seen}
         if cure is not None:
             assert {line.strip() for line in f"{cure.line}\n{cure.instead_of}".splitlines() if line} <= said
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_no_number_is_left_out_to_keep_a_screen(name, shown):
+    # GIVEN
+    measures, diagnosis = shown.measures(name), shown.diagnosis(name)
+    posix, stdio = measures.summary.posix, measures.summary.stdio
+    counts = {
+        f" {posix.reads + stdio.reads:,} read": posix.reads + stdio.reads,
+        f" {posix.writes + stdio.writes:,} write": posix.writes + stdio.writes,
+        f" {posix.opens + stdio.opens:,} open": True,
+        f" {measures.summary.files:,} file": True,
+        " Job python": measures.summary.command.startswith("python"),
+        " Seen ": not measures.summary.not_known,
+        " tfdarshan summary -v ": True,
+    }
+
+    for width in WIDTHS:
+        # WHEN
+        text = " ".join(brief_text(measures.summary, diagnosis, Paint(width=width)).split())
+
+        # THEN
+        assert [words for words, there in counts.items() if there and words not in text] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
@@ -26,7 +25,15 @@ from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.fitting import COLOUR
 from tfdarshan.terminal.paint import WIDTH, Paint
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_bytes, human_rate, human_seconds, percent, plural, shortened
+from tfdarshan.units import (
+    human_bytes,
+    human_rate,
+    human_seconds,
+    percent,
+    plural,
+    shortened,
+    shortened_inside,
+)
 
 # So many lines are seen at once.
 SCREEN = 25
@@ -35,7 +42,6 @@ MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
 ONE_OF = "One of"
-FEWER_FACTS, FEWEST_FACTS = ("Job", "Left out"), ("Job", "Left out", "Opened", "Seen", ONE_OF)
 # A narrow terminal has no room for all columns.
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
 
@@ -47,30 +53,30 @@ class Room:
     Attributes:
         files: The slowest files.
         ranks: Of a job of several.
-        fact_lines: Lines that a fact may have.
+        job_lines: Lines that the command may have.
         warning_lines: Lines that a warning may have, None for as many as it takes.
-        left_out: Facts that are left out.
-        commands: That show more.
+        left_out: Facts that are left out. None of them has a number.
+        between: Line ends between what was counted and what shows more.
+        commands: That show more, the last of which shows all.
     """
 
     files: int
     ranks: int
-    fact_lines: int
+    job_lines: int = 2
     warning_lines: int | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = (ONE_OF,)
+    between: str = "\n\n"
     commands: int = 2
 
 
-# What there is most room for first: the answer is whole in each.
+# What there is most room for first: the answer and the facts are whole in each.
 ROOMS = (
-    Room(files=3, ranks=4, fact_lines=2),
-    Room(files=1, ranks=3, fact_lines=2, left_out=(ONE_OF,)),
-    Room(files=0, ranks=3, fact_lines=2, left_out=(ONE_OF,)),
-    Room(files=1, ranks=2, fact_lines=1, warning_lines=2),
-    Room(files=0, ranks=1, fact_lines=1, warning_lines=1),
-    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWER_FACTS),
-    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWEST_FACTS),
-    Room(files=0, ranks=0, fact_lines=1, warning_lines=1, left_out=FEWEST_FACTS, commands=1),
+    Room(files=3, ranks=4, left_out=()),
+    Room(files=1, ranks=3),
+    Room(files=1, ranks=2, job_lines=1, warning_lines=2),
+    Room(files=0, ranks=1, job_lines=1, warning_lines=1),
+    Room(files=0, ranks=1, job_lines=1, warning_lines=1, between="\n"),
+    Room(files=0, ranks=1, job_lines=1, warning_lines=1, between="\n", commands=1),
 )
 
 
@@ -98,15 +104,16 @@ def _rows(text: str, width: int) -> int:
 
 
 def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> str:
-    sections = [
-        answer_text(diagnosis, paint),
+    counted = [
         _warnings(data, paint, room),
         _facts(data, diagnosis, paint, room),
-        rank_lines(data.ranks if room.ranks else None, room.ranks, paint.width),
+        rank_lines(data.ranks, room.ranks, paint.width),
         _slowest(data, room.files, paint),
-        _more(data, diagnosis, paint)[: room.commands],
+        _more(data, diagnosis, paint)[-room.commands :],
     ]
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+    answer = "\n".join(answer_text(diagnosis, paint))
+    rest = room.between.join("\n".join(section) for section in counted if section)
+    return f"{answer}\n\n{rest}\n"
 
 
 def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
@@ -136,7 +143,7 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
     facts = [
         (ONE_OF, one_of_names(diagnosis.named)),
         ("Session", session),
-        ("Job", _command(as_typed(data.command), paint)),
+        ("Job", shortened_inside(as_typed(data.command), room.job_lines * (paint.width - LABEL))),
         ("Read", _moved(data, "read")),
         ("Written", _moved(data, "written")),
         ("Opened", _opened(data)),
@@ -150,14 +157,14 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
         line
         for label, text in facts
         if text and label not in room.left_out
-        for line in _wrapped(FACTS.row(label, printable(text)), paint, " " * LABEL, room.fact_lines)
+        for line in _fact(label, printable(text), paint)
     ]
 
 
-def _command(command: str, paint: Paint) -> str:
-    """Gives a command line; of a program whose path is no part of a line, the end of that path."""
-    program, *others = command.split(" ", 1)
-    return " ".join([shortened(program, paint.width - LABEL - len(CUT)), *others])
+def _fact(label: str, text: str, paint: Paint) -> list[str]:
+    """Gives the lines of a fact, none of them cut: a path that no line has room for is parted."""
+    lines = wrap(text, paint.width - LABEL, whole_words=False)
+    return [FACTS.row(label if place == 0 else "", line) for place, line in enumerate(lines)]
 
 
 def _moved(data: SummaryData, direction: str) -> str:
@@ -273,8 +280,8 @@ def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
 def _more_of_a_log(path: str, paint: Paint) -> list[str]:
     """Says what else there is of a log that is no session."""
     rows = [
-        (f"tfdarshan summary -v {path}", "calls, sizes, and what the log does not say"),
         (f"tfdarshan import {path}", "a session of it, for all other verbs"),
+        (f"tfdarshan summary -v {path}", "calls, sizes, and what the log does not say"),
     ]
     return [paint.dim(f"{command}  {about}") for command, about in rows]
 
@@ -287,25 +294,10 @@ def _from_here(path: str) -> str:
         return path
 
 
-def _whole_parts(line: str) -> str:
-    """Gives a line that is cut up to its last whole part, such as "11.2 MB in 2,407 reads".
-
-    A semicolon ends a part; what commas part belongs together, as "9.4 s, 31 % of the session" does, and is
-    cut only in a line without one. Nothing is cut within brackets.
-    """
-    half = len(line) // 2
-    for mark, least in (("; ", LABEL), (", ", half), (" (", half), (": ", LABEL)):
-        ends = (found.start() for found in re.finditer(re.escape(mark), line))
-        whole = [end for end in ends if end > least and line.count("(", 0, end) == line.count(")", 0, end)]
-        if whole:
-            return line[: whole[-1]]
-    return line.rpartition(" ")[0] or line
-
-
 def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
     # A path is whole, so that it can be copied, however long.
     lines = wrap(printable(text), paint.width, hang=indent)
     if most_lines is not None and len(lines) > most_lines:
         last = lines[most_lines - 1][: paint.width - len(CUT)]
-        lines = [*lines[: most_lines - 1], _whole_parts(last) + CUT]
+        lines = [*lines[: most_lines - 1], (last.rpartition(" ")[0] or last) + CUT]
     return lines

@@ -14,11 +14,21 @@ from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, Liste
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, human_times, percent, plural, shortened, started_at
+from tfdarshan.units import (
+    human_seconds,
+    human_times,
+    percent,
+    plural,
+    shortened,
+    shortened_inside,
+    started_at,
+)
 
 # A narrow terminal has no room for when and how long, others not for how long, or not for years.
 WIDEST_NAME, NARROW, USUAL, WIDE = 40, 80, 100, 120
 YEAR = len("2024-")
+# Characters of a command that tell it from others.
+LEAST_COMMAND = 20
 # What names no cure: nothing, or how long steps wait, whatever for. Their module loads pandas.
 NO_CURE = ("", "input_bound")
 Group = Sequence[ListedSession]
@@ -120,7 +130,8 @@ def _lines(
         lines = [start.rstrip(), *wrap(said, paint.width, f"{indent}  ")]
     if verdict is not None and verdict.state == "slow":
         lines = list(map(paint.bold, lines))
-    more = [_begin(text, paint.width - len(indent) - 2) for text in (printable(elsewhere), _about(session))]
+    room = paint.width - len(indent) - 2
+    more = [_begin(printable(elsewhere), room), _about(session, room)]
     return [*lines, *(paint.dim(f"{indent}  {text}") for text in more if text)]
 
 
@@ -129,11 +140,12 @@ def _begin(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
 
 
-def _about(session: ListedSession) -> str:
-    """Says which job it was."""
-    said = [printable(as_typed(session.command))] if session.command else []
-    said += [plural(session.ranks, "rank")] if session.ranks > 1 else []
+def _about(session: ListedSession, width: int) -> str:
+    """Words which job it was: its command, shortened where the commands of a list hardly differ, and more."""
+    said = [plural(session.ranks, "rank")] if session.ranks > 1 else []
     alone = max(session.ranks, 1)
     said += [plural(session.processes, "process", "processes")] if session.processes > alone else []
     said += [f"emulated {session.emulated}"] if session.emulated else []
-    return ", ".join(said)
+    more = "".join(f", {words}" for words in said)
+    command = shortened_inside(printable(as_typed(session.command)), max(width - len(more), LEAST_COMMAND))
+    return f"{command}{more}" if command else ", ".join(said)
