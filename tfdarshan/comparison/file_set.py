@@ -97,10 +97,11 @@ def _by_path(table: FileTable) -> Any:
 def _matched(one: Any, two: Any) -> tuple[Any, Any]:
     """Gives both with names that match: paths, and below a folder that was copied the names from there.
 
-    What is at its place in both, such as the script, says nothing of the rest.
+    What both read at its place, such as the script, says nothing of the rest. A run with copies may ask
+    for the originals with `stat()`, and does not read them.
     """
-    pairs = (one, two), (two, one)
-    rest = [frame[frame["only_read"] & ~frame.index.isin(other.index)] for frame, other in pairs]
+    read = [frame[frame["only_read"]] for frame in (one, two)]
+    rest = [frame[~frame.index.isin(other.index)] for frame, other in (read, reversed(read))]
     folder = find_moved_folder(rest[0], rest[1])
     if folder is None:
         return one, two

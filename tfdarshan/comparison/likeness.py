@@ -49,7 +49,7 @@ def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, s
         _steps(both, names),
         _cache(both, names),
         _text("host", names, [run.summary.host for run in both], CARE),
-        _text("storage emulation", names, [_emulation(run) for run in both], CARE),
+        _text("storage emulation", names, [_emulation(run) for run in both], _emulation_state(both, files)),
         _text("file systems", names, [_file_systems(run) for run in both], NOTED),
         _text("engine", names, [_engine(run) for run in both], NOTED),
         _text("versions", names, [_versions(run) for run in both], NOTED),
@@ -167,6 +167,13 @@ def _emulation(run: Run) -> str:
         return ""
     name = str(emulation["model"]["name"])
     return f"{name} that no call met" if emulation.get("delayed_calls") == 0 else name
+
+
+def _emulation_state(both: tuple[Run, Run], files: FileSets) -> str:
+    """Return NOTED if both ran under one emulation, which copies of the files are outside of."""
+    one, two = ((run.summary.emulation or {}) for run in both)
+    alike = all(one.get(name) == two.get(name) for name in ("model", "paths"))
+    return NOTED if alike and files.moved else CARE
 
 
 def _file_systems(run: Run) -> str:

@@ -52,32 +52,32 @@ def staged(plan: str | os.PathLike[str], *, look_again_s: float = LOOK_AGAIN_S) 
 
 
 class StagedFiles:
-    """The staged files of a plan, and how often their copies were opened."""
+    """The staged files of a plan, and how often their copies were opened.
+
+    The journal is read here, so that a session that begins after this does not count it as the job's.
+
+    Raises:
+        StorageError: The journal cannot be read.
+    """
 
     def __init__(self, plan: Plan, look_again_s: float = LOOK_AGAIN_S) -> None:
         if not look_again_s >= 0:
             raise ConfigurationError(f"look_again_s is {look_again_s}: it has to be 0 seconds or more.")
         self.plan = plan
         self.look_again_s = look_again_s
-        self.count = 0
+        self._files = self._copies()
+        self.count = len(self._files)
         self._last: _bridge.RedirectTotals | None = None
 
     def start(self) -> None:
         """Begins to redirect. Nothing is looked at on either tier.
 
         Raises:
-            StorageError: The journal cannot be read, or staged files are in use already.
+            StorageError: Staged files are in use already.
         """
-        wanted = {file.name for file in self.plan.files}
-        files = [
-            self._staged_file(records[-1])
-            for name, records in journal_of(self.plan.fast_root).records.items()
-            if name in wanted and records[-1].kind == FILE
-        ]
-        self.count = len(files)
         if self.plan.files and self.count < len(self.plan.files):
             warn(self._not_applied())
-        if why := _bridge.start_redirect(files, self.look_again_s):
+        if why := _bridge.start_redirect(self._files, self.look_again_s):
             warn(f"programs that the job starts open the originals, not the copies, because {why}.")
 
     def look_ahead(self) -> None:
@@ -97,6 +97,14 @@ class StagedFiles:
     def totals(self) -> _bridge.RedirectTotals:
         """Opens that got a copy, and that got the original because the copy was missing or stale."""
         return self._last or _bridge.redirect_totals()
+
+    def _copies(self) -> list[_bridge.StagedFile]:
+        wanted = {file.name for file in self.plan.files}
+        return [
+            self._staged_file(records[-1])
+            for name, records in journal_of(self.plan.fast_root).records.items()
+            if name in wanted and records[-1].kind == FILE
+        ]
 
     def _not_applied(self) -> str:
         """Says that copies were not made, or were taken back."""

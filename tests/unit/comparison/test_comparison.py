@@ -326,6 +326,26 @@ def test_emulation_that_met_no_call_is_another_condition(tmp_path):
     assert state(comparison, "cache state").sentence == "emulated storage, as in slow, has no page cache"
 
 
+def test_copies_outside_of_the_emulated_paths_are_what_was_changed(tmp_path):
+    # GIVEN one emulation in both runs, of which the second reads copies at another place
+    def emulated(folder, calls):
+        meta = {
+            "options": {"as_if": "lustre", "as_if_paths": ["/data/*"]},
+            "emulation": {"model": {"name": "lustre"}, "paths": ["/data/*"], "delayed_calls": calls},
+        }
+        paths = [path.replace("/data/", folder) for path in PATHS]
+        return dataclasses.replace(reads(paths, SIZES), meta=meta)
+
+    both = emulated("/data/", 200), emulated("/fast/", 0)
+
+    # WHEN they are compared
+    comparison = compared(tmp_path, *both)
+
+    # THEN the emulation is the same condition
+    assert state(comparison, "storage emulation").state == "noted"
+    assert comparison.comparable == YES
+
+
 def test_files_that_all_have_another_size_are_other_work(tmp_path):
     # The same names and as many bytes read, but of files that are longer.
     longer = dataclasses.replace(reads(PATHS, SIZES), size_bytes=reads(PATHS, SIZES).size_bytes * 2)
