@@ -218,20 +218,16 @@ def _gains(answer: Callable[..., None], advice: Any, whatif: Any, measures: Any,
     found = staging_finding.find(measures, TIER)
     everything, chosen = advice["everything"], advice["rules"][0]["expected"]
     before_s = everything["epoch_s"]
-    parts = (
-        ("lower bound", "low_s", "low"),
-        ("expected", "saved_s", "expected"),
-        ("upper bound", "high_s", "high"),
-    )
-    for words, ours, theirs in parts:
+    parts = (("lower bound", "low_s"), ("expected", "saved_s"), ("upper bound", "high_s"))
+    for words, name in parts:
         question = f"share of the time that staging everything saves, {words}"
-        answer(question, "advise", everything[ours] / before_s)
-        answer(question, "whatif", whatif and whatif["gain"][f"{theirs}_s"] / whatif["gain"]["before_s"])
+        answer(question, "advise", everything[name] / before_s)
+        answer(question, "whatif", whatif and whatif["gain"][name] / whatif["gain"]["before_s"])
         # Where a few files give nearly all, findings and advice speak of those.
         if advice["rest"] is not None:
             question = f"share of the time that staging a few files saves, {words}"
-            answer(question, "advise", chosen[ours] / before_s)
-        answer(question, "findings", found and getattr(found.gain, f"{theirs}_s") / found.gain.before_s)
+            answer(question, "advise", chosen[name] / before_s)
+        answer(question, "findings", found and getattr(found.gain, name) / found.gain.before_s)
     if not advice["reasons"]:
         answer("saved an epoch, worded", "advise", f"{chosen['saved_s']:.9f} s")
         answer("saved an epoch, worded", "tab", tiles.get("Saved an epoch", [None, None])[1])

@@ -70,7 +70,7 @@ def test_the_worst_come_first_with_their_own_verdicts(capsys, tmp_path):
         assert entry["verdict"]["wait_share"] == verdict.wait_share
         assert entry["duration_ns"] == sessions[entry["run"]].meta[0]["duration_ns"]
     gain = sessions["slower"].verdict.gain
-    lost_s = found[0]["duration_ns"] / 1e9 * gain.expected_s / gain.before_s
+    lost_s = found[0]["duration_ns"] / 1e9 * gain.saved_s / gain.before_s
     assert found[0]["verdict"]["lost_s"] == pytest.approx(lost_s)
     assert found[2]["verdict"]["lost_s"] == 0
 

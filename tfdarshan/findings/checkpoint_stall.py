@@ -116,7 +116,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     longest = bursts.iloc[int(np.argmax(stalls))]
     buffered, behind = _uses_a_burst_buffer(measures), goes_on_beside(windows, bursts)
     in_memory = not buffered and _stay_in_memory(measures, bursts)
-    if in_memory and gain.expected_s < LEAST_SHARE * measures.model.unit_s:
+    if in_memory and gain.saved_s < LEAST_SHARE * measures.model.unit_s:
         return None
     return Finding(
         name=NAME,
@@ -133,8 +133,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=(f"{longest['directory']}/{longest['name']}",),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
-        stall_s=gain.expected_s,
+        cost_s=gain.saved_s,
+        stall_s=gain.saved_s,
         cure=None if in_memory else BUFFERED_CURE if buffered else BEHIND_CURE if behind else _cure(measures),
         gain=None if buffered or in_memory or behind else gain,
         not_worth="where checkpoints are so rare that they hardly count",

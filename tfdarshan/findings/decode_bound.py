@@ -94,7 +94,7 @@ def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
     """
     limit = _limit(measures)
     gain, kept = _gain(measures, rest_s, None if limit else _busy(measures)), _gain_of_keeping(measures)
-    if kept is not None and (limit or kept.expected_s > gain.expected_s or _surely_better(kept, gain)):
+    if kept is not None and (limit or kept.saved_s > gain.saved_s or _surely_better(kept, gain)):
         return kept, keep_decoded(measures, limit)
     if limit:
         again = measures.passes >= AGAIN
@@ -184,7 +184,7 @@ def _gain_of_keeping(measures: Measures) -> Gain | None:
     decoder = decoding_stage(measures)
     hands_over = decoder is not None and decoder.name == GENERATOR and "decodes" not in decoder.does
     half = hands_over or (samples.same and samples.works_behind)
-    return dataclasses.replace(gain, expected_s=UNSHOWN * gain.expected_s) if half else gain
+    return dataclasses.replace(gain, saved_s=UNSHOWN * gain.saved_s) if half else gain
 
 
 def _may_fit(measures: Measures) -> bool:

@@ -291,7 +291,7 @@ class _Left:
 
 def _rank(finding: Finding) -> tuple[int, float, float]:
     """Sorts doubts, problems and notes each by what they cost, then by what they give."""
-    gives_s = finding.gain.expected_s if finding.gain is not None else 0.0
+    gives_s = finding.gain.saved_s if finding.gain is not None else 0.0
     return KINDS.index(finding.kind), -finding.cost_s, -gives_s
 
 
@@ -378,7 +378,7 @@ def _charged(finding: Finding, left: _Left, measures: Measures) -> tuple[Finding
     if finding.name == input_bound.NAME or finding.gain is None:
         return dataclasses.replace(finding, cost_share=finding.cost_s / model.unit_s), left
     least_s = (LEAST_SHARE if finding.stall_s > 0 else measures.least_share) * model.unit_s
-    if finding.gain.expected_s < least_s:
+    if finding.gain.saved_s < least_s:
         return None, left
     stall_s = min(finding.stall_s, finding.cost_s)
     claimed_s = min(finding.cost_s - stall_s, left.wait_s)

@@ -39,7 +39,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(each_s), each_s),
         ),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=Cure(
             "Read as many bytes as the file has, and not until nothing comes.",

@@ -39,16 +39,16 @@ class Gain:
         unit: "step" or "session": what the seconds are of.
         before_s: What one took, mean of all.
         low_s: Lower bound of what is saved of it.
-        expected_s: What is saved by the model.
+        saved_s: What is saved, by the model.
         high_s: Upper bound.
         assumptions: What the lower bound rests on.
-        if_so_s: What is saved if all that is assumed is so; `expected_s` where nothing of that is in doubt.
+        if_so_s: What is saved if all that is assumed is so; `saved_s` where nothing of that is in doubt.
     """
 
     unit: str
     before_s: float
     low_s: float
-    expected_s: float
+    saved_s: float
     high_s: float
     assumptions: tuple[Assumption, ...] = ()
     if_so_s: float = 0.0
@@ -56,7 +56,7 @@ class Gain:
     def __post_init__(self) -> None:
         if not self.supported:
             object.__setattr__(self, "low_s", min(self.low_s, 0.0))
-        object.__setattr__(self, "if_so_s", max(self.if_so_s, self.expected_s))
+        object.__setattr__(self, "if_so_s", max(self.if_so_s, self.saved_s))
 
     @property
     def supported(self) -> bool:
@@ -71,7 +71,7 @@ class Gain:
     @property
     def speedup(self) -> float:
         """How many times faster it is expected to be: 1.4 is 1.4x."""
-        return speedup(self.before_s, self.expected_s)
+        return speedup(self.before_s, self.saved_s)
 
     @property
     def speedup_if_so(self) -> float:
@@ -150,6 +150,9 @@ class Finding:
     copied_bytes: float = 0.0
     one_of: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.what}"
+
 
 @dataclass(frozen=True)
 class Unknown:
@@ -158,6 +161,9 @@ class Unknown:
     name: str
     why: str
     record: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.why}"
 
 
 def speedup(before_s: float, saved_s: float) -> float:

@@ -107,7 +107,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order[again_s[order] > 0]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=keep_in_memory(measures),
         gain=gain,
@@ -188,5 +188,5 @@ def filling_s(measures: Measures, place: Stage | None = None) -> float:
 
 def less(gain: Gain, lost_s: float) -> Gain:
     """Gives a gain with what its cure costs; at most that is hidden by what waits for it anyway."""
-    low, expected, if_so = (max(0.0, one - lost_s) for one in (gain.low_s, gain.expected_s, gain.if_so_s))
-    return dataclasses.replace(gain, low_s=low, expected_s=expected, if_so_s=if_so)
+    low, expected, if_so = (max(0.0, one - lost_s) for one in (gain.low_s, gain.saved_s, gain.if_so_s))
+    return dataclasses.replace(gain, low_s=low, saved_s=expected, if_so_s=if_so)

@@ -100,7 +100,7 @@ def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
         title="" if cause is None else cause.title,
         speedup=None if gain is None else min(gain.speedup, 1e9),
         wait_share=verdict.wait_share,
-        lost_s=0.0 if gain is None or not gain.before_s else gain.expected_s / gain.before_s * duration_s,
+        lost_s=0.0 if gain is None or not gain.before_s else gain.saved_s / gain.before_s * duration_s,
         cured="" if gain is None or named is None or named is cause else named.title,
     )
 

@@ -52,7 +52,7 @@ def _within(gain: Gain, waits_s: float) -> Gain:
     return dataclasses.replace(
         gain,
         low_s=min(gain.low_s, low),
-        expected_s=min(gain.expected_s, likely),
+        saved_s=min(gain.saved_s, likely),
         high_s=min(gain.high_s, most_of_a_run_s(gain.before_s, most)),
         if_so_s=min(gain.if_so_s, likely),
     )

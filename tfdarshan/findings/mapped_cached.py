@@ -84,7 +84,7 @@ def _records(measures: Measures, note: Finding) -> Finding:
                 *note.evidence,
                 Evidence("of a batch, outside of calls", human_seconds(model.other_s), model.other_s),
             ),
-            "cost_s": gain.expected_s,
+            "cost_s": gain.saved_s,
             "gain": gain,
             "cure": Cure(
                 "Read batches of records without the interpreter, in place of a generator.",

@@ -57,8 +57,8 @@ def find(measures: Measures) -> Finding | None:
     )
     made = _finding(measures, files, page_s, read_single_pages(files[0]))
     return Finding(
-        **{**vars(made), "kind": "problem", "gain": gain, "cost_s": gain.expected_s,
-           "stall_s": min(share[1] * stall_s, gain.expected_s)}
+        **{**vars(made), "kind": "problem", "gain": gain, "cost_s": gain.saved_s,
+           "stall_s": min(share[1] * stall_s, gain.saved_s)}
     )  # fmt: skip
 
 

@@ -97,8 +97,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         evidence=(*_evidence(measures, serial), *_sampled(measures)),
         files=tuple(one.path for one in found.files[:5] if one.wait_s > 0),
         unit=model.unit,
-        cost_s=pipeline_s if nobody_knows else gain.expected_s,
-        stall_s=0.0 if nobody_knows else min(stall_s * (1 - left[1]), gain.expected_s),
+        cost_s=pipeline_s if nobody_knows else gain.saved_s,
+        stall_s=0.0 if nobody_knows else min(stall_s * (1 - left[1]), gain.saved_s),
         cure=read_ahead_of_faults(measures, worst, jumps=jumps),
         gain=None if nobody_knows else gain,
         not_worth="where the page cache keeps the files from the first epoch on, the device gives no more, "
@@ -198,7 +198,7 @@ def _sampled(measures: Measures) -> tuple[Evidence, ...]:
 def _single_pages_s(measures: Measures) -> float:
     """Gives what reads of single pages are expected to save of a unit."""
     single = mapped_random.find(measures)
-    return single.gain.expected_s if single is not None and single.gain is not None else 0.0
+    return single.gain.saved_s if single is not None and single.gain is not None else 0.0
 
 
 def _ordered_share(measures: Measures) -> tuple[float, float] | None:
@@ -250,8 +250,8 @@ def _ordered(measures: Measures, share: tuple[float, float]) -> Finding:
         ),
         files=(worst.path,),
         unit=model.unit,
-        cost_s=gain.expected_s,
-        stall_s=min(expected * stall_s, gain.expected_s),
+        cost_s=gain.saved_s,
+        stall_s=min(expected * stall_s, gain.saved_s),
         cure=read_ahead_of_faults(measures, worst, jumps=True),
         gain=gain,
         not_worth=f"where a run reads little more than {human_bytes(AHEAD_BYTES)}, which come in before its "

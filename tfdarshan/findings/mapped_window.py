@@ -62,8 +62,8 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=tuple(one.path for one in files[:5]),
         unit=model.unit,
-        cost_s=gain.expected_s,
-        stall_s=min(saved * stall_s, gain.expected_s),
+        cost_s=gain.saved_s,
+        stall_s=min(saved * stall_s, gain.saved_s),
         cure=read_larger_windows(files[0]),
         gain=gain,
         not_worth="where files on the same mount are read out of order: each of their faults reads a larger "

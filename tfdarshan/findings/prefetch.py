@@ -68,7 +68,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence(f"pipeline at work{calls_only} beside compute", percent(overlap, 1), overlap),
         ),
         unit=model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         cure=read_ahead(measures),
         gain=gain,
         not_worth="where the processors are busy computing the steps themselves: then both share them",

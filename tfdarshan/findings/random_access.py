@@ -107,7 +107,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(found.files),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=_cure(measures, found.files),
         gain=gain,

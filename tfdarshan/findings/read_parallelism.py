@@ -95,7 +95,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         # What later epochs lose by it is certain, what the first one gains is not.
         return None
     if guess:
-        gain = dataclasses.replace(gain, expected_s=GUESSED / UNSHOWN * gain.expected_s)
+        gain = dataclasses.replace(gain, saved_s=GUESSED / UNSHOWN * gain.saved_s)
     return Finding(
         name=NAME,
         kind="note" if guess else "problem",
@@ -112,7 +112,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         unit=model.unit,
         # Without steps nothing else claims what the loop stands still for: no more than is expected.
-        cost_s=gain.expected_s if by_loop else gain.if_so_s,
+        cost_s=gain.saved_s if by_loop else gain.if_so_s,
         stall_s=stall_s,
         cure=more_readers(measures, n, shown),
         gain=gain,

@@ -38,7 +38,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of a step's reading beyond others'", percent(share, 1), share),
         ),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=Cure(
             "Give all ranks equally many bytes: more and smaller shards, dealt out by size.",

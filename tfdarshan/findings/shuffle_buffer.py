@@ -108,7 +108,7 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         unit=model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         cure=_cure(pipeline, shuffle),
         gain=gain,
         not_worth="where samples that lie beside each other are alike, and files are too few to be shuffled",

@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("ranks on it", f"{len(there)}", len(there)),
         ),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=Cure(
             "Leave this node out, or find out what is wrong with its network or mount: compare its mount "

@@ -47,7 +47,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(_slowest(measures)),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=Cure(
             "Look at what is different for this rank: the mount and folder of its shard, the processors "

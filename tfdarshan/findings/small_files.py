@@ -104,7 +104,7 @@ def find(measures: Measures) -> Finding | None:
     once = memory_served_later(measures)
     # What nothing shows of files that are not small to a device, of one epoch, is no reason to convert them.
     guess = once and not supported and not doubtful and mean >= LIMITS_MEET_BYTES
-    pays = _pays_after(measures, gain.expected_s, "run" if once else "epoch")
+    pays = _pays_after(measures, gain.saved_s, "run" if once else "epoch")
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
@@ -123,7 +123,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order[: min(5, files)]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=in_shards(measures, shards, unique / shards, READ_BYTES),
         gain=gain,

@@ -88,7 +88,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(order[: min(5, int(small.sum()))]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=_cure(measures, order[: int(small.sum())]),
         gain=gain,

@@ -60,7 +60,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(order[rows[order] > 0]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=CURE,
         gain=gain,

@@ -104,7 +104,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(rows[chosen][order]),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=Cure(
             "Move these files to where the others are, or find out what is wrong with the place they are in.",

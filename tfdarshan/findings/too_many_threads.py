@@ -100,7 +100,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("phases at that", f"{phases.shallow_phases}", phases.shallow_phases),
         ),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         cure=fewer_readers(measures, n, round(usual)),
         gain=gain,
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",

@@ -117,7 +117,7 @@ def _shown(finding: Finding, before: Measures, after: Measures) -> list[TriedCur
         return []
     took, takes = before.model.unit_s, after.model.unit_s
     words = f"a {before.model.unit} takes {human_seconds(takes)} after {human_seconds(took)}"
-    if took - takes < KEPT * gain.expected_s:
+    if took - takes < KEPT * gain.saved_s:
         told = f"Session {session} was told to cure this, with {human_times(gain.speedup)} expected"
         return [TriedCure(finding.name, f"{told}; the cure is in, and {words}.")]
     if finding.name not in OPPOSITE:

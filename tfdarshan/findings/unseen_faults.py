@@ -27,8 +27,8 @@ class UnseenFaults:
     def doubted(self, gain: Gain, claim: str) -> Gain:
         """Gives a gain that has to assume something of them."""
         assumed = Assumption(claim, "", "threads wait in page faults on mapped files, which were not seen")
-        expected_s = UNSHOWN * gain.expected_s
-        return dataclasses.replace(gain, expected_s=expected_s, assumptions=(*gain.assumptions, assumed))
+        saved_s = UNSHOWN * gain.saved_s
+        return dataclasses.replace(gain, saved_s=saved_s, assumptions=(*gain.assumptions, assumed))
 
 
 def unseen_faults(measures: Measures) -> UnseenFaults | None:

@@ -48,7 +48,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
         unit=measures.model.unit,
-        cost_s=gain.expected_s,
+        cost_s=gain.saved_s,
         stall_s=stall_s,
         cure=_cure(measures),
         gain=gain,

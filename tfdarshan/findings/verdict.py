@@ -57,6 +57,9 @@ class Verdict:
     why: str = ""
     cause: str = ""
 
+    def __str__(self) -> str:
+        return self.sentence
+
 
 def make_verdict(
     measures: Measures,

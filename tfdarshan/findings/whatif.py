@@ -153,7 +153,7 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
     served_s = model.storage_s * measures.slow_share
     cached_s = model.storage_s - served_s
     before = (served_s, model.other_s + cached_s, model.compute_s, model.unit_s)
-    after = (storage_s, other_s, model.compute_s, model.unit_s - gain.expected_s)
+    after = (storage_s, other_s, model.compute_s, model.unit_s - gain.saved_s)
     return WhatIf(
         model.unit,
         model.units,

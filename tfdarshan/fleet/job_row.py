@@ -82,7 +82,7 @@ def finding_figures(diagnosis: Diagnosis, duration_s: float) -> Row:
         row["finding_cost_s"] = min(named.cost_share, 1.0) * duration_s
     if gain is not None and gain.before_s > 0:
         times = duration_s / gain.before_s
-        row["finding_gain_s"] = gain.expected_s * times
+        row["finding_gain_s"] = gain.saved_s * times
         row["finding_gain_low_s"], row["finding_gain_high_s"] = gain.low_s * times, gain.high_s * times
     return row
 

@@ -130,7 +130,7 @@ def _what_if(measures: Measures, change: StorageChange) -> Range | None:
         gain = what_if(measures, change).gain
     except ConfigurationError:
         return None
-    return _range(gain.before_s, (gain.low_s, gain.expected_s, gain.high_s))
+    return _range(gain.before_s, (gain.low_s, gain.saved_s, gain.high_s))
 
 
 def _range(before_s: float, saved_s: tuple[float, float, float]) -> Range:
@@ -140,7 +140,7 @@ def _range(before_s: float, saved_s: tuple[float, float, float]) -> Range:
 
 def range_of(gain: Gain) -> Range:
     """Gives how many times faster a gain makes the job."""
-    return _range(gain.before_s, (gain.low_s, gain.expected_s, gain.high_s))
+    return _range(gain.before_s, (gain.low_s, gain.saved_s, gain.high_s))
 
 
 def _readers(finding: Finding) -> int | None:
@@ -238,7 +238,7 @@ def _no_gain_beyond_what_is_lost(answers: Answers) -> Iterator[str]:
     for finding in answers.findings:
         # Of the loop's own calls a finding is charged what no other one claims.
         lost_s = answers.wait_s + max(finding.stall_s, answers.own_s) + NOISE * answers.unit_s
-        if finding.gain is not None and finding.gain.expected_s > lost_s:
+        if finding.gain is not None and finding.gain.saved_s > lost_s:
             yield f"{finding.name} gives more than the wait and what the loop stands still"
 
 

@@ -212,8 +212,8 @@ def test_no_run_is_shorter_than_a_limit_makes_what_is_read(tmp_path, stored, sha
     )
 
     # THEN storage needs as long as it did
-    assert gone.expected_s == pytest.approx(share * unit_s)
-    assert kept.expected_s == pytest.approx(share * unit_s if left else 0.0, abs=0.05 * unit_s)
+    assert gone.saved_s == pytest.approx(share * unit_s)
+    assert kept.saved_s == pytest.approx(share * unit_s if left else 0.0, abs=0.05 * unit_s)
     assert (kept == gone) is left
 
 
@@ -268,4 +268,4 @@ def test_keeping_promises_what_is_decoded_again_where_a_limit_held_the_first_epo
     assert decode_bound.find(measures) is None
     kept = fits_in_memory.find(measures)
     decoded_s = 3e-3 * half / model.units
-    assert kept.gain.expected_s == pytest.approx(decoded_s, rel=0.2)
+    assert kept.gain.saved_s == pytest.approx(decoded_s, rel=0.2)

@@ -187,7 +187,7 @@ def test_half_of_what_a_cure_would_give_is_expected_not_what_half_of_it_would_gi
     whole, half = (measures.gain(0.0, 0.09, 0.09, assumed=[doubted], chance=chance) for chance in (1.0, 0.5))
 
     # THEN
-    assert whole.expected_s == measures.gain(0.0, 0.045, 0.09, assumed=[doubted]).expected_s > 0.03
-    assert half.expected_s == pytest.approx(whole.expected_s / 2)
-    assert half.if_so_s == whole.if_so_s == whole.expected_s
+    assert whole.saved_s == measures.gain(0.0, 0.045, 0.09, assumed=[doubted]).saved_s > 0.03
+    assert half.saved_s == pytest.approx(whole.saved_s / 2)
+    assert half.if_so_s == whole.if_so_s == whole.saved_s
     assert half.high_s == whole.high_s

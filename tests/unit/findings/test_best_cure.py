@@ -15,9 +15,9 @@ LINES, SOME_FILES, COPY, CONVERSION = "prefetch", "straggler", "staging", "small
 
 def finding(name: str, expected: float, *, certain: bool = True, copied: float = 0.0) -> Finding:
     """Gives a finding whose cure makes a step of 100 ms so many times faster."""
-    expected_s = 0.1 * (1 - 1 / expected)
+    saved_s = 0.1 * (1 - 1 / expected)
     seen = Assumption("steps wait", "60 ms of 100 ms" if certain else "", "they do not")
-    gain = Gain("step", 0.1, expected_s / 2, expected_s, expected_s, (seen,))
+    gain = Gain("step", 0.1, saved_s / 2, saved_s, saved_s, (seen,))
     return Finding(name, "problem", name, name, cure=Cure(f"{name}."), gain=gain, copied_bytes=copied)
 
 
@@ -52,13 +52,13 @@ def test_of_as_much_work_what_promises_most_comes_first():
 def test_of_as_much_work_that_promises_as_much_the_more_certain_one_comes_first():
     # GIVEN gains that are printed alike, of which one begins higher: at 1.65x, and the others at 1.34x
     sure, unsure = finding("fsync", 1.81), finding("random_access", 1.811)
-    sure = replace(sure, gain=replace(sure.gain, low_s=0.88 * sure.gain.expected_s))
+    sure = replace(sure, gain=replace(sure.gain, low_s=0.88 * sure.gain.saved_s))
 
     assert named(sure, unsure) == named(unsure, sure) == "fsync"
     # ... what is certain counts as much as what is expected: 2.10x from 1.35x on is less, 2.12x from 1.42x on
     assert named(sure, finding("random_access", 2.10)) == "fsync"
     more = finding("random_access", 2.12)
-    assert named(sure, replace(more, gain=replace(more.gain, low_s=0.56 * more.gain.expected_s))) == more.name
+    assert named(sure, replace(more, gain=replace(more.gain, low_s=0.56 * more.gain.saved_s))) == more.name
     # ... and that it is more certain is why it is named
     assert why_better(sure, finding("random_access", 1.82)) == "is more certain"
 
@@ -85,7 +85,7 @@ def test_what_is_uncertain_counts_as_its_square_root():
 def test_what_is_uncertain_is_doubted_once():
     # GIVEN a cure that makes a step of 100 ms 4 times as fast or does nothing, of which half is expected
     half = finding(LINES, 4.0, certain=False)
-    half = replace(half, gain=replace(half.gain, expected_s=0.5 * half.gain.expected_s))
+    half = replace(half, gain=replace(half.gain, saved_s=0.5 * half.gain.saved_s))
     assert (half.gain.speedup, half.gain.speedup_if_so) == (pytest.approx(1.6), pytest.approx(4.0))
 
     # THEN it counts as if nobody had halved it
@@ -103,7 +103,7 @@ def test_of_two_that_nothing_shows_neither_is_doubted_more(least_work, chosen):
     assert named(lines, copy) == named(copy, lines) == chosen
     assert named(finding(LINES, least_work), finding(COPY, 2.0)) == chosen
     # ... by what it gives if all is so, whatever its expectation was made less by
-    halved = replace(lines, gain=replace(lines.gain, expected_s=0.5 * lines.gain.expected_s))
+    halved = replace(lines, gain=replace(lines.gain, saved_s=0.5 * lines.gain.saved_s))
     assert named(halved, copy) == chosen
     # ... and one that is certain is held against what is doubted
     assert named(finding(LINES, 1.3), copy) == LINES

@@ -71,7 +71,7 @@ def test_a_loop_that_reads_itself_reads_one_after_the_other_without_steps_too(tm
     (found,) = (one for one in diagnose(session).findings if one.name == "read_parallelism")
     assert found.gain.low_s == 0
     assert found.gain.if_so_s == pytest.approx(1.0 * (1 - times_as_long(0.08, 1, 8)), rel=0.1)
-    assert found.gain.expected_s == pytest.approx(found.gain.if_so_s / 2, rel=0.05)
+    assert found.gain.saved_s == pytest.approx(found.gain.if_so_s / 2, rel=0.05)
     assert (found.stall_s > 0) is (thread == LOOP)
 
 
@@ -215,7 +215,7 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(
     assert named is (gain is not None and gain.speedup_range[0] == 1)
     # ... and less is expected of a guess than of what is as likely to be so as not
     if gain is not None and part > 100_000:
-        assert gain.expected_s == pytest.approx((0.2 if served else 0.5) * gain.if_so_s)
+        assert gain.saved_s == pytest.approx((0.2 if served else 0.5) * gain.if_so_s)
 
 
 def test_a_trial_of_what_a_cache_reads_once_is_no_problem(tmp_path):

@@ -62,7 +62,7 @@ def test_moved_work_needs_a_processor_if_steps_keep_theirs(tmp_path, name, busy,
     assert bool(assumed.support) is certain
     assert quiet.low_s > 0
     assert (loaded.low_s > 0) is certain
-    assert loaded.expected_s == pytest.approx(quiet.expected_s)
+    assert loaded.saved_s == pytest.approx(quiet.saved_s)
 
 
 def asks(logdir, *, others, own=0.6, long_ms=4.0, every=20, epochs=EPOCHS):
@@ -115,7 +115,7 @@ def test_calls_that_wait_for_others_processors_are_promised_nothing_for_certain(
     # THEN it may as well be gone without them: half is expected, as much as ever is possible
     assert (gain.low_s > 0) is certain
     assert alone.low_s > 0
-    assert gain.expected_s == pytest.approx(alone.expected_s * (1.0 if certain else 0.5))
+    assert gain.saved_s == pytest.approx(alone.saved_s * (1.0 if certain else 0.5))
     assert gain.high_s == pytest.approx(alone.high_s)
     doubts = [one.claim for one in gain.doubts]
     assert doubts == (

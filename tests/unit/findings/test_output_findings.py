@@ -182,7 +182,7 @@ def test_of_syncs_that_come_often_all_but_one_a_second_are_spared_for_certain(
 
     sure_s = certain * 0.030
     assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(step_ms / 1e3, sure_s)), abs=1e-6)
-    assert gain.expected_s == pytest.approx(0.95 * 0.030)
+    assert gain.saved_s == pytest.approx(0.95 * 0.030)
 
 
 @pytest.mark.parametrize(("long", "counted"), [(2, False), (3, True)])
@@ -200,7 +200,7 @@ def test_what_a_few_writes_take_beyond_the_others_may_not_come_again(tmp_path, l
     whole_s, few_s = (STEPS * 0.002 + long * 0.040) / STEPS, long * 0.040 / STEPS
     usual = 1 - (0.0 if counted else few_s / whole_s)
     saved_s = whole_s * (1 - 1 / STEPS) - 100 / 300e6
-    assert gain.expected_s == pytest.approx(0.95 * saved_s * (1 + usual) / 2, rel=0.01)
+    assert gain.saved_s == pytest.approx(0.95 * saved_s * (1 + usual) / 2, rel=0.01)
     sure_s = 0.6 * usual * saved_s
     assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(0.1, sure_s)), abs=2e-5)
 
@@ -221,7 +221,7 @@ def test_what_a_few_syncs_take_beyond_the_others_may_not_come_again(tmp_path, lo
 
     # THEN nothing of that is certain, and half of it is expected
     usual_s, more_s = 0.002, long * 0.040 / STEPS
-    assert gain.expected_s == pytest.approx(0.95 * (usual_s + more_s * (1 if counted else 0.5)))
+    assert gain.saved_s == pytest.approx(0.95 * (usual_s + more_s * (1 if counted else 0.5)))
     sure_s = 0.95 * 0.9 * (usual_s + more_s * counted)
     assert gain.low_s == pytest.approx(max(0.0, sure_s - noise_s(0.1, sure_s)), abs=1e-6)
 
@@ -316,7 +316,7 @@ def test_what_a_save_takes_before_its_first_write_is_in_the_upper_bound(tmp_path
     (first,) = diagnose(session).problems
 
     # THEN
-    assert first.gain.expected_s * 20 == pytest.approx(0.7 * 0.35)
+    assert first.gain.saved_s * 20 == pytest.approx(0.7 * 0.35)
     assert first.gain.high_s * 20 == pytest.approx(most_saved_s(2.4, 0.4 + noise_s(2.4, 0.4)))
 
 
@@ -573,7 +573,7 @@ def test_what_is_certain_is_worth_a_word_before_what_gives_less_than_twice_as_mu
         "small_writes": Gain("step", 0.1, 0.0, uncertain_s, 0.05, (seen,)),
     }
     made = [
-        Finding(name, "problem", name, name, cost_s=gain.expected_s, cost_share=10 * gain.expected_s,
+        Finding(name, "problem", name, name, cost_s=gain.saved_s, cost_share=10 * gain.saved_s,
                 cure=Cure(f"{name}."), gain=gain)
         for name, gain in gains.items()
     ]  # fmt: skip

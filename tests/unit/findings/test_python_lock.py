@@ -61,7 +61,7 @@ def test_python_code_runs_beside_steps_if_these_leave_it_the_lock(tmp_path, chan
     claims = {entry.claim: entry.support for entry in one.gain.assumptions}
     assert (bool(claims[CLAIM]) if CLAIM in claims else None) is support
     assert (one.gain.low_s > 0) == (support is not False)
-    assert one.gain.expected_s == pytest.approx(0.92 * 0.010 * 99 / 100 - 30e-6, rel=0.01)
+    assert one.gain.saved_s == pytest.approx(0.92 * 0.010 * 99 / 100 - 30e-6, rel=0.01)
 
 
 @pytest.mark.parametrize(("scale", "problem"), [(1.0, False), (100.0, True)])

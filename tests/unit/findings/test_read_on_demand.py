@@ -112,7 +112,7 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
         "No burst brings more, as the first of a pipeline that fills a buffer does, so no batch is"
         in one.what
     )
-    assert one.gain.expected_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
+    assert one.gain.saved_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
     assert one.gain.low_s > 0
     assert one.gain.unit == "session"
     assert {entry.label: entry.value for entry in one.evidence} == {
@@ -127,7 +127,7 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
 def test_pauses_shorter_than_the_bursts_hide_no_more_than_they_are(tmp_path):
     one = prefetched(job(tmp_path, read_ms=30.0, pause_ms=10.0))
 
-    assert one.gain.expected_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
+    assert one.gain.saved_s == pytest.approx(39 * (0.92 * 0.010 - 30e-6), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_keeps_processors_busy_in_the_pauses_may_be_decoding(tmp_path, busy
     (computes,) = (entry for entry in gain.assumptions if entry.claim == COMPUTES)
     assert bool(computes.support) is sure
     assert (gain.low_s > 0) is sure
-    assert gain.expected_s == pytest.approx(gain.if_so_s * (1.0 if sure else 0.5))
+    assert gain.saved_s == pytest.approx(gain.if_so_s * (1.0 if sure else 0.5))
     # A batch may be decoded as long as it is read, and that would be hidden, too.
     assert (gain.high_s > most_saved_s(gain.before_s, 39 * 0.015)) is not sure
 

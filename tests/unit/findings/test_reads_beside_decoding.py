@@ -49,7 +49,7 @@ def test_a_copy_is_no_certain_gain_where_decoding_may_be_what_takes_the_time(tmp
     assert [one.claim for one in gain.doubts] == [
         "batches wait for these reads, not for what decodes beside them"
     ]
-    assert gain.expected_s == pytest.approx(0.5 * 0.018, rel=0.15)
+    assert gain.saved_s == pytest.approx(0.5 * 0.018, rel=0.15)
     # ... by `advise` and `whatif`, too
     assert stage_all(*measured.use_and_facts, LOCAL_SSD).expected.low_s == 0
     # ... and what decodes is named
@@ -69,7 +69,7 @@ def test_what_unpacking_takes_is_not_shared_by_more_calls_of_a_map(tmp_path, pac
     gain, usual = (decode_bound.find(measure(one)).gain for one in (session, plain))
 
     # THEN half is expected of more calls, for which of both takes the time is not seen
-    assert gain.expected_s == pytest.approx((0.5 if halved else 1.0) * usual.expected_s, rel=0.01)
+    assert gain.saved_s == pytest.approx((0.5 if halved else 1.0) * usual.saved_s, rel=0.01)
     doubts = {one.claim: one.refuted_by for one in gain.doubts}
     unpacks = "records that are not packed are as much quicker" if halved else None
     assert doubts.get("what decodes takes this time, not unpacking records") == unpacks

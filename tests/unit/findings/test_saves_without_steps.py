@@ -109,8 +109,8 @@ def test_a_burst_buffer_that_reads_what_it_wrote_again_needs_the_time_for_both(t
     # as these do not fit beside the rest it is as likely as not that anything comes of it
     assert thread.gain.low_s > 0
     assert burst.gain.low_s == 0
-    assert thread.gain.expected_s == pytest.approx(0.7 * 2.4, rel=0.02)
-    assert burst.gain.expected_s == pytest.approx(0.5 * 0.7 * (6.4 - 4.8), rel=0.02)
+    assert thread.gain.saved_s == pytest.approx(0.7 * 2.4, rel=0.02)
+    assert burst.gain.saved_s == pytest.approx(0.5 * 0.7 * (6.4 - 4.8), rel=0.02)
 
 
 def room_on_storage(one):
@@ -194,7 +194,7 @@ def test_saves_that_take_longer_than_all_else_are_written_beside_that_alone(tmp_
     # THEN of 8 s that they take 4 go on beside the rest, at most, and nothing is certain; the upper bound is
     # without any of them
     assert one.gain.low_s == 0
-    assert one.gain.expected_s == pytest.approx(0.7 * 4.0)
+    assert one.gain.saved_s == pytest.approx(0.7 * 4.0)
     assert one.gain.speedup_range[1] == pytest.approx(
         12 / (12 - most_saved_s(12, 8 + noise_s(12, 8))), rel=0.01
     )

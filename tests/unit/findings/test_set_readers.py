@@ -44,7 +44,7 @@ def test_each_set_has_its_own_readers(tmp_path):
     assert measures.model.storage_s == pytest.approx(STEP_MS / 1e3, rel=0.01)
     # ... and without storage nothing of a step is left
     gain = find(measures).gain
-    assert gain.expected_s == pytest.approx(STEP_MS / 1e3, rel=0.05)
+    assert gain.saved_s == pytest.approx(STEP_MS / 1e3, rel=0.05)
 
 
 def test_sets_that_are_read_side_by_side_share_their_readers(tmp_path):

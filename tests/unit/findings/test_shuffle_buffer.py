@@ -86,8 +86,8 @@ def test_at_most_a_part_of_filling_a_large_buffer_is_spared_as_well(tmp_path):
         most_s = most_saved_s(whole_s, spared_s + noise_s(whole_s, spared_s))
         assert gain.high_s * steps == pytest.approx(most_s, rel=0.03)
     # ... and never more is expected than was waited for
-    assert fits.expected_s < 3 * 0.4 / steps
-    assert fits.expected_s < fits.high_s < most_saved_s(3 * 1.0, 3 * 0.45) / steps
+    assert fits.saved_s < 3 * 0.4 / steps
+    assert fits.saved_s < fits.high_s < most_saved_s(3 * 1.0, 3 * 0.45) / steps
 
 
 def test_the_first_steps_wait_fills_the_buffer_as_those_of_later_epochs_do(tmp_path):
@@ -99,7 +99,7 @@ def test_the_first_steps_wait_fills_the_buffer_as_those_of_later_epochs_do(tmp_p
 
     # THEN as much of it is promised as of each of three, but for the samples that are kept
     assert one.gain.low_s == pytest.approx(three.gain.low_s, rel=0.05)
-    assert one.gain.expected_s * 40 == pytest.approx(0.8 * 0.9 * 0.8, rel=0.05)
+    assert one.gain.saved_s * 40 == pytest.approx(0.8 * 0.9 * 0.8, rel=0.05)
 
 
 @pytest.mark.parametrize(("stages", "problem"), [((SHUFFLE,), True), ((), False)])
@@ -165,7 +165,7 @@ def test_what_goes_on_beside_steps_already_leaves_less_room(tmp_path):
 
     # THEN the other half is all that can be read beside the steps
     assert measure(works).model.overlap == pytest.approx(0.5, abs=0.05)
-    assert other.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.1)
+    assert other.saved_s == pytest.approx(0.5 * one.saved_s, rel=0.1)
 
 
 def gain_of(folder, **more):
@@ -192,7 +192,7 @@ def test_of_steps_that_write_for_certain_the_rest_is_left_to_reads(tmp_path):
     # THEN half of 360 ms at the least, but for the samples that are kept; all of the reading is expected
     sure_s = 3 * 0.5 * 0.36 * 0.8 / 60
     assert gain.low_s == pytest.approx(sure_s - noise_s(gain.before_s, sure_s), rel=0.02)
-    assert gain.expected_s * 60 == pytest.approx(3 * 0.9 * 0.5 * 0.8, rel=0.02)
+    assert gain.saved_s * 60 == pytest.approx(3 * 0.9 * 0.5 * 0.8, rel=0.02)
 
 
 def test_writes_that_take_most_of_the_steps_leave_open_how_long_reads_take(tmp_path):
@@ -201,7 +201,7 @@ def test_writes_that_take_most_of_the_steps_leave_open_how_long_reads_take(tmp_p
 
     # THEN nothing is certain, and half is expected
     assert mostly.speedup_range[0] == 1.0
-    assert mostly.expected_s == pytest.approx(0.5 * seldom.expected_s, rel=0.02)
+    assert mostly.saved_s == pytest.approx(0.5 * seldom.saved_s, rel=0.02)
 
 
 def test_where_steps_fill_the_processors_nothing_is_certain(tmp_path):
@@ -211,4 +211,4 @@ def test_where_steps_fill_the_processors_nothing_is_certain(tmp_path):
 
     # THEN what is read beside the steps may take as much longer as it has less of them
     assert one.speedup_range[0] > 1.0 == both.speedup_range[0]
-    assert both.expected_s == pytest.approx(0.5 * one.expected_s, rel=0.02)
+    assert both.saved_s == pytest.approx(0.5 * one.saved_s, rel=0.02)

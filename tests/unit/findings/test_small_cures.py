@@ -28,7 +28,7 @@ def test_a_cure_of_a_note_is_not_named_in_place_of_a_problems(tmp_path, monkeypa
     # GIVEN a conversion, and some lines that give nearly as much, or too little for a problem
     larger = 1.09 if certain else 1.21
     both = [
-        replace(one, cost_s=one.gain.expected_s)
+        replace(one, cost_s=one.gain.saved_s)
         for one in (finding(LARGER, larger, certain=certain), finding(LESS_WORK, times, certain=certain))
     ]
     rules = [(one.name, lambda measures, one=one: one) for one in both]
@@ -48,7 +48,7 @@ def test_a_trial_of_what_may_give_nothing_may_give_a_tenth(tmp_path, monkeypatch
     # GIVEN a job that waits for most of its time, and one cure, of which nothing is certain
     one = finding(LESS_WORK, times, certain=False)
     gain = replace(one.gain, if_so_s=0.1 * (1 - 1 / if_so))
-    one = replace(one, cost_s=gain.expected_s, gain=gain)
+    one = replace(one, cost_s=gain.saved_s, gain=gain)
     monkeypatch.setattr(diagnosis, "FINDINGS", [(one.name, lambda measures: one)])
 
     # WHEN

@@ -49,7 +49,7 @@ def test_1_more_readers_of_storage_that_may_be_full_are_promised_nothing(tmp_pat
 
     # THEN at most half of what they may give is expected, and what they may give is called that
     assert readers.gain.speedup_range[0] == 1.0
-    assert readers.gain.expected_s <= 0.5 * readers.gain.if_so_s + 1e-9
+    assert readers.gain.saved_s <= 0.5 * readers.gain.if_so_s + 1e-9
     assert most_words(readers.gain) == f"up to {readers.gain.speedup_range[1]:.2f}x"
     assert readers.gain.doubts[0].told_by.startswith("tfdarshan probe --logdir ")
     # ... and a cure that is certain is named before it

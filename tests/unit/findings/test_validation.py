@@ -125,7 +125,7 @@ def test_a_set_that_memory_serves_after_the_last_step_is_not_to_be_kept(tmp_path
 
     # THEN of two passes half is saved only where both take long
     assert (one is not None) is kept
-    assert one is None or one.gain.expected_s * 40 == pytest.approx(0.5 * 0.95 * 0.6, rel=0.1)
+    assert one is None or one.gain.saved_s * 40 == pytest.approx(0.5 * 0.95 * 0.6, rel=0.1)
 
 
 def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):
@@ -133,7 +133,7 @@ def test_what_memory_serves_of_later_passes_is_not_saved_again(tmp_path):
     one = found(job(tmp_path, read_ms=10.0, later_ms=2.0))
 
     # THEN three of four passes are saved as they are later on: of 2,400 + 600 + 2 x 120 ms
-    assert one.gain.expected_s * 80 == pytest.approx(0.75 * 3 * 0.120, rel=0.1)
+    assert one.gain.saved_s * 80 == pytest.approx(0.75 * 3 * 0.120, rel=0.1)
 
 
 @pytest.mark.parametrize(("rest_ms", "spared"), [(1.0, True), (10.0, False)])

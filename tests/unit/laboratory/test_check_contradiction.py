@@ -53,7 +53,7 @@ def test_what_was_read_from_originals_may_be_staged_again():
 def test_a_plan_of_slow_files_is_held_against_what_moving_these_promises():
     # GIVEN slow files that are moved, as the verdict says, where a copy of everything promises far more
     slow = replace(STAGED, name="straggler")
-    everything = replace(STAGED, gain=replace(STAGED.gain, low_s=0.07, expected_s=0.08, high_s=0.09))
+    everything = replace(STAGED, gain=replace(STAGED.gain, low_s=0.07, saved_s=0.08, high_s=0.09))
 
     # THEN
     named, other = answers(slow, everything, first=slow), answers(slow, everything, first=everything)

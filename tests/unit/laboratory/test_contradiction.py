@@ -48,9 +48,7 @@ def finding(name: str, *, low=1.1, expected=1.5, high=1.8, kind="problem", cure=
     saved = [0.1 * (1 - 1 / times) for times in (low, expected, high)]
     assumed = SEEN if seen else replace(SEEN, support="")
     gain = Gain("step", 0.1, saved[0], saved[1], saved[2], (assumed,))
-    return Finding(
-        name, kind, name, name, cost_s=gain.expected_s, stall_s=stall_s, gain=gain, cure=Cure(cure)
-    )
+    return Finding(name, kind, name, name, cost_s=gain.saved_s, stall_s=stall_s, gain=gain, cure=Cure(cure))
 
 
 MORE = finding("read_parallelism", cure="Read with 8 calls at a time.")

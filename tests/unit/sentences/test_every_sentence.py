@@ -155,7 +155,7 @@ def test_gains_are_ranges_and_cures_can_be_typed(told):
         for finding in diagnosis.findings:
             gain = finding.gain
             if gain is not None:
-                assert 0 <= gain.low_s <= gain.expected_s <= gain.high_s <= gain.before_s * (1 + 1e-9)
+                assert 0 <= gain.low_s <= gain.saved_s <= gain.high_s <= gain.before_s * (1 + 1e-9)
                 for entry in gain.assumptions:
                     assert entry.claim
                     assert entry.refuted_by

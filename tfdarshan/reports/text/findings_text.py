@@ -57,7 +57,7 @@ def gain_text(gain: Gain) -> str:
     low, high = gain.speedup_range
     return (
         f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)}): "
-        f"{human_seconds(gain.expected_s)} of a "
+        f"{human_seconds(gain.saved_s)} of a "
         f"{gain.unit} of {human_seconds(gain.before_s)}"
     )
 
