@@ -1,6 +1,8 @@
 """What a job's machine gives it, limits of containers included."""
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -116,3 +118,26 @@ def test_a_session_says_what_others_took_and_has_no_call_of_asking(tmp_path):
     machine = session.meta[0]["machine"]
     assert 0 <= machine["others_cpus"] <= machine["cpus"]
     assert not session.files["path"].str.contains("/proc/stat").any()
+
+
+def test_children_that_still_run_are_no_other_programs():
+    # GIVEN a child that took half a second of a processor, has a child of its own that did, and still runs
+    work = "import time\nwhile time.process_time() < 0.5: pass\n"
+    inner = f"import sys\n{work}print('done', flush=True)\nsys.stdin.read()\n"
+    code = f"import subprocess, sys\n{work}subprocess.run([sys.executable, '-c', {inner!r}])\n"
+    before = used_processors()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout.readline() == b"done\n"
+
+        # WHEN it runs, and has been waited for
+        running = used_processors()
+        child.communicate(b"")
+    ended = used_processors()
+
+    # THEN its time is the job's own, once
+    assert running.running_s - before.running_s >= 0.98
+    assert running.own_s - before.own_s >= 0.98
+    assert ended.running_s <= before.running_s
+    assert ended.own_s >= running.own_s - 0.05

@@ -15,6 +15,7 @@ from tfdarshan.analysis.kept_looks import kept_looks
 from tfdarshan.analysis.log_layers import LogLayers, log_layers
 from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
 from tfdarshan.analysis.process_list import ProcessEntry, list_processes
+from tfdarshan.analysis.processor_share import others_share
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.trace_span import TraceSpan, trace_span
@@ -104,6 +105,7 @@ class SummaryData:
     log: LogLayers  # what a Darshan log has besides POSIX and STDIO
     ranks: RankTable | None = None  # of a job of several ranks
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
+    others_share: float | None = None  # of the processors, what other programs took, 0 to 1
 
 
 def summarize(
@@ -200,6 +202,7 @@ def summary_of(
             and process.meta.get("owner")
             and not process.meta.get("stopped", True)
         ),
+        others_share=others_share(session.meta),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tfdarshan.analysis.processor_share import WORTH_A_WORD
 from tfdarshan.analysis.storage_share import storage_share
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.comparison.file_set import FileSets
@@ -48,6 +49,7 @@ def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, s
         _moved(both, names, "bytes_written", "bytes written"),
         _steps(both, names),
         _cache(both, names),
+        _others(both, names),
         _text("host", names, [run.summary.host for run in both], CARE),
         _text("storage emulation", names, [_emulation(run) for run in both], _emulation_state(both, files)),
         _text("file systems", names, [_file_systems(run) for run in both], NOTED),
@@ -152,6 +154,21 @@ def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     return Check(
         "cache state", CARE, f"{names[0]}: {said[0]}; {names[1]}: {said[1]}: {warm} found the rest cached"
     )
+
+
+def _others(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    """Compare what other programs took of the processors."""
+    shares = [run.summary.others_share for run in both]
+    said = [
+        f"{'unknown' if share is None else percent(share, 1)} in {name}"
+        for name, share in zip(names, shares, strict=True)
+    ]
+    known = [share for share in shares if share is not None]
+    if max(known, default=0.0) < WORTH_A_WORD:
+        state = SAME
+    else:
+        state = NOTED if len(known) == len(both) and max(known) - min(known) <= WORTH_A_WORD else CARE
+    return Check("other programs", state, f"took {', '.join(said)} of the processors")
 
 
 def _text(name: str, names: tuple[str, str], values: list[str], state: str) -> Check:

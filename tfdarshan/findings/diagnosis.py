@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.summary_data import SummaryData, summarize
@@ -182,9 +183,16 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     little = _worth_a_word(made, found, measures)
     verdict = _of_rank(make_verdict(measures, found, unknown, cured, trial, little), measures)
     summary = measures.summary
+    verdict = _beside_others(verdict, summary.others_share)
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
     return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
+
+
+def _beside_others(verdict: Verdict, share: float | None) -> Verdict:
+    """Adds what other programs took of the processors."""
+    said = others_sentence(share)
+    return replace(verdict, sentence=f"{verdict.sentence} {said}") if said else verdict
 
 
 def _in_its_language(finding: Finding, measures: Measures) -> Finding:

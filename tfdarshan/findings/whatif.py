@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.analysis.step_model import StepModel, most_saved_s
 from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.errors import ConfigurationError
@@ -332,6 +333,7 @@ def _assumptions(measures: Measures, change: StorageChange, readers: float, *, s
     ]
     if measures.summary.trace_span is not None:
         said.append(measures.summary.trace_span.sentence)
+    said += filter(None, [others_sentence(measures.summary.others_share)])
     if model.wait_s is None:
         said.append(
             f"what a {model.unit} waited for is not known: all time in which input calls ran is taken for it "

@@ -243,7 +243,8 @@ class Recording:
         if self.engine.is_darshan:
             self._read_libdarshan()
         # Only now: what it reads is not to be in the session.
-        self.machine = machine_block(used_s, used_processors().by_others(self.used_before))
+        now, before = used_processors(), self.used_before
+        self.machine = machine_block(used_s + now.running_s - before.running_s, now.by_others(before))
 
     def _compare_clocks(self) -> None:
         """Notes what the job's first host says of this host's clock."""

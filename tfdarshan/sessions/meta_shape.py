@@ -244,6 +244,7 @@ class MachineShape(Struct, frozen=True):
     cpus: Annotated[float, Meta(gt=0, le=1 << 32)] | None = None
     memory_bytes: Count | None = None
     cpu_s: Number | None = None
+    others_cpus: Amount | None = None
 
 
 class LevelShape(Struct, frozen=True):

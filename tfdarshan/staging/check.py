@@ -58,6 +58,7 @@ class Check:
         originals_read: Planned files of which the original was read all the same.
         planned: Planned files.
         assumptions: What the promise rested on, the one that moved the most first.
+        others_share: What other programs took of the processors meanwhile, 0 to 1; None if unknown.
     """
 
     epochs: float
@@ -73,6 +74,7 @@ class Check:
     originals_read: int
     planned: int
     assumptions: tuple[Assumption, ...]
+    others_share: float | None = None
 
     @property
     def promised_gain(self) -> float:
@@ -180,6 +182,7 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
         assumptions=_assumptions(
             promise, use, facts.readers, epochs, (copies, originals | rest), (before_s, obtained_s)
         ),
+        others_share=facts.others_share,
     )
 
 

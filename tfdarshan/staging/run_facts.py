@@ -19,6 +19,7 @@ from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import input_pipeline
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.processor_share import others_share
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
 from tfdarshan.analysis.set_folders import data_sets
@@ -67,6 +68,7 @@ class RunFacts:
         pauses_at_a_time: How many of these reads ran at a time.
         reads_apart: Whether calls of their own read, beside what a later stage of the pipeline does.
         cpus: Processors that the job may use, None if a session does not say.
+        others_share: The largest share of them that other programs took in a session, None if none says.
     """
 
     duration_s: float
@@ -86,6 +88,7 @@ class RunFacts:
     pauses_at_a_time: float = 1.0
     reads_apart: bool = False
     cpus: float | None = None
+    others_share: float | None = None
 
     @property
     def training_s(self) -> float:
@@ -284,6 +287,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
     steps = [run.steps_s for run in runs]
     memory = [machine_of(run.session.meta[0]).memory_bytes for run in runs]
     cpus = [machine_of(run.session.meta[0]).cpus for run in runs]
+    others = [others_share(run.session.meta) for run in runs]
     read_bytes = [fetched_bytes(run.session.meta) for run in runs]
     facts = RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
@@ -299,6 +303,7 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
         ),
         memory_bytes=None if None in memory else min(found or 0 for found in memory),
         cpus=None if None in cpus else min(found or 0.0 for found in cpus),
+        others_share=max((share for share in others if share is not None), default=None),
         storage_counted=all(run.figures.stored_bytes is not None for run in runs),
     )
     groups = [group for run in runs for group in run.figures.calls.values()]

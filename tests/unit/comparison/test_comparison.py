@@ -326,6 +326,32 @@ def test_emulation_that_met_no_call_is_another_condition(tmp_path):
     assert state(comparison, "cache state").sentence == "emulated storage, as in slow, has no page cache"
 
 
+@pytest.mark.parametrize(
+    ("shares", "found", "answer"),
+    [
+        ((0.0, 0.05), "same", YES),
+        ((0.3, 0.35), "noted", YES),
+        ((0.0, 0.3), "care", WITH_CARE),
+        ((None, 0.3), "care", WITH_CARE),
+        ((None, None), "same", YES),
+    ],
+)
+def test_what_other_programs_took_of_the_processors_is_a_condition(tmp_path, shares, found, answer):
+    # GIVEN runs beside other programs, which took such shares of two processors
+    def beside(share):
+        machine = {} if share is None else {"machine": {"cpus": 2, "cpu_s": 0.0, "others_cpus": 2 * share}}
+        return dataclasses.replace(reads(PATHS, SIZES), meta=machine)
+
+    # WHEN they are compared
+    comparison = compared(tmp_path, *map(beside, shares))
+
+    # THEN their times are compared with care if the shares differ
+    words = ["unknown" if share is None else f"{100 * share:.1f} %" for share in shares]
+    said = state(comparison, "other programs")
+    assert (said.state, comparison.comparable) == (found, answer)
+    assert said.sentence == f"took {words[0]} in A, {words[1]} in B of the processors"
+
+
 def test_copies_outside_of_the_emulated_paths_are_what_was_changed(tmp_path):
     # GIVEN one emulation in both runs, of which the second reads copies at another place
     def emulated(folder, calls):

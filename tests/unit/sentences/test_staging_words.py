@@ -215,6 +215,13 @@ def test_a_check_says_what_its_times_are_of(way):
     assert "moved an epoch by" in text
 
 
+@pytest.mark.parametrize(("share", "said"), [(None, False), (0.05, False), (0.3, True)])
+def test_a_check_says_what_other_programs_took(share, said):
+    text = render_check(dataclasses.replace(CHECK, others_share=share))
+
+    assert ("Other programs took 30.0 % of the processors: time the job on an idle machine." in text) is said
+
+
 def scaling(size: int, share: float | None, low: float = 0.0, high: float = 1.0) -> Scaling:
     """Gives what 1 and 8 readers got: 100 reads a second, and 400."""
     levels = (Level(1, 0.01, 100.0, 100.0 * size), Level(8, 0.02, 400.0, 400.0 * size))

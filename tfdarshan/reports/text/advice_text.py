@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.analysis.time_model import FEWEST_FILES, TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
@@ -36,7 +37,8 @@ LEFT_OUT = Columns("  ", 18, " ", 15, "   ", 0)
 
 def render(advice: Advice, width: int = WIDTH) -> str:
     """Gives the advice as text."""
-    parts = [_verdict(advice, width), *(_wrapped(text, width) for text in advice.facts.traces)]
+    said = [*advice.facts.traces, others_sentence(advice.facts.others_share)]
+    parts = [_verdict(advice, width), *(_wrapped(text, width) for text in said if text)]
     if advice.files:
         parts += [_job(advice, width), _tiers(advice, width)]
         if advice.helps:

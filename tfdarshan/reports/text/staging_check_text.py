@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.staging.check import Assumption, Check
@@ -32,6 +33,7 @@ def render_check(check: Check, width: int = WIDTH) -> str:
     ]
     lines = [
         *wrap(printable(_verdict(check)), width),
+        *wrap(others_sentence(check.others_share), width),
         "",
         *Layout(EPOCHS, epochs, width).all_lines(epochs),
         *(line for said in (_measured(check), *_later(check)) for line in wrap(said, width, "  ")),
