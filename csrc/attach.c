@@ -12,6 +12,7 @@
 
 #include "base/attach_lock.h"
 #include "base/error.h"
+#include "base/memory_left.h"
 #include "base/missed_opens.h"
 #include "base/own_environment.h"
 #include "base/path_room.h"
@@ -277,6 +278,7 @@ static int join_offered(const char *directory, const struct tfd_join_offer *offe
         .program_library = library,
         .mapped = (int)offer->mapped,
     };
+    tfd_fit_address_space(&options.capacity_bytes, &options.trace_limit_bytes);
     int status = join(&options, offer->owner_pid);
     free(patterns);
     return status;

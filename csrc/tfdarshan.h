@@ -45,6 +45,18 @@ struct tfd_attach_report {
     uint64_t elapsed_ns;
 };
 
+enum { TFD_MEMORY_SHARE = 8 }; /* a recording takes at most one part in so many of the memory that is left */
+
+struct tfd_memory_left { /* bytes, UINT64_MAX where nothing limits them */
+    uint64_t cgroup;     /* by the control groups of this process; page cache of files counts as left */
+    uint64_t address_space,
+        lockable; /* by RLIMIT_AS; by RLIMIT_MEMLOCK, if all that is mapped could be locked */
+};
+
+/* `root` comes before the names of the kernel's files: "", but in tests. */
+void tfd_memory_left(const char *root, struct tfd_memory_left *left);
+int tfd_folder_is_memory(const char *path); /* 1: what a file there holds is memory of a control group */
+
 int tfd_session_start(const struct tfd_options *options, struct tfd_attach_report *report);
 int tfd_session_stop(struct tfd_attach_report *report);
 /* In a process that was started while a session records: has it recorded into the spools in that folder, which its
@@ -169,6 +181,8 @@ uint64_t tfd_slots_holding_wrappers(void); /* scan of all objects: 0 when detach
 
 struct tfd_reader;
 
+/* What refused a spool more room: a bound that was set, or the file system; or the memory of a control group. */
+enum tfd_full { TFD_FULL_NOT, TFD_FULL_CAP, TFD_FULL_MEMORY };
 enum { TFD_OVERFLOW_NAMES = 1048576 }; /* so many files beyond the memory cap are told apart */
 
 struct tfd_spool_info {
@@ -187,7 +201,7 @@ struct tfd_spool_info {
     uint64_t events_dropped;
     uint64_t files_over_cap; /* files that share one row, each once, up to TFD_OVERFLOW_NAMES */
     uint64_t spool_bytes;
-    uint32_t spool_full;
+    uint32_t spool_full;  /* enum tfd_full */
     uint32_t damaged;     /* parts that could not be read were left out */
     int64_t kernel_valid; /* 1: both snapshots of /proc/self/io were taken */
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */

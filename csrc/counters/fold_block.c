@@ -87,7 +87,7 @@ void tfd_plan_value(struct tfd_spool *spool, tfd_ref *table, uint32_t entries, u
     if (tracked >= TFD_TRACKED_VALUES)
         return;
     if (is_full(entries) && !grow_table(spool, table, entries))
-        atomic_store(&spool->header->spool_full, 1);
+        tfd_spool_note_full(spool->header, TFD_FULL_CAP);
     else
         *place = (struct fold_value *)tfd_block(spool, *table) + entries;
 }

@@ -224,7 +224,8 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->segments = reader->contents.events_kept;
     info->events_dropped = info->events > info->segments ? info->events - info->segments : 0;
     info->files_over_cap = atomic_load(&header->files_over_cap);
-    info->spool_full = atomic_load(&header->spool_full) != 0;
+    uint64_t full = atomic_load(&header->spool_full);
+    info->spool_full = full > TFD_FULL_MEMORY ? TFD_FULL_CAP : (uint32_t)full;
     info->spool_bytes = reader->image.limit;
     info->capacity_bytes = header->capacity_bytes;
     info->trace_limit_bytes = header->trace_limit_bytes;

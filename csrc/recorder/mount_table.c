@@ -2,13 +2,13 @@
 #include "recorder/mount_table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "spool/spool_file.h"
 
 /* Lustre's f_bsize is a page; what counts there is the stripe, as for Darshan. */
@@ -22,26 +22,6 @@ struct mount_entry {
 static char *text;
 static struct mount_entry entries[TFD_MAX_MOUNTS];
 static uint32_t entry_count;
-
-static char *read_whole(const char *path)
-{
-    size_t size = 0, capacity = 1u << 16;
-    char *buffer = malloc(capacity);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (buffer && fd >= 0) {
-        ssize_t got = read(fd, buffer + size, capacity - size - 1);
-        if (got <= 0)
-            break;
-        size += (size_t)got;
-        if (capacity - size < 4096)
-            buffer = realloc(buffer, capacity *= 2);
-    }
-    if (fd >= 0)
-        close(fd);
-    if (buffer)
-        buffer[size] = '\0';
-    return buffer;
-}
 
 /* The kernel writes blanks and backslashes in names as \ooo. */
 static void unescape(char *name)
@@ -75,7 +55,7 @@ int tfd_mounts_read(void)
 {
     free(text);
     entry_count = 0;
-    text = read_whole("/proc/self/mounts");
+    text = tfd_read_whole("/proc/self/mounts");
     if (!text)
         return tfd_fail(ENOMEM, "no memory for the mount table");
     char *save = NULL;

@@ -6,11 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cgroup_memory.h"
+#include "base/memory_left.h"
 #include "spool/stop_request.h"
 
 static struct tfd_spool_header *counting; /* the owner's header; NULL: nothing is recorded here */
 static struct tfd_spool_header *mapped;   /* the same in another process than the owner */
-static const struct tfd_spool_header *own;
+static struct tfd_spool_header *own;
+static bool in_memory;                          /* what the spool holds is memory of a control group */
 static _Atomic uint64_t claimed, trace_claimed; /* by this process */
 
 /* What a child of fork finds of its parent's is forgotten: that is not mapped there, or mapped by it too. */
@@ -23,6 +26,7 @@ void tfd_session_room_find(struct tfd_spool *spool, const char *directory, int32
         munmap(mapped, sizeof *mapped);
     mapped = is_owner ? NULL : tfd_spool_header_map(AT_FDCWD, path);
     own = spool->header;
+    in_memory = tfd_folder_is_memory(spool->path);
     counting = mapped ? mapped : spool->header;
     atomic_store(&claimed, 0);
     atomic_store(&trace_claimed, 0);
@@ -44,12 +48,27 @@ static bool take(_Atomic uint64_t *used, uint64_t bytes, uint64_t limit)
     return false;
 }
 
+/* The job's own memory may have grown since the session began. What the session has already is part of what the job
+ * would have left without it. */
+static bool memory_allows(uint64_t more_bytes)
+{
+    if (!in_memory)
+        return true;
+    uint64_t left = tfd_cgroup_memory_left(), taken = atomic_load(&counting->session_bytes);
+    bool allowed = left == UINT64_MAX || taken + more_bytes <= tfd_share_of(left + taken);
+    if (!allowed)
+        tfd_spool_note_full(own, TFD_FULL_MEMORY);
+    return allowed;
+}
+
 bool tfd_session_room_claim(uint64_t end)
 {
     uint64_t before = atomic_load(&claimed);
     while (counting && end > before) {
-        uint64_t limit = end <= TFD_LEAST_SPOOL_BYTES ? UINT64_MAX : own->capacity_bytes;
-        if (!take(&counting->session_bytes, end - before, limit))
+        bool owed = end <= TFD_LEAST_SPOOL_BYTES;
+        if (!owed && !memory_allows(end - before))
+            return false;
+        if (!take(&counting->session_bytes, end - before, owed ? UINT64_MAX : own->capacity_bytes))
             return false;
         uint64_t seen = before;
         if (atomic_compare_exchange_strong(&claimed, &seen, end))

@@ -33,10 +33,22 @@ void tfd_spool_reset_locks_in_child(void)
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+/* What is not used yet can be neither read nor written: a host that locks all its memory (mlockall) locks no more of
+ * a spool than is used. */
+static int make_accessible(const struct tfd_spool *spool, uint64_t start, uint64_t end)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = start & ~(page - 1);
+    uint64_t until = (end + page - 1) & ~(page - 1);
+    return mprotect(spool->base + from, until - from, PROT_READ | PROT_WRITE) ? errno : 0;
+}
+
 /* No descriptor is kept open for this: the host may close descriptors it does
  * not know (closefrom), and its next file would then get ours. */
 static int allocate_blocks(const struct tfd_spool *spool, uint64_t start, uint64_t end)
 {
+    int refused = make_accessible(spool, start, end);
+    if (refused)
+        return refused;
     if (!madvise(spool->base + start, end - start, MADV_POPULATE_WRITE))
         return 0;
     if (errno != EINVAL)
@@ -112,7 +124,7 @@ uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint
     } while (!atomic_compare_exchange_weak(&header->used_bytes, &offset, offset + size));
     if (make_usable(spool, offset, size))
         return offset;
-    atomic_store(&header->spool_full, 1);
+    tfd_spool_note_full(header, TFD_FULL_CAP);
     tfd_arena_give_back(spool, offset, size);
     return 0;
 }
@@ -122,7 +134,7 @@ bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size)
     uint64_t end = atomic_load(&spool->header->used_bytes) + size;
     bool usable = end <= spool->capacity_bytes && reserve(spool, end);
     if (!usable)
-        atomic_store(&spool->header->spool_full, 1);
+        tfd_spool_note_full(spool->header, TFD_FULL_CAP);
     return usable;
 }
 
@@ -153,17 +165,24 @@ static int open_new_file(struct tfd_spool *spool, const char *directory)
                     MOST_PROGRAMS);
 }
 
+static int map_file(struct tfd_spool *spool, int fd, uint64_t capacity_bytes)
+{
+    if (ftruncate(fd, (off_t)capacity_bytes))
+        return errno;
+    spool->base = mmap(NULL, capacity_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (spool->base == MAP_FAILED)
+        return errno;
+    munlock(spool->base, capacity_bytes); /* after mlockall(MCL_FUTURE) */
+    return allocate_blocks(spool, 0, FIRST_RESERVE_BYTES);
+}
+
 static int map_new_file(struct tfd_spool *spool, const char *directory, uint64_t capacity_bytes)
 {
     int fd = open_new_file(spool, directory);
     if (fd < 0)
         return fd;
     spool->base = MAP_FAILED;
-    int error = ftruncate(fd, (off_t)capacity_bytes) ? errno : 0;
-    if (!error) {
-        spool->base = mmap(NULL, capacity_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        error = spool->base == MAP_FAILED ? errno : allocate_blocks(spool, 0, FIRST_RESERVE_BYTES);
-    }
+    int error = map_file(spool, fd, capacity_bytes);
     close(fd);
     if (!error) {
         /* A child must never write into its parent's spool, also not after _Fork(). */
@@ -173,8 +192,8 @@ static int map_new_file(struct tfd_spool *spool, const char *directory, uint64_t
     if (spool->base != MAP_FAILED)
         munmap(spool->base, capacity_bytes);
     unlink(spool->path);
-    return tfd_fail(error, "cannot reserve memory for the spool %s: %s; choose another spool directory",
-                    spool->path, strerror(error));
+    return tfd_fail(error, "cannot reserve memory for the spool %s: %s; %s", spool->path, strerror(error),
+                    error == ENOSPC ? "choose another spool directory" : "lower memory_cap_mb");
 }
 
 /* A file longer than the process may make would end the host with SIGXFSZ. */

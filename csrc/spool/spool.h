@@ -17,6 +17,7 @@
 #include "base/clock_sample.h"
 #include "base/kernel_io.h"
 #include "spool/packed_event.h"
+#include "tfdarshan.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
 #define TFD_SPOOL_VERSION 8u
@@ -188,7 +189,7 @@ struct tfd_spool_header {
     _Atomic uint32_t files_folded;   /* have counters already */
     uint32_t joined;                 /* how a program that was started did: enum tfd_joined */
     _Atomic uint64_t files_over_cap; /* share the row of TFD_FILE_OVERFLOW: each once, see overflow_names.h */
-    _Atomic uint64_t spool_full;     /* 1: an allocation was refused by cap or by the file system */
+    _Atomic uint64_t spool_full;     /* enum tfd_full: what refused an allocation first */
     uint32_t mount_count;
     _Atomic uint32_t other_user_programs;        /* that this process started, or became, as another user */
     uint64_t mounts;                             /* offset of struct tfd_mount[mount_count] */
@@ -200,6 +201,12 @@ struct tfd_spool_header {
     _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
     _Atomic uint64_t missed_opens;  /* base/missed_opens.h */
 };
+
+static inline void tfd_spool_note_full(struct tfd_spool_header *header, enum tfd_full by)
+{
+    uint64_t not_yet = TFD_FULL_NOT;
+    atomic_compare_exchange_strong(&header->spool_full, &not_yet, by);
+}
 
 /* An open spool, in the recording process or in a reader. */
 struct tfd_spool {

@@ -15,6 +15,7 @@
 
 #include "attach.h"
 #include "base/error.h"
+#include "base/memory_left.h"
 #include "reader/reader_trace.h"
 #include "recorder/session.h"
 #include "tensorflow/io_plane.h"
@@ -146,6 +147,7 @@ static void record(const struct tfd_tf_settings *settings)
     options.spool_directory = session.directory;
     if (options.trace_limit_bytes > options.capacity_bytes)
         options.trace_limit_bytes = options.capacity_bytes;
+    tfd_fit_address_space(&options.capacity_bytes, &options.trace_limit_bytes);
     if (!status)
         status = tfd_session_start(&options, &report);
     if (!status) {

@@ -1,14 +1,16 @@
 import os
 import stat
 import tempfile
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tfdarshan.errors import SessionActiveError, StorageError
+from tfdarshan.native.memory_left import UNLIMITED, MemoryLeft
 from tfdarshan.options import Options
-from tfdarshan.recording import spool
+from tfdarshan.recording import spool, spool_bound
 
 MIB = 1 << 20
 
@@ -131,3 +133,56 @@ def test_spool_being_recovered_by_another_process_is_left_alone(tmp_path):
         pass
     for end in (*ready, *done):
         os.close(end)
+
+
+def test_the_tightest_limit_of_memory_lowers_the_cap_and_is_named(default_folders, free, monkeypatch):
+    # GIVEN
+    free.update({str(default_folders / "shm"): 4096, str(default_folders / "tmp"): 0})
+    monkeypatch.setattr(spool_bound, "is_in_memory", lambda _folder: True)
+    left = {"cgroup": UNLIMITED, "address_space": UNLIMITED, "lockable": UNLIMITED}
+    cases = [
+        ({"cgroup": 400 * MIB}, 50, "the job's control group leaves 400 MiB of memory"),
+        ({"cgroup": 40 * MIB}, 16, "the job's control group leaves 40 MiB of memory"),
+        (
+            {"cgroup": 800 * MIB, "address_space": 400 * MIB},
+            50,
+            "`ulimit -v` leaves 400 MiB of address space",
+        ),
+        ({"lockable": 160 * MIB}, 20, "`ulimit -l` leaves 160 MiB of memory that may be locked"),
+    ]
+    for limits, capacity_mib, why in cases:
+        # WHEN
+        monkeypatch.setattr(spool_bound, "memory_left", partial(MemoryLeft, **(left | limits)))
+        made = spool.make_spool(Options(), "s")
+
+        # THEN
+        assert made.capacity_bytes == capacity_mib * MIB
+        trace = f"trace_memory_mb from 256 to {capacity_mib // 4}"
+        assert made.notes == (f"memory_cap_mb lowered from 1024 to {capacity_mib}, {trace}: {why}",)
+
+
+def test_too_little_address_space_is_refused_with_what_to_do(default_folders, free, monkeypatch):
+    # GIVEN
+    free.update({str(default_folders / "shm"): 4096, str(default_folders / "tmp"): 0})
+    left = MemoryLeft(UNLIMITED, 20 * MIB, UNLIMITED)
+    monkeypatch.setattr(spool_bound, "memory_left", lambda: left)
+
+    # WHEN / THEN
+    with pytest.raises(
+        StorageError, match="leaves 20 MiB of address space and a session needs at least 16: raise"
+    ):
+        spool.make_spool(Options(), "s")
+
+
+def test_a_system_without_a_folder_for_temporary_files_records_in_shared_memory(
+    default_folders, free, monkeypatch
+):
+    # GIVEN
+    def no_folder():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    free[str(default_folders / "shm")] = 4096
+    monkeypatch.setattr(tempfile, "gettempdir", no_folder)
+
+    # WHEN / THEN
+    assert spool.choose_folder(Options()) == default_folders / "shm"

@@ -35,6 +35,12 @@ class tfd_attach_report(Struct):
     elapsed_ns: int
 
 
+class tfd_memory_left(Struct):
+    cgroup: int
+    address_space: int
+    lockable: int
+
+
 class tfd_storage_model(Struct):
     open_ns: int
     read_ns: int
@@ -310,6 +316,8 @@ class FFI:
     @overload
     def new(self, cdecl: Literal["struct tfd_attach_report *"], init: Any = ...) -> tfd_attach_report: ...
     @overload
+    def new(self, cdecl: Literal["struct tfd_memory_left *"], init: Any = ...) -> tfd_memory_left: ...
+    @overload
     def new(self, cdecl: Literal["struct tfd_storage_model *"], init: Any = ...) -> tfd_storage_model: ...
     @overload
     def new(self, cdecl: Literal["struct tfd_emulation_totals *"], init: Any = ...) -> tfd_emulation_totals: ...
@@ -373,9 +381,13 @@ class Lib:
     TFD_MAPPED_ALL: int
     TFD_MAPPED_LARGE: int
     TFD_MAPPED_LARGE_BYTES: int
+    TFD_MEMORY_SHARE: int
     TFD_STORAGE_PLACES: int
     TFD_REDIRECTED: int
     TFD_REDIRECTED_HERE_ONLY: int
+    TFD_FULL_NOT: int
+    TFD_FULL_CAP: int
+    TFD_FULL_MEMORY: int
     TFD_OVERFLOW_NAMES: int
     TFD_GROUP_SUMS: int
     TFD_BIN_SUMS: int
@@ -404,6 +416,8 @@ class Lib:
     TFD_SIDE_BY_SIDE: int
     TFD_READ_ORDER_SUMS: int
     TFD_READ_ORDER_STREAM: int
+    def tfd_memory_left(self, root: Any, left: tfd_memory_left, /) -> None: ...
+    def tfd_folder_is_memory(self, path: Any, /) -> int: ...
     def tfd_session_start(self, options: tfd_options, report: tfd_attach_report, /) -> int: ...
     def tfd_session_stop(self, report: tfd_attach_report, /) -> int: ...
     def tfd_session_join(self, spool_directory: Any, /) -> int: ...

@@ -34,6 +34,7 @@ from tfdarshan.recording.spool import (
     release_spool,
     remove_spool,
 )
+from tfdarshan.recording.writing_memory import check_memory_to_write
 from tfdarshan.sessions.rank_folder import logdir_of, whole_session
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -152,6 +153,7 @@ class Recording:
         """
         try:
             self.detach()
+            check_memory_to_write(self.spool_directory)
             from tfdarshan.recording.writing.writer import write_session
 
             darshan, engine = self._darshan_counts()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, StorageError, reason
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options
+from tfdarshan.recording.spool_bound import MIB, SMALLEST_BYTES, free_bytes, tightest_bound
 
 ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
 SHARED_MEMORY = Path("/dev/shm")
@@ -22,7 +23,6 @@ HELD = "held"
 UNSEEN = "unseen"
 # Its first line, which takes room for the others before the spools fill the folder.
 UNSEEN_HEAD = "processes that are not recorded\n"
-MIB = 1 << 20
 # How folders beside the spools are named in which a recording is read before it has ended.
 SO_FAR_PREFIX = "tfdarshan-so-far-"
 BLOCK_BYTES = MIB
@@ -54,14 +54,11 @@ def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
         StorageError: No folder can be written or has room for the smallest recording.
     """
     parent = choose_folder(options)
-    free_bytes = _free_bytes(parent)
-    wanted_bytes = max(options.memory_cap_mb // max(ranks, 1), MIN_MEMORY_CAP_MB) * MIB
-    capacity_bytes = min(wanted_bytes, free_bytes)
-    if capacity_bytes < MIN_MEMORY_CAP_MB * MIB:
-        raise StorageError(
-            f"the spool folder {parent} has {free_bytes / MIB:.0f} MiB free and a session needs at least "
-            f"{MIN_MEMORY_CAP_MB}: make room there, or name another with spool_dir or {ENVIRONMENT_VARIABLE}."
-        )
+    bound = tightest_bound(parent, f"spool_dir or {ENVIRONMENT_VARIABLE}")
+    if bound.bytes < SMALLEST_BYTES:
+        raise StorageError(f"{bound.why} and a session needs at least {MIN_MEMORY_CAP_MB}: {bound.cure}.")
+    wanted_bytes = max(options.memory_cap_mb * MIB // max(ranks, 1), SMALLEST_BYTES)
+    capacity_bytes = min(wanted_bytes, max(bound.bytes // max(ranks, 1), SMALLEST_BYTES))
     trace_bytes = options.trace_limit_mb * capacity_bytes // options.memory_cap_mb if options.trace else 0
     notes = []
     if capacity_bytes < wanted_bytes:
@@ -69,8 +66,7 @@ def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
         trace = f", trace_memory_mb from {trace_mb} to {trace_bytes // MIB}"
         trace = trace if options.trace else ""
         notes.append(
-            f"memory_cap_mb lowered from {wanted_bytes // MIB} to {capacity_bytes // MIB}{trace}: "
-            f"the spool folder {parent} has no more room"
+            f"memory_cap_mb lowered from {wanted_bytes // MIB} to {capacity_bytes // MIB}{trace}: {bound.why}"
         )
     return Spool(_make_directory(parent, session), capacity_bytes, trace_bytes, tuple(notes))
 
@@ -80,17 +76,23 @@ def choose_folder(options: Options) -> Path:
     named = options.spool_dir or os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         return Path(named).absolute()
-    folders = [
-        folder for folder in (SHARED_MEMORY, Path(tempfile.gettempdir())) if os.access(folder, os.W_OK)
-    ]
+    folders = [folder for folder in _default_folders() if os.access(folder, os.W_OK)]
     if not folders:
         raise StorageError(
             "neither /dev/shm nor TMPDIR can be written: name a spool folder with spool_dir or "
             f"{ENVIRONMENT_VARIABLE}."
         )
     wanted_bytes = options.memory_cap_mb * MIB
-    roomy = [folder for folder in folders if _free_bytes(folder) >= wanted_bytes]
-    return roomy[0] if roomy else max(folders, key=_free_bytes)
+    roomy = [folder for folder in folders if free_bytes(folder) >= wanted_bytes]
+    return roomy[0] if roomy else max(folders, key=free_bytes)
+
+
+def _default_folders() -> list[Path]:
+    """Return /dev/shm and the folder for temporary files, which a read-only system may not have."""
+    try:
+        return [SHARED_MEMORY, Path(tempfile.gettempdir())]
+    except FileNotFoundError:
+        return [SHARED_MEMORY]
 
 
 class RecoveringError(SessionActiveError):
@@ -157,16 +159,6 @@ def recovering(spool: Path) -> Iterator[None]:
                 f"another process is recovering the session recorded in {spool.parent}."
             ) from error
         yield
-
-
-def _free_bytes(folder: Path) -> int:
-    try:
-        usage = os.statvfs(folder)
-    except OSError as error:
-        raise StorageError(
-            f"the spool folder {folder} cannot be used: {reason(error)}; name another one."
-        ) from error
-    return usage.f_bavail * usage.f_frsize
 
 
 def _make_directory(parent: Path, session: str) -> Path:

@@ -191,5 +191,5 @@ def test_small_shared_memory_lowers_the_caps_and_is_shared_by_all(run, data, tmp
     assert said == "2000\n"
     assert opens_and_bytes(session, data) == (FILES, FILES * BYTES)
     assert "memory_cap_mb lowered from 1024 to 6" in only(session, "lowered")
-    assert "/dev/shm has no more room" in only(session, "lowered")
+    assert "the spool folder /dev/shm has 6" in only(session, "lowered")
     assert session.problems == []

@@ -385,14 +385,15 @@ def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
     if info.events_dropped and options.get("trace"):
         bounds.append(
             f"{info.events_dropped:,} of {info.events:,} segments were dropped: the trace was full "
-            f"(trace_memory_mb = {info.trace_limit_bytes // MIB}{_part(marker)}); "
+            f"({_bound(info, f'trace_memory_mb = {info.trace_limit_bytes // MIB}{_part(marker)}')}); "
             "the counters have all of them"
         )
     if info.files_over_cap:
         least = "at least " if info.files_over_cap >= _extension.core().lib.TFD_OVERFLOW_NAMES else ""
         bounds.append(
-            f"{least}{plural(info.files_over_cap, 'file')} found no room for a row (memory_cap_mb = "
-            f"{info.capacity_bytes // MIB}{_part(marker)}): they share one, and the totals have all of them"
+            f"{least}{plural(info.files_over_cap, 'file')} found no room for a row "
+            f"({_bound(info, f'memory_cap_mb = {info.capacity_bytes // MIB}{_part(marker)}')}): "
+            "they share one, and the totals have all of them"
         )
     if info.spool_full and not info.files_over_cap and not info.events_dropped:
         bounds.append("the spool was full for part of the session")
@@ -404,6 +405,12 @@ def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
     if info.damaged:
         bounds.append("damaged parts of the spool were left out")
     return bounds
+
+
+def _bound(info: SpoolInfo, option: str) -> str:
+    """Return the bound that counted: the memory of the job's control group if that ended first."""
+    ended = info.spool_full == _extension.core().lib.TFD_FULL_MEMORY
+    return "the job's control group had no more memory to spare" if ended else option
 
 
 def _missed(reader: ProcessReader) -> list[str]:
