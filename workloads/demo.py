@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,13 +38,17 @@ def _run(options: argparse.Namespace) -> int:
     with Progress("JPEG files") as progress:
         files = write_images(options.data_dir, options.files, seed=options.seed, progress=progress)
     total_bytes = sum(file.size_bytes for file in files)
-    print(f"{len(files):,} JPEG files, {total_bytes:,} bytes, in {options.data_dir}", flush=True)
+    print(
+        f"{len(files):,} JPEG files, {total_bytes:,} bytes, in {os.path.relpath(options.data_dir)}",
+        flush=True,
+    )
     session = _train(files, options)
     print(f"\n{session.summary()}")
     problems = check_reads(_rows_of(files, session.files), files, options.epochs)
     print(_check_line(len(files), total_bytes, options.epochs, problems))
     for problem in problems[:10]:
         print(f"  {problem}")
+    print(f"\nTo see it in a browser, in TensorBoard's tab I/O:\n\n{_tensorboard(options.logdir)}")
     return 1 if problems else 0
 
 
@@ -72,6 +77,12 @@ def _check_line(count: int, total_bytes: int, epochs: int, problems: Sequence[st
     if problems:
         return f"check: WRONG: {count:,} files x {epochs} epochs make {expected}, but:"
     return f"check: exact: {count:,} files x {epochs} epochs = {expected}"
+
+
+def _tensorboard(logdir: Path) -> str:
+    """Gives the command that opens the logdir, to be typed here."""
+    program = Path(sys.executable).parent / "tensorboard"
+    return shlex.join([os.path.relpath(program), "--logdir", os.path.relpath(logdir)])
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import subprocess
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.browser.server import started
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -31,10 +36,19 @@ def test_a_training_job_is_counted_exactly(run_demo: Run, tmp_path: Path) -> Non
     line = f"40 files x 3 epochs = 120 opens, 240 reads, 120 zero-length, {3 * total_bytes:,} bytes"
     for run in (first, second):
         assert run.returncode == 0, run.stdout + run.stderr
-        assert run.stdout.rstrip().endswith(f"check: exact: {line}")
+        assert f"\ncheck: exact: {line}\n" in run.stdout
         assert "\nSession   " in run.stdout
         assert run.stderr == ""
     assert len(list((tmp_path / "logs" / "plugins" / "tfdarshan").iterdir())) == 2
+
+    # WHEN its last line is typed
+    pytest.importorskip("tensorboard")
+    with started(shlex.split(second.stdout.splitlines()[-1]), cwd=tmp_path) as address:
+        with urllib.request.urlopen(f"{address}/data/plugin/tfdarshan/sessions") as answer:
+            sessions = json.load(answer)["sessions"]
+
+    # THEN the tab has both sessions
+    assert [session["state"] for session in sessions] == ["complete", "complete"]
 
 
 @pytest.mark.parametrize(

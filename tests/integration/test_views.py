@@ -14,12 +14,14 @@ import tfdarshan
 from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.findings.made_up_training import training as made_up_training
+from tfdarshan.analysis.step_length import step_length
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.figures.theme import COMPUTE, WAIT, WRITE
 from tfdarshan.reports.notebook import session_html
+from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.comparison_view import compare_view
 from tfdarshan.reports.views.emulation_view import emulation_banner
@@ -107,13 +109,14 @@ def test_there_is_one_input_wait(tmp_path):
     share = f"{found.title.split(' % ')[0]} % of step time"
     overview, steps = (tiles(VIEWS[name][1](source)) for name in ("overview", "steps"))
     assert [view["Input wait"][1] for view in (overview, steps)] == [share, share]
-    assert steps["Steps"] == ("4", f"{said['step']} each on average")
+    length = step_length(source.steps["step_ns"].to_numpy())
+    assert steps["Steps"] == ("4", f"a step: {length_words(length)}")
     compared = {
         name: find_metric(name).worded(find_metric(name).value(source))
         for name in ("step_time", "input_wait", "input_wait_share")
     }
     assert compared == {
-        "step_time": said["step"],
+        "step_time": said["mean step"],
         "input_wait": said["input wait"],
         "input_wait_share": share.removesuffix(" of step time"),
     }

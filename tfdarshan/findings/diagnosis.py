@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.step_length import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings import (
@@ -76,6 +77,7 @@ class Diagnosis:
         unknown: Findings that the session cannot tell, and what to record for them.
         trace_span: The part of the session that all this speaks of, where its trace lacks calls.
         parts: Where a step's time goes; empty where that is not known.
+        step: How long steps take; None where that is not known.
         left_out: Calls on programs' files, which no finding is about.
     """
 
@@ -85,6 +87,7 @@ class Diagnosis:
     trace_span: TraceSpan | None = None
     parts: tuple[StepPart, ...] = ()
     left_out: ProgramCalls = NO_PROGRAMS
+    step: StepLength | None = None
 
     def __iter__(self) -> Iterator[Finding]:
         """Gives the findings one by one, so that `for finding in session.findings` is right."""
@@ -186,7 +189,9 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     verdict = _beside_others(verdict, summary.others_share)
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
-    return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs)
+    windows = measures.windows
+    step = None if windows is None else step_length(windows.end_ns - windows.start_ns)
+    return Diagnosis(verdict, tuple(found), tuple(unknown), span, parts, programs, step)
 
 
 def _beside_others(verdict: Verdict, share: float | None) -> Verdict:

@@ -11,12 +11,13 @@ from tfdarshan.findings.finding import Finding, Gain
 
 
 def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Gives `verdict`, `findings`, `unknown`, `trace_span`, `step_split_s`, `left_out`: fields, speedups."""
+    """Gives all fields of a diagnosis, with speedups; `step_split_s` has its parts of a mean step."""
     verdict = diagnosis.verdict
     return {
         "verdict": dataclasses.asdict(verdict) | {"gain": plain_gain(verdict.gain)},
         "findings": [plain_finding(finding) for finding in diagnosis.findings],
         "unknown": [dataclasses.asdict(entry) for entry in diagnosis.unknown],
+        "step": None if diagnosis.step is None else dataclasses.asdict(diagnosis.step),
         "step_split_s": {part.name: part.seconds for part in diagnosis.parts},
         "left_out": dataclasses.asdict(diagnosis.left_out),
         "trace_span": None if diagnosis.trace_span is None else dataclasses.asdict(diagnosis.trace_span),

@@ -60,7 +60,7 @@ def session_html(session: SessionData) -> str:
         session=printable(data.session),
         verdict=printable(diagnosis.verdict.sentence),
         change="\n".join(change_lines(diagnosis, Paint())),
-        step="\n".join(step_bar(diagnosis.parts, Paint())),
+        step="\n".join(step_bar(diagnosis, Paint())),
         sentences=[printable(sentence) for sentence in _sentences(data)],
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",

@@ -14,9 +14,11 @@ from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.findings.same_seconds import one_of_names
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.reports.text.brief_text import ONE_OF, brief_text
+from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.terminal.paint import Paint, paint_for
 
 READER = 101
@@ -85,6 +87,26 @@ def test_the_bars_marks_are_the_parts_shares(slow):
             "compute": ".",
         }[part.name]
         assert bar.count(mark) == pytest.approx(share * len(bar), abs=1)
+
+
+def test_a_step_is_an_ordinary_one_and_the_longest_is_beside_it(tmp_path):
+    # GIVEN 20 steps of 50 ms, of which 30 are waits, and one of 800 ms at the end of the epoch
+    steps = [(n * 50, n * 50 + 50, 30) for n in range(20)] + [(1_000, 1_800, 30)]
+    calls = [(start, start + 30, READER, "pread", 0, 1_000, 0) for start, _, _ in steps]
+    session = training(tmp_path / "logs", calls, steps)
+
+    # WHEN
+    text, diagnosis = brief_of(session), diagnosis_of(measure(session))
+    (parts,) = (panel for panel in findings_panels(diagnosis) if panel.kind == "parts")
+
+    # THEN text, page and JSON have one step, and seconds of parts add up to all of them
+    words = "A step: 50.0 ms (median; the longest 800.0 ms)"
+    assert f"{words} [" in text
+    assert parts.title == f"Where the 1.800 s of 21 steps go. {words}"
+    assert {part.label: part.value.text for part in parts.items} == {
+        "waiting for file calls": "630.0 ms", "compute and the rest": "1.170 s",
+    }  # fmt: skip
+    assert plain_diagnosis(diagnosis)["step"] == {"steps": 21, "median_s": 0.05, "longest_s": 0.8}
 
 
 def test_what_was_read_and_written_is_counted(slow):

@@ -166,7 +166,7 @@ ROWS = {
                                         steps=epochs_of_steps(20, 50, 9)),
     ),
     "waits of some steps": Row(
-        "of 20: input wait is known of these; 50.0 ms each on average", half_known, lambda _: "Input wait",
+        "of 20: input wait is known of these; a step: 50.0 ms", half_known, lambda _: "Input wait",
         partial(many_steps, count=20),
     ),
     "storage of steps": Row(

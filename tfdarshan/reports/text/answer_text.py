@@ -5,9 +5,10 @@ from __future__ import annotations
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.step_split import StepPart
+from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import percent
 
 MARKS = {
     "storage": "#",
@@ -30,7 +31,7 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
         lines += wrap(printable(f"To know: {verdict.record}."), paint.width)
     change = change_lines(diagnosis, paint)
     lines += ["", *change] if change else []
-    bar = step_bar(diagnosis.parts, paint)
+    bar = step_bar(diagnosis, paint)
     return [*lines, "", *bar] if bar else lines
 
 
@@ -46,12 +47,13 @@ def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     return [paint.removed(f"  - {line}") for line in removed] + [paint.added(f"  + {line}") for line in added]
 
 
-def step_bar(parts: tuple[StepPart, ...], paint: Paint) -> list[str]:
-    """Draws where a step's time goes, and says what the marks stand for; nothing where that is not known."""
+def step_bar(diagnosis: Diagnosis, paint: Paint) -> list[str]:
+    """Draws where steps' time goes, and says what the marks stand for; nothing where that is not known."""
+    parts = diagnosis.parts
     whole_s = sum(part.seconds for part in parts)
-    if whole_s <= 0:
+    if whole_s <= 0 or diagnosis.step is None:
         return []
-    head = f"A step: {human_seconds(whole_s)} "
+    head = f"A step: {length_words(diagnosis.step)} "
     drawn = _marks(parts, max(min(paint.width - len(head) - 2, WIDEST_BAR), 10))
     legend = ", ".join(
         f"{MARKS[part.name]} {part.label} {percent(part.seconds, whole_s)}"

@@ -14,10 +14,11 @@ from tfdarshan.findings.promise_words import condition_words, most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
+from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.units import human_seconds, human_times, percent
+from tfdarshan.units import human_seconds, human_times, percent, plural
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
@@ -88,12 +89,13 @@ def _headline(diagnosis: Diagnosis) -> Headline:
 
 def _parts(diagnosis: Diagnosis) -> list[Panel]:
     whole_s = sum(part.seconds for part in diagnosis.parts)
-    if whole_s <= 0:
+    if whole_s <= 0 or diagnosis.step is None:
         return []
+    steps = diagnosis.step.steps
     items = [
         Part(
             label=part.label,
-            value=duration(part.seconds),
+            value=duration(part.seconds * steps),
             share=part.seconds / whole_s,
             share_text=percent(part.seconds, whole_s),
             tone=part.name,
@@ -101,7 +103,8 @@ def _parts(diagnosis: Diagnosis) -> list[Panel]:
         for part in diagnosis.parts
         if part.seconds >= LEAST_SHARE * whole_s
     ]
-    return [Parts("step-parts", f"Where a step of {human_seconds(whole_s)} goes", items)]
+    title = f"Where the {human_seconds(whole_s * steps)} of {plural(steps, 'step')} go"
+    return [Parts("step-parts", f"{title}. A step: {length_words(diagnosis.step)}", items)]
 
 
 def _label(finding: Finding) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.step_length import step_length
 from tfdarshan.analysis.step_time import StepSummary, step_summary
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.errors import ConfigurationError
@@ -19,6 +20,7 @@ from tfdarshan.reports.figures.over_time import (
     steps_figure,
 )
 from tfdarshan.reports.figures.time_marks import with_step_bands
+from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -33,7 +35,7 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
-from tfdarshan.units import human_seconds, percent, plural
+from tfdarshan.units import percent, plural
 
 PAGE_ROWS, MOST_ROWS = 20, 1_000
 # What a table of steps can be sorted by, in the order of its columns.
@@ -80,7 +82,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         return [Text([NO_STEPS], "Steps")]
     whole = step_summary(table)
     tiles = [
-        Tile("Steps", number(whole.steps), _each(whole, len(table))),
+        Tile("Steps", number(whole.steps), _each(whole, table)),
         Tile("Input wait", duration(whole.input_wait_s), _share(whole.input_wait_s, whole)),
         Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
         *(_io_tiles(whole) if source.traced else []),
@@ -140,10 +142,10 @@ def _overlap(source: Source) -> Panel:
     return Chart("overlap", title, overlap_figure(means), f"{note} {_of_means(each)}".strip())
 
 
-def _each(whole: StepSummary, recorded: int) -> str:
+def _each(whole: StepSummary, table: pd.DataFrame) -> str:
     """Words the time of a step, and where not all that were recorded are counted."""
-    each = f"{human_seconds(whole.step_s or 0.0)} each on average"
-    return each if whole.steps == recorded else f"of {recorded:,}: input wait is known of these; {each}"
+    each = f"a step: {length_words(step_length(table['step_ns'].to_numpy()))}"
+    return each if whole.steps == len(table) else f"of {len(table):,}: input wait is known of these; {each}"
 
 
 def _share(part_s: float | None, whole: StepSummary) -> str:
