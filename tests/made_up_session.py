@@ -9,16 +9,25 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 
 from tests.undurable import undurable
+from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
-from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, FileBatch, Mount, ThreadInfo
-from tfdarshan.recording.writing.gathering import Gathering
-from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.native.spool_reader import (
+    EVENT_DTYPES,
+    EventBatch,
+    FileBatch,
+    Mount,
+    SpoolInfo,
+    SpoolReader,
+    ThreadInfo,
+)
+from tfdarshan.recording.writing.gathering import gathering
 from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions import schema
@@ -109,7 +118,7 @@ def image_job(files: int, epochs: int, threads: int, *, seed: int = 0, reads: in
 
 
 @undurable()
-def write_job(directory: Path, job: Job, *, owner: bool = True, gathering: Gathering | None = None) -> None:
+def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
     """Writes one process's files into a session directory."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = f"{HOST}.{job.pid}"
@@ -117,30 +126,35 @@ def write_job(directory: Path, job: Job, *, owner: bool = True, gathering: Gathe
     source = _Source(job)
     reader = cast(ProcessReader, source)  # as far as the tables need it
     overview = Overview(job.duration_ns, source.threads(), len(OPERATIONS))
-    few = (gathering or Gathering(directory, 1)).begin()
     rows = {
-        "files": write_files(reader, process, directory / f"{stem}.files.parquet", also=few["files"].add),
-        "events": write_events(
-            reader, process, directory / f"{stem}.events.parquet", overview, also=few["events"].add
-        ),
+        "files": write_files(reader, process, directory / f"{stem}.files.parquet"),
+        "events": write_events(reader, process, directory / f"{stem}.events.parquet", overview),
         "overview": write_overview(overview, directory / f"{stem}.overview.parquet"),
     }
     tables = {name: {"file": f"{stem}.{name}.parquet", "rows": count} for name, count in rows.items()}
     tables["overview"] |= {"bins": schema.OVERVIEW_BINS, "bin_ns": overview.bin_ns, "start_ns": 0}
-    if gathering is not None:
-        gathering.add(few, tables)
     meta = _meta(directory, job, source, tables, owner=owner) | job.meta
     write_json(directory / f"{stem}{META_SUFFIX}", meta)
 
 
 @undurable()
-def write_session(logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00") -> Session:
-    """Writes a session of one or more processes and opens it."""
+def write_session(
+    logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00", gathered: Sequence[Job] = ()
+) -> Session:
+    """Writes a session of one or more processes and opens it; those in `gathered` share their files."""
     directory = logdir / "plugins" / "tfdarshan" / stamp
-    gathering = Gathering(directory, len(jobs) - 1)
+    children = {"children": {"recorded": len(jobs) - 1 + len(gathered), "gathered": len(gathered)}}
     for place, job in enumerate(jobs):
-        write_job(directory, job, owner=place == 0, gathering=gathering if place else None)
-    gathering.write()
+        meta = job.meta if place or not gathered else {**children, **job.meta}
+        write_job(directory, dataclasses.replace(job, meta=meta), owner=place == 0)
+    with gathering(directory, HOST) as together:
+        for job in gathered:
+            source = _Source(job)
+            reader = cast(SpoolReader, source)
+            process = Process(job.pid, HOST, 0, MOUNTS)
+            info = SimpleNamespace(file_rows=2 * len(job.paths), segments=len(job.columns["start_ns"]))
+            tables = together.add_tables(process, reader, cast(SpoolInfo, info))
+            together.add(_meta(directory, job, source, tables, owner=False) | job.meta)
     return open_session(directory)
 
 

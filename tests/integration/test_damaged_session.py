@@ -7,11 +7,14 @@ import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
+from tfdarshan.recording.writing import gathering
+from tfdarshan.sessions.schema import SCHEMA_VERSION
 
 
 @pytest.fixture
-def session(tmp_path):
-    """A session of this process and one child."""
+def session(tmp_path, monkeypatch):
+    """A session of this process and one child, whose files are its own."""
+    monkeypatch.setattr(gathering, "MOST_FILE_ROWS", 0)
     with tfdarshan.profile(tmp_path / "logs") as profile:
         (tmp_path / "parent.bin").write_bytes(bytes(1_111))
         child = os.fork()
@@ -30,13 +33,13 @@ def child_file(session, kind):
 def test_newer_schema_is_refused(session):
     # GIVEN
     path = child_file(session, "meta.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 2}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": SCHEMA_VERSION + 1}))
 
     # WHEN / THEN
     with pytest.raises(tfdarshan.SessionDataError) as error:
         tfdarshan.open_session(session)
     assert str(error.value) == (
-        f"{path} has schema version 2 and this tfdarshan reads up to 1: "
+        f"{path} has schema version {SCHEMA_VERSION + 1} and this tfdarshan reads up to {SCHEMA_VERSION}: "
         "upgrade with `pip install -U tfdarshan`."
     )
 

@@ -1,40 +1,40 @@
-"""A session of many processes, as it is recorded: their tables are together, too."""
+"""A session of many short processes, as it is recorded: its files do not grow in number."""
+
+import pytest
 
 import tfdarshan
 from tfdarshan.analysis.summary_data import summarize
-from tfdarshan.sessions.gathered_tables import LIST
+from tfdarshan.sessions.gathered_processes import LIST, TABLES
 
-WORKERS = 20
-JOB = f"""
+JOB = """
 import os, sys, tfdarshan
 with tfdarshan.profile("logs"):
-    for worker in range({WORKERS}):
+    for worker in range(int(sys.argv[1])):
         if not os.fork():
             for _ in range(worker + 1):
                 open(__file__).read()
             os._exit(0)
-    for _ in range({WORKERS}):
+    for _ in range(int(sys.argv[1])):
         os.wait()
 """
 
 
-def test_small_processes_are_written_together(run_python, tmp_path):
+@pytest.mark.parametrize("workers", [1, 40])
+def test_short_processes_share_their_files(run_python, tmp_path, workers):
     # GIVEN
     script = tmp_path / "job.py"
     script.write_text(JOB)
 
     # WHEN
-    job = run_python(str(script))
+    job = run_python(str(script), str(workers))
 
-    # THEN
+    # THEN four files of the owner's, and three of its children: each is made durable by itself
     assert job.returncode == 0, job.stderr
     session = tfdarshan.open_session(tmp_path / "logs")
-    kept = session.path / LIST
-    (parts,) = {
-        tuple(table._parts) for table in session.processes[1].gathered.values() if table._kind == "files"
-    }
-    assert len(parts) == WORKERS
-    together = summarize(session)
-    kept.unlink()
-    assert summarize(tfdarshan.open_session(tmp_path / "logs")) == together
-    assert together.posix.opens >= sum(range(1, WORKERS + 1))
+    names = {path.name for path in session.path.iterdir()}
+    assert len(names) == 7
+    assert names >= {LIST, *TABLES.values()}
+    opened = summarize(session).posix.opens
+    assert opened == session.files.loc[session.files["path"] == str(script), "POSIX_OPENS"].sum()
+    assert opened == sum(range(1, workers + 1))
+    assert len(session.events.query("operation == 'open'")) == opened

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
-from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.sessions.schema import OVERVIEW_BINS
 
 READ, CLOSE = 1, 0

@@ -9,13 +9,13 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.natural_order import natural_order
+from tfdarshan.analysis.overview_rows import overview_rows
 from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
 from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
 from tfdarshan.sessions.process_data import ProcessData
 
 Blocks = Callable[[], Iterator[Segments]]
 OTHERS = "others"
-OVERVIEW_COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
 
 
 @dataclass(frozen=True)
@@ -170,36 +170,27 @@ def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:
 
 
 def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
-    """Reads the overview tables, process by process.
+    """Reads the overviews, process by process.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     for process in processes:
         classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
-        about = process.meta["tables"]["overview"]
-        table = process.table("overview", OVERVIEW_COLUMNS).unify_dictionaries().combine_chunks()
-        columns = {name: table[name].combine_chunks() for name in OVERVIEW_COLUMNS}
-        operation = columns["operation"]
-        names = operation.dictionary.to_pylist() if len(operation) else []
-        codes = operation.indices.to_numpy() if len(operation) else np.zeros(0, np.int8)
-        known = np.array([classes.get(name, META) for name in names] or [META], np.int8)
-        numbers = {
-            name: columns[name].to_numpy(zero_copy_only=False)
-            for name in OVERVIEW_COLUMNS
-            if name != "operation"
-        }
+        rows = overview_rows(process)
+        columns, codes = rows.columns, rows.columns["operation"]
+        known = np.array([classes.get(name, META) for name in rows.operations] or [META], np.int8)
         yield OverviewPart(
             process,
-            about.get("start_ns", 0) + numbers["bin"].astype(np.int64) * about["bin_ns"],
-            numbers["tid"],
-            names,
+            rows.start_ns + columns["bin"].astype(np.int64) * rows.bin_ns,
+            columns["tid"],
+            rows.operations,
             codes,
             known[codes],
-            numbers["count"],
-            numbers["bytes"],
-            numbers["busy_ns"],
-            about["bin_ns"],
+            columns["count"],
+            columns["bytes"],
+            columns["busy_ns"],
+            rows.bin_ns,
         )
 
 

@@ -57,7 +57,8 @@ class _Source:
 
     def __init__(self, process: ProcessData) -> None:
         self.process = process
-        self._key = (process.table_path("files"), *_state(process))
+        about = process.meta["tables"]["files"]
+        self._key = (process.table_path("files"), about.get("first"), about.get("rows"), *_state(process))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Source) and self._key == other._key

@@ -35,6 +35,12 @@ class GroupSpan:
         return GroupSpan(self.calls, *moved)
 
 
+def span_of(rows: Any) -> GroupSpan:
+    """Return when the calls of a record batch ran, which has any, and the columns TIMES."""
+    start_ns, end_ns = (rows.column(name).to_numpy() for name in TIMES)
+    return GroupSpan(len(start_ns), int(start_ns.min()), int(start_ns.max()), int(end_ns.max()))
+
+
 @contextmanager
 def opened_events(path: Path, columns: Collection[str] = ()) -> Iterator[tuple[Any, Sequence[GroupSpan]]]:
     """Opens an events table, and gives when the calls of its row groups ran; a large one's end is read once.

@@ -274,10 +274,10 @@ def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:
     meta["start_ns"] = meta["start_ns"] + shift_ns
     # Steps are in ns of the rank's own clock.
     meta["origin_realtime_ns"] = origin_ns - rank.offset_ns
-    overview = meta["tables"]["overview"]
-    meta["tables"] = meta["tables"] | {
-        "overview": overview | {"start_ns": overview.get("start_ns", 0) + shift_ns}
-    }
+    overview = meta["tables"].get("overview")
+    if overview:
+        moved_overview = overview | {"start_ns": overview.get("start_ns", 0) + shift_ns}
+        meta["tables"] = meta["tables"] | {"overview": moved_overview}
     trace = meta.get("tensorflow")
     if trace:
         moved = {name: trace[name] + shift_ns for name in ("start_ns", "end_ns") if trace.get(name)}

@@ -85,12 +85,11 @@ def _state(processes: Sequence[ProcessData]) -> dict[str, Any] | None:
     """Gives what tells the tables from any others, and who worked something out of them."""
     files: list[Any] = []
     with suppress(OSError):
-        for process in processes:
-            for table in sorted(process.meta["tables"]):
-                path = process.table_path(table)
-                found = path.stat()
-                files.append([path.parent.name, path.name, found.st_size, found.st_mtime_ns])
-            files.append([process.shift_ns, int(process.meta["counts"]["events"])])
+        paths = (process.table_path(table) for process in processes for table in process.meta["tables"])
+        for path in sorted(set(paths)):
+            found = path.stat()
+            files.append([path.parent.name, path.name, found.st_size, found.st_mtime_ns])
+        files += [[process.shift_ns, int(process.meta["counts"]["events"])] for process in processes]
         return {"kept_version": KEPT_VERSION, "tfdarshan": VERSION, "files": files}
     return None
 

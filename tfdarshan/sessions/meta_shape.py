@@ -143,10 +143,11 @@ class OperationShape(Struct, frozen=True):
 
 
 class TableShape(Struct, frozen=True):
-    """A table's file."""
+    """A table's file; in a file of many processes, its rows from `first` on."""
 
     file: str
     rows: Count = 0
+    first: Count | None = None
 
 
 class OverviewShape(Struct, frozen=True):
@@ -160,11 +161,11 @@ class OverviewShape(Struct, frozen=True):
 
 
 class TablesShape(Struct, frozen=True):
-    """The tables that every process has."""
+    """The tables that every process has, but for the overview."""
 
     files: TableShape
     events: TableShape
-    overview: OverviewShape
+    overview: OverviewShape | None = None
     layers: TableShape | None = None
     faults: TableShape | None = None
 
@@ -236,6 +237,7 @@ class ChildrenShape(Struct, frozen=True):
     silent: Count = 0
     unreadable: list[str] = []
     joined: Count = 0
+    gathered: Count = 0
 
 
 class MachineShape(Struct, frozen=True):
@@ -519,24 +521,8 @@ class OwnerShape(Struct, frozen=True):
     duration_ns: Span
 
 
-class GatheredPartShape(Struct, frozen=True):
-    """A table whose rows are together with those of others, and its size in bytes when they were taken."""
-
-    file: str
-    size_bytes: Count
-    rows: Count
-
-
-class GatheredTableShape(Struct, frozen=True):
-    """A file of such rows, one table after the other."""
-
-    file: str
-    size_bytes: Count
-    parts: list[GatheredPartShape]
-
-
 class GatheredShape(Struct, frozen=True):
-    """The tables of a session's small processes, put together."""
+    """A line of the metadata of gathered processes: entries of many, or one process and what has its rest."""
 
-    version: Count
-    tables: dict[str, GatheredTableShape]
+    shared: dict[str, Any] | None = None
+    of: Count | None = None

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
-from tfdarshan.sessions.event_groups import GroupSpan, groups_within, opened_events
+from tfdarshan.sessions.event_groups import TIMES, GroupSpan, groups_within, opened_events, span_of
+from tfdarshan.sessions.gathered_processes import LIST, gathered_metas
 from tfdarshan.sessions.opened_table import arrow_errors, opened_table
 from tfdarshan.sessions.session_directory import META_SUFFIX
+from tfdarshan.sessions.shared_table import shared_columns, shared_rows
 from tfdarshan.sessions.table_check import check_columns, check_values
 
 if TYPE_CHECKING:
-    from tfdarshan.sessions.gathered_tables import GatheredTable
     from tfdarshan.sessions.meta_shape import LogShape
 
 # Tables whose times move with their process's clock.
@@ -39,7 +41,6 @@ class ProcessData:
         clock: What tells the clock it was recorded by from others, in a session of several ranks.
         clock_error_ns: By how much its times may be off those of another clock, None if that is not known.
         rank: The rank that it belongs to, in a session of several ranks.
-        gathered: Where rows of its tables are together with those of others, by kind of table.
     """
 
     directory: Path
@@ -48,7 +49,6 @@ class ProcessData:
     clock: str = ""
     clock_error_ns: int | None = 0
     rank: int | None = None
-    gathered: dict[str, GatheredTable] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def pid(self) -> int:
@@ -71,6 +71,8 @@ class ProcessData:
         Raises:
             SessionDataError: It is damaged or missing.
         """
+        if self._is_shared(table):
+            return _table_of(self._shared_rows(table, columns))
         path = self.table_path(table)
         try:
             with opened_table(path) as file:
@@ -94,9 +96,8 @@ class ProcessData:
         Raises:
             SessionDataError: It is damaged or missing.
         """
-        together = self._together(table, columns)
-        if together is not None:
-            yield from together
+        if self._is_shared(table):
+            yield from _any_rows(self._shared_rows(table, columns))
             return
         path = self.table_path(table)
         try:
@@ -125,9 +126,8 @@ class ProcessData:
         Raises:
             SessionDataError: The table is damaged or missing.
         """
-        together = self._together("events", columns)
-        if together is not None:
-            yield from together
+        if self._is_shared("events"):
+            yield from _any_rows(self._shared_rows("events", columns))
             return
         path = self.table_path("events")
         try:
@@ -152,6 +152,8 @@ class ProcessData:
         Raises:
             SessionDataError: The table is damaged or missing.
         """
+        if self._is_shared("events"):
+            return [span_of(rows) for rows in _any_rows(self._shared_rows("events", TIMES))]
         path = self.table_path("events")
         try:
             with opened_events(path) as (_, spans):
@@ -166,6 +168,8 @@ class ProcessData:
         Raises:
             SessionDataError: The table is damaged or missing.
         """
+        if self._is_shared(table):
+            return int(self.meta["tables"][table]["rows"])
         path = self.table_path(table)
         try:
             with opened_table(path) as file:
@@ -181,6 +185,8 @@ class ProcessData:
         """
         path = self.table_path(table)
         try:
+            if self._is_shared(table):
+                return shared_columns(table, path)
             with opened_table(path) as file:
                 return list(file.schema_arrow.names)
         except arrow_errors() as error:
@@ -193,6 +199,9 @@ class ProcessData:
             SessionDataError: One is damaged or missing.
         """
         for table in self.meta["tables"]:
+            if self._is_shared(table):
+                self._shared_rows(table, None)
+                continue
             path = self.table_path(table)
             try:
                 with opened_table(path) as file:
@@ -202,20 +211,18 @@ class ProcessData:
             except arrow_errors() as error:
                 raise _damaged(path, error) from error
 
-    def _together(self, table: str, columns: Sequence[str] | Callable[[str], bool]) -> list[Any] | None:
-        """Gives a table's rows out of those that are together, None if they are not to be had there."""
-        if table not in self.gathered:
-            return None
-        rows = self.gathered[table].rows(str(self.meta["tables"][table]["file"]), columns)
-        if rows is None:
-            return None
+    def _is_shared(self, table: str) -> bool:
+        return self.meta["tables"][table].get("first") is not None
+
+    def _shared_rows(self, table: str, columns: Sequence[str] | Callable[[str], bool] | None) -> Any:
+        """Return its rows of a table that it shares with other processes, as a record batch."""
+        path, about = self.table_path(table), self.meta["tables"][table]
         try:
-            check_values(table, rows, self._operation_names(), self._files())
-        except arrow_errors():
-            return None
-        if not rows.num_rows:
-            return []
-        return [_later(rows, self.shift_ns) if table in TIMED else rows]
+            found = shared_rows(table, path, about["first"], about.get("rows", 0), columns)
+            check_values(table, found, self._operation_names(), self._files())
+        except arrow_errors() as error:
+            raise _damaged(path, error) from error
+        return _later(found, self.shift_ns) if table in TIMED else found
 
     def _files(self) -> int:
         return int(self.meta["counts"]["files"])
@@ -230,29 +237,53 @@ def read_process(meta_path: Path) -> ProcessData:
     Raises:
         SessionDataError: It is damaged, or written by a newer version.
     """
-    from tfdarshan.sessions.checked_json import DecodingError, NotJsonError, check, decode_json
+    from tfdarshan.sessions.checked_json import decode_json
+
+    with _worded(meta_path):
+        return _checked(meta_path, decode_json(meta_path.read_bytes()))
+
+
+def read_gathered(directory: Path) -> list[ProcessData]:
+    """Return the processes of a session whose metadata and tables are together, checked as any other's.
+
+    Raises:
+        SessionDataError: They are damaged, or written by a newer version.
+    """
+    path = directory / LIST
+    with _worded(path):
+        return [_checked(path, meta) for meta in gathered_metas(directory)]
+
+
+def _checked(path: Path, meta: dict[str, Any]) -> ProcessData:
+    from tfdarshan.sessions.checked_json import check
     from tfdarshan.sessions.meta_shape import MetaShape, SchemaShape
 
-    try:
-        meta: dict[str, Any] = decode_json(meta_path.read_bytes())
-        version = check(meta, SchemaShape).schema_version
-        if version <= schema.SCHEMA_VERSION:
-            _check_log(check(meta, MetaShape).darshan)
-    except OSError as error:
-        raise SessionDataError(f"{meta_path} cannot be read: {reason(error)}.") from error
-    except NotJsonError as error:
-        raise SessionDataError(f"{meta_path} is damaged: {error}; {_rest(meta_path)}.") from error
-    except DecodingError as error:
-        raise SessionDataError(
-            f"{meta_path} is damaged: as a session's metadata, {error}; {_rest(meta_path)}."
-        ) from error
+    version = check(meta, SchemaShape).schema_version
     if version > schema.SCHEMA_VERSION:
         raise SessionDataError(
-            f"{meta_path} has schema version {version} and this tfdarshan reads up to "
+            f"{path} has schema version {version} and this tfdarshan reads up to "
             f"{schema.SCHEMA_VERSION}: upgrade with `pip install -U tfdarshan`."
         )
-    _check_names(meta_path, meta["tables"])
-    return ProcessData(meta_path.parent, meta)
+    _check_log(check(meta, MetaShape).darshan)
+    _check_names(path, meta["tables"])
+    return ProcessData(path.parent, meta)
+
+
+@contextmanager
+def _worded(path: Path) -> Iterator[None]:
+    """Say in a sentence why metadata cannot be read."""
+    from tfdarshan.sessions.checked_json import DecodingError, NotJsonError
+
+    try:
+        yield
+    except OSError as error:
+        raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
+    except NotJsonError as error:
+        raise SessionDataError(f"{path} is damaged: {error}; {_rest(path)}.") from error
+    except DecodingError as error:
+        raise SessionDataError(
+            f"{path} is damaged: as a session's metadata, {error}; {_rest(path)}."
+        ) from error
 
 
 def _check_log(log: LogShape | None) -> None:
@@ -274,6 +305,17 @@ def _check_names(meta_path: Path, tables: Any) -> None:
         names = [None]
     if not all(isinstance(name, str) and name and Path(name).name == name for name in names):
         raise SessionDataError(f"{meta_path} is damaged: it names tables outside of its folder.")
+
+
+def _table_of(rows: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([rows])
+
+
+def _any_rows(rows: Any) -> list[Any]:
+    """Return a record batch, if it has rows."""
+    return [rows] if rows.num_rows else []
 
 
 def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
@@ -365,6 +407,6 @@ def _damaged(path: Path, error: Exception) -> SessionDataError:
 
 def _rest(path: Path) -> str:
     """Says what of the session can be read without a file of it."""
-    if len(list(path.parent.glob(f"*{META_SUFFIX}"))) > 1:
+    if len(list(path.parent.glob(f"*{META_SUFFIX}"))) > 1 or (path.parent / LIST).exists():
         return "the session's other processes can be read with skip_damaged (--skip-damaged)"
     return "the session has no other processes, so nothing of it can be read"

@@ -75,7 +75,11 @@ class KnownProcess:
 
 def roles_of(processes: Sequence[KnownProcess]) -> list[Role]:
     """Gives the role of each; workers have no number yet."""
-    return [_role(process, processes) for process in processes]
+    programs: dict[tuple[int, int], list[KnownProcess]] = {}
+    for process in processes:
+        if process.joined and process.process_start:
+            programs.setdefault((process.pid, process.process_start), []).append(process)
+    return [_role(process, programs.get((process.pid, process.process_start), ())) for process in processes]
 
 
 class WorkerNumbers:
@@ -129,12 +133,13 @@ def _kept(entry: dict[str, Any]) -> Role:
     return Role(entry["kind"], entry.get("number", 0), entry.get("name", ""))
 
 
-def _role(process: KnownProcess, processes: Sequence[KnownProcess]) -> Role:
+def _role(process: KnownProcess, programs: Sequence[KnownProcess]) -> Role:
+    """Gives a process's role; `programs` are those that ran in it by exec."""
     if process.owner:
         return Role(MAIN)
     if process.joined:
         return _program_role(process)
-    became = _became(process, processes)
+    became = _became(process, programs)
     if became is not None:
         return Role(HELPER, name=f"start of {_program_role(became).label}")
     return _named(process, Role(WORKER, name=process.name))
@@ -156,17 +161,9 @@ def _named(process: KnownProcess, role: Role) -> Role:
     return Role(HELPER, name="manager") if MANAGER.match(process.name) else role
 
 
-def _became(process: KnownProcess, processes: Sequence[KnownProcess]) -> KnownProcess | None:
+def _became(process: KnownProcess, programs: Sequence[KnownProcess]) -> KnownProcess | None:
     """Gives the program that a fork became by exec, None if there is none: then it does the job's work."""
-    later = [
-        other
-        for other in processes
-        if other.joined
-        and other.pid == process.pid
-        and process.process_start
-        and other.process_start == process.process_start
-        and other.start_ns >= process.start_ns
-    ]
+    later = [other for other in programs if other.start_ns >= process.start_ns]
     return min(later, key=lambda other: other.start_ns, default=None)
 
 

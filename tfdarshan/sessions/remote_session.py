@@ -11,7 +11,6 @@ from typing import Any
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.sessions.find import locate_session
-from tfdarshan.sessions.gathered_tables import LIST
 from tfdarshan.sessions.session_directory import COPY_FOLDER, MARKER, META_SUFFIX, REMOTE_URL
 
 # What says which sessions there are; all else is copied of one alone.
@@ -54,7 +53,7 @@ def copy_folder(url: str, folder: Path) -> None:
     """
     storage, root = storage_of(url)
     with clients_errors(url):
-        _copy_in_order(storage, _copies(url, storage, root, folder))
+        _copy(storage, _copies(url, storage, root, folder))
 
 
 def _copied(url: str, folder: Path) -> Path:
@@ -73,7 +72,7 @@ def _copied(url: str, folder: Path) -> Path:
             to.unlink()
     rest = {name: to for name, to in copies.items() if session in to.parents and not to.exists()}
     with clients_errors(url):
-        _copy_in_order(storage, rest)
+        _copy(storage, rest)
     return session
 
 
@@ -127,13 +126,6 @@ def _is_below(name: str, root: str) -> bool:
     """Says whether an object is below a folder: names of objects may be anything, and lead elsewhere."""
     path = PurePosixPath(name)
     return path.is_relative_to(root) and ".." not in path.parts
-
-
-def _copy_in_order(storage: Any, copies: dict[str, Path]) -> None:
-    """Copies the list of what was put together last: tables have to be older."""
-    last = {name: to for name, to in copies.items() if to.name == LIST}
-    _copy(storage, {name: to for name, to in copies.items() if name not in last})
-    _copy(storage, last)
 
 
 def _copy(storage: Any, copies: dict[str, Path]) -> None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from tfdarshan.native import _bridge
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 OVERVIEW_BINS = 2048
 EVENTS_ROW_GROUP = 131_072
 FILES_ROW_GROUP = 65_536

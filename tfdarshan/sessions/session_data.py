@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.sessions.find import find_sessions, is_written, locate_session, locate_sessions, named_run
-from tfdarshan.sessions.gathered_tables import gathered_tables
+from tfdarshan.sessions.gathered_processes import LIST
 from tfdarshan.sessions.joint_session import Joint, Rank, join_ranks
 from tfdarshan.sessions.overlap import overlapping
-from tfdarshan.sessions.process_data import ProcessData, read_process
+from tfdarshan.sessions.process_data import ProcessData, read_gathered, read_process
 from tfdarshan.sessions.rank_folder import rank_folders
 from tfdarshan.sessions.session_directory import META_SUFFIX
+from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,18 +180,18 @@ def _read_session(directory: Path, skip_damaged: bool) -> tuple[Joint | None, li
 def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessData], list[str]]:
     """Reads the processes of a session, its owner first, and says what of them cannot be read."""
     problems: list[str] = []
-    processes = []
-    gathered = gathered_tables(directory)
-    for meta_path in sorted(directory.glob(f"*{META_SUFFIX}")):
+    processes: list[ProcessData] = []
+    metas = sorted(directory.glob(f"*{META_SUFFIX}"))
+    for read in (*(partial(_own, path) for path in metas), partial(_gathered, directory, processes)):
         try:
-            process = dataclasses.replace(read_process(meta_path), gathered=gathered)
-            if skip_damaged:
-                process.check_tables()
-            processes.append(process)
+            processes += read()
         except SessionDataError as error:
             if not skip_damaged:
                 raise
             problems.append(str(error))
+    if skip_damaged:
+        processes, damaged = _undamaged(processes)
+        problems += damaged
     if not processes:
         raise SessionDataError(
             f"no process's data in the session {directory} can be read: {' '.join(problems)}"
@@ -199,3 +200,32 @@ def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessDa
         key=lambda process: (not process.meta["owner"], process.meta["start_ns"], process.meta["pid"])
     )
     return processes, problems
+
+
+def _own(meta_path: Path) -> list[ProcessData]:
+    return [read_process(meta_path)]
+
+
+def _gathered(directory: Path, others: Sequence[ProcessData]) -> list[ProcessData]:
+    """Return the processes whose files are together, if there are as many as the session's owner counted."""
+    found = read_gathered(directory)
+    owners = [process.meta for process in others if process.meta["owner"]]
+    expected = sum((meta.get("children") or {}).get("gathered", 0) for meta in owners)
+    if owners and len(found) != expected:
+        raise SessionDataError(
+            f"{directory / LIST} has {len(found):,} of {plural(expected, 'process', 'processes')}: copy the "
+            "session again, with all of its files."
+        )
+    return found
+
+
+def _undamaged(processes: Sequence[ProcessData]) -> tuple[list[ProcessData], list[str]]:
+    """Return the processes whose tables can be read, and what is wrong with those of the others."""
+    whole, problems = [], []
+    for process in processes:
+        try:
+            process.check_tables()
+            whole.append(process)
+        except SessionDataError as error:
+            problems.append(str(error))
+    return whole, list(dict.fromkeys(problems))

@@ -21,6 +21,7 @@ from tfdarshan.fleet.input_list import find_inputs
 from tfdarshan.fleet.job_columns import ARROW_SCHEMA, NAMES
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL, Done, Lost
+from tfdarshan.sessions.schema import SCHEMA_VERSION
 
 OPENED: list[str] = []
 WATCHED: list[str] = []
@@ -154,7 +155,7 @@ def test_damaged_and_unfinished_inputs_are_rows_with_their_reasons(tmp_path):
     sessions = tmp_path / "in/plugins/tfdarshan"
     write_job(sessions / "newer", image_job(2, 1, 1))
     meta = next((sessions / "newer").glob("*.meta.json"))
-    meta.write_text(meta.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    meta.write_text(meta.read_text().replace(f'"schema_version": {SCHEMA_VERSION}', '"schema_version": 99'))
     write_job(sessions / "broken", image_job(2, 1, 1))
     next((sessions / "broken").glob("*.files.parquet")).write_bytes(b"PAR1 nothing PAR1")
     (sessions / "begun").mkdir()

@@ -1,117 +1,96 @@
-"""Puts the tables of a session's small processes together, so that a thousand of them are read as one."""
+"""Writes the processes of a session that did little into files that they share.
+
+A file of its own takes milliseconds until it is durable, and its reader nearly as long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from tfdarshan.recording.writing.tables import DELTA, parquet_file
-from tfdarshan.sessions import schema
-from tfdarshan.sessions.gathered_tables import LIST, TABLES, VERSION
-from tfdarshan.sessions.session_directory import write_json
+from tfdarshan.durable.durable_file import durable_file
+from tfdarshan.native.spool_reader import SpoolInfo, SpoolReader
+from tfdarshan.recording.writing.shared_tables import EventRows, FileRows
+from tfdarshan.recording.writing.tables import Process
+from tfdarshan.sessions.gathered_processes import LIST, SHARED, TABLES
 
-# Fewer processes are read as quickly one by one.
-LEAST_PROCESSES = 16
-# A table with more rows is worth its own footer.
-MOST_ROWS = {"files": 1_000, "events": 10_000}
-# What may wait in memory until it is written.
-MOST_BYTES = 64 << 20
+# A process with more has tables of its own, whose row groups views read by time.
+MOST_FILE_ROWS, MOST_SEGMENTS = 1_000, 10_000
 
 
-class FewRows:
-    """The rows of a table, as long as they are few.
+def is_small(info: SpoolInfo, reader: SpoolReader) -> bool:
+    """Return whether a process shares its files with others."""
+    mapping = reader.mapping()
+    few = info.file_rows <= MOST_FILE_ROWS and info.segments <= MOST_SEGMENTS
+    return few and (mapping is None or not mapping.faults_kept)
 
-    Args:
-        most: How many are kept.
+
+@contextmanager
+def gathering(directory: Path, host: str) -> Iterator[Gathering]:
+    """Yield what writes small processes into a session's folder; if there are none, it makes no file.
+
+    Raises:
+        OSError: A file could not be written.
     """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.count = 0
-        self.arrays: list[list[Any]] = []
-
-    @property
-    def are_all(self) -> bool:
-        """Whether these are all rows of the table."""
-        return self.count <= self._most
-
-    @property
-    def bytes(self) -> int:
-        """What they take in memory."""
-        return sum(int(array.nbytes) for arrays in self.arrays for array in arrays)
-
-    def add(self, arrays: list[Any]) -> None:
-        """Adds rows, given as one array per column."""
-        self.count += len(arrays[0])
-        if self.are_all:
-            self.arrays.append(arrays)
-        else:
-            self.arrays = []
-
-
-@dataclass(frozen=True)
-class _Part:
-    file: str
-    rows: FewRows
+    with ExitStack() as files:
+        together = Gathering(directory, host, files)
+        yield together
+        together.finish()
 
 
 class Gathering:
-    """What was put together so far of a session.
+    """The processes that share files.
 
     Args:
         directory: The session's folder.
-        processes: How many processes it has, about.
+        host: Where they ran.
+        files: Keeps the files open, and gives them their names at its end.
     """
 
-    def __init__(self, directory: Path, processes: int) -> None:
-        self._directory = directory
-        self._most = MOST_ROWS if processes >= LEAST_PROCESSES else dict.fromkeys(TABLES, -1)
-        self._parts: dict[str, list[_Part]] = {table: [] for table in TABLES}
-        self._bytes = 0
+    def __init__(self, directory: Path, host: str, files: ExitStack) -> None:
+        self._directory, self._host, self._files = directory, host, files
+        self._shared: list[dict[str, Any]] = []
+        self.count = 0
 
-    def begin(self) -> dict[str, FewRows]:
-        """Gives what takes the rows of the next process, by kind of table."""
-        return {table: FewRows(self._most[table]) for table in TABLES}
+    @cached_property
+    def _list(self) -> BinaryIO:
+        return self._files.enter_context(durable_file(self._directory / LIST))
 
-    def add(self, rows: Mapping[str, FewRows], tables: Mapping[str, Any]) -> None:
-        """Adds a process whose tables are written; `tables` is their part of its metadata."""
-        for table, found in rows.items():
-            size = found.bytes
-            if found.are_all and self._bytes + size <= MOST_BYTES:
-                self._parts[table].append(_Part(tables[table]["file"], found))
-                self._bytes += size
-
-    def write(self) -> None:
-        """Writes it. A session is complete without: nothing is said of what cannot be written."""
-        if any(self._parts.values()):
-            with suppress(OSError):
-                tables = {table: self._write(table, parts) for table, parts in self._parts.items()}
-                write_json(self._directory / LIST, {"version": VERSION, "tables": tables})
-
-    def _write(self, table: str, parts: Sequence[_Part]) -> dict[str, Any]:
-        path = self._directory / f"gathered-{table}.parquet"
-        is_files = table == "files"
-        with parquet_file(
-            path,
-            schema.files_columns() if is_files else schema.EVENT_COLUMNS,
-            row_group=schema.FILES_ROW_GROUP if is_files else schema.EVENTS_ROW_GROUP,
-            encodings=None if is_files else {"start_ns": DELTA, "end_ns": DELTA},
-        ) as write:
-            for part in parts:
-                for arrays in part.rows.arrays:
-                    write(arrays)
+    @cached_property
+    def _tables(self) -> dict[str, FileRows | EventRows]:
+        files, events = (self._directory / TABLES[name] for name in ("files", "events"))
         return {
-            "file": path.name,
-            "size_bytes": path.stat().st_size,
-            "parts": [
-                {
-                    "file": part.file,
-                    "size_bytes": (self._directory / part.file).stat().st_size,
-                    "rows": part.rows.count,
-                }
-                for part in parts
-            ],
+            "files": FileRows(self._files, files, self._host),
+            "events": EventRows(self._files, events),
         }
+
+    def add_tables(self, process: Process, reader: SpoolReader, info: SpoolInfo) -> dict[str, Any]:
+        """Add a process's rows, and return the entry `tables` of its metadata."""
+        added = {name: table.add(process, reader, info) for name, table in self._tables.items()}
+        return {
+            name: {"file": TABLES[name], "first": first, "rows": rows}
+            for name, (first, rows) in added.items()
+        }
+
+    def add(self, meta: Mapping[str, Any]) -> None:
+        """Add a process's metadata."""
+        shared = {name: meta[name] for name in SHARED if name in meta}
+        if shared not in self._shared:
+            self._shared.append(shared)
+            self._write({"shared": shared})
+        own = {name: entry for name, entry in meta.items() if name not in SHARED}
+        self._write({"of": self._shared.index(shared), **own})
+        self.count += 1
+
+    def _write(self, entries: Mapping[str, Any]) -> None:
+        self._list.write(json.dumps(entries).encode() + b"\n")
+
+    def finish(self) -> None:
+        """Write what waits."""
+        if self.count:
+            for table in self._tables.values():
+                table.flush()

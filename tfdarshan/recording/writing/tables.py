@@ -5,21 +5,22 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.file_name import table_name
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import Array, EventBatch, FileBatch, Mount
 from tfdarshan.recording.writing.file_size import SizeFinder
-from tfdarshan.recording.writing.overview import Overview
 from tfdarshan.sessions import schema
 
 # What _open_writer() takes, loaded with this module: a job may have left its files' system by then (chroot).
@@ -39,6 +40,8 @@ CHOICES = {
 DELTA = "DELTA_BINARY_PACKED"
 # Columns of few different numbers; zstd makes more of the others, and faster, without a dictionary.
 REPEATING = ("pid", "tid", "error", "flags")
+
+Appending = AbstractContextManager[Callable[[list[Any]], None]]
 
 
 class EventSource(Protocol):
@@ -68,7 +71,6 @@ def write_files(
     path: Path,
     overlay: OverlayReport | None = None,
     wrote: Callable[[int], None] = lambda rows: None,
-    also: Callable[[list[Any]], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
 
@@ -82,15 +84,13 @@ def write_files(
         path: The table's file.
         overlay: libdarshan's counters and what comes of comparing them, where it counted.
         wrote: Told of the rows of each batch.
-        also: Is given the rows, too, as one array per column.
     """
-    columns = schema.files_columns()
     sizes = SizeFinder(process.mounts)
     rows = 0
-    with parquet_file(path, columns, row_group=schema.FILES_ROW_GROUP) as write:
+    with files_file(path) as write:
         for batch in reader.file_batches(schema.FILES_BATCH):
             paths = reader.paths(batch.file)
-            batch = _in_session_time(batch, process)
+            batch = in_session_time(batch, process.start_ns)
             if overlay is not None:
                 laid_over = overlay.overlay.laid_over(batch, reader.record_ids(batch.file))
                 overlay.add(batch, laid_over, paths)
@@ -98,9 +98,9 @@ def write_files(
             found = batch.size_bytes
             if process.here:
                 found = sizes.fill(paths, batch.mount, batch.size_bytes)
-            arrays = _file_arrays(batch, paths, found, process)
-            write(arrays)
-            also(arrays)
+            batch = dataclasses.replace(batch, size_bytes=found)
+            pids = np.full(len(paths), process.pid, np.int32)
+            write(file_arrays(batch, paths, pids, process.host, process.mounts))
             rows += len(batch.file)
             wrote(len(batch.file))
     return rows
@@ -112,22 +112,18 @@ def write_events(
     path: Path,
     overview: Overview,
     wrote: Callable[[int], None] = lambda rows: None,
-    also: Callable[[list[Any]], None] = lambda rows: None,
 ) -> int:
     """Writes the events table and adds its segments to `overview`. Returns the number of rows.
 
-    `wrote` is told of the rows of each batch, and `also` is given them, as one array per column.
+    `wrote` is told of the rows of each batch.
     """
     operations = _bridge.operations()
     moves = np.array([operation.io_class in ("read", "write") for operation in operations])
     rows = 0
-    row_group, encodings = schema.EVENTS_ROW_GROUP, {"start_ns": DELTA, "end_ns": DELTA}
-    with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
+    with events_file(path) as write:
         for batch in source.event_batches(schema.EVENTS_ROW_GROUP):
             overview.add(batch, np.where(moves[batch.operation], batch.length, 0))
-            arrays = _event_arrays(batch, process)
-            write(arrays)
-            also(arrays)
+            write(event_arrays(batch, process.start_ns, process.pid))
             rows += len(batch.start_ns)
             wrote(len(batch.start_ns))
     return rows
@@ -136,10 +132,9 @@ def write_events(
 def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
     """Writes the page faults on mapped files, with the columns of events. Returns the number of rows."""
     same = np.zeros(len(faults.start_ns), np.int8)
-    row_group, encodings = schema.EVENTS_ROW_GROUP, {"start_ns": DELTA, "end_ns": DELTA}
-    with parquet_file(path, schema.EVENT_COLUMNS, row_group=row_group, encodings=encodings) as write:
+    with events_file(path) as write:
         kinds = (dictionary_array(same, [schema.FAULT]), dictionary_array(same, [schema.FAULT_MODULE]))
-        write(_timed_arrays(faults, process, *kinds))
+        write(_timed_arrays(faults, process.start_ns, process.pid, *kinds))
     return len(same)
 
 
@@ -154,6 +149,17 @@ def write_overview(overview: Overview, path: Path) -> int:
             ]
         )
     return len(columns["bin"])
+
+
+def files_file(path: Path, *, row_group: int = schema.FILES_ROW_GROUP) -> Appending:
+    """Gives a function that appends rows to a files table, as `parquet_file` does."""
+    return parquet_file(path, schema.files_columns(), row_group=row_group)
+
+
+def events_file(path: Path) -> Appending:
+    """Gives a function that appends rows to an events table, as `parquet_file` does."""
+    encodings = {"start_ns": DELTA, "end_ns": DELTA}
+    return parquet_file(path, schema.EVENT_COLUMNS, row_group=schema.EVENTS_ROW_GROUP, encodings=encodings)
 
 
 @contextmanager
@@ -233,35 +239,52 @@ class _RowGroups:
         return sum(map(len, self._held))
 
 
-def _file_arrays(batch: FileBatch, paths: list[str], sizes: Array, process: Process) -> list[Any]:
-    mounts = process.mounts
+def file_arrays(
+    batch: FileBatch, paths: list[str], pids: Array, host: str, mounts: Sequence[Mount]
+) -> list[Any]:
+    """Gives rows of the files table as one array per column.
+
+    Args:
+        batch: The rows; `mount` counts `mounts`, and is -1 if it is unknown.
+        paths: The path of each.
+        pids: The process of each.
+        host: Where all ran.
+        mounts: Mount points.
+    """
     known = np.where(batch.mount >= 0, batch.mount, len(mounts)).astype(np.int32)
     same = np.zeros(len(paths), np.int8)
     return [
         number_array(batch.file),
         text_array(paths),
         dictionary_array(batch.module.astype(np.int8), schema.FILE_MODULES),
-        number_array(np.full(len(paths), process.pid, np.int32)),
-        dictionary_array(same, [process.host]),
+        number_array(pids),
+        dictionary_array(same, [host]),
         dictionary_array(known, [*(table_name(os.fsencode(mount.point)) for mount in mounts), ""]),
         dictionary_array(known, [*(mount.fs_type for mount in mounts), ""]),
-        number_array(sizes),
+        number_array(batch.size_bytes),
         *map(number_array, batch.counters),
         *map(number_array, batch.f_counters),
     ]
 
 
-def _event_arrays(batch: EventBatch, process: Process) -> list[Any]:
+def event_arrays(batch: EventBatch, start_ns: int, pid: int) -> list[Any]:
+    """Gives rows of the events table as one array per column.
+
+    Args:
+        batch: The calls.
+        start_ns: Added to their times.
+        pid: The process of all, if the batch names none.
+    """
     modules = np.array([schema.MODULES.index(op.module) for op in _bridge.operations()], np.int8)
     module = dictionary_array(modules[batch.operation], schema.MODULES)
-    return _timed_arrays(batch, process, _operation_array(batch.operation.astype(np.int8)), module)
+    return _timed_arrays(batch, start_ns, pid, _operation_array(batch.operation.astype(np.int8)), module)
 
 
-def _timed_arrays(batch: EventBatch, process: Process, operation: Any, module: Any) -> list[Any]:
+def _timed_arrays(batch: EventBatch, start_ns: int, pid: int, operation: Any, module: Any) -> list[Any]:
     return [
-        number_array(batch.start_ns + process.start_ns),
-        number_array(batch.end_ns + process.start_ns),
-        number_array(np.full(len(batch.tid), process.pid, np.int32) if batch.pid is None else batch.pid),
+        number_array(batch.start_ns + start_ns),
+        number_array(batch.end_ns + start_ns),
+        number_array(np.full(len(batch.tid), pid, np.int32) if batch.pid is None else batch.pid),
         number_array(batch.tid),
         operation,
         module,
@@ -312,10 +335,15 @@ def _field(column: schema.Column, *, nullable: bool) -> Any:
     return pa.field(column.name, kind, nullable=nullable, metadata=about)
 
 
-def _in_session_time(batch: FileBatch, process: Process) -> FileBatch:
+def in_session_time(batch: FileBatch, start_ns: int) -> FileBatch:
     """Gives a batch whose moments, as against durations, count from the session's start."""
-    stamps = np.array(["TIMESTAMP" in column.name for column in schema.f_counter_columns()])
+    stamps = _stamps()
     moments = batch.f_counters[stamps]
     f_counters = batch.f_counters.copy()
-    f_counters[stamps] = moments + np.where(moments != 0, process.start_ns / 1e9, 0)
+    f_counters[stamps] = moments + np.where(moments != 0, start_ns / 1e9, 0)
     return dataclasses.replace(batch, f_counters=f_counters)
+
+
+@lru_cache(maxsize=1)
+def _stamps() -> Array:
+    return np.array(["TIMESTAMP" in column.name for column in schema.f_counter_columns()])

@@ -8,23 +8,25 @@ from __future__ import annotations
 import dataclasses
 import errno
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.process_identity import ProcessIdentity, process_identity
 from tfdarshan.native.process_reader import ProcessReader
-from tfdarshan.native.spool_reader import OTHER_FIELDS, SpoolInfo, SpoolReader, ThreadInfo
+from tfdarshan.native.spool_reader import OTHER_FIELDS, Mount, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.asked_clock import kept
 from tfdarshan.recording.spool_bound import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
-from tfdarshan.recording.writing.overview import Overview
+from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import (
     Process,
@@ -42,7 +44,6 @@ from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     from tfdarshan.recording.libdarshan.darshan_overlay import DarshanCounts, OverlayReport
-    from tfdarshan.recording.writing.gathering import FewRows, Gathering
 
 KERNEL_FIELDS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 EARLIER_FIELDS = ("rchar", "wchar", "read_bytes", "write_bytes")
@@ -53,20 +54,22 @@ TIME_FIELDS = (
 COUNT_FIELDS = (
     "files", "events", "segments", "events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"
 )  # fmt: skip
+CHILDREN_FIELDS = ("recorded", "silent", "unreadable", "joined", "gathered")
 
 
 @dataclass(frozen=True)
 class Written:
     """What became of the spools: `silent` children recorded nothing, `unreadable` ones are named.
 
-    `joined` of those that recorded were started as programs, not forked. `unmet` names the path patterns that
-    nothing met; "" if there are none.
+    `joined` of those that recorded were started as programs, not forked; `gathered` of them share files.
+    `unmet` names the path patterns that nothing met; "" if there are none.
     """
 
     recorded: int
     silent: int
     unreadable: tuple[str, ...]
     joined: int = 0
+    gathered: int = 0
     unmet: str = ""
 
 
@@ -105,7 +108,7 @@ def write_session(
         bounds = [sentence for sentence in (said, *programs.sentences()) if sentence]
         notes = [*marker.notes, *bounds]
         marker = dataclasses.replace(marker, notes=notes)
-        children = {name: getattr(written, name) for name in ("recorded", "silent", "unreadable", "joined")}
+        children = {name: getattr(written, name) for name in CHILDREN_FIELDS}
         entries: dict[str, Any] = {"children": children, "unmet_patterns": unmet.by_option()}
         if marker.options.get("programs"):
             entries["programs"] = programs.block()
@@ -179,46 +182,56 @@ def _write_children(
     directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
-    gathering = _gathering(directory, len(children))
     numbers = WorkerNumbers()
-    for child in children:
-        try:
-            with SpoolReader(child.spool) as reader:
-                unmet.saw(reader)
-                programs.add_other_user(reader.other_user_programs())
-                info = reader.info()
-                if reader.is_program():
-                    programs.add(info.command)
-                if not reader.missed_opens() and _is_silent(info, _real_threads(reader, info)):
-                    silent += 1
-                    continue
-                about = {}
-                if child.identity is not None and child.role is not None:
-                    about = _about(child.identity, numbers.numbered(child.role))
-                write_process(
-                    directory, marker, reader, None, name=child.spool.stem, about=about, gathering=gathering
-                )
-                recorded += 1
-                joined += reader.joined()
-        except SessionDataError as error:
-            unreadable.append(str(error))
-            unmet.saw_unreadable()
-    if gathering is not None:
-        gathering.write()
-    return Written(recorded, silent, tuple(unreadable), joined)
+    with gathering(directory, marker.host) as together, _progress(len(children)) as wrote:
+        for child in children:
+            try:
+                with SpoolReader(child.spool) as reader:
+                    unmet.saw(reader)
+                    programs.add_other_user(reader.other_user_programs())
+                    info = reader.info()
+                    if reader.is_program():
+                        programs.add(info.command)
+                    threads = _real_threads(reader, info)
+                    if not reader.missed_opens() and _is_silent(info, threads):
+                        silent += 1
+                        continue
+                    about = {}
+                    if child.identity is not None and child.role is not None:
+                        about = _about(child.identity, numbers.numbered(child.role))
+                    if is_small(info, reader):
+                        _write_small(together, marker, reader, info, threads, about)
+                    else:
+                        write_process(directory, marker, reader, None, name=child.spool.stem, about=about)
+                    recorded += 1
+                    joined += reader.joined()
+            except SessionDataError as error:
+                unreadable.append(str(error))
+                unmet.saw_unreadable()
+            wrote(1)
+    return Written(recorded, silent, tuple(unreadable), joined, together.count)
 
 
-def _gathering(directory: Path, children: int) -> Gathering | None:
-    """Gives what the tables of children are put together with; most sessions have none, and import less.
+@contextmanager
+def _progress(processes: int) -> Iterator[Callable[[int], None]]:
+    """Gives what is told of processes that are written."""
+    with Progress("tfdarshan: writing processes", after_s=LONG_WORK_S) as progress:
+        yield counter(progress, processes)
 
-    A job that has left its files' system (chroot) imports nothing any more, and is written without.
-    """
-    if children:
-        with suppress(ImportError):
-            from tfdarshan.recording.writing.gathering import Gathering
 
-            return Gathering(directory, children)
-    return None
+def _write_small(
+    together: Gathering,
+    marker: Marker,
+    reader: SpoolReader,
+    info: SpoolInfo,
+    threads: list[ThreadInfo],
+    about: Mapping[str, Any],
+) -> None:
+    """Writes a process that shares its files with others."""
+    process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count))
+    meta = _process_meta(marker, info, threads, process.mounts, reader, owner=False)
+    meta["tables"] = together.add_tables(process, reader, info)
+    together.add({**meta, **about})
 
 
 def write_process(
@@ -231,7 +244,6 @@ def write_process(
     here: bool = True,
     name: str | None = None,
     about: Mapping[str, Any] | None = None,
-    gathering: Gathering | None = None,
 ) -> None:
     """Writes one process, its metadata last.
 
@@ -245,21 +257,17 @@ def write_process(
         name: Of its files after the host's: its number by default; a program that another one of the same
             process has begun by exec has one of its own.
         about: Entries that say which process it is, and what its part in the session.
-        gathering: What its tables are added to if they are small.
 
     Raises:
         OSError: A file could not be written.
     """
     info = reader.info()
     threads = _real_threads(reader, info)
-    meta = _process_meta(marker, info, threads, reader, owner=owner is not None)
     stem = directory / f"{marker.host}.{name or info.pid}"
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
-    rows = gathering.begin() if gathering is not None else {}
+    meta = _process_meta(marker, info, threads, process.mounts, reader, owner=owner is not None)
     with _overlay_report(darshan, reader, info) as overlay:
-        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay, rows)
-    if gathering is not None:
-        gathering.add(rows, meta["tables"])
+        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
     if here and "faults" in meta["tables"] and isinstance(reader, SpoolReader):
         meta["mapping"]["formats"] = formats_of_faults(reader, reader.faults(), process.mounts)
     meta |= {**(about or {}), **(owner or {})}
@@ -293,15 +301,14 @@ def _write_tables(
     threads: list[ThreadInfo],
     reader: ProcessReader,
     overlay: OverlayReport | None,
-    few: Mapping[str, FewRows],
 ) -> dict[str, Any]:
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
     with Progress(f"tfdarshan: writing process {process.pid}", after_s=LONG_WORK_S) as progress:
         wrote = counter(progress, info.file_rows + info.segments)
         rows = {
-            "files": write_files(reader, process, files, overlay, wrote, *_also(few, "files")),
-            "events": write_events(reader, process, events, overview, wrote, *_also(few, "events")),
+            "files": write_files(reader, process, files, overlay, wrote),
+            "events": write_events(reader, process, events, overview, wrote),
         }
     rows["overview"] = write_overview(overview, Path(f"{stem}.overview.parquet"))
     faults = reader.faults() if isinstance(reader, SpoolReader) else None
@@ -318,12 +325,14 @@ def _write_tables(
     return tables
 
 
-def _also(few: Mapping[str, FewRows], table: str) -> list[Callable[[list[Any]], None]]:
-    return [few[table].add] if table in few else []
-
-
 def _process_meta(
-    marker: Marker, info: SpoolInfo, threads: list[ThreadInfo], reader: ProcessReader, *, owner: bool
+    marker: Marker,
+    info: SpoolInfo,
+    threads: list[ThreadInfo],
+    mounts: Sequence[Mount],
+    reader: ProcessReader,
+    *,
+    owner: bool,
 ) -> dict[str, Any]:
     return {
         "schema_version": schema.SCHEMA_VERSION,
@@ -362,8 +371,8 @@ def _process_meta(
             for f in reader.failures()
         ],
         **_mapping(reader),
-        "mounts": [dataclasses.asdict(mount) for mount in reader.mounts(info.mount_count)],
-        "operations": [dataclasses.asdict(operation) for operation in _bridge.operations()],
+        "mounts": [dict(vars(mount)) for mount in mounts],
+        "operations": _operations(),
         "bounds": [
             *(marker.notes if owner else ()),
             *_bounds_reached(marker, info, _skipped(threads)),
@@ -371,6 +380,11 @@ def _process_meta(
         ],
         **({"session_notes": marker.notes} if owner else {}),
     }
+
+
+@lru_cache(maxsize=1)
+def _operations() -> list[dict[str, Any]]:
+    return [dataclasses.asdict(operation) for operation in _bridge.operations()]
 
 
 def _mapping(reader: ProcessReader) -> dict[str, Any]:

@@ -6,11 +6,12 @@ It makes the first view of a session independent of its number of segments.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tfdarshan.analysis.time_bins import bins_over, count_starts, spread, whole
-from tfdarshan.native.spool_reader import Array, EventBatch, ThreadInfo
+from tfdarshan.native.spool_reader import Array, ThreadInfo
 from tfdarshan.sessions.schema import OVERVIEW_BINS
 
 THREADS_KEPT = 255
@@ -39,8 +40,13 @@ class Overview:
         """The length of a bin."""
         return self._bins.bin_ns
 
-    def add(self, batch: EventBatch, moved: Array) -> None:
-        """Adds segments; `moved` is the bytes each one moved."""
+    def add(self, batch: Any, moved: Array) -> None:
+        """Adds segments; `moved` is the bytes each one moved.
+
+        Args:
+            batch: An `EventBatch`, or what has `start_ns`, `end_ns`, `tid` and `operation` as it has.
+            moved: Bytes.
+        """
         pair = self._pair_index(batch.tid, batch.operation)
         pairs = len(self._pairs)
         start, end = self._bins.clipped(batch.start_ns, batch.end_ns)
