@@ -184,7 +184,6 @@ $(STAMPS)/venv:
 $(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
 	@echo "building tfdarshan"
 	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
-	@$(BIN)/python tools/install_join_file.py
 	@touch $@
 
 $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core

@@ -1,9 +1,14 @@
 """Builds csrc/, and puts beside the package what a starting interpreter runs: else see pyproject.toml."""
 
+import os
 import runpy
+import shlex
+import shutil
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
@@ -17,13 +22,40 @@ TF_DATA = "tfdarshan.native.libtfdarshan_tf_data"
 LIBRARIES = (PROGRAMS, WAITING, TF_DATA)
 
 
+def need_compiler():
+    """Raise SystemExit if the core cannot be compiled; before pip has hundreds of lines to show."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "gcc")[0]
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    missing = [
+        name for name, there in ((compiler, shutil.which(compiler)), (header, header.exists())) if not there
+    ]
+    if missing:
+        raise SystemExit(
+            f"tfdarshan cannot be built without {missing[0]}. "
+            "Run `apt-get install gcc libc6-dev python3-dev`, or install what your system calls these."
+        )
+
+
+class Build(build):
+    """Begins with what building needs."""
+
+    def run(self):
+        need_compiler()
+        super().run()
+
+
 class BuildPy(build_py):
     """Also builds what a process runs that joins a session."""
 
     def run(self):
         super().run()
-        if not self.editable_mode:
-            self.copy_file(str(Path("csrc/python") / JOIN), str(Path(self.build_lib) / JOIN))
+        folder = self._purelib_of_editable_wheel() if self.editable_mode else Path(self.build_lib)
+        self.mkpath(str(folder))
+        self.copy_file(str(Path("csrc/python") / JOIN), str(folder / JOIN))
+
+    def _purelib_of_editable_wheel(self):
+        """Return the folder of an editable wheel whose files are installed beside the packages."""
+        return Path(self.get_finalized_command("install").install_data).parent / "purelib"
 
     def get_outputs(self, include_bytecode=1):
         return [*super().get_outputs(include_bytecode), str(Path(self.build_lib) / JOIN)]
@@ -41,6 +73,10 @@ class BuildExt(build_ext):
     def build_extensions(self):
         self.compiler.compile = OBJECTS["Objects"](self.compiler).compile
         super().build_extensions()
+
+    def run(self):
+        need_compiler()
+        super().run()
 
     def get_ext_filename(self, fullname):
         if fullname in LIBRARIES or f"tfdarshan.native.{fullname}" in LIBRARIES:
@@ -85,5 +121,7 @@ tf_data_library = Extension(
 setup(
     cffi_modules=["csrc/build_core.py:core", "csrc/build_core.py:probe", "csrc/build_core.py:lmdb"],
     ext_modules=[program_library, waiting_library, tf_data_library],
-    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
+    cmdclass={"build": Build, "build_ext": BuildExt, "build_py": BuildPy},
+    # The extensions use the limited API: one wheel for this Python and all later ones.
+    options={"bdist_wheel": {"py_limited_api": "cp310"}},
 )

@@ -1,25 +1,35 @@
-"""`pip uninstall` leaves nothing, also what a starting interpreter runs."""
+"""An editable installation: started Pythons join, and `pip uninstall` leaves nothing."""
 
 import subprocess
 import sys
 import venv
-import zipfile
 
 import pytest
 
-from tests.integration.installed_python import JOIN, ROOT
+from tests.integration.installed_python import JOIN
+from tests.integration.test_wheel import copy_sources
 
-INFO = "tfdarshan-0.1.0.dist-info"
-METADATA = "Metadata-Version: 2.1\nName: tfdarshan\nVersion: 0.1.0\n"
-WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-NAMES = {JOIN.name}
+# Builds the wheel of an editable installation; without the extensions, which take long and are no part of it.
+BUILD = """
+import sys
+import setuptools
+from setuptools.build_meta import build_editable
+setup = setuptools.setup
+setuptools.setup = lambda **options: setup(cmdclass=options["cmdclass"])
+build_editable(sys.argv[1])
+"""
 
 
-@pytest.fixture
-def environment(tmp_path):
-    """An environment that has nothing."""
-    venv.create(tmp_path / "environment", symlinks=True, with_pip=False)
-    return tmp_path / "environment"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Gives the wheel that `pip install --editable` makes and installs."""
+    folder = tmp_path_factory.mktemp("editable")
+    copy_sources(folder / "tree")
+    command = [sys.executable, "-c", BUILD, folder / "wheel"]
+    done = subprocess.run(command, cwd=folder / "tree", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = (folder / "wheel").glob("*.whl")
+    return made
 
 
 def pip(environment, *arguments):
@@ -32,28 +42,20 @@ def files_of(environment):
     return {path.relative_to(environment) for path in environment.rglob("*")}
 
 
-def wheel_of(folder):
-    """Makes the wheel of an installation whose modules are elsewhere, as an editable one is."""
-    path = folder / "tfdarshan-0.1.0-py3-none-any.whl"
-    files = {f"{INFO}/METADATA": METADATA, f"{INFO}/WHEEL": WHEEL, "elsewhere.pth": f"{ROOT}\n"}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-        archive.writestr(f"{INFO}/RECORD", "".join(f"{name},,\n" for name in (*files, f"{INFO}/RECORD")))
-    return path
-
-
-def test_what_make_adds_to_an_editable_installation_goes_with_it(environment, tmp_path):
-    # GIVEN an installation, and what make adds to it, twice
+def test_an_editable_installation_brings_what_started_pythons_join_by(wheel, tmp_path):
+    # GIVEN an environment that has nothing
+    environment = tmp_path / "environment"
+    venv.create(environment, symlinks=True, with_pip=False)
     before = files_of(environment)
-    pip(environment, "install", "--no-deps", "--no-index", wheel_of(tmp_path))
+
+    # WHEN it is installed twice, as after a change
     for _ in range(2):
-        tool = [environment / "bin" / "python", ROOT / "tools" / "install_join_file.py"]
-        subprocess.run(tool, check=True)
-    assert {path.name for path in files_of(environment)} >= NAMES
+        pip(environment, "install", "--no-deps", "--no-index", "--force-reinstall", wheel)
 
-    # WHEN
+    # THEN the file is beside the packages, where a starting interpreter looks
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    assert (packages / JOIN.name).read_bytes() == JOIN.read_bytes()
+
+    # THEN it goes with the installation
     pip(environment, "uninstall", "--yes", "tfdarshan")
-
-    # THEN
     assert files_of(environment) <= before

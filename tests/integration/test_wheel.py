@@ -1,5 +1,6 @@
 """A wheel made from the source distribution: one name in site-packages, and all that is needed."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,27 +16,35 @@ SOURCES = ("csrc", "tensorboard_plugin", "tfdarshan", "workloads", "pyproject.to
 
 
 def run(*command, cwd, **environment):
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run(
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **environment
+    )
+    assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def copy_sources(tree):
+    """Copies what a package is built from, and nothing that was built."""
+    for name in SOURCES:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
+            shutil.copytree(source, tree / name, ignore=ignored)
+        else:
+            shutil.copy(source, tree / name)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """Builds the source distribution and, from nothing but that, the wheel."""
     folder = tmp_path_factory.mktemp("build")
-    for name in SOURCES:
-        source = ROOT / name
-        if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
-            shutil.copytree(source, folder / "tree" / name, ignore=ignored)
-        else:
-            shutil.copy(source, folder / "tree" / name)
+    copy_sources(folder / "tree")
     code = "import setuptools.build_meta as backend, sys; backend.build_sdist(sys.argv[1])"
     run(sys.executable, "-c", code, folder / "sdist", cwd=folder / "tree")
     (sdist,) = (folder / "sdist").iterdir()
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-        "--wheel-dir", folder / "wheel", sdist, cwd=folder)  # fmt: skip
+    said = run(sys.executable, "-m", "pip", "wheel", "--verbose", "--no-deps", "--no-build-isolation",
+               "--wheel-dir", folder / "wheel", sdist, cwd=folder)  # fmt: skip
+    (folder / "said").write_text(said, encoding="utf-8")
     (made,) = (folder / "wheel").iterdir()
     return made
 
@@ -58,6 +67,33 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
                    "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py",
                    "workloads/laboratory/fuse/device.c", "workloads/laboratory/fuse/device.h"):  # fmt: skip
         assert f"tfdarshan/{needed}" in names
+
+
+def test_without_a_compiler_one_sentence_says_what_to_install(tmp_path):
+    # GIVEN
+    copy_sources(tmp_path / "tree")
+    code = "import setuptools.build_meta as backend, sys; backend.build_wheel(sys.argv[1])"
+
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "wheel"],
+        cwd=tmp_path / "tree", env={**os.environ, "CC": "no-such-compiler"}, capture_output=True, text=True,
+    )  # fmt: skip
+
+    # THEN nothing was built before
+    assert done.returncode == 1
+    assert done.stderr == (
+        "tfdarshan cannot be built without no-such-compiler. "
+        "Run `apt-get install gcc libc6-dev python3-dev`, or install what your system calls these.\n"
+    )
+    assert done.stdout.splitlines() == ["running bdist_wheel", "running build"]
+
+
+def test_packages_are_built_without_a_warning_of_setuptools(wheel):
+    said = (wheel.parent.parent / "said").read_text(encoding="utf-8")
+
+    assert "creating" in said
+    assert [line for line in said.splitlines() if "Warning: " in line] == []
 
 
 def test_it_works_where_only_the_wheel_is(wheel, tmp_path):
