@@ -1,6 +1,6 @@
 """`tfdarshan.keras.IOCallback`: records epochs or batches of a Keras training, and marks its steps.
 
-Importing this module imports Keras.
+Importing this module imports Keras: the package keras, or tf_keras if TF_USE_LEGACY_KERAS is 1.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from keras.callbacks import Callback
-
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.notice import warn
 from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.steps import begin_step, end_step
+from tfdarshan.recording.tensorflow.keras_module import callback_class
 
 SOURCE = "Keras batches"
 
 
-class IOCallback(Callback):  # type: ignore[misc]
+class IOCallback(callback_class()):  # type: ignore[misc]
     """Records the I/O of a part of `fit()`, or of all of it.
 
     A session that cannot be started is said in a warning: the training goes on.
