@@ -262,7 +262,7 @@ def test_no_locale_makes_a_traceback(tmp_path, verbs):
 def test_doctor_passes_here(capsys):
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert sum(line.startswith("ok ") for line in said.splitlines()) == 12
+    assert sum(line.startswith("ok ") for line in said.splitlines()) == 13
     assert "FAILED" not in said
     assert "a Python that is started joins the session" in said
     assert said.endswith("\ntfdarshan works here.\n")

@@ -62,6 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error), WRONG_USE)
     except TfdarshanError as error:
         return _complain(str(error), FAILURE)
+    except ImportError:
+        from tfdarshan.native.package_versions import packages_problem
+
+        if (problem := packages_problem()) is None:
+            raise
+        return _complain(problem, FAILURE)
     except BrokenPipeError:
         _write_no_more()
         return BROKEN_PIPE

@@ -10,6 +10,7 @@ import importlib.metadata
 import subprocess
 import sys
 
+from tfdarshan.doctor.tensorboard_start import OURS, listed_plugins
 from tfdarshan.errors import TfdarshanError
 
 LOAD_PLUGIN = """
@@ -18,7 +19,7 @@ from tfdarshan.recording.tensorflow.tf_plugin import load_plugin
 print("joined" if load_plugin() else "not joined")
 """
 LONGEST_S = 300
-PLUGINS, OURS = "tensorboard_plugins", "tfdarshan"
+PLUGINS = "tensorboard_plugins"
 
 
 def check_tensorflow() -> str:
@@ -67,6 +68,12 @@ def check_tensorboard() -> str:
         entries[0].load()
     except Exception as error:
         raise TfdarshanError(f"{version} cannot load the tab: {type(error).__name__}: {error}.") from error
+    try:
+        listed = listed_plugins()
+    except TfdarshanError as error:
+        raise TfdarshanError(f"{version} {error}") from error
+    if OURS not in listed:
+        raise TfdarshanError(f"{version} starts without the tab: run `tensorboard --logdir .` to see why.")
     return f'{version}, which shows the tab "I/O"'
 
 

@@ -7,18 +7,18 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tfdarshan.doctor.other_programs import OTHER_PROGRAMS
+from tfdarshan.doctor.packages import loaded_packages
+from tfdarshan.doctor.trial_session import trial_session
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
 from tfdarshan.recording.libdarshan.cross_check import sentence
-from tfdarshan.recording.profiler import profile
 from tfdarshan.recording.spool import choose_folder
 from tfdarshan.units import human_bytes, plural
 
@@ -39,14 +39,14 @@ class Check:
 
 
 def run_checks(engine: str = "builtin", library: str | None = None) -> list[Check]:
-    """Runs all checks; where the first fails, the others cannot run.
+    """Runs all checks; where one of the first two fails, those that record cannot run.
 
     Args:
         engine: With "darshan" also libdarshan is tried, and compared with the builtin fold.
         library: Path of libdarshan; None looks for it.
     """
-    checks = [_tried("platform", _check_platform)]
-    if checks[0].ok:
+    checks = [_tried("platform", _check_platform), _tried("packages", loaded_packages)]
+    if all(check.ok for check in checks):
         steps = (
             ("hooks", _check_hooks),
             ("spool folder", _check_spool_folder),
@@ -58,6 +58,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
         checks += [_tried(name, check) for name, check in steps]
         if engine != "builtin":
             checks += _check_darshan(engine, library)
+    if checks[0].ok:
         checks += [_tried(name, check) for name, check in OTHER_PROGRAMS]
     return checks
 
@@ -114,10 +115,7 @@ def _check_spool_folder() -> str:
 
 
 def _check_known_calls() -> str:
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
-        folder = Path(name).resolve()
-        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin") as session:
-            expected = known_calls(folder)
+    with trial_session(known_calls, engine="builtin") as (folder, expected, session):
         files = session.files
         counted = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
         wrong = {
@@ -150,6 +148,8 @@ def _check_started_python() -> str:
 
 def _check_programs() -> str:
     """Starts a program that reads a file of known size, and looks for it in the session."""
+    if (problem := _extension.program_library_problem()) is not None:
+        return f"not seen: {problem}"
     library = _extension.program_library()
     program = shutil.which("cat")
     if program is None:
@@ -167,14 +167,14 @@ def _check_programs() -> str:
 
 def _read_by(command: list[str], *, programs: bool = False) -> tuple[int, dict[str, Any]]:
     """Gives the bytes of a known file that a session has of a program, and what it says of programs."""
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
-        folder = Path(name).resolve()
-        path = folder / "known"
-        with profile(folder / "logs", include=[f"{folder}/"], engine="builtin", programs=programs) as session:
-            path.write_bytes(bytes(FILE_BYTES))
-            subprocess.run([*command, path], stdout=subprocess.DEVNULL, check=False)
+
+    def read(folder: Path) -> None:
+        (folder / "known").write_bytes(bytes(FILE_BYTES))
+        subprocess.run([*command, folder / "known"], stdout=subprocess.DEVNULL, check=False)
+
+    with trial_session(read, engine="builtin", programs=programs) as (folder, _, session):
         files = session.files
-        known = files[files["path"] == str(path)].sum(numeric_only=True)
+        known = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
         found = int(known["POSIX_BYTES_READ"]) + int(known["TFD_COPY_READ_BYTES"])
         return found, session.meta[0].get("programs", {})
 
@@ -205,12 +205,7 @@ def _check_darshan(engine: str, library: str | None) -> list[Check]:
 
 def _darshan_session(engine: str, library: str | None) -> dict[str, Any]:
     """Records known calls, and gives the session's metadata."""
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
-        folder = Path(name).resolve()
-        with profile(
-            folder / "logs", include=[f"{folder}/"], engine=engine, darshan_library=library
-        ) as session:
-            known_calls(folder)
+    with trial_session(known_calls, engine=engine, darshan_library=library) as (_, _, session):
         return session.meta[0]
 
 

@@ -126,12 +126,20 @@ def program_library() -> Path:
     path = Path(extension_path()).with_name("libtfdarshan_programs.so")
     if not os.access(path, os.R_OK):
         raise UnsupportedPlatformError(f"{path} is not there: run `pip install --force-reinstall tfdarshan`.")
-    if any(character in str(path) for character in " :;$"):
-        raise UnsupportedPlatformError(
-            f"{path} holds a space, : ; or $, which the dynamic loader takes for something else: install "
-            "tfdarshan into another folder."
-        )
+    if (problem := program_library_problem()) is not None:
+        raise UnsupportedPlatformError(f"{problem}.")
     return path
+
+
+def program_library_problem() -> str | None:
+    """Return why the dynamic loader cannot be told the path of that library, None if it can."""
+    folder = Path(extension_path()).parent
+    if not any(character in str(folder) for character in " :;$"):
+        return None
+    return (
+        f"{folder} holds a space, : ; or $, which the dynamic loader takes for something else. To record "
+        "programs without Python, install tfdarshan into another folder"
+    )
 
 
 def text(pointer: Any) -> str:

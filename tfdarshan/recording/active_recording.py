@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.native import _bridge, _extension
+from tfdarshan.native.package_versions import check_packages
 from tfdarshan.native.versions import versions
 from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
@@ -289,6 +290,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
         TfdarshanError: Logdir, spool or platform cannot be used.
     """
     _extension.core()
+    check_packages()
     # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
     importlib.import_module("concurrent.futures.thread")
     identity = None if started_by == "tensorflow" else job_identity(os.environ, options.job)
@@ -392,11 +394,10 @@ def _why(error: Exception) -> str:
     """Gives why a session was not written.
 
     What writing needs is loaded when the session stops, for it takes the host time and memory: by then the
-    process may see other files.
+    process may see other files. A library that refuses what it finds names no module, and says why itself.
     """
-    if isinstance(error, ImportError):
-        name = error.name or reason(error)
-        return f"this process can no longer load {name}, as after chroot, seccomp or a change of user"
+    if isinstance(error, ImportError) and error.name:
+        return f"this process can no longer load {error.name}, as after chroot, seccomp or a change of user"
     return reason(error)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.native.package_versions import check_packages
 from tfdarshan.sessions.find import find_sessions, is_written, locate_session, locate_sessions, named_run
 from tfdarshan.sessions.gathered_processes import LIST
 from tfdarshan.sessions.joint_session import Joint, Rank, join_ranks
@@ -130,7 +131,9 @@ class SessionData:
 
         Raises:
             SessionDataError: There is no finished session, or its data is damaged or of a newer schema.
+            UnsupportedPlatformError: The packages that read it do not work together.
         """
+        check_packages()
         folder = named_run(Path(path))
         directory = locate_session(folder)
         joint, processes, problems = _read_session(directory, skip_damaged)

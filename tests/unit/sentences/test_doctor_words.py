@@ -12,13 +12,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from tfdarshan.doctor import hook_proof, other_programs, self_check
+from tfdarshan.doctor import (
+    hook_proof,
+    other_programs,
+    packages,
+    self_check,
+    tensorboard_start,
+    trial_session,
+)
 from tfdarshan.doctor.hook_proof import Call, Event, Trial
 from tfdarshan.doctor.self_check import FILE_BYTES, READ_BYTES, Check, run_checks
-from tfdarshan.native import _bridge, _extension
+from tfdarshan.native import _bridge, _extension, package_versions
+from tfdarshan.recording.writing import writer
 
 VERSIONS = {"tensorflow": "2.99.0", "tensorboard": "2.98.0", "darshan": "3.97.0"}
 
@@ -49,7 +59,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     ],
 )  # fmt: skip
 def test_what_is_not_installed_is_said_to_be(package, check, words, installed, monkeypatch):
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0, stdout="joined"))
+    monkeypatch.setattr(subprocess, "run", ended(0, "joined\nplugins: tfdarshan\n"))
     there = check()
     del installed[package]
 
@@ -110,7 +120,93 @@ def test_tensorboard_is_said_to_show_the_tab_if_it_does(words, installed, monkey
     ok, entries = TENSORBOARD[words]
     monkeypatch.setattr(importlib.metadata, "entry_points", entries)
 
+    monkeypatch.setattr(other_programs, "listed_plugins", lambda: ["scalars", "tfdarshan"])
+
     assert self_check._tried("tab", other_programs.check_tensorboard) == Check("tab", ok, words)
+
+
+LACKS = "Traceback\nModuleNotFoundError: No module named 'pkg_resources'\n"
+STARTED = {
+    "tensorboard 2.98.0 cannot start: ModuleNotFoundError: No module named 'pkg_resources'. "
+    "Run `pip install 'setuptools<81'`.": ended(1, "", LACKS),
+    "tensorboard 2.98.0 cannot start: ImportError: no werkzeug. "
+    "Run `pip install --force-reinstall tensorboard`.": ended(1, "", "Traceback\nImportError: no werkzeug\n"),
+    "tensorboard 2.98.0 cannot start: it ended. Run `pip install --force-reinstall tensorboard`.":
+        ended(-9, ""),
+    "tensorboard 2.98.0 did not start in 300 s: try `tensorboard --logdir .`.": hung,
+    "tensorboard 2.98.0 starts without the tab: run `tensorboard --logdir .` to see why.":
+        ended(0, "plugins: scalars graphs\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", STARTED)
+def test_a_tensorboard_that_does_not_start_is_said_to(words, installed, monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry(lambda: None))
+    monkeypatch.setattr(subprocess, "run", STARTED[words])
+
+    assert self_check._tried("tab", other_programs.check_tensorboard) == Check("tab", False, words)
+
+
+def test_the_tab_is_listed_by_a_tensorboard_that_runs():
+    assert "tfdarshan" in tensorboard_start.listed_plugins()
+
+
+def test_packages_are_named_with_their_versions():
+    assert self_check._tried("packages", packages.loaded_packages) == Check(
+        "packages", True, f"NumPy {np.__version__}, pandas {pd.__version__}, pyarrow {pa.__version__}"
+    )
+
+
+def test_packages_that_do_not_work_together_end_what_needs_them(monkeypatch):
+    # GIVEN what pip resolves for TensorFlow 2.17
+    there = {"numpy": "1.26.4", "pyarrow": "26.0.1"}
+    monkeypatch.setattr(trial_session, "profile", None)
+    monkeypatch.setattr(package_versions, "installed_version", there.get)
+    monkeypatch.setattr(self_check, "OTHER_PROGRAMS", (("TensorBoard", lambda: "is there"),))
+
+    # WHEN
+    checks = run_checks("auto")
+
+    # THEN nothing was recorded
+    assert [(check.name, check.ok) for check in checks] == [
+        ("platform", True), ("packages", False), ("TensorBoard", True),
+    ]  # fmt: skip
+    assert checks[1].finding == (
+        "pyarrow 26.0.1 needs NumPy 2, but NumPy 1.26.4 is installed: run `pip install 'pyarrow<26'`."
+    )
+
+
+def test_a_package_that_does_not_load_is_named_with_its_reason(monkeypatch):
+    # GIVEN
+    def refuse(package):
+        raise ImportError("libarrow.so.2600: no such file.")
+
+    monkeypatch.setattr(packages, "import_module", refuse)
+
+    # THEN
+    assert self_check._tried("packages", packages.loaded_packages) == Check(
+        "packages", False,
+        "numpy cannot be loaded (libarrow.so.2600: no such file): "
+        "run `pip install --force-reinstall numpy`.",
+    )  # fmt: skip
+
+
+def test_a_session_that_is_not_written_leaves_nothing_and_advises_nothing(tmp_path, monkeypatch):
+    # GIVEN a machine where nothing is written
+    def refuse(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writer, "write_session", refuse)
+    monkeypatch.setattr(trial_session, "choose_folder", lambda _: tmp_path)
+
+    # WHEN
+    found = self_check._tried("known calls", self_check._check_known_calls)
+
+    # THEN
+    assert not found.ok
+    assert found.finding.endswith(" was not written: No space left on device.")
+    assert "recover" not in found.finding
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +265,7 @@ class Recorded:
     def __init__(self, folder: Path, seen: int, unseen: list[dict[str, str]]) -> None:
         row = {"path": str(folder / "known"), "POSIX_BYTES_READ": seen, "TFD_COPY_READ_BYTES": 0}
         self.files = pd.DataFrame([row])
-        self.meta = [{"programs": {"unseen": unseen}, "attach": {"start": {"slots_patched": 7}}}]
+        self.meta: Any = [{"programs": {"unseen": unseen}, "attach": {"start": {"slots_patched": 7}}}]
 
     def __enter__(self) -> Recorded:
         return self
@@ -197,12 +293,25 @@ STATIC = [{"program": "/bin/cat", "why": "statically linked"}]
 def test_a_program_is_said_to_be_seen_if_it_is(cat, seen, unseen, words, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: cat)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: None)
-    monkeypatch.setattr(self_check, "profile", lambda logs, **_: Recorded(logs.parent, seen, unseen))
+    monkeypatch.setattr(trial_session, "profile", lambda logs, **_: Recorded(logs.parent, seen, unseen))
 
     found = self_check._tried("programs", self_check._check_programs)
 
     assert found.finding == words.replace("LIBRARY", Path(_extension.program_library()).name)
     assert found.ok == (seen == FILE_BYTES or not seen)
+
+
+def test_a_path_that_the_loader_cannot_be_told_is_no_failure(monkeypatch):
+    # GIVEN an installation in a folder whose name has a space: only programs=True needs another
+    monkeypatch.setattr(_extension, "extension_path", lambda: "/home/a user/native/_core.abi3.so")
+
+    found = self_check._tried("programs", self_check._check_programs)
+
+    assert found == Check(
+        "programs", True,
+        "not seen: /home/a user/native holds a space, : ; or $, which the dynamic loader takes for something "
+        "else. To record programs without Python, install tfdarshan into another folder",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("found", [0, 1000, FILE_BYTES])
@@ -223,7 +332,7 @@ def test_a_started_python_is_said_to_be_seen_if_it_is(found, monkeypatch):
 
 def test_counters_that_are_wrong_are_told_with_both_figures(monkeypatch):
     # GIVEN a recording that saw one byte too few, and nothing else
-    monkeypatch.setattr(self_check, "profile", lambda logs, **_: Recorded(logs.parent, FILE_BYTES - 1, []))
+    monkeypatch.setattr(trial_session, "profile", lambda logs, **_: Recorded(logs.parent, FILE_BYTES - 1, []))
 
     found = self_check._tried("known calls", self_check._check_known_calls)
 

@@ -1,0 +1,54 @@
+"""Records known calls in a session of which nothing is left, whatever becomes of it."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.errors import SessionDataError, StorageError
+from tfdarshan.options import Options
+from tfdarshan.recording.profiler import Profile, profile
+from tfdarshan.recording.spool import choose_folder
+
+PREFIX = "tfdarshan-doctor-"
+
+
+@contextmanager
+def trial_session(calls: Callable[[Path], Any], **options: Any) -> Iterator[tuple[Path, Any, Profile]]:
+    """Record calls on files in a folder; yield the folder, what the calls returned, and the session.
+
+    Folder, session and spool are removed after the block.
+
+    Args:
+        calls: What is recorded, given the folder.
+        options: The session's.
+
+    Raises:
+        StorageError: The session could not be written.
+    """
+    spools = choose_folder(Options())
+    with (
+        tempfile.TemporaryDirectory(prefix=PREFIX) as name,
+        tempfile.TemporaryDirectory(prefix=PREFIX, dir=spools) as spool,
+    ):
+        folder = Path(name).resolve()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with profile(folder / "logs", include=[f"{folder}/"], spool_dir=spool, **options) as session:
+                returned = calls(folder)
+        try:
+            session.meta  # noqa: B018
+        except SessionDataError as error:
+            raise StorageError(f"{_why([str(warning.message) for warning in said])}.") from error
+        yield folder, returned, session
+
+
+def _why(said: list[str]) -> str:
+    """Return why no session was written; not that its spool is kept, which is removed."""
+    failures = [sentence for sentence in said if " was not written: " in sentence]
+    last = failures[-1].removeprefix("tfdarshan: ") if failures else "the session was not written"
+    return last.partition(". What was recorded ")[0]
