@@ -89,11 +89,19 @@ def _running_children() -> Iterator[str]:
     """Yield the process ids of children, of their children, and so on, so many at most."""
     found = ["self"]
     for pid in found:
-        for path in Path(PROCESSES, pid, "task").glob("*/children"):
-            found += _read(str(path)).split()
+        for task in _tasks(pid):
+            found += _read(f"{PROCESSES}/{pid}/task/{task}/children").split()
         if len(found) > MOST_CHILDREN:
             break
     yield from found[1 : MOST_CHILDREN + 1]
+
+
+def _tasks(pid: str) -> list[str]:
+    """Return the threads of a process; none if it has ended, or if this one can open nothing any more."""
+    try:
+        return os.listdir(f"{PROCESSES}/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def _ticks(pid: str) -> int:
