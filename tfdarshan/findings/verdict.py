@@ -19,8 +19,13 @@ HEALTHY_SHARE = 0.05
 LITTLE_OF_IT = "This gives a little, if anything:"
 # What explains less of what steps wait for than this is no answer to what they wait for.
 PART_OF_WAIT = 0.1
-# From this share of the wait on, file calls are what was waited for.
-MUCH_OF_WAIT = 0.3
+# What to do if a part of the wait is the longest one, and no finding has a cure for it.
+WHAT_TO_DO = {
+    "storage": "no cure known here gives much of that back",
+    "page_faults": "no cure known here gives much of that back",
+    "decoding": "keep what is decoded, store it smaller, or give the job more processors",
+    "other_wait": "look for locks, generators and services that the input pipeline waits for",
+}
 LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 FIRST_BATCH = "Most of that is the wait for the first batch, which a run has once, however long it is."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
@@ -197,20 +202,20 @@ def _stands_out(findings: Sequence[Finding]) -> Finding | None:
 
 
 def _no_cure(measures: Measures) -> str:
-    """Says why no finding explains the wait: file calls are a small part of it, or no cure shortens them."""
+    """Says why no finding explains the wait, by the parts of it that `step_split` gives."""
     model = measures.model
-    calls_s = min(model.storage_s, model.most_wait_s)
-    part = percent(calls_s, model.most_wait_s)
     if model.certain and 2 * model.handed_s > model.most_wait_s:
         return (
             f"{percent(model.handed_s, model.most_wait_s)} of that to be handed a batch that is ready: "
             "no storage makes that shorter, and fewer, larger batches do."
         )
-    if calls_s < MUCH_OF_WAIT * model.most_wait_s:
-        return (
-            f"and no file call explains it ({part} of that wait): look at what else the input pipeline does, "
-            "such as decoding."
-        )
+    waits = {part.name: part for part in step_split(measures) if part.name in WHAT_TO_DO}
+    wait_s = sum(part.seconds for part in waits.values())
+    longest = max(waits.values(), key=lambda part: part.seconds)
+    part = percent(waits["storage"].seconds, wait_s)
+    if longest.name != "storage":
+        most, what = percent(longest.seconds, wait_s), longest.label.removeprefix("waiting ")
+        return f"{most} of that {what}, {part} for file calls: {WHAT_TO_DO[longest.name]}."
     if measures.slow_share <= CACHED:
         return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
     if memory_served_later(measures):
@@ -218,7 +223,7 @@ def _no_cure(measures: Measures) -> str:
             f"{part} of that for file calls of the first epoch: memory served later ones, so a longer run "
             "waits for less of its time, and no cure known here gives much of that back."
         )
-    return f"{part} of that for file calls: no cure known here gives much of that back."
+    return f"{part} of that for file calls: {WHAT_TO_DO[longest.name]}."
 
 
 def _lost(measures: Measures, first: Finding) -> str:

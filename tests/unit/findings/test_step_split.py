@@ -10,6 +10,7 @@ from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.verdict import make_verdict
+from tfdarshan.units import percent
 
 READER = 101
 
@@ -45,6 +46,24 @@ def test_processor_time_is_decoding_and_the_rest_of_the_wait_is_neither(tmp_path
     assert found["other_wait"] == pytest.approx(0.010, rel=0.02)
 
 
+def test_the_verdict_gives_file_calls_the_part_of_the_wait_that_the_bar_gives(tmp_path):
+    # GIVEN steps of 100 ms that wait 6, a reader that reads for a fifth of the time, mostly beside steps, and decodes
+    calls = [(at, at + 2, READER, "read", 0, 100_000, at * 1_000_000) for at in range(0, 2000, 10)]
+    meta = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.9}}
+    measures = measure(training(tmp_path, calls, epochs_of_steps(20, 100, 6), meta=meta))
+
+    # WHEN
+    parts = {part.name: part.seconds for part in step_split(measures)}
+    sentence = make_verdict(measures, [], []).sentence
+
+    # THEN calls that ran beside the steps were not waited for
+    calls_part, decoding_part = (percent(parts[name], 0.006) for name in ("storage", "decoding"))
+    assert parts["storage"] < 0.003 < parts["decoding"]
+    assert (
+        f"{decoding_part} of that for decoding, {calls_part} for file calls: keep what is decoded" in sentence
+    )
+
+
 def test_what_no_file_call_explains_is_not_given_to_file_calls(tmp_path):
     # GIVEN steps of 100 ms that wait 90, beside a call of 0.2 ms every 10 ms and hardly any processor time
     calls = [(at, at + 0.2, READER, "read", 0, 100_000, at * 1_000_000) for at in range(4, 2000, 10)]
@@ -54,9 +73,11 @@ def test_what_no_file_call_explains_is_not_given_to_file_calls(tmp_path):
     # WHEN
     found = {part.name: part.seconds for part in step_split(measures)}
 
-    # THEN the bar says what the verdict says
+    # THEN the verdict says what the bar says
     verdict = make_verdict(measures, [], [])
-    assert "no file call explains it (2.2 % of that wait)" in verdict.sentence
+    assert (
+        "97.8 % of that for the pipeline otherwise, 2.2 % for file calls: look for locks" in verdict.sentence
+    )
     assert found["storage"] == pytest.approx(0.002, rel=0.02)
     assert found["other_wait"] == pytest.approx(0.088, rel=0.1)
 

@@ -191,7 +191,9 @@ def _rate(found: Raw) -> str:
 def _explained(found: Raw) -> str:
     """Gives the share of the wait in which calls were running."""
     part = percent(found.union_s(found.events), found.steps["wait"].sum() / 1e9)
-    return f"({part} of that wait): look at what else the input pipeline does, such as decoding."
+    return (
+        f"{part} for file calls: look for locks, generators and services that the input pipeline waits for."
+    )
 
 
 def _opens_and_reads(found: Raw) -> tuple[float, float]:
@@ -383,7 +385,7 @@ ROWS = {
         ], of("no steps"),
     ),
     "no call explains it": Row(
-        "and no file call explains it", lambda folder: training(
+        " of that for the pipeline otherwise, ", lambda folder: training(
             folder, [(100 * n, 100 * n + 10, 1, "read", 0, 10 * MB, 0) for n in range(20)], WAITING_STEPS,
             sizes=[1000 * MB], meta={"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01}},
         ),
