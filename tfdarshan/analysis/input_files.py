@@ -18,9 +18,11 @@ SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
 # Folders of modules, wherever an interpreter or an environment is, and interpreters.
 MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"
-PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$"
+# Settings of programs, such as ~/.keras/keras.json: data sets are no single file of these kinds in a hidden folder.
+SETTINGS = r"/\.config/|/\.[^/]+/[^/]+\.(json|ya?ml|toml|ini|cfg|conf)$"
+PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$|{SETTINGS}"
 # What such names have in them.
-LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.")
+LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.", "/.")
 
 
 def input_files(files: FileTable, data_folder: str | None = None) -> Array:
@@ -51,7 +53,7 @@ def never_input(paths: Any) -> Array:
 
 
 def program_files(paths: Any) -> Array:
-    """Says which paths are programs', bool: modules, libraries and system files.
+    """Says which paths are programs', bool: modules, libraries, settings and system files.
 
     Args:
         paths: A pyarrow array of texts. Of most others a few bytes show that they are data.

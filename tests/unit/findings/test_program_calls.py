@@ -37,6 +37,9 @@ PROGRAMS = [
     "/opt/cuda/libcudart.so",
     "/usr/share/zoneinfo/UTC",
     "/etc/passwd",
+    "/home/me/.keras/keras.json",
+    "/nfs/me/.config/app/state",
+    "/data/.dvc/lock.yaml",
 ]
 DATA = [
     "/data/python/shard-0001",
@@ -47,6 +50,10 @@ DATA = [
     "/data/model.pth",
     "/home/me/job",
     "/data/pyvenv.cfg.txt",
+    "/home/me/.keras/datasets/mnist.npz",
+    "/home/me/.keras/mnist.npz",
+    "/home/me/.cache/hub/labels.json",
+    "/data/labels.json",
     "(no file)",
 ]
 

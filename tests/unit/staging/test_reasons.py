@@ -285,6 +285,6 @@ def test_why_files_are_left_out():
         "renamed, replaced or deleted in the session": 1,
         "beyond the profiler's memory cap, so not told apart": 1,
         "no file with a path of its own": 1,
-        "programs, libraries, system folders (--slow DIR looks at what is below it)": 1,
+        "programs, settings, libraries, system folders (--slow DIR looks at what is below it)": 1,
         "on the fast tier already, below /fast": 1,
     }
