@@ -18,7 +18,7 @@ SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
 # Folders of modules, wherever an interpreter or an environment is, and interpreters.
 MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"
-# Settings of programs, such as ~/.keras/keras.json: data sets are no single file of these kinds in a hidden folder.
+# Settings of programs, such as ~/.keras/keras.json.
 SETTINGS = r"/\.config/|/\.[^/]+/[^/]+\.(json|ya?ml|toml|ini|cfg|conf)$"
 PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$|{SETTINGS}"
 # What such names have in them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.cache_place import behind, draws, kept
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
+from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.staging.candidate import databases
@@ -212,10 +213,22 @@ def reads_by_workers(measures: Measures) -> bool:
     return "torch" in measures.versions and measures.summary.processes > 1
 
 
+def starts_workers_anew(measures: Measures) -> bool:
+    """Says whether the workers that read the input end with each epoch, and keep nothing for the next."""
+    return reads_by_workers(measures) and _workers(measures).started_anew
+
+
 def _with_workers(measures: Measures, readers: int) -> tuple[str, str]:
-    """Gives the DataLoader with so many workers, and as it is: each other process is a worker."""
+    """Gives the DataLoader with so many workers, and as it is."""
     loader = "loader = DataLoader(dataset, batch_size=batch_size, num_workers={})"
-    return loader.format(readers), loader.format(measures.summary.processes - 1)
+    return loader.format(readers), loader.format(_workers(measures).at_a_time)
+
+
+def _workers(measures: Measures) -> WorkerLives:
+    """Gives the worker processes; where none is known for one, each process but the main one is."""
+    others = measures.summary.processes - 1
+    found = worker_lives(measures.run.session.meta)
+    return found if found.started else WorkerLives(others, others)
 
 
 def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
@@ -243,7 +256,7 @@ def read_ahead(measures: Measures) -> Cure:
     if reads_by_workers(measures) and pipeline is None:
         return Cure(
             f"{what} Each worker of the DataLoader then has 4 batches ready.",
-            f"{_with_workers(measures, measures.summary.processes - 1)[1][:-1]}, prefetch_factor=4)",
+            f"{_with_workers(measures, 1)[1][:-1]}, prefetch_factor=4)",
             _with_workers(measures, 1)[1],
         )
     if pipeline is None and not reads_by_tf_data(measures):
@@ -272,7 +285,7 @@ def keep_in_memory(measures: Measures) -> Cure:
             f"{USUAL.statement}.shuffle(len(paths))",
         )
     if pipeline is None or pipeline.reader is None:
-        return _cached_calls(f"{what} read() gives what is in a file.", "read", "path")
+        return _cached_calls(measures, f"{what} read() gives what is in a file.", "read", "path")
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
@@ -301,8 +314,11 @@ def _not_behind(drawing: Stage) -> str:
     return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
 
 
-def _cached_calls(what: str, function: str, argument: str) -> Cure:
+def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Cure:
     """Words it for a Python function that is called with the same arguments in each epoch."""
+    if starts_workers_anew(measures):
+        what += " Workers end with each epoch: read before the first one, and have them inherit that."
+        return Cure(what, f"samples = {{{argument}: {function}({argument}) for {argument} in {argument}s}}")
     head = f"def {function}({argument}):"
     return Cure(what, f"@functools.cache\n{head}", head)
 
@@ -411,7 +427,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     if pipeline is not None and decoder.name == GENERATOR:
         return _cached_after(what, pipeline)
     if pipeline is None and not reads_by_tf_data(measures):
-        return _cached_calls(f"{what} read() decodes, too.", "read", "path")
+        return _cached_calls(measures, f"{what} read() decodes, too.", "read", "path")
     if pipeline is None:
         return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
     place = behind(pipeline, decoder)
@@ -437,7 +453,7 @@ def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
     reader = reading[1].reader if len(reading) > 1 else None
     if reader is None or reader.name == GENERATOR:
         if keep:
-            return _cached_calls("Keep the validation set in memory.", "read_validation", "path")
+            return _cached_calls(measures, "Keep the validation set in memory.", "read_validation", "path")
         return Cure(
             f"Read the validation set with {readers} calls at a time.",
             f"samples = concurrent.futures.ThreadPoolExecutor({readers}).map(read_validation, paths)",

@@ -11,6 +11,7 @@ from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.part_of_calls import part_of
+from tfdarshan.findings.pipeline_api import keep_in_memory, reads_in_python, starts_workers_anew
 from tfdarshan.findings.read_behind_opens import read_behind_opens
 from tfdarshan.findings.stat_storm import stats_of_opens
 from tfdarshan.findings.usual_calls import usual_share
@@ -26,7 +27,7 @@ SURE, LIKELY = (0.5, 8.0), (0.95, 2.0)
 MOST_SURE = 0.93
 CURE = Cure(
     "Open each file once and keep it open, or keep what was read in memory.",
-    "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once; or dataset.cache()",
+    "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once",
 )
 
 
@@ -83,10 +84,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
         unit=measures.model.unit,
         cost_s=gain.saved_s,
         stall_s=stall_s,
-        cure=CURE,
+        cure=_cure(measures),
         gain=gain,
         not_worth="with more files than may be open at a time (ulimit -n): then put them into shards",
     )
+
+
+def _cure(measures: Measures) -> Cure:
+    """Words how to open files less often: tf.data, and a worker that ends with its epoch, keep none open."""
+    keeps_open = reads_in_python(measures) and not starts_workers_anew(measures)
+    return CURE if keeps_open else keep_in_memory(measures)
 
 
 def _left_of_opens(share: float, times: float) -> float:
@@ -129,5 +136,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{plural(opens, 'open')} of {plural(files, 'file')}{by}.",
         evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
         most_s=data.file_time.meta_s,
-        cure=CURE,
+        cure=_cure(measures),
     )
