@@ -109,7 +109,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         self._batches, self._epochs = _range("batches", batches), _range("epochs", epochs)
         self._recorder = Profile(logdir, **options)
         self._recorder.started_by = "keras"
-        self._batch = 0
+        self._batch = self._epoch = 0
         self._recording = False
         self.session: Profile | None = None
 
@@ -124,6 +124,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
 
         So what other callbacks do at its end, such as a checkpoint, belongs to it wherever they are listed.
         """
+        self._epoch = epoch + 1
         if self._epochs is None:
             return
         if epoch + 1 > self._epochs[1]:
@@ -137,7 +138,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         if self._batches is not None and self._batch == self._batches[0]:
             self._start()
         if self._recording:
-            begin_step(self._batch, SOURCE)
+            begin_step(self._batch, SOURCE, self._epoch)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
         """Ends a step, and the session with the last batch."""

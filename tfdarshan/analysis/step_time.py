@@ -108,7 +108,7 @@ def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
         `compute_ns` (the rest of the step), `io_ns` (wall clock: at least one call was running); of it
         `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), and
         `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
-        `input_wait_known` (bool).
+        `input_wait_known` (bool); `epoch`, -1 if unknown.
     """
     start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
     step = np.maximum(end - start, 0)
@@ -127,7 +127,8 @@ def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
     exposed = np.minimum(io, wait)
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
-    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}, index=index)
+    named = dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}
+    return pd.DataFrame(named | {"epoch": _column(steps, "epoch", -1)}, index=index)
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:

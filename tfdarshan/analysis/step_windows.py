@@ -28,11 +28,13 @@ class StepWindows:
         start_ns: Starts.
         end_ns: Ends.
         wait_end_ns: Ends of the waits for input, which begin with their steps; None if unknown.
+        epoch: Epochs that they are of, -1 where that is unknown; None if it is of all.
     """
 
     start_ns: Array
     end_ns: Array
     wait_end_ns: Array | None
+    epoch: Array | None = None
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -166,7 +168,9 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     judged = _judged(start, wait)
     start, end, wait = start[judged], end[judged], wait[judged]
     known = bool((wait >= 0).all())
-    return StepWindows(start, end, start + np.minimum(wait, end - start) if known else None)
+    epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
+    waits_end = start + np.minimum(wait, end - start) if known else None
+    return StepWindows(start, end, waits_end, None if epoch is None or (epoch < 0).all() else epoch)
 
 
 def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:

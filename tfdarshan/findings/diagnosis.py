@@ -39,7 +39,7 @@ from tfdarshan.findings.same_seconds import say_same_seconds
 from tfdarshan.findings.served_once import cache_served_later
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
-from tfdarshan.findings.verdict import Verdict, is_healthy, make_verdict
+from tfdarshan.findings.verdict import Verdict, first_alone, is_healthy, make_verdict
 from tfdarshan.partials.serial import SERIAL, Runner
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
     little = _worth_a_word(made, found, measures)
     verdict = _of_rank(make_verdict(measures, found, unknown, cured, trial, little), measures)
     summary = measures.summary
-    verdict = _beside_others(verdict, summary.others_share)
+    verdict = replace(_beside_others(verdict, summary.others_share), epochs=first_alone(measures))
     programs = summary.coverage.programs
     span, parts = summary.trace_span, step_split(measures)
     windows = measures.windows

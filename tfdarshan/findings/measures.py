@@ -16,6 +16,7 @@ from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.contention import Contention, contention_of
 from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
 from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.epoch_waits import HARDLY, EpochWaits, epoch_waits
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.first_pass import waited_after_s
@@ -63,8 +64,8 @@ LEAST_SHARE = 0.02
 # Where the page cache serves the input, its calls are the processors' work: other load makes them longer.
 LEAST_CACHED_SHARE = 0.05
 CACHED = 0.1
-# An input that was read so many times has later epochs, which hardly wait with such a share of all waits.
-SEVERAL, HARDLY = 1.5, 0.1
+# An input that was read so many times has later epochs.
+SEVERAL = 1.5
 # A session of fewer steps, or that is shorter, says nothing about the next one.
 LEAST_STEPS, LEAST_S = 5, 0.1
 # What of the first batch's wait no cure shortens: lower bound, expectation, upper bound of the gain.
@@ -320,6 +321,11 @@ class Measures:
         return (
             None if through_ns is None or self.windows is None else waited_after_s(self.windows, through_ns)
         )
+
+    @cached_property
+    def epoch_waits(self) -> EpochWaits | None:
+        """What the first epoch waited, and what later ones did; None of one epoch, or where it is unknown."""
+        return epoch_waits(self.windows, self.facts.stored.first_pass_ends_ns)
 
     @property
     def later_epochs_hardly_wait(self) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.epoch_waits import HARDLY
 from tfdarshan.analysis.in_order.pause_calls import PauseReading
-from tfdarshan.findings.measures import HARDLY, SEVERAL, Measures
+from tfdarshan.findings.measures import SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.staging.candidate import SLOW_OPEN_S
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tfdarshan.analysis.epoch_waits import EpochWaits
 from tfdarshan.findings.best_cure import why_better
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import CACHED, LEAST_SHARE, Measures
@@ -30,7 +31,7 @@ LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 FIRST_BATCH = "Most of that is the wait for the first batch, which a run has once, however long it is."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
-FIRST_EPOCH = "in the first epoch: memory served later ones. No cure is certain"
+FIRST_EPOCH = "memory served later ones. No cure is certain"
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
@@ -51,6 +52,7 @@ class Verdict:
         why: The sentence without the cure.
         cause: The name of the finding that costs most, "" if there is none: `finding`, or another one if a
             cure of something else is the better one.
+        epochs: What the first epoch and later ones wait, if only the first one waits for input.
     """
 
     sentence: str
@@ -61,6 +63,7 @@ class Verdict:
     record: str = ""
     why: str = ""
     cause: str = ""
+    epochs: EpochWaits | None = None
 
     def __str__(self) -> str:
         return self.sentence
@@ -116,25 +119,26 @@ def make_verdict(
         why = " ".join([*doubts, _lost(measures, held_up), *said])
         text, name, gain = " ".join([why, *_cure(held_up)]), held_up.name, held_up.gain
         return Verdict(text, "unknown", model.wait_share, name, gain, "", why, name)
-    waits = percent(model.wait_share, 1)
+    waits = _waits(measures)
     healthy = is_healthy(measures)
     if trial is not None and model.wait_share >= HEALTHY_SHARE:
-        lost = f"{waits} of step time waits for input, {FIRST_EPOCH}."
+        when = "" if first_alone(measures) else ", in the first epoch"
+        lost = f"{waits}{when}: {FIRST_EPOCH}."
         why = " ".join([*doubts, f"{lost} One is worth a trial, because {trial.title}."])
         text = " ".join([why, *_cure(trial)])
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)
     if little is not None and _explains_little(little, measures):
-        why = " ".join([*doubts, f"{waits} of step time waits for input, {_no_cure(measures)}"])
+        why = " ".join([*doubts, f"{waits}, {_no_cure(measures)}"])
         text = " ".join([why, LITTLE_OF_IT, *_cure(little)])
         return Verdict(text, "unknown", model.wait_share, little.name, None, "", why, little.name)
     if little is not None:
-        well = f"Healthy: {waits} of step time waits for input. " if healthy else ""
+        well = f"Healthy: {waits}. " if healthy else ""
         why = " ".join([*doubts, well + _lost(measures, little), *_why_little(little, measures)])
         text = " ".join([why, *_cure(little)])
         state = "healthy" if healthy else "unknown"
         return Verdict(text, state, model.wait_share, little.name, little.gain, "", why, little.name)
     if healthy:
-        text = f"Healthy: {waits} of step time waits for input; no change of the file I/O is worth it."
+        text = f"Healthy: {waits}; no change of the file I/O is worth it."
         return Verdict(" ".join([*doubts, text]), "healthy", model.wait_share, "", None)
     if model.wait_share < HEALTHY_SHARE:
         share = percent(_own_s(measures), model.unit_s)
@@ -143,9 +147,25 @@ def make_verdict(
             "gives much of that back."
         )
         return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, "", None)
-    text = f"{waits} of step time waits for input, {_no_cure(measures)}"
+    text = f"{waits}, {_no_cure(measures)}"
     name = "input_bound"
     return Verdict(" ".join([*doubts, text]), "unknown", model.wait_share, name, None, cause=name)
+
+
+def first_alone(measures: Measures) -> EpochWaits | None:
+    """Gives what epochs wait if the first one alone waits: then the mean is true of none."""
+    found = measures.epoch_waits
+    waits = found is not None and found.first_share >= HEALTHY_SHARE and found.later_hardly_wait
+    return found if waits else None
+
+
+def _waits(measures: Measures) -> str:
+    """Words how much of the steps' time waits for input."""
+    found = first_alone(measures)
+    if found is None:
+        return f"{percent(measures.model.wait_share or 0.0, 1)} of step time waits for input"
+    first, later = percent(found.first_share, 1), percent(found.later_share, 1)
+    return f"{first} of epoch {found.first} waits for input (later epochs: {later})"
 
 
 def is_healthy(measures: Measures) -> bool:
@@ -232,7 +252,7 @@ def _lost(measures: Measures, first: Finding) -> str:
     lost = percent(first.cost_share, 1)
     if share is not None and share >= LEAST_SHARE and first.stall_s < first.cost_s:
         part = percent(min(first.cost_s - first.stall_s, model.most_wait_s), model.most_wait_s)
-        return f"{percent(share, 1)} of step time waits for input, {part} of that because {first.title}."
+        return f"{_waits(measures)}, {part} of that because {first.title}."
     of = "step time" if model.unit == "step" else "the session"
     if not model.certain and first.stall_s < first.cost_s:
         doubt = f"if that is waited for: {measures.why_no_wait}"

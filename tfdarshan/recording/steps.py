@@ -37,6 +37,7 @@ class Mark:
     input_wait_ns: int = UNKNOWN
     rchar: int = UNKNOWN
     read_bytes: int = UNKNOWN
+    epoch: int = UNKNOWN
 
     def end(self, now: int, reads: Reads | None) -> None:
         """Ends the step, if it still lasts."""
@@ -59,7 +60,7 @@ class StepLog:
         self.left_out = 0
         self._kernel_reads = kernel_reads
 
-    def begin(self, number: int | None, source: str) -> Mark | None:
+    def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark | None:
         """Begins a step and ends the one before, if it still lasts."""
         full = len(self.marks) >= MAX_STEPS
         reads = None if full and self._newest_ended() else self._kernel_reads()
@@ -70,7 +71,7 @@ class StepLog:
             return None
         if number is None:
             number = self.marks[-1].number + 1 if self.marks else 0
-        self.marks.append(Mark(number, source, now, reads))
+        self.marks.append(Mark(number, source, now, reads, epoch=epoch))
         return self.marks[-1]
 
     def end(self) -> None:
@@ -91,7 +92,7 @@ class StepLog:
         if not self.marks:
             return {}
         rows = [
-            [m.number, m.start_ns, m.end_ns, m.input_wait_ns, m.source, m.rchar, m.read_bytes]
+            [m.number, m.start_ns, m.end_ns, m.input_wait_ns, m.source, m.rchar, m.read_bytes, m.epoch]
             for m in self.marks
         ]
         return {"steps": {"rows": rows, "left_out": self.left_out}}
@@ -152,10 +153,10 @@ class step:  # noqa: N801 - reads as a function where it is used
                 self._mark.input_wait_ns = max(self._mark.input_wait_ns, 0) + time.time_ns() - began
 
 
-def begin_step(number: int, source: str) -> None:
-    """Begins a step of a framework that says when."""
+def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:
+    """Begins a step of a framework that says when, and of which epoch it is, from 1 on."""
     if _log is not None:
-        _log.begin(number, source)
+        _log.begin(number, source, epoch)
 
 
 def end_step() -> None:

@@ -190,6 +190,7 @@ class StepShape(Struct, frozen=True, array_like=True):
     source: str
     rchar: Integer = -1
     read_bytes: Integer = -1
+    epoch: Integer = -1
 
 
 class StepsShape(Struct, frozen=True):

@@ -95,6 +95,7 @@ OVERVIEW_COLUMNS = (
 
 STEP_COLUMNS = (
     Column("step", "int64", "", "step number"),
+    Column("epoch", "int64", "", "epoch that it is of, from 1 on, -1 if unknown"),
     Column("start_ns", "int64", "ns", "start of the step since the session's start"),
     Column("end_ns", "int64", "ns", "end of the step since the session's start"),
     Column("input_wait_ns", "int64", "ns", "time the job waited for its next batch, -1 if unknown"),

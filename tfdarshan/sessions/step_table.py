@@ -43,8 +43,8 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """Gives the steps without their I/O, for which all calls would be read.
 
     Returns:
-        One row per step: `step`, `start_ns`, `end_ns`, `input_wait_ns`, `rchar`, `read_bytes` and `source`
-        as `schema.STEP_COLUMNS`.
+        One row per step: `step`, `epoch`, `start_ns`, `end_ns`, `input_wait_ns`, `rchar`, `read_bytes` and
+        `source` as `schema.STEP_COLUMNS`.
     """
     import pandas as pd
 
@@ -61,16 +61,18 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
     owner = processes[0]
     waits = _waits(owner)
     rows = _marked(owner) or _traced(waits)
-    columns = list(zip(*rows, strict=True)) or [()] * 7
-    number, start, end, told_wait, source, rchar, read_bytes = columns
+    columns = list(zip(*rows, strict=True)) or [()] * 8
+    number, start, end, told_wait, source, rchar, read_bytes, told_epoch = columns
     start_ns, end_ns = np.array(start, np.int64), np.array(end, np.int64)
-    wait_ns = np.array(told_wait, np.int64)
+    wait_ns, epoch = np.array(told_wait, np.int64), np.array(told_epoch, np.int64)
     if waits is not None:
+        epoch = np.where(epoch == UNKNOWN, waits.epochs_by(end_ns), epoch)
         within = _covered_between(waits.start_ns, waits.end_ns, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
     return {
         "step": np.array(number, np.int64),
+        "epoch": epoch,
         "start_ns": start_ns,
         "end_ns": end_ns,
         "input_wait_ns": wait_ns,
@@ -120,7 +122,15 @@ def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
 def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
     origin_ns = int(owner.meta.get("origin_realtime_ns") or 0)
     return [
-        (row[0], row[1] - origin_ns, row[2] - origin_ns, row[3], row[4], *_kernel_figures(row))
+        (
+            row[0],
+            row[1] - origin_ns,
+            row[2] - origin_ns,
+            row[3],
+            row[4],
+            *_kernel_figures(row),
+            _epoch_of(row),
+        )
         for row in owner.meta.get("steps", {}).get("rows", [])
     ]
 
@@ -130,10 +140,15 @@ def _kernel_figures(row: list[Any]) -> list[int]:
     return row[5:7] if len(row) > 6 else [UNKNOWN, UNKNOWN]
 
 
+def _epoch_of(row: list[Any]) -> int:
+    """Gives what Keras said; sessions of earlier versions have nothing."""
+    return row[7] if len(row) > 7 else UNKNOWN
+
+
 def _traced(waits: BatchWaits | None) -> list[tuple[Any, ...]]:
     return [
-        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE, UNKNOWN, UNKNOWN)
-        for number, (start_ns, end_ns) in enumerate([] if waits is None else waits.steps)
+        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE, UNKNOWN, UNKNOWN, epoch)
+        for number, (start_ns, end_ns, epoch) in enumerate([] if waits is None else waits.steps)
     ]
 
 

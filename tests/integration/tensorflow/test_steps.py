@@ -82,6 +82,15 @@ def test_recorded_epoch_has_its_batches(folder):
     assert found["input_wait_ns"].tolist() == [-1] * BATCHES
 
 
+def test_steps_say_of_which_epoch_they_are(folder):
+    # THEN Keras says it, or each epoch's iterator, without the validation set's
+    assert steps(folder / "batches")["epoch"].tolist() == [2] * 4
+    assert steps(folder / "saved at the end")["epoch"].tolist() == [2] * BATCHES + [3] * BATCHES
+    validated = steps(folder / "validated")["epoch"]
+    assert (validated[:BATCHES] == 1).all()
+    assert sorted(set(validated)) == [1, 2]
+
+
 def test_whole_training_is_recorded_by_default(folder):
     session = tfdarshan.open_session(folder / "all")
     assert len(session.steps) == BATCHES

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,8 @@ def test_workers_of_all_epochs_are_not_added_up(meta, lives):
 def with_workers(tmp_path, meta):
     """Gives a job of PyTorch whose workers are these."""
     measures = measure(of_tf_data(tmp_path, readers=2, versions={"torch": "2.8.0"}))
-    run = replace(measures.run, session=SimpleNamespace(meta=meta))
+    session: Any = SimpleNamespace(meta=meta)
+    run = replace(measures.run, session=session)
     return replace(measures, run=run, summary=replace(measures.summary, processes=len(meta)))
 
 

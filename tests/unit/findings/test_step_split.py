@@ -47,7 +47,7 @@ def test_processor_time_is_decoding_and_the_rest_of_the_wait_is_neither(tmp_path
 
 
 def test_the_verdict_gives_file_calls_the_part_of_the_wait_that_the_bar_gives(tmp_path):
-    # GIVEN steps of 100 ms that wait 6, a reader that reads for a fifth of the time, mostly beside steps, and decodes
+    # GIVEN steps of 100 ms that wait 6, beside which a reader reads for a fifth of the time, and decodes
     calls = [(at, at + 2, READER, "read", 0, 100_000, at * 1_000_000) for at in range(0, 2000, 10)]
     meta = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.9}}
     measures = measure(training(tmp_path, calls, epochs_of_steps(20, 100, 6), meta=meta))

@@ -44,9 +44,32 @@ def test_a_pass_over_a_validation_set_is_no_step():
 
     # THEN each epoch's batches are steps, the last one up to where validation asks
     assert waits.between.tolist() == [*[False] * 10, *[True] * 5] * 2
-    assert [(start // MS, end // MS) for start, end in waits.steps] == [
+    assert [(start // MS, end // MS) for start, end, _ in waits.steps] == [
         (begin + 32 * n, begin + 32 * (n + 1)) for begin in (0, 320 + 55) for n in range(10)
     ]
+
+
+@pytest.mark.parametrize(
+    ("turns", "epochs"),
+    [
+        ([EPOCH, EPOCH], [1] * 10 + [2] * 10),
+        ([EPOCH, PASS, EPOCH, PASS], [1] * 10 + [-1] * 5 + [2] * 10 + [-1] * 5),
+        # validation after the last epoch alone is no epoch
+        ([EPOCH, EPOCH, PASS], [1] * 10 + [2] * 10 + [-1] * 5),
+        # who makes an iterator for each batch has no epochs
+        ([(TRAINING, 1, TRAIN)] * 4, [-1] * 4),
+    ],
+)
+def test_an_iterator_is_an_epoch(turns, epochs):
+    assert batch_waits(asked(*turns)).epoch.tolist() == epochs
+
+
+def test_data_sets_that_are_trained_on_together_have_no_epochs():
+    # GIVEN batches of two iterators in turn, two of each at a time
+    batches = [AskedBatch(n * 30 * MS, (n * 30 + 2) * MS, n // 2 % 2, TRAINING) for n in range(12)]
+
+    # THEN
+    assert batch_waits(batches).epoch.tolist() == [-1] * 12
 
 
 @pytest.mark.parametrize(

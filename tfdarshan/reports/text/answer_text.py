@@ -60,7 +60,8 @@ def step_bar(diagnosis: Diagnosis, paint: Paint) -> list[str]:
         for part in parts
         if part.seconds >= LEAST_SHARE * whole_s
     )
-    return [f"{head}[{drawn}]", *wrap(legend, paint.width, "  ")]
+    of_what = "" if diagnosis.verdict.epochs is None else "all epochs together: "
+    return [f"{head}[{drawn}]", *wrap(of_what + legend, paint.width, "  ")]
 
 
 def _marks(parts: tuple[StepPart, ...], width: int) -> str:

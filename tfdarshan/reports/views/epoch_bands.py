@@ -1,7 +1,8 @@
 """Parts of a training: its epochs where the session shows them, else its steps up to a longer break.
 
-No step says which epoch it is of. Epochs are told where the input was read a whole number of times and the
-steps come in as many parts of one length: parts between breaks, or, if nothing breaks them, equal parts.
+Steps say which epoch they are of if an iterator or Keras does. Else epochs are told where the input was read
+a whole number of times and the steps come in as many parts of one length: parts between breaks, or, if
+nothing breaks them, equal parts.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ def epoch_bands(steps: pd.DataFrame, passes: float | None) -> list[Band]:
     if len(steps) == 0:
         return []
     steps = steps.sort_values("start_ns", kind="stable")
+    if "epoch" in steps and (steps["epoch"] > 0).all():
+        parts = [part for _, part in steps.groupby("epoch")][:MOST_BANDS]
+        return [_band(part, int(part["epoch"].iloc[0])) for part in parts]
     cuts = [0, *_breaks(steps), len(steps)]
     epochs = round(passes) if passes and abs(passes - round(passes)) <= WHOLE_WITHIN * passes else 0
     if len(cuts) == 2 and epochs > 1:

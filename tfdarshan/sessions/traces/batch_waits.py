@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.sessions.schema import UNKNOWN
 
 # Evaluation goes forward alone, a third of what a training step computes: with less than this share of it, a
 # data set's batches are not trained on.
@@ -42,17 +43,27 @@ class BatchWaits:
         start_ns: Where they begin.
         end_ns: Where they end.
         between: Which are of a data set that is gone through between epochs, such as a validation set: bool.
+        epoch: Of which epoch each is, from 1 on: an iterator has one. UNKNOWN where nobody can tell, int64.
     """
 
     start_ns: Array
     end_ns: Array
     between: Array
+    epoch: Array
 
     @property
-    def steps(self) -> list[tuple[int, int]]:
-        """Start and end of each step: from one wait to the next one, but not of what is between epochs."""
-        starts, between = self.start_ns.tolist(), self.between.tolist()
-        return [(starts[place], starts[place + 1]) for place in range(len(starts) - 1) if not between[place]]
+    def steps(self) -> list[tuple[int, int, int]]:
+        """Start, end and epoch of each step: from one wait to the next, but not of what is between epochs."""
+        starts, epoch = self.start_ns.tolist(), self.epoch.tolist()
+        trained = np.flatnonzero(~self.between[:-1]).tolist()
+        return [(starts[place], starts[place + 1], epoch[place]) for place in trained]
+
+    def epochs_by(self, at_ns: Array) -> Array:
+        """Return the epoch of the batch that was last asked for before each time, UNKNOWN of none."""
+        trained = np.flatnonzero(~self.between)
+        place = np.searchsorted(self.start_ns[trained], at_ns) - 1
+        epoch = np.append(self.epoch[trained], UNKNOWN)
+        return epoch[place]
 
 
 def batch_waits(asked: Sequence[AskedBatch]) -> BatchWaits:
@@ -68,7 +79,29 @@ def batch_waits(asked: Sequence[AskedBatch]) -> BatchWaits:
     start, end = (
         np.array([getattr(one, name) for one in merged], np.int64) for name in ("start_ns", "end_ns")
     )
-    return BatchWaits(start, end, _between(merged, start, end))
+    between = _between(merged, start, end)
+    return BatchWaits(start, end, between, _epochs(merged, between))
+
+
+def _epochs(asked: Sequence[AskedBatch], between: Array) -> Array:
+    """Number the iterators over what is trained on, in the order of time.
+
+    An iterator that ends is followed by the next epoch's. Iterators that take turns are data sets that are
+    trained on together, and one for each batch is a way to ask for it: then nobody knows. Another data set is
+    gone through in no epoch of the first.
+    """
+    epoch = np.full(len(asked), UNKNOWN)
+    trained = np.flatnonzero(~between)
+    turns = [list(turn) for _, turn in groupby(trained.tolist(), key=lambda place: asked[place].iterator)]
+    first = [asked[turn[0]] for turn in turns]
+    in_turn = len({batch.iterator for batch in first}) < len(first)
+    short = any(len(turn) < FEWEST_BATCHES for turn in turns[:-1])
+    if in_turn or short or any(batch.iterator is None for batch in first):
+        return epoch
+    epochs = [turn for turn, batch in zip(turns, first, strict=True) if batch.looks == first[0].looks]
+    for number, turn in enumerate(epochs, 1):
+        epoch[turn] = number
+    return epoch
 
 
 @dataclass(frozen=True)

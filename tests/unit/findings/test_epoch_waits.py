@@ -1,0 +1,72 @@
+"""A job whose later epochs memory serves is told by epoch: the mean is true of none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.test_served_once import two_epochs
+from tfdarshan.analysis.epoch_waits import EpochWaits
+from tfdarshan.reports.views.view_source import Source
+from tfdarshan.session import open_session
+
+KB = 1_000
+STEPS, STEP_MS = 20, 100
+
+
+def cached(logdir, *, later_ms=0.5, epochs=(1, 2, 3), marked=True):
+    """Gives three epochs: the first waits 74 ms a step for reads, the others for a batch of a cache()."""
+    calls = [(STEP_MS * n, STEP_MS * n + 74, 1, "pread", n, 100 * KB) for n in range(STEPS)]
+    first = epochs_of_steps(STEPS, STEP_MS, 74)
+    steps = [
+        *first,
+        *((begin, end, later_ms) for begin, end, _ in epochs_of_steps(3 * STEPS, STEP_MS, 1)[STEPS:]),
+    ]
+    paths = [f"/data/{n}" for n in range(STEPS)]
+    session = training(logdir, calls, steps, paths=paths, sizes=[100 * KB] * STEPS)
+    (path,) = session.path.glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    if marked:
+        rows = meta["steps"]["rows"]
+        meta["steps"]["rows"] = [[*row[:5], -1, -1, epochs[n // STEPS]] for n, row in enumerate(rows)]
+    path.write_text(json.dumps(meta))
+    return open_session(session.path)
+
+
+def test_each_epoch_is_told_where_the_first_one_alone_waits(tmp_path):
+    # GIVEN epochs that Keras marked
+    session = cached(tmp_path)
+
+    # THEN the verdict, its figures, the bar and the tab's bands tell them apart
+    assert session.verdict.sentence.startswith("74.0 % of epoch 1 waits for input (later epochs: 0.5 %)")
+    assert session.verdict.epochs == EpochWaits(1, pytest.approx(0.74), pytest.approx(0.005))
+    assert session.steps["epoch"].tolist() == [1] * STEPS + [2] * STEPS + [3] * STEPS
+    assert "  all epochs together: # waiting for file calls" in session.summary()
+    assert [band.label for band in Source(session).bands] == ["epoch 1", "epoch 2", "epoch 3"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        # a session that began with the third epoch
+        ({"epochs": (3, 4, 5)}, "74.0 % of epoch 3 waits for input (later epochs: 0.5 %)"),
+        # epochs that wait alike
+        ({"later_ms": 40}, "51.3 % of step time waits for input"),
+        # nobody knows of epochs
+        ({"marked": False}, "25.0 % of step time waits for input"),
+    ],
+)
+def test_other_jobs_are_told_what_all_steps_wait(tmp_path, more, words):
+    assert cached(tmp_path, **more).verdict.sentence.startswith(words)
+
+
+def test_files_that_are_read_again_begin_an_epoch(tmp_path):
+    # GIVEN files that memory serves in a second epoch, and steps that say nothing of epochs
+    session = two_epochs(tmp_path, first_ms=60.0, later_ms=0.01)
+
+    # THEN
+    assert session.steps["epoch"].tolist() == [-1] * len(session.steps)
+    assert session.verdict.epochs.first == 1
+    assert " of epoch 1 waits for input (later epochs: " in session.verdict.sentence
