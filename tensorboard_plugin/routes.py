@@ -13,6 +13,7 @@ from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.empty_views import empty_views
 from tfdarshan.reports.views.files_view import MOST_ROWS, FileQuery, file_page, files_table, files_view
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.overview_view import bandwidth_panels, beginning_panels
@@ -130,6 +131,7 @@ class Routes:
         return {
             "state": "complete",
             **({"more": _after(part)} if part != ALL else {}),
+            **({"empty": empty_views(source)} if name == "overview" and part == ALL else {}),
             **({"verdict": as_json(self._list.verdict(listed.path))} if part == BEGINNING else {}),
             "processes": source.cached(
                 "_choices", lambda: process_choices(source.whole.processes, source.named)
@@ -169,15 +171,18 @@ class Routes:
             }
 
     def compare(self, arguments: Arguments) -> Answer:
-        """Gives two sessions side by side."""
-        first, lock = self._source(arguments)
-        second, other_lock = self.store.source(_text(arguments, "other"), None)
+        """Gives two sessions side by side; unless the first is named, the nearest of the second's command."""
+        other = _text(arguments, "other")
+        name = arguments.get("session") or self._list.nearest(self.store.find(other))
+        first, lock = self._source({**arguments, "session": name})
+        second, other_lock = self.store.source(other, None)
         # Locks are always taken in the same order.
         locks = sorted({id(held): held for held in (lock, other_lock)}.items())
         try:
             for _, held in locks:
                 held.acquire()
             return {
+                "session": name,
                 "banner": as_json(banner(first, second)),
                 "panels": as_json(compare_view(first, second)),
             }

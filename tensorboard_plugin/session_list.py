@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
+from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
+from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.list_text import why
 from tfdarshan.reports.views.panel import Headline, Panel
 from tfdarshan.sessions.catalogue import (
@@ -26,7 +28,7 @@ from tfdarshan.sessions.catalogue import (
 )
 from tfdarshan.units import human_seconds, human_times, percent, started_at
 
-from .session_store import LIST_SECONDS, SessionStore, open_readable
+from .session_store import LIST_SECONDS, Listed, SessionStore, open_readable
 
 LOOK_S, MOST_SEGMENTS = 0.5, 200_000
 Verdicts = dict[Path, KeptVerdict]
@@ -79,6 +81,19 @@ class SessionList:
         found = None if session is None else KeptVerdicts(self._logdir).get(session)
         return [] if found is None else [Headline(found.sentence, found.state)]
 
+    def nearest(self, wanted: Listed) -> str:
+        """Return the id of the complete session to compare one with: the same command's, then the same run's.
+
+        Of several the one before it, then the nearest in time; itself if there is no other.
+        """
+        ids = {listed.path: listed.id for listed in self._store.sessions() if listed.state == COMPLETE}
+        sessions = self._sessions(ids)
+        mine = next((one for one in sessions if one.path == wanted.path), None)
+        others = [one for one in reversed(sessions) if one is not mine]
+        if mine is None or not others:
+            return wanted.id
+        return ids[min(others, key=lambda one: _distance(one, mine)).path]
+
     def _sessions(self, shown: Container[Path]) -> list[ListedSession]:
         """Lists those that the tab shows: a link in the logdir may lead to others."""
         with self._lock:
@@ -106,6 +121,14 @@ class SessionList:
         finally:
             self._looking.release()
         return _missing(missing, verdicts)
+
+
+def _distance(one: ListedSession, mine: ListedSession) -> tuple[int, bool, bool, int]:
+    """Return how far apart two sessions are: in words of their commands, runs, and time."""
+    words = zip(*(as_typed(session.command).split() for session in (one, mine)), strict=False)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], words))
+    later = one.start_ns > mine.start_ns
+    return -alike, one.run != mine.run, later, abs(one.start_ns - mine.start_ns)
 
 
 def _missing(sessions: Sequence[ListedSession], verdicts: Verdicts) -> list[ListedSession]:
@@ -143,5 +166,6 @@ def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -
         "gain": "-" if speedup is None else human_times(speedup),
         "why": why(session, verdict),
         "slow": verdict is not None and verdict.state == "slow",
-        "job": session.command,
+        "job": as_typed(session.command),
+        "command": session.command,
     }

@@ -16,7 +16,7 @@ const REFRESH_MS = 3000, TYPING_MS = 250;
 
 let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [], groupings = [];
 const parts = { matching: 0 };
-let found = { key: "", panels: null }, beginning = null;
+let found = { key: "", panels: null }, beginning = null, compared = {}, empties = {};
 
 // `given` has the first answers, which were asked for before this file was there.
 export async function start(url, given) {
@@ -158,7 +158,10 @@ function fillFrame(session) {
   parts.session.show(sessions, session);
   fill(parts.process.box, [["", "all processes"], ...processes.map(({ id, label }) => [id, label])], state.process || "");
   parts.process.label.hidden = processes.length < 2;
-  parts.nav.replaceChildren(...page.views.map((view) => element("button", {
+  // A view that is known to be empty has a tab only as long as somebody is there.
+  const empty = session && empties.id === session.id ? empties.names : [];
+  const views = page.views.filter(({ name }) => name === viewName() || !empty.includes(name));
+  parts.nav.replaceChildren(...views.map((view) => element("button", {
     role: "tab", "data-view": view.name, "aria-selected": String(view.name === viewName()),
     onclick: () => writeState({ view: view.name, path: "" }),
   }, view.title)));
@@ -198,6 +201,7 @@ async function show() {
       shown = await rest;
       if (mine !== asked) return undefined;
     }
+    fillFrame(session);
     await draw(mine, shown);
     if (session.state === "recording") timer = setTimeout(refresh, REFRESH_MS);
   } catch (error) {
@@ -265,7 +269,11 @@ function markPainted() {
 // Gives the view's answer; of the overview of a long session a part, with the next one's name as `more`.
 async function answerFor(session, part) {
   const name = viewName(), common = { session: session.id, process: state.process };
-  if (name === "compare") return ask("compare", { session: otherOf(session), other: session.id });
+  if (name === "compare") {
+    const answer = await ask("compare", { session: state.other, other: session.id });
+    compared = { id: session.id, other: answer.session };
+    return answer;
+  }
   if (name === "files" && state.path) return ask("file", { ...common, path: state.path });
   const window_ = name === "timeline" && state.end ? {
     start_ns: Math.round(Number(state.start || 0) * 1e9), end_ns: Math.round(Number(state.end) * 1e9),
@@ -276,6 +284,7 @@ async function answerFor(session, part) {
     ...(name === "files" ? { search: state.search, ...pageOf("files") } : {}),
     ...(name === "steps" ? pageOf("step-table") : {}) });
   ({ processes, groupings = [] } = answer);
+  if (answer.empty) empties = { id: session.id, names: answer.empty };
   if (name !== "files" || answer.state !== "complete") return answer;
   const table = answer.panels.find((panel) => panel.key === "files");
   parts.matching = table.paging.matching;
@@ -310,12 +319,9 @@ async function turn(key, { sort, descending, offset }) {
   return answer ? replaceTable(parts.view, answer.panels[0], ACTIONS) : show();
 }
 
-// What a session is compared with: what was chosen, else the one before it, of its own run if there is one.
+// What a session is compared with: what was chosen, else what it was compared with last.
 function otherOf(session) {
-  const whole = sessions.filter((found) => found.state === "complete" && found.id !== session.id);
-  const older = whole.filter((found) => found.name < session.name);
-  const mine = older.find((found) => found.run === session.run) || older[0] || whole[0] || session;
-  return state.other || mine.id;
+  return state.other || (compared.id === session.id ? compared.other : session.id);
 }
 
 const ACTIONS = { link: follow, zoom, turn,

@@ -3,6 +3,8 @@ import { element } from "./panels.js";
 
 // More rows than these are no list that anybody reads; a search finds the others.
 const MOST_ROWS = 200;
+// So many characters of a command are never left out.
+const END_OF_JOB = 24;
 
 // `ask` asks a route, `choose` is told the id of a session, `label` and `name` word one with its state and without,
 // `title` says what the session is chosen for; with `newest` the newest comes first and not the one that loses most.
@@ -81,7 +83,7 @@ export function buildPicker({ ask, choose, label, name, title = "Session", newes
   function drawRows() {
     const known = new Map(state.sessions.map((found) => [found.id, name(found)]));
     const wanted = search.value.toLowerCase();
-    const fits = (row) => `${known.get(row.id)} ${row.job} ${row.why}`.toLowerCase().includes(wanted);
+    const fits = (row) => `${known.get(row.id)} ${row.command || ""} ${row.why}`.toLowerCase().includes(wanted);
     const focused = body.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     const rows = [];
     let matching = 0, drawn = 0;
@@ -108,11 +110,17 @@ export function buildPicker({ ask, choose, label, name, title = "Session", newes
     const go = () => { close(); choose(row.id); };
     const link = element("button", { class: "link", type: "button", "data-id": row.id,
       "aria-current": mine ? "true" : null, onclick: (event) => { event.stopPropagation(); go(); } }, title);
-    const first = element("td", { class: "text" }, link, row.job ? element("div", { class: "note" }, row.job) : null);
+    const first = element("td", { class: "text" }, link, row.job ? buildJob(row) : null);
     return element("tr", { class: [together ? "inside" : "", row.slow ? "slow" : ""].join(" "), onclick: go }, first,
-      element("td", { class: "text" }, row.when),
+      element("td", { class: "text when" }, row.when),
       ...["lasted", "waits", "gain"].map((key) => element("td", { class: "number" }, row[key])),
       element("td", { class: "text" }, row.why));
+  }
+
+  // Commands of a list differ in their ends: what has no room is left out before them.
+  function buildJob({ job, command }) {
+    return element("div", { class: "note job", title: command }, element("span", {}, job.slice(0, -END_OF_JOB)),
+      element("span", {}, job.slice(-END_OF_JOB)));
   }
 
   function sayRest(matching, drawn) {

@@ -1,9 +1,11 @@
 """The tab's routes, asked directly: what they answer, and what they refuse."""
 
+import calendar
 import dataclasses
 import json
 import os
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -121,6 +123,53 @@ def test_every_view_of_an_emulated_session_says_so(logdir):
     banners = [[(panel["title"], panel["lines"]) for panel in answer["banner"]] for answer in (*views, file)]
     assert banners == [[said]] * (len(VIEWS) + 1)
     assert [panel["title"] for panel in compared["banner"]] == [f"{said[0]} in both"]
+
+
+def record_command(logdir, stamp, command):
+    """Records a job of a command at the time of its stamp; gives the session's id."""
+    session = write_session(logdir, image_job(2, 1, 1), stamp=stamp)
+    for file in session.path.glob("*.meta.json"):
+        began_ns = calendar.timegm(time.strptime(stamp, "%Y_%m_%d_%H_%M_%S")) * 10**9
+        meta = json.loads(file.read_text()) | {"command": command, "origin_realtime_ns": began_ns}
+        file.write_text(json.dumps(meta))
+    return f"./{stamp}"
+
+
+def test_a_session_is_compared_with_the_nearest_of_its_command(tmp_path):
+    # GIVEN two runs of a training that differ in an option, another program between them, and a later run
+    before = record_command(tmp_path, "2024_01_01_00_00_00", "/opt/bin/python train.py --workers 1")
+    record_command(tmp_path, "2024_01_02_00_00_00", "python evaluate.py")
+    after = record_command(tmp_path, "2024_01_03_00_00_00", "python train.py --workers 8")
+    record_command(tmp_path, "2024_01_03_00_01_00", "python train.py --workers 8 --epochs 2")
+
+    # WHEN nobody says with what
+    code, answer = ask(tmp_path, "/compare", other=before)
+    later = ask(tmp_path, "/compare", other="./2024_01_02_00_00_00")[1]
+
+    # THEN it is the training's next run, though the other program's is nearer
+    assert (code, answer["session"]) == (200, after)
+    # ... and what has no run of its own command starts with the one before it
+    assert later["session"] == before
+
+
+def test_views_without_content_are_named(logdir, tmp_path):
+    # GIVEN a job that reads and saves nothing, and one without a call
+    write_session(tmp_path / "none", job_of([], [], []), stamp=STAMP)
+
+    # WHEN
+    empty = [ask(at, "/view", session=name, view="overview")[1]["empty"]
+             for at, name in ((logdir, SESSION), (tmp_path / "none", f"./{STAMP}"))]  # fmt: skip
+
+    # THEN
+    assert empty == [["checkpoints"], ["patterns", "checkpoints"]]
+
+
+def test_the_list_has_commands_as_they_are_typed(tmp_path):
+    record_command(tmp_path, STAMP, "/opt/venv/bin/python train.py")
+
+    ((row,),) = ask(tmp_path, "/verdicts")[1]["groups"]
+
+    assert (row["job"], row["command"]) == ("python train.py", "/opt/venv/bin/python train.py")
 
 
 def test_files_by_part_of_a_path_and_by_pattern(logdir):

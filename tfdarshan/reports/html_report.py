@@ -14,6 +14,7 @@ from tfdarshan.reports.page import plotly_js, static_file
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.comparison_view import compare_view
+from tfdarshan.reports.views.empty_views import empty_views
 from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.panel import Panel, as_json
@@ -65,7 +66,8 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
         SessionDataError: A table is damaged or missing.
         StorageError: The file is there, or cannot be written.
     """
-    views = [_view(name, title, [source], view(source)) for name, (title, view) in VIEWS.items()]
+    shown = {name: entry for name, entry in VIEWS.items() if name not in empty_views(source)}
+    views = [_view(name, title, [source], view(source)) for name, (title, view) in shown.items()]
     found = findings_panels(diagnosis_for(source.session, source.redaction, source.read_files))
     views[0]["panels"] = [*as_json(found), *views[0]["panels"]]
     if compare is not None:
