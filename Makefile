@@ -20,6 +20,11 @@ C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c test
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
 LABORATORY ?= --fresh 60 --page docs/findings.md
+# What an interpreter decides, that is built otherwise: where its calls are patched, how its processes start.
+ATTACH_TESTS := $(wildcard tests/native/python_*/) $(patsubst %,tests/integration/%,darshan mapped older oracle started \
+    tensorflow staging/test_redirect.py test_children.py test_emulation.py test_interrupt.py \
+    test_killed_processes.py test_launchers.py test_profile.py test_run.py test_run_as_python.py \
+    test_started_processes.py test_started_programs.py test_storage_failure.py test_warm_python.py)
 FUSE_TOOLS := fusermount3:fuse3 /usr/include/fuse3/fuse.h:libfuse3-dev pkg-config
 C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
@@ -33,13 +38,14 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) COVERAGE_FILE=build/coverage/pyt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-core test-fresh test-long \
+.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach test-core test-fresh test-long \
     test-native test-packages test-pythons test-tf-oldest
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
 	@echo "make test         the tests, but for those that take minutes each"
 	@echo "make test-long    the tests that take minutes each"
+	@echo "make test-attach  of these, the tests of recording: for a second Python, such as PYTHON=/usr/bin/python3"
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under ThreadSanitizer, under valgrind"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
@@ -78,6 +84,10 @@ test-long: $(STAMPS)/extra-test
 	@# Also with the packages of test-packages, where that was made.
 	@$(addprefix TFD_PACKAGES=,$(wildcard $(abspath $(VENV)-packages))) $(PYTEST) -m long --timeout 3600
 	@$(PYTEST) --hypothesis-profile "other examples" $$(grep -rl --include=test_*.py "import given\|import HealthCheck, given" tests/unit)
+
+test-attach: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools g++ strace valgrind mount mkfs.ext4:e2fsprogs $(FUSE_TOOLS)
+	@$(PYTEST_ON_ALL) -m "not long" $(ATTACH_TESTS)
 
 test-native: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools valgrind
