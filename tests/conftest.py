@@ -35,25 +35,6 @@ hypothesis.settings.register_profile("other examples", deadline=None)
 hypothesis.settings.load_profile("same examples")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps tests on one worker that share what a fixture made for all of them, such as a recorded session.
-
-    Tests of several files that share a device name its group themselves. All others run anywhere.
-    """
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None and _shares_a_fixture(item):
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
-
-
-def _shares_a_fixture(item: pytest.Item) -> bool:
-    """True if a fixture of the test is made once for several tests. Those in this file are cheap."""
-    fixtures = item._fixtureinfo.name2fixturedefs.values()
-    return any(
-        made.scope != "function" and made.baseid not in ("", "tests") for known in fixtures for made in known
-    )
-
-
 @pytest.fixture(autouse=True)
 def detached() -> Iterator[None]:
     """Proves that nothing is attached and every slot holds its own value, before and after each test."""

@@ -19,7 +19,6 @@ from tfdarshan.workloads.place import DATA, FUSE
 from tfdarshan.workloads.throttled_device import TIERS, clean_tiers
 from tfdarshan.workloads.tiers import fuse_model, open_tier
 
-pytestmark = pytest.mark.xdist_group("device")
 SIZE = 4 << 20
 # The most that the kernel asks a FUSE server for at a time, with any version of it.
 LARGEST_REQUEST = 1 << 20

@@ -27,7 +27,7 @@ from tfdarshan.workloads.throttled_device import throttled_device
 
 lmdb = pytest.importorskip("lmdb")
 tf = pytest.importorskip("tensorflow")
-pytestmark = [needs_fuse, pytest.mark.long, pytest.mark.xdist_group("device")]
+pytestmark = [needs_fuse, pytest.mark.long]
 KIB = 1 << 10
 BATCH = 4
 LARGE_BATCH = 32  # takes several windows of those that the kernel reads ahead

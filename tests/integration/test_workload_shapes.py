@@ -17,7 +17,6 @@ from tfdarshan.workloads.result import Arm, Result
 from tfdarshan.workloads.runner import Plan, run_plan
 from tfdarshan.workloads.throttled_device import check_possible
 
-pytestmark = pytest.mark.xdist_group("device")
 RUNS = 5
 
 

@@ -29,7 +29,6 @@ def possible() -> bool:
     return True
 
 
-pytestmark = pytest.mark.xdist_group("device")
 needs_device = pytest.mark.skipif(not possible(), reason="needs root, loop devices and cgroup v1's blkio")
 
 

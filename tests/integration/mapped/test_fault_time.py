@@ -18,7 +18,6 @@ from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse
 from tests.unit.test_throttled_device import needs_device
 from tfdarshan.workloads.throttled_device import throttled_device
 
-pytestmark = pytest.mark.xdist_group("device")
 LATENCY = {"read_s": 0.003, "concurrency": 64, "page_cache": 1}
 ON_LATENCY, ON_THROTTLED = 0.95, 0.92
 SIZE, BANDWIDTH = 48 << 20, 80_000_000

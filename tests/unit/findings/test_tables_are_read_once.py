@@ -1,8 +1,8 @@
 """Each table of a session is read once, by commands, by all of the tab's views, and by all questions."""
 
 from collections import Counter
+from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -88,11 +88,13 @@ def opened(monkeypatch):
     """Counts how often each table of files is opened."""
     counts: Counter[str] = Counter()
 
-    class Counted(pa.OSFile):
-        def __init__(self, path, *_):
-            counts[path.decode()] += path.endswith(b".files.parquet")
+    opens = Path.open
 
-    monkeypatch.setattr(pa, "OSFile", Counted)
+    def counted(path, *arguments, **options):
+        counts[str(path)] += path.name.endswith(".files.parquet")
+        return opens(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", counted)
     return counts
 
 
