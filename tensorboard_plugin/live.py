@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.recording.spool import copy_spool
 from tfdarshan.sessions.catalogue import is_recording
@@ -58,7 +59,7 @@ def _of_one(directory: Path) -> SoFar:
         used = status.st_blocks * 512
         if status.st_uid != os.getuid() or used > MOST_BYTES:
             return SoFar(used)
-        with tempfile.TemporaryDirectory(prefix="tfdarshan-live-") as folder:
+        with tempfile.TemporaryDirectory(prefix="tfdarshan-live-", dir=temporary_folder()) as folder:
             copy = Path(folder) / spool.name
             copy_spool(spool, copy)
             with SpoolReader(copy) as reader:

@@ -16,8 +16,8 @@ from werkzeug import wrappers
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
 from tfdarshan.reports.page import PageError, plotly_js, static_file
-from tfdarshan.sessions.session_directory import REMOTE_URL
 
+from .logdirs import logdirs_of
 from .routes import Arguments, Routes
 from .session_store import UnknownSession
 from .tab_names import NAME, TAB
@@ -41,7 +41,7 @@ class TfdarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     plugin_name = NAME
 
     def __init__(self, context: base_plugin.TBContext) -> None:
-        self._routes = Routes(_local(context.logdir or ""))
+        self._routes = Routes(logdirs_of(context))
 
     def is_active(self) -> bool:
         """Says whether there are sessions; asked at every listing of plugins."""
@@ -57,11 +57,6 @@ class TfdarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         for name in (*OWN_FILES, *SHARED_FILES):
             apps[f"/{name}"] = _file_application(name)
         return apps | {"/plotly.js": _plotly_application()}
-
-
-def _local(logdir: str) -> Path:
-    """Gives the logdir as a path; a remote one has no sessions, for they are written to local files."""
-    return Path("/nonexistent") if not logdir or REMOTE_URL.match(logdir) else Path(logdir)
 
 
 def _application(answer: Callable[[Arguments], dict[str, Any]]) -> Any:

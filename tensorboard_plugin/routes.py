@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -28,6 +28,7 @@ from tfdarshan.units import human_bytes, human_seconds, plural
 
 from .findings_of import FindingsOf
 from .live import recorded_so_far
+from .logdirs import Logdir
 from .session_list import SessionList
 from .session_store import MOST_CALLS_KEPT, Listed, SessionStore
 
@@ -46,13 +47,12 @@ class Routes:
     """The routes by name; each takes a request's arguments.
 
     Args:
-        logdir: TensorBoard's logdir.
+        logdirs: TensorBoard's logdirs.
     """
 
-    def __init__(self, logdir: Path) -> None:
-        self.store = SessionStore(logdir)
-        self._logdir = logdir
-        self._list = SessionList(logdir, self.store)
+    def __init__(self, logdirs: Sequence[Logdir]) -> None:
+        self.store = SessionStore(logdirs)
+        self._list = SessionList(self.store)
         self._findings = FindingsOf(self._list.keep)
         self.by_name: dict[str, Callable[[Arguments], Answer]] = {
             "/page": self.page,
@@ -84,7 +84,12 @@ class Routes:
             {"id": found.id, "run": found.run, "name": found.name, "state": found.state}
             for found in self.store.sessions()
         ]
-        return {"sessions": listed, "how_to": HOW_TO.format(logdir=self._logdir)}
+        logdir = self.store.logdirs[0].path if self.store.logdirs else "logs"
+        return {
+            "sessions": listed,
+            "refused": self.store.refused,
+            "how_to": HOW_TO.format(logdir=logdir),
+        }
 
     def verdicts(self, arguments: Arguments) -> Answer:
         """Lists the sessions with their verdicts; `look` looks at some that have none first."""

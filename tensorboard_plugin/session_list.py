@@ -35,18 +35,14 @@ Verdicts = dict[Path, KeptVerdict]
 
 
 class SessionList:
-    """Lists a logdir's sessions.
+    """Lists the sessions of TensorBoard's logdirs.
 
     Args:
-        logdir: TensorBoard's logdir.
-        store: Which of its sessions are shown.
+        store: Which sessions are shown.
         clock: Gives seconds; metadata is read anew after LIST_SECONDS.
     """
 
-    def __init__(
-        self, logdir: Path, store: SessionStore, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._logdir = logdir
+    def __init__(self, store: SessionStore, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._clock = clock
         self._lock, self._looking = Lock(), Lock()
@@ -55,9 +51,10 @@ class SessionList:
 
     def answer(self, *, look: bool) -> dict[str, Any]:
         """Gives groups of rows, and how many sessions nobody looked at; `look` looks at some first."""
-        ids = {listed.path: listed.id for listed in self._store.sessions()}
+        shown = self._store.sessions()
+        ids = {listed.path: listed.id for listed in shown}
         sessions = self._sessions(ids)
-        kept = KeptVerdicts(self._logdir)
+        kept = _Kept(shown)
         verdicts = {one.path: found for one in sessions if (found := kept.get(one)) is not None}
         left = self._look(sessions, kept, verdicts) if look else _missing(sessions, verdicts)
         groups = sorted(groups_in_time(sessions), key=lambda group: _rank(group, verdicts))
@@ -66,19 +63,21 @@ class SessionList:
 
     def keep(self, path: Path, verdict: KeptVerdict) -> None:
         """Keeps a verdict that was worked out for a view."""
-        session = list_session(path, self._logdir)
-        if session is None:
+        logdir = self._logdir_of(path)
+        session = None if logdir is None else list_session(path, logdir)
+        if session is None or logdir is None:
             return
         with self._looking:
-            kept = KeptVerdicts(self._logdir)
+            kept = KeptVerdicts(logdir)
             if kept.get(session) is None:
                 kept.put(session, verdict)
             kept.save()
 
     def verdict(self, path: Path) -> list[Panel]:
         """Gives the verdict that is kept of a session, until its findings are there; nothing if none is."""
-        session = list_session(path, self._logdir)
-        found = None if session is None else KeptVerdicts(self._logdir).get(session)
+        logdir = self._logdir_of(path)
+        session = None if logdir is None else list_session(path, logdir)
+        found = None if session is None or logdir is None else KeptVerdicts(logdir).get(session)
         return [] if found is None else [Headline(found.sentence, found.state)]
 
     def nearest(self, wanted: Listed) -> str:
@@ -94,16 +93,20 @@ class SessionList:
             return wanted.id
         return ids[min(others, key=lambda one: _distance(one, mine)).path]
 
+    def _logdir_of(self, path: Path) -> Path | None:
+        return next((listed.logdir for listed in self._store.sessions() if listed.path == path), None)
+
     def _sessions(self, shown: Container[Path]) -> list[ListedSession]:
         """Lists those that the tab shows: a link in the logdir may lead to others."""
         with self._lock:
             if self._clock() - self._listed_at > LIST_SECONDS:
-                self._listed = list_sessions(self._logdir) if self._logdir.is_dir() else []
+                folders = [logdir.path for logdir in self._store.logdirs if logdir.path.is_dir()]
+                self._listed = [session for folder in folders for session in list_sessions(folder)]
                 self._listed_at = self._clock()
             return [session for session in self._listed if session.path in shown]
 
     def _look(
-        self, sessions: Sequence[ListedSession], kept: KeptVerdicts, verdicts: Verdicts
+        self, sessions: Sequence[ListedSession], kept: _Kept, verdicts: Verdicts
     ) -> list[ListedSession]:
         """Works out verdicts, the newest session's first; gives the sessions that are left."""
         missing = _missing(sessions, verdicts)
@@ -129,6 +132,34 @@ def _distance(one: ListedSession, mine: ListedSession) -> tuple[int, bool, bool,
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], words))
     later = one.start_ns > mine.start_ns
     return -alike, one.run != mine.run, later, abs(one.start_ns - mine.start_ns)
+
+
+class _Kept:
+    """The verdicts that are kept of the sessions of all logdirs.
+
+    Args:
+        shown: The sessions.
+    """
+
+    def __init__(self, shown: Sequence[Listed]) -> None:
+        self._logdirs = {listed.path: listed.logdir for listed in shown}
+        self._kept = {logdir: KeptVerdicts(logdir) for logdir in set(self._logdirs.values())}
+
+    def get(self, session: ListedSession) -> KeptVerdict | None:
+        """Return the verdict on a session, None if it is not kept."""
+        return self._of(session).get(session)
+
+    def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
+        """Keep a verdict; `save()` writes it."""
+        self._of(session).put(session, verdict)
+
+    def save(self) -> None:
+        """Write what was added."""
+        for kept in self._kept.values():
+            kept.save()
+
+    def _of(self, session: ListedSession) -> KeptVerdicts:
+        return self._kept[self._logdirs[session.path]]
 
 
 def _missing(sessions: Sequence[ListedSession], verdicts: Verdicts) -> list[ListedSession]:

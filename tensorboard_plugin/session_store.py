@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, RLock
 
@@ -18,6 +18,8 @@ from tfdarshan.sessions.catalogue import is_recording
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.rank_folder import is_rank_folder, parts_of
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
+
+from .logdirs import Logdir
 
 LIST_SECONDS = 3.0
 SOURCES_KEPT = 3
@@ -39,6 +41,7 @@ class Listed:
         name: The session's name.
         state: "complete", "recording" or "interrupted".
         path: Where it is.
+        logdir: The one of TensorBoard's logdirs that it is in.
     """
 
     id: str
@@ -46,18 +49,23 @@ class Listed:
     name: str
     state: str
     path: Path
+    logdir: Path
 
 
 class SessionStore:
     """Lists sessions and keeps the ones that were looked at last.
 
+    Attributes:
+        refused: Sentences on links that were not followed.
+
     Args:
-        logdir: TensorBoard's logdir.
+        logdirs: TensorBoard's logdirs.
         clock: Gives seconds; the list is made anew after LIST_SECONDS.
     """
 
-    def __init__(self, logdir: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self._logdir = logdir
+    def __init__(self, logdirs: Sequence[Logdir], clock: Callable[[], float] = time.monotonic) -> None:
+        self.logdirs = logdirs
+        self.refused: list[str] = []
         self._clock = clock
         self._lock = Lock()
         self._listed: list[Listed] = []
@@ -136,23 +144,37 @@ class SessionStore:
         return found
 
     def _walk(self) -> list[Listed]:
-        if not self._logdir.is_dir():
-            return []
-        root = self._logdir.resolve()
-        inside: dict[Path, bool] = {}
-        found = []
-        for path in walk_sessions(self._logdir):
-            # To resolve a path takes as long as all else: sessions of one folder are in the same place.
-            place = path if path.is_symlink() else path.parent
-            if place not in inside:
-                inside[place] = place.resolve().is_relative_to(root)
+        found: dict[str, Listed] = {}
+        refused: list[Path] = []
+        for logdir in self.logdirs:
+            for listed in _sessions_in(logdir, refused) if logdir.path.is_dir() else ():
+                clear = listed if listed.id not in found else _by_whole_path(listed)
+                found[clear.id] = clear
+        self.refused = [f"{link} leads out of its run and is not followed." for link in refused]
+        return sorted(found.values(), key=lambda listed: (listed.name, listed.run), reverse=True)
+
+
+def _by_whole_path(listed: Listed) -> Listed:
+    """Return a session with another id: runs of two logdirs without a name may have one name."""
+    run = (listed.logdir / listed.run).as_posix()
+    return replace(listed, id=f"{run}/{listed.name}", run=run)
+
+
+def _sessions_in(logdir: Logdir, refused: list[Path]) -> Iterator[Listed]:
+    """Yields a logdir's sessions that lie in their run's folder; links to elsewhere go to `refused`."""
+    inside: dict[Path, bool] = {}
+    for path in walk_sessions(logdir.path, refused):
+        folder = path.parent.parent.parent
+        # To resolve a path takes as long as all else: sessions of one folder are in the same place.
+        place = path if path.is_symlink() else path.parent
+        if place not in inside:
+            inside[place] = place.resolve().is_relative_to(folder.resolve())
             if not inside[place]:
-                continue
-            run = path.parent.parent.parent.relative_to(self._logdir).as_posix()
-            state = _state(path)
-            if state:
-                found.append(Listed(f"{run}/{path.name}", run, path.name, state, path))
-        return sorted(found, key=lambda listed: (listed.name, listed.run), reverse=True)
+                refused.append(place)
+        state = _state(path) if inside[place] else ""
+        if state:
+            run = Path(logdir.name, folder.relative_to(logdir.path)).as_posix()
+            yield Listed(f"{run}/{path.name}", run, path.name, state, path, logdir.path)
 
 
 def _state(path: Path) -> str:

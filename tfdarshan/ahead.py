@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -98,7 +99,11 @@ def _take(
 ) -> Generator[Batch, None, None]:
     left = threading.Event()
     thread = threading.Thread(target=_fill, args=(batches, ready, left), name="read-ahead", daemon=True)
-    thread.start()
+    with suppress(RuntimeError):  # this user may have no more threads
+        thread.start()
+    if thread.ident is None:
+        yield from batches
+        return
     try:
         while isinstance(entry := ready.get(), _Ready):
             yield entry.batch

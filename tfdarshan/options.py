@@ -228,7 +228,9 @@ def default_exclude_patterns() -> tuple[str, ...]:
 def _library_folders() -> list[str]:
     paths = sysconfig.get_paths()
     folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib") if paths.get(name)]
-    return [folder.rstrip("/") for folder in (*folders, *site.getsitepackages(), site.getusersitepackages())]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
+    # Without a home the user's own is below `~`.
+    return [folder.rstrip("/") for folder in folders if folder.startswith("/")]
 
 
 def _below(pattern: str) -> str:

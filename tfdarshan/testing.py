@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.options import make_options
 from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
@@ -197,7 +198,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
 
         logdir = self._logdir
         if logdir is None:
-            logdir = self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-"))
+            logdir = self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-", dir=temporary_folder()))
         try:
             self._profile = profile(logdir, **self._options)
             self._profile.start()

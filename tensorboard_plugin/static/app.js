@@ -14,7 +14,7 @@ const PAGED = {
 const PLACES = ["session", "view", "process", "start", "end", "path", "other"];
 const REFRESH_MS = 3000, TYPING_MS = 250;
 
-let root, page, sessions = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [], groupings = [];
+let root, page, sessions = [], refused = [], howTo = "", state = {}, theme, asked = 0, turned = 0, timer = 0, processes = [], groupings = [];
 const parts = { matching: 0 };
 let found = { key: "", panels: null }, beginning = null, compared = {}, empties = {};
 
@@ -23,7 +23,7 @@ export async function start(url, given) {
   root = url;
   beginning = given.beginning;
   buildFrame();
-  [page, { sessions, how_to: howTo }] = await Promise.all([answerOf(given.page), answerOf(given.sessions)]);
+  [page, { sessions, refused, how_to: howTo }] = await Promise.all([answerOf(given.page), answerOf(given.sessions)]);
   theme = { mode: "light", templates: page.templates, config: page.config, loadPlotly: () => loadPlotly(root) };
   watchDarkMode();
   state = readState();
@@ -131,7 +131,7 @@ function fill(box, entries, value) {
 }
 
 async function listSessions() {
-  ({ sessions, how_to: howTo } = await ask("sessions"));
+  ({ sessions, refused, how_to: howTo } = await ask("sessions"));
 }
 
 async function refresh() {
@@ -350,7 +350,7 @@ function zoom(start, end) {
 
 function empty() {
   return { kind: "text", title: "No I/O was recorded in this logdir yet",
-    lines: ["Record the file I/O of a job with one line, then reload:"], code: howTo };
+    lines: [...refused, "Record the file I/O of a job with one line, then reload:"], code: howTo };
 }
 
 function missing() {

@@ -128,7 +128,7 @@ WRONG = (
     (2, "run --include", "expected one argument"),
     (2, "run --memory-cap-mb 1 {script}", "memory_cap_mb must be between"),
     (2, "run --as-if tape {script}", "tape"),
-    (1, "run --logdir {foreign} {script}", "{foreign}"),
+    (0, "run --logdir {foreign} {script}", "{foreign}"),
     (2, "workload run nonsense", "nonsense"),
     (2, "doctor --engine nonsense", "nonsense"),
 )  # fmt: skip

@@ -11,6 +11,7 @@ import tfdarshan
 from tfdarshan.commands import main
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.tensorboard_plugin.logdirs import Logdir
 from tfdarshan.tensorboard_plugin.routes import Routes
 
 RANKS = 3
@@ -117,7 +118,7 @@ def test_medians_of_all_that_overlap_leave_none_out(logdir, tmp_path, capsys):
 
 def test_the_tab_says_it_of_any_of_them(logdir):
     # GIVEN
-    routes = Routes(logdir)
+    routes = Routes([Logdir(logdir)])
     listed = routes.sessions({})["sessions"]
     assert len(listed) == RANKS + 2
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tfdarshan.durable import user_folders
 from tfdarshan.errors import SessionActiveError, StorageError
 from tfdarshan.native.memory_left import UNLIMITED, MemoryLeft
 from tfdarshan.options import Options
@@ -183,6 +184,7 @@ def test_a_system_without_a_folder_for_temporary_files_records_in_shared_memory(
 
     free[str(default_folders / "shm")] = 4096
     monkeypatch.setattr(tempfile, "gettempdir", no_folder)
+    monkeypatch.setattr(user_folders, "SHARED_MEMORY", default_folders / "shm")
 
     # WHEN / THEN
     assert spool.choose_folder(Options()) == default_folders / "shm"

@@ -21,8 +21,10 @@ from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views import VIEWS, view_source
 from tfdarshan.session import open_session
 from tfdarshan.sessions import process_data
+from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.tensorboard_plugin import findings_of, routes
+from tfdarshan.tensorboard_plugin.logdirs import Logdir
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore, UnknownSession
 
@@ -363,7 +365,7 @@ def test_an_error_of_ours_has_a_body_and_no_inside(logdir, monkeypatch, caplog):
 
 
 def test_a_session_written_again_is_read_again(logdir):
-    store = SessionStore(logdir)
+    store = SessionStore([Logdir(logdir)])
     first, _ = store.source(SESSION, None)
     assert store.source(SESSION, None)[0] is first
 
@@ -375,7 +377,7 @@ def test_a_session_written_again_is_read_again(logdir):
 
 def test_a_session_that_was_removed_is_unknown(logdir):
     # GIVEN a list that still has it
-    store = SessionStore(logdir)
+    store = SessionStore([Logdir(logdir)])
     source, _ = store.source(SESSION, None)
 
     # WHEN
@@ -566,3 +568,93 @@ def overview_of(logdir):
 
 def panel(answer, kind):
     return next(one for one in answer["panels"] if one["kind"] == kind)
+
+
+def in_flags(specification):
+    return SimpleNamespace(logdir="", flags=SimpleNamespace(logdir_spec=specification))
+
+
+def listed_ids(context):
+    plugin = TfdarshanPlugin(context)
+    assert plugin.is_active()
+    answer = Client(plugin.get_plugin_apps()["/sessions"]).get("/sessions").json
+    return sorted(one["id"] for one in answer["sessions"]), answer
+
+
+def test_a_logdir_is_resolved_as_tensorboard_does(logdir, tmp_path, monkeypatch):
+    # GIVEN a home, and a working directory, that have the logdir
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    for given in ("~/logs", "logs", "./x/../logs"):
+        # WHEN
+        ids, answer = listed_ids(SimpleNamespace(logdir=given))
+
+        # THEN
+        assert ids == [SESSION]
+        assert f'profile("{logdir}")' in answer["how_to"]
+
+
+def test_several_logdirs_are_shown_with_the_names_that_they_were_given(logdir, tmp_path, monkeypatch):
+    # GIVEN two folders of runs, of which each has one of the same name
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_session(tmp_path / "more" / "run", image_job(50, 2, 3), stamp=STAMP)
+    cases = {
+        f"a:{logdir},b:~/more": [f"a/run/{STAMP}", f"b/run/{STAMP}"],
+        f"{logdir}/run,c:{tmp_path}/more": [f"./{STAMP}", f"c/run/{STAMP}"],
+        f"{logdir},~/more": sorted([SESSION, f"{tmp_path}/more/run/{STAMP}"]),
+        f"gs://bucket/x,far:s3://bucket/y,d:{logdir}": [f"d/run/{STAMP}"],
+    }
+    for specification, expected in cases.items():
+        # WHEN / THEN
+        assert listed_ids(in_flags(specification))[0] == expected
+
+    # WHEN verdicts and a view of each are asked for
+    plugin = TfdarshanPlugin(in_flags(f"a:{logdir},b:~/more"))
+    apps = plugin.get_plugin_apps()
+    verdicts = Client(apps["/verdicts"]).get("/verdicts", query_string={"look": "1"}).json
+    assert sorted(row["id"] for group in verdicts["groups"] for row in group) == [
+        f"a/run/{STAMP}",
+        f"b/run/{STAMP}",
+    ]
+    assert Client(apps["/view"]).get("/view", query_string={"session": f"b/run/{STAMP}"}).status_code == 200
+
+
+def test_links_to_runs_are_shown_and_others_are_refused_with_a_word(logdir, tmp_path):
+    # GIVEN a logdir of links: to a run, to the same run again, to all of the above, and one within the run
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    write_session(tmp_path / "hidden", image_job(50, 2, 3), stamp=STAMP)
+    (chosen / "good").symlink_to(logdir / "run")
+    (chosen / "same").symlink_to(logdir / "run")
+    (chosen / "above").symlink_to(tmp_path)
+    (chosen / "round").symlink_to(chosen)
+    (chosen / "gone").symlink_to(tmp_path / "nowhere")
+    (logdir / "run" / "out").symlink_to(tmp_path / "hidden")
+
+    # WHEN
+    ids, answer = listed_ids(SimpleNamespace(logdir=str(chosen)))
+
+    # THEN
+    assert ids == [f"good/{STAMP}"]
+    assert answer["refused"] == [
+        f"{chosen}/above leads out of its run and is not followed.",
+        f"{chosen}/good/out leads out of its run and is not followed.",
+    ]
+    assert [one.path for one in list_sessions(chosen)] == [chosen / "good/plugins/tfdarshan" / STAMP]
+
+
+def test_a_run_that_is_linked_later_is_shown_after_a_reload(logdir, tmp_path):
+    # GIVEN
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    seconds = [0.0]
+    store = SessionStore([Logdir(chosen)], lambda: seconds[0])
+    assert store.sessions() == []
+
+    # WHEN
+    (chosen / "later").symlink_to(logdir / "run")
+    seconds[0] = 10.0
+
+    # THEN
+    assert [one.id for one in store.sessions()] == [f"later/{STAMP}"]

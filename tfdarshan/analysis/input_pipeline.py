@@ -7,7 +7,6 @@ holds, and those who have them all in memory are told the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -35,6 +34,7 @@ from tfdarshan.native.input_sums import (
     InputTimes,
     chosen_input,
 )
+from tfdarshan.partials.beside import one_thread_beside
 
 NOTHING = ReaderCount(1.0, 1.0, 1.0, 0.0)
 # Gives a session's calls in order of start, block by block; of columns that are not asked for 0.
@@ -101,14 +101,14 @@ def input_pipeline(
     sums = _Sums(size_bytes, windows, is_loop, set_of)
     # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files and
     # depths are added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
-    with ThreadPoolExecutor(1) as pool, closing(read_ahead(blocks(STORED), depth=1)) as read:
+    with one_thread_beside() as begin, closing(read_ahead(blocks(STORED), depth=1)) as read:
         for block in read:
             rows, calls = calls_on(block, is_input, windows)
-            beside = pool.submit(sums.add_beside, block, calls)
+            wait = begin(sums.add_beside, block, calls)
             sums.add(block, calls)
             if watch is not None:
                 watch(block, rows, calls)
-            beside.result()
+            wait()
     if windows is not None:
         return sums.pipeline(windows.span_ns)
     span_ns = reading_span(*sums.threads())

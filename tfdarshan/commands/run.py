@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, TfdarshanError, UnsupportedPlatformError, reason
 from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 from tfdarshan.units import plural
 
@@ -97,12 +97,21 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         from tfdarshan.staging.redirect import StagedFiles
 
         ending.staged = StagedFiles(read_plan(arguments.staged), arguments.look_again)
-    ending.profile = start_shared(arguments.logdir, options_of(arguments))
+    try:
+        ending.profile = start_shared(arguments.logdir, options_of(arguments))
+    except (OSError, RuntimeError, MemoryError, UnsupportedPlatformError) as error:
+        if arguments.as_if:
+            raise
+        say(f"tfdarshan: the script runs without being recorded: {_sentence(error)}", error=True)
     if ending.staged is not None:
         ending.staged.start()
         ending.staged.look_ahead()
 
     return _runner(program, ending)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, TfdarshanError) else f"{reason(error)}."
 
 
 def _say_if_nothing_was_profiled(pid: int) -> None:

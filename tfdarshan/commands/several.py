@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.partials.serial import SERIAL, Lost, Progress, Runner, in_silence
 
@@ -101,7 +102,7 @@ def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
     from tfdarshan.formats.importing.darshan_log import import_darshan
     from tfdarshan.sessions.session_directory import LOG_FOLDER
 
-    with tempfile.TemporaryDirectory(prefix=LOG_FOLDER) as folder:
+    with tempfile.TemporaryDirectory(prefix=LOG_FOLDER, dir=temporary_folder()) as folder:
         yield open_session(import_darshan(path, folder).path)
 
 

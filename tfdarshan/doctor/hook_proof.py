@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import StorageError, TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.spool_reader import SpoolReader
@@ -92,7 +93,7 @@ def prove_hooks() -> list[HookProof]:
         StorageError: No files to try them on could be made, or no session started.
     """
     probes = _probes()
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as name:
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-", dir=temporary_folder()) as name:
         folder = Path(name).resolve()
         return [
             _proof(index, hook, probes.get(hook.name), folder) for index, hook in enumerate(_bridge.hooks())

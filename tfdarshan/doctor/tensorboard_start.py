@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import TfdarshanError
 
 OURS = "tfdarshan"
@@ -31,7 +32,7 @@ def listed_plugins() -> list[str]:
     Raises:
         TfdarshanError: It does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-doctor-", dir=temporary_folder()) as folder:
         try:
             done = subprocess.run(
                 [sys.executable, "-c", START, folder],

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import SessionDataError, StorageError
 from tfdarshan.options import Options
 from tfdarshan.recording.profiler import Profile, profile
@@ -32,7 +33,7 @@ def trial_session(calls: Callable[[Path], Any], **options: Any) -> Iterator[tupl
     """
     spools = choose_folder(Options())
     with (
-        tempfile.TemporaryDirectory(prefix=PREFIX) as name,
+        tempfile.TemporaryDirectory(prefix=PREFIX, dir=temporary_folder()) as name,
         tempfile.TemporaryDirectory(prefix=PREFIX, dir=spools) as spool,
     ):
         folder = Path(name).resolve()

@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.durable.user_folders import cache_folder
+from tfdarshan.errors import StorageError
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.catalogue import ListedSession
 
 if TYPE_CHECKING:
     from tfdarshan.findings.diagnosis import Diagnosis
 
-FOLDER = "tfdarshan/verdicts"
 # More sessions than this are no list that anybody reads.
 MOST_KEPT = 100_000
 
@@ -58,8 +59,8 @@ class KeptVerdicts:
     """
 
     def __init__(self, logdir: Path) -> None:
-        self._file = _folder() / f"{hashlib.sha256(os.fsencode(logdir.resolve())).hexdigest()[:32]}.json"
-        self._entries = _read(self._file)
+        self._file = _file_of(logdir)
+        self._entries = {} if self._file is None else _read(self._file)
         self._changed = False
 
     def get(self, session: ListedSession) -> KeptVerdict | None:
@@ -78,7 +79,7 @@ class KeptVerdicts:
 
     def save(self) -> None:
         """Writes what was added. Where the cache folder cannot be written nothing is kept."""
-        if not self._changed or len(self._entries) > MOST_KEPT:
+        if self._file is None or not self._changed or len(self._entries) > MOST_KEPT:
             return
         content = json.dumps({"version": VERSION, "sessions": self._entries})
         with suppress(OSError):
@@ -105,10 +106,12 @@ def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
     )
 
 
-def _folder() -> Path:
-    """Source: XDG Base Directory Specification: $XDG_CACHE_HOME, else $HOME/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base if base.startswith("/") else Path("~/.cache").expanduser()) / FOLDER
+def _file_of(logdir: Path) -> Path | None:
+    """Return where a logdir's verdicts are kept, None if this user has no folder for that."""
+    with suppress(StorageError):
+        name = hashlib.sha256(os.fsencode(logdir.resolve())).hexdigest()[:32]
+        return cache_folder() / "verdicts" / f"{name}.json"
+    return None
 
 
 def _read(file: Path) -> dict[str, Any]:

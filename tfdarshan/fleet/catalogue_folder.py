@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tfdarshan.durable.durable_file import durable_file, sync_folder
+from tfdarshan.durable.user_folders import cache_folder
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.fleet.job_columns import ARROW_SCHEMA, CATALOGUE_VERSION
 from tfdarshan.fleet.job_row import Row
@@ -36,12 +37,8 @@ OLD_S = 86_400
 
 
 def default_folder() -> Path:
-    """Gives the user's own catalogue.
-
-    Source: XDG Base Directory Specification: $XDG_CACHE_HOME, else $HOME/.cache.
-    """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base if base.startswith("/") else Path("~/.cache").expanduser()) / "tfdarshan/fleet"
+    """Return the user's own catalogue."""
+    return cache_folder() / "fleet"
 
 
 def as_table(rows: Sequence[Row]) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.fleet.job_columns import DAMAGED, LOG, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, files_of_log
@@ -151,7 +152,7 @@ def _found_in_all(path: str) -> Row:
     from tfdarshan.formats.importing.darshan_log import import_darshan
     from tfdarshan.sessions.session_data import SessionData
 
-    with tempfile.TemporaryDirectory(prefix="tfdarshan-log-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tfdarshan-log-", dir=temporary_folder()) as folder:
         session = SessionData.open(import_darshan(path, folder).path)
         data, diagnosis = summary_and_diagnosis(session, 0)
         hosts = {host for meta in session.meta for host in meta["darshan"]["hosts"] if host != "unknown"}

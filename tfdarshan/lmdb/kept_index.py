@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from contextlib import suppress
 from dataclasses import astuple, fields
@@ -12,6 +11,7 @@ import numpy as np
 import xxhash
 
 from tfdarshan.durable.durable_file import durable_file
+from tfdarshan.durable.user_folders import cache_folder
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native.lmdb_file import RECORD, LmdbFacts, LmdbFile
 
@@ -29,12 +29,8 @@ _DIGEST_BYTES = 16
 
 
 def folder() -> Path:
-    """Gives where they are.
-
-    Source: XDG Base Directory Specification: $XDG_CACHE_HOME, else $HOME/.cache.
-    """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base if base.startswith("/") else Path("~/.cache").expanduser()) / "tfdarshan" / "lmdb"
+    """Return where they are."""
+    return cache_folder() / "lmdb"
 
 
 def restore(file: LmdbFile, name: bytes | None) -> bool:

@@ -70,7 +70,7 @@ def load_script(path: str, arguments: Sequence[str]) -> Program:
     """
     if path == STDIN:
         return _load_stdin(arguments)
-    full_path = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 (Python leaves `./` in it)
+    full_path = os.path.join(_working_folder(), path)  # noqa: PTH118 (Python leaves `./` in it)
     importer = pkgutil.get_importer(full_path)
     if importer is not None:
         if importer.find_spec("__main__") is None:
@@ -88,7 +88,7 @@ def load_module(name: str, arguments: Sequence[str]) -> Program:
     Raises:
         ConfigurationError: There is no such top-level module or package.
     """
-    folder = os.getcwd()  # noqa: PTH109
+    folder = _working_folder()
     _set_first_path(folder)
     try:
         found = importlib.util.find_spec(name.partition(".")[0])
@@ -97,6 +97,14 @@ def load_module(name: str, arguments: Sequence[str]) -> Program:
     if found is None:
         raise ConfigurationError(f"there is no module {name}: give a module's name as to `python -m`.")
     return Program(("-m", *arguments), folder, module=name)
+
+
+def _working_folder() -> str:
+    """Return the working directory, "" if it was removed: Python goes on then, too."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return ""
 
 
 def load_string(source: str, arguments: Sequence[str]) -> Program:

@@ -7,16 +7,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfdarshan.durable.user_folders import SHARED_MEMORY, temporary_folder
 from tfdarshan.errors import SessionActiveError, StorageError, reason
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options
 from tfdarshan.recording.spool_bound import MIB, SMALLEST_BYTES, free_bytes, tightest_bound
 
 ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
-SHARED_MEMORY = Path("/dev/shm")
 # In a spool directory as long as the process that recorded it means to write the session itself.
 HELD = "held"
 # In a spool directory whose session follows children: the list of those that it cannot record.
@@ -89,10 +89,9 @@ def choose_folder(options: Options) -> Path:
 
 def _default_folders() -> list[Path]:
     """Return /dev/shm and the folder for temporary files, which a read-only system may not have."""
-    try:
-        return [SHARED_MEMORY, Path(tempfile.gettempdir())]
-    except FileNotFoundError:
-        return [SHARED_MEMORY]
+    with suppress(StorageError):
+        return [SHARED_MEMORY, temporary_folder()]
+    return [SHARED_MEMORY]
 
 
 class RecoveringError(SessionActiveError):

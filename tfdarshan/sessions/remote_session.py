@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.sessions.find import locate_session
 from tfdarshan.sessions.session_directory import COPY_FOLDER, MARKER, META_SUFFIX, REMOTE_URL
@@ -33,7 +34,7 @@ def copied_session(url: str) -> Iterator[Path]:
         ConfigurationError: fsspec, or what it needs for such a URL, is not installed.
         SessionDataError: There is no finished session, or it cannot be read.
     """
-    with tempfile.TemporaryDirectory(prefix=COPY_FOLDER) as folder:
+    with tempfile.TemporaryDirectory(prefix=COPY_FOLDER, dir=temporary_folder()) as folder:
         try:
             copy = _copied(url, Path(folder))
         except (ConfigurationError, SessionDataError):

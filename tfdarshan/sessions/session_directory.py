@@ -55,6 +55,7 @@ def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
 
     Raises:
         ConfigurationError: It is no path, or a remote URL.
+        StorageError: It is below a working directory that was removed.
     """
     if not isinstance(logdir, (str, os.PathLike)) or not os.fspath(logdir):
         raise ConfigurationError(f"logdir must be a path, not {logdir!r}.")
@@ -64,7 +65,12 @@ def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
             f"logdir {path} is remote and tfdarshan writes local files only: "
             "give a local folder and copy it afterwards."
         )
-    return Path(path).absolute()
+    try:
+        return Path(path).absolute()
+    except FileNotFoundError as error:
+        raise StorageError(
+            f"logdir {path} is below the working directory, which was removed: give a path from / on."
+        ) from error
 
 
 def directory_of(logdir: Path, marker: Marker) -> Path:
@@ -98,10 +104,19 @@ def make_session_directory(
                 continue
             return directory
     except OSError as error:
-        raise StorageError(
-            f"logdir {logdir} cannot be written: {reason(error)}; choose a folder you can write to."
-        ) from error
+        raise _unwritable(logdir, error) from error
     raise StorageError(f"logdir {logdir} already holds 999 sessions stamped {stamp}: choose another one.")
+
+
+def _unwritable(logdir: Path, error: OSError) -> StorageError:
+    if logdir.is_symlink() and not logdir.exists():
+        return StorageError(
+            f"logdir {logdir} is a link to {logdir.readlink()}, which is not there: "
+            "make that folder, or choose another one."
+        )
+    return StorageError(
+        f"logdir {logdir} cannot be written: {reason(error)}; choose a folder you can write to."
+    )
 
 
 def discard_session_directory(directory: Path) -> None:
@@ -179,9 +194,14 @@ def write_json(path: Path, value: Any) -> None:
         file.write((json.dumps(value, indent=1) + "\n").encode())
 
 
-def walk_sessions(logdir: Path) -> Iterator[Path]:
-    """Yields the session directories below a logdir, complete or not, past other plug-ins' folders."""
-    for folder, names in walk_logdir(logdir):
+def walk_sessions(logdir: Path, refused: list[Path] | None = None) -> Iterator[Path]:
+    """Yields the session directories below a logdir, complete or not, past other plug-ins' folders.
+
+    Args:
+        logdir: The logdir.
+        refused: Links that are not followed are added.
+    """
+    for folder, names in walk_logdir(logdir, refused):
         if "plugins" in names:
             names.remove("plugins")
             sessions = Path(folder) / PLUGIN_FOLDER
@@ -198,14 +218,42 @@ def _refuse_unreadable(logdir: str, error: OSError) -> None:
         raise SessionDataError(f"the logdir {logdir} cannot be read: {reason(error)}.") from error
 
 
-def walk_logdir(logdir: Path) -> Iterator[tuple[str, list[str]]]:
+def walk_logdir(logdir: Path, refused: list[Path] | None = None) -> Iterator[tuple[str, list[str]]]:
     """Yields the folders below a logdir with the names of those in them, which may be changed on the way.
+
+    A link in the logdir leads to a run that the user chose, which TensorBoard shows, too. It is followed
+    unless it leads to what holds the logdir, or was walked; a link below such a run is not.
+
+    Args:
+        logdir: The logdir.
+        refused: Links that are not followed are added, but for those into the logdir.
 
     Raises:
         SessionDataError: The logdir cannot be read.
     """
-    for folder, names, _files in os.walk(logdir, onerror=partial(_refuse_unreadable, str(logdir))):
+    links: list[Path] = []
+    yield from _walk(logdir, links)
+    top = logdir.resolve()
+    walked = [top]
+    below: list[Path] = []
+    for link in sorted(links):
+        target = link.resolve()
+        if any(target.is_relative_to(one) for one in walked):
+            continue
+        if any(one.is_relative_to(target) for one in walked):
+            below.append(link)
+            continue
+        walked.append(target)
+        yield from _walk(link, below)
+    if refused is not None:
+        refused += [link for link in below if not link.resolve().is_relative_to(top)]
+
+
+def _walk(top: Path, links: list[Path]) -> Iterator[tuple[str, list[str]]]:
+    """Yields folders as `walk_logdir()`; links to folders among what is left of them are added to `links`."""
+    for folder, names, _files in os.walk(top, onerror=partial(_refuse_unreadable, str(top))):
         yield folder, names
+        links += [path for name in names if (path := Path(folder, name)).is_symlink()]
 
 
 def is_complete(directory: Path) -> bool:

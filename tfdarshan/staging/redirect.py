@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
@@ -42,7 +43,9 @@ def staged(plan: str | os.PathLike[str], *, look_again_s: float = LOOK_AGAIN_S) 
     with ExitStack() as stack:
         files = StagedFiles(read_plan(Path(plan)), look_again_s)
         if not _bridge.session_active():
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-staged-"))
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="tfdarshan-staged-", dir=temporary_folder())
+            )
             stack.enter_context(profile(folder, trace=False))
         files.start()
         try:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.native.spool_reader import Array
 
@@ -29,7 +30,7 @@ def stored(records: Iterator[dict[str, Any]], layout: np.dtype[Any]) -> Array:
         StorageError: There is no room for them.
     """
     try:
-        with tempfile.TemporaryFile(prefix="tfdarshan-records-") as file:
+        with tempfile.TemporaryFile(prefix="tfdarshan-records-", dir=temporary_folder()) as file:
             count = 0
             while batch := list(islice(records, BATCH)):
                 rows = np.zeros(len(batch), layout)
@@ -43,6 +44,6 @@ def stored(records: Iterator[dict[str, Any]], layout: np.dtype[Any]) -> Array:
             return np.memmap(file, layout, "r", shape=(count,)) if count else np.zeros(0, layout)
     except OSError as error:
         raise StorageError(
-            f"the records of a Darshan log cannot be kept in {tempfile.gettempdir()}: {reason(error)}; "
+            f"the records of a Darshan log cannot be kept in {temporary_folder()}: {reason(error)}; "
             "set TMPDIR to a folder with more room."
         ) from error
