@@ -23,6 +23,9 @@ LIBDARSHAN = os.environ.pop("TFDARSHAN_DARSHAN_LIBRARY", "")
 # jobs.
 os.environ.pop("TFDARSHAN_SESSION", None)
 
+# Lines are as long as a test says, not as the terminal that the tests were started in.
+os.environ.pop("COLUMNS", None)
+
 # A shell without job control starts what goes to its background with SIGINT ignored, which every program that
 # a test starts, and interrupts, would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
