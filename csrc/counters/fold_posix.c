@@ -107,8 +107,8 @@ static void apply_open(struct fold_step *step)
     record->offset = 0;
     forget_last_bytes(step);
     count_open(step);
-    if (step->event.flags & TFD_FLAG_TRUNCATE)
-        tfd_size_is(record, 0);
+    if (step->event.flags & TFD_FLAG_WRITABLE)
+        tfd_size_changes(record);
 }
 
 /* Keeps the position, unlike open. */
@@ -155,8 +155,10 @@ static void apply_rename(struct fold_step *step)
         count_unseen(step->target_rare, &step->event);
     if (!step->target_rare->renamed_from)
         step->target_rare->renamed_from = step->event.file;
-    if (source->flags & TFD_RECORD_SIZE_KNOWN)
+    if (tfd_size_is_known(source))
         tfd_size_is(target, source->extent);
+    else
+        tfd_size_changes(target);
 }
 
 static void apply_copy_read(struct fold_step *step)
@@ -172,7 +174,7 @@ static void apply_copy_write(struct fold_step *step)
     step->rare->copy_writes++;
     step->rare->copy_write_bytes += (uint64_t)step->event.length;
     tfd_add_busy(&step->rare->copy_write_time, &step->rare->copy_write_busy_until, &step->event);
-    tfd_size_grows(step->record, step->event.offset, step->event.length);
+    tfd_size_changes(step->record);
 }
 
 /* Operations Darshan has no wrapper for: they make no record of its kind. */
@@ -184,7 +186,7 @@ static bool apply_unseen_by_darshan(struct fold_step *step)
         return true;
     case TFD_OP_TRUNCATE:
         step->rare->truncates++;
-        tfd_size_is(step->record, step->event.length);
+        tfd_size_changes(step->record);
         return true;
     case TFD_OP_COPY_READ:
         apply_copy_read(step);

@@ -7,25 +7,30 @@ void tfd_size_is(struct fold_record *record, int64_t size)
     record->flags |= TFD_RECORD_SIZE_KNOWN;
 }
 
-void tfd_size_grows(struct fold_record *record, int64_t offset, int64_t length)
-{
-    if (offset >= 0 && length > 0)
-        tfd_highest(&record->extent, tfd_sum(offset, length));
-}
-
 /* Reading beyond what was known shows that it is not true any more. */
 void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length)
 {
     int64_t before = record->extent;
-    tfd_size_grows(record, offset, length);
+    if (offset >= 0 && length > 0)
+        tfd_highest(&record->extent, tfd_sum(offset, length));
     if (record->extent != before)
         record->flags &= (uint8_t)~TFD_RECORD_SIZE_KNOWN;
 }
 
-/* A read of nothing shows the end only where something was read or written up
- * to there: a program may also ask for zero bytes, or read beyond the end. */
+/* A read of nothing shows the end only where something was read up to there: a program may also ask for zero
+ * bytes, or read beyond the end. */
 void tfd_size_ends_at(struct fold_record *record, int64_t offset)
 {
     if (offset == record->extent)
         record->flags |= TFD_RECORD_SIZE_KNOWN;
+}
+
+void tfd_size_changes(struct fold_record *record)
+{
+    record->flags |= TFD_RECORD_SIZE_CHANGES;
+}
+
+bool tfd_size_is_known(const struct fold_record *record)
+{
+    return (record->flags & (TFD_RECORD_SIZE_KNOWN | TFD_RECORD_SIZE_CHANGES)) == TFD_RECORD_SIZE_KNOWN;
 }

@@ -77,6 +77,8 @@ enum {
     TFD_RECORD_ZERO_STRIDE = 16,
     TFD_RECORD_LAST_READ = 32,
     TFD_RECORD_LAST_WRITE = 64,
+    TFD_RECORD_SIZE_CHANGES =
+        128, /* opened for writing, or written: what calls showed of its size may be over */
 };
 
 /* One per file that a call named. */

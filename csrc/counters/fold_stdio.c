@@ -74,7 +74,7 @@ static void apply_transfer(struct fold_step *step)
     if (reads)
         show_size_read(step);
     else
-        tfd_size_grows(step->record, event->offset, event->length);
+        tfd_size_changes(step->record);
     if (!is_counted(event))
         return;
     if (reads)
@@ -91,8 +91,8 @@ static void apply_success(struct fold_step *step)
     case TFD_OP_FOPEN:
         stdio->offset = 0;
         apply_open(stdio, event);
-        if (event->flags & TFD_FLAG_TRUNCATE)
-            tfd_size_is(step->record, 0);
+        if (event->flags & TFD_FLAG_WRITABLE)
+            tfd_size_changes(step->record);
         break;
     case TFD_OP_FDOPEN:
         stdio->fdopens++;

@@ -85,11 +85,12 @@ static inline void tfd_add_busy(uint64_t *time, uint64_t *busy_until, const stru
     *busy_until = event->end;
 }
 
-/* What the event shows of the file's size: it is known from stat, truncate
- * and a read that met the end, and grows with what is written beyond. */
+/* What the event shows of the file's size: stat and a read that met the end show it. It is not known of a file
+ * that is opened for writing or written: others may append to it, and a child may have been given the descriptor. */
 void tfd_size_is(struct fold_record *record, int64_t size);
-void tfd_size_grows(struct fold_record *record, int64_t offset, int64_t length);   /* written */
 void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length); /* read */
 void tfd_size_ends_at(struct fold_record *record, int64_t offset);                 /* read nothing */
+void tfd_size_changes(struct fold_record *record);
+bool tfd_size_is_known(const struct fold_record *record);
 
 #endif

@@ -128,7 +128,7 @@ static void apply_read(struct fold_step *step)
 static void apply_write(struct fold_step *step)
 {
     count_transfer(step, TFD_RECORD_LAST_WRITE, TFD_RECORD_LAST_READ);
-    tfd_size_grows(step->record, step->event.offset, step->event.length);
+    tfd_size_changes(step->record);
 }
 
 void tfd_transfer_apply(struct fold_step *step)

@@ -192,6 +192,7 @@
       (line, capacity, delimiter, stream))                                                                   \
     X(__getdelim, "fread", NO, NO, ssize_t, (char **line, size_t *capacity, int delimiter, FILE *stream),    \
       (line, capacity, delimiter, stream))                                                                   \
+    X(ungetc, "", NO, NO, int, (int character, FILE *stream), (character, stream))                           \
     X(fscanf, "fread", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))              \
     X(vfscanf, "fread", NO, OWN, int, (FILE * stream, const char *format, va_list arguments),                \
       (stream, format, arguments))                                                                           \

@@ -107,6 +107,11 @@ static bool probe___getdelim(struct probe_files *files)
     return call___getdelim(&files->line, &files->line_capacity, ' ', files->stream) == 6;
 }
 
+static bool probe_ungetc(struct probe_files *files)
+{
+    return call_ungetc('x', files->stream) == 'x';
+}
+
 static bool probe_fscanf(struct probe_files *files)
 {
     int number = 0;
@@ -173,6 +178,7 @@ const struct probe tfd_stream_read_probes[] = {
     {"getline", (void *)call_getline, probe_getline, {{"fread", TFD_PROBE_ANY, TFD_PROBE_LINE_BYTES, 0}}},
     {"getdelim", (void *)call_getdelim, probe_getdelim, {{"fread", TFD_PROBE_ANY, 6, 0}}},
     {"__getdelim", (void *)call___getdelim, probe___getdelim, {{"fread", TFD_PROBE_ANY, 6, 0}}},
+    {"ungetc", (void *)call_ungetc, probe_ungetc, {{0}}},
     {"fscanf", (void *)call_fscanf, probe_fscanf, {{"fread", TFD_PROBE_ANY, 5, 0}}},
     {"__isoc99_fscanf",
      (void *)call___isoc99_fscanf,

@@ -230,7 +230,7 @@ static void show_row(struct tfd_reader *reader, uint64_t key, struct tfd_file_ba
     batch->file[row] = file;
     batch->module[row] = (uint8_t)module;
     batch->mount[row] = mount < reader->image.spool.header->mount_count ? (int32_t)mount : -1;
-    batch->size_bytes[row] = record && record->flags & TFD_RECORD_SIZE_KNOWN ? record->extent : -1;
+    batch->size_bytes[row] = record && tfd_size_is_known(record) ? record->extent : -1;
     show_counters(reader, file, module, batch->counters + row * TFD_COUNTER_COUNT,
                   batch->f_counters + row * TFD_F_COUNTER_COUNT);
 }

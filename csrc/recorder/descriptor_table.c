@@ -105,7 +105,7 @@ static void publish(int fd, uint64_t word)
     atomic_store_explicit(&tfd_descriptors[fd].word, word, memory_order_release);
 }
 
-void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset)
+void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset, bool appends)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
     if (!descriptor)
@@ -117,6 +117,7 @@ void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t 
             descriptor->place ? position_at(descriptor->place - 1) : &lost_position;
         position->references = 1;
         atomic_store(&position->offset, offset);
+        atomic_store(&position->appends, appends);
         atomic_store_explicit(&descriptor->position, position, memory_order_relaxed);
     }
     publish(fd, tfd_word(generation, target));

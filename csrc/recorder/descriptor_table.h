@@ -18,6 +18,7 @@ typedef uint32_t tfd_target;
  * own: threads that read their own files would else take turns at one. */
 struct tfd_position {
     _Atomic int64_t offset;
+    _Atomic uint32_t appends; /* O_APPEND: a write begins at the end of the file */
     uint32_t references;
     uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
                          * with a close may still add to that */
@@ -60,7 +61,7 @@ static inline bool tfd_word_is_file(uint64_t word, uint32_t generation)
 /* All below: caller holds tfd_tables_lock. */
 int tfd_descriptors_initialize(void); /* once per process; -errno */
 void tfd_positions_reset(void);       /* at session start */
-void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset);
+void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset, bool appends);
 void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation);
 uint64_t tfd_descriptor_forget(int fd, uint32_t generation);
 void tfd_descriptor_forget_range(unsigned first, unsigned last, uint32_t generation);

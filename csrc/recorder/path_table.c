@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "recorder/links_of_kernel.h"
 #include "recorder/mount_table.h"
 #include "recorder/overflow_names.h"
 #include "recorder/path_filter.h"
@@ -164,10 +165,8 @@ static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_
     return 0;
 }
 
-static tfd_target absolute_target(struct tfd_spool *spool, const char *path, size_t length)
+static tfd_target wanted_target(struct tfd_spool *spool, const char *path, size_t length)
 {
-    if (!length)
-        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
     uint64_t hash = tfd_path_hash(path, length);
     uint32_t file = find_file(spool, path, length, (uint32_t)hash);
     if (file)
@@ -175,6 +174,18 @@ static tfd_target absolute_target(struct tfd_spool *spool, const char *path, siz
     if (!tfd_path_wanted(path, length, &spool->header->patterns_met))
         return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
     return add_file(spool, path, length, hash);
+}
+
+/* Of the path in path_buffer. Patterns leave out what lies below /proc and /dev, not files that have a name there. */
+static tfd_target absolute_target(struct tfd_spool *spool, size_t length)
+{
+    if (!length)
+        return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
+    tfd_target target = wanted_target(spool, path_buffer, length);
+    if (target != (TFD_OTHER_BIT | TFD_OTHER_EXCLUDED))
+        return target;
+    size_t followed = tfd_follow_links_of_kernel(path_buffer, length, sizeof path_buffer);
+    return followed ? wanted_target(spool, path_buffer, followed) : target;
 }
 
 /* Not getcwd(): where the path is beyond PATH_MAX, the C library lists one parent after the other. */
@@ -255,7 +266,7 @@ static size_t make_absolute(int dirfd, const char *path, char *out)
 
 tfd_target tfd_path_target(struct tfd_spool *spool, int dirfd, const char *path)
 {
-    return absolute_target(spool, path_buffer, make_absolute(dirfd, path, path_buffer));
+    return absolute_target(spool, make_absolute(dirfd, path, path_buffer));
 }
 
 static enum tfd_other_kind kind_of_mode(mode_t mode)
@@ -287,5 +298,5 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
         length -= suffix;
     path[length] = '\0';
     *offset = lseek(fd, 0, SEEK_CUR);
-    return absolute_target(spool, path, length);
+    return absolute_target(spool, length);
 }

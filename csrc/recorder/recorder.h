@@ -28,6 +28,9 @@ void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event);
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
                        bool failed);
 
+/* Where a write began that the kernel put at the end of the file, whatever offset it was given. */
+int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes);
+
 /* For what every call of a hot symbol passes: a copy in each of its wrappers. */
 #define TFD_HOT __attribute__((always_inline))
 #define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -68,6 +71,11 @@ static inline uint8_t tfd_alignment_flag(const void *buffer)
     return (uintptr_t)buffer % TFD_MEM_ALIGNMENT ? TFD_FLAG_MEM_UNALIGNED : 0;
 }
 
+static inline bool tfd_appends(struct tfd_position *position, uint8_t flags)
+{
+    return (flags & TFD_FLAG_APPEND) || atomic_load_explicit(&position->appends, memory_order_relaxed);
+}
+
 /* A transfer of `result` bytes at `offset`; at the descriptor's own position where `implicit_offset`. */
 static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, bool writes, int fd,
                                                bool implicit_offset, int64_t offset, ssize_t result,
@@ -85,9 +93,11 @@ static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, boo
     uint64_t word = descriptor ? atomic_load_explicit(&descriptor->word, memory_order_acquire) : 0;
     if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
         event.file = (uint32_t)word;
-        if (implicit_offset)
-            event.offset =
-                atomic_fetch_add_explicit(&tfd_position_of(descriptor)->offset, bytes, memory_order_relaxed);
+        struct tfd_position *position = tfd_position_of(descriptor);
+        if (writes && operation != TFD_OP_FWRITE && tfd_appends(position, flags))
+            event.offset = tfd_appended_at(position, fd, implicit_offset, bytes);
+        else if (implicit_offset)
+            event.offset = atomic_fetch_add_explicit(&position->offset, bytes, memory_order_relaxed);
         tfd_emit(slot, &event);
     } else {
         tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);
@@ -110,6 +120,10 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
 /* A program is started as another user than the session's: it may not record itself. */
 void tfd_record_other_user(void);
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
+/* fcntl(F_SETFL): writes append from now on, or do not any more. */
+void tfd_record_status_flags(int fd, int flags);
+/* A character was given back to a stream: the next read begins `bytes` earlier. */
+void tfd_record_given_back(int fd, int64_t bytes);
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);
 void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
                      uint64_t start);

@@ -40,10 +40,72 @@ static uint64_t known_word(struct tfd_slot *slot, int fd, bool *resolved)
     pthread_mutex_lock(&tfd_tables_lock);
     tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
     if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
-        tfd_descriptor_set(fd, slot->generation, target, offset);
+        tfd_descriptor_set(fd, slot->generation, target, offset, fcntl(fd, F_GETFL) & O_APPEND);
     pthread_mutex_unlock(&tfd_tables_lock);
     *resolved = !(target & TFD_OTHER_BIT);
     return tfd_word(slot->generation, target);
+}
+
+/* The kernel moved the position to the end of what it wrote. Only where that is not where ours is did somebody else
+ * append: threads that write at the same time have each their own place by ours. */
+static int64_t appended_at_position(struct tfd_position *position, int fd, int64_t bytes)
+{
+    int64_t start = atomic_fetch_add(&position->offset, bytes), end = lseek(fd, 0, SEEK_CUR);
+    if (end < bytes || end == atomic_load(&position->offset))
+        return start;
+    atomic_store(&position->offset, end);
+    return end - bytes;
+}
+
+/* pwrite() leaves the position alone, and its offset does not count. */
+static int64_t appended_at_end(int fd, int64_t bytes)
+{
+    struct stat status;
+    return fstat(fd, &status) || status.st_size < bytes ? -1 : status.st_size - bytes;
+}
+
+int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes)
+{
+    int saved_errno = errno;
+    int64_t start = implicit_offset ? appended_at_position(position, fd, bytes) : appended_at_end(fd, bytes);
+    errno = saved_errno;
+    return start;
+}
+
+static bool is_positional_write(uint8_t operation)
+{
+    return operation == TFD_OP_PWRITE || operation == TFD_OP_PWRITEV;
+}
+
+/* Without a word of the descriptor itself: that has none yet, or is none of a file. */
+static struct tfd_position *current_position(const struct tfd_slot *slot, int fd)
+{
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    if (!descriptor || !tfd_word_is_file(atomic_load(&descriptor->word), slot->generation))
+        return NULL;
+    return tfd_position_of(descriptor);
+}
+
+void tfd_record_status_flags(int fd, int flags)
+{
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_position *position = current_position(slot, fd);
+    if (position)
+        atomic_store(&position->appends, (flags & O_APPEND) != 0);
+    tfd_leave(slot);
+}
+
+void tfd_record_given_back(int fd, int64_t bytes)
+{
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_position *position = current_position(slot, fd);
+    if (position)
+        atomic_fetch_sub(&position->offset, bytes);
+    tfd_leave(slot);
 }
 
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
@@ -61,6 +123,10 @@ void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bo
         event.offset = resolved ? atomic_load(&position->offset) - event.length
                                 : atomic_fetch_add(&position->offset, event.length);
         event.offset = event.offset < 0 ? 0 : event.offset;
+    } else if (is_positional_write(event.operation) && !(word & TFD_OTHER_BIT)) {
+        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
+        if (tfd_appends(position, event.flags))
+            event.offset = tfd_appended_at(position, fd, false, event.length);
     }
     /* a call on a number that is not open belongs to no file */
     if (failed && saved_errno == EBADF)
@@ -130,15 +196,17 @@ static tfd_target opened_target(int dirfd, const char *path, int fd, int open_fl
     return target;
 }
 
-static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, int open_flags)
+/* A stream that appends writes when it flushes, so its own position has to do; write() is asked for each time. */
+static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, int open_flags, bool is_stream)
 {
     struct tfd_spool *spool = &tfd_session.spool;
     struct stat status;
-    int64_t offset = (open_flags & O_APPEND) && !fstat(fd, &status) ? status.st_size : 0;
+    bool appends = open_flags & O_APPEND;
+    int64_t offset = is_stream && appends && !fstat(fd, &status) ? status.st_size : 0;
     if (!(target & TFD_OTHER_BIT) && target >= TFD_FIRST_FILE)
         tfd_mount_learn_block_size(spool, tfd_file_at(spool, target)->mount, fd);
     pthread_mutex_lock(&tfd_tables_lock);
-    tfd_descriptor_set(fd, slot->generation, target, offset);
+    tfd_descriptor_set(fd, slot->generation, target, offset, appends);
     pthread_mutex_unlock(&tfd_tables_lock);
 }
 
@@ -168,7 +236,8 @@ static inline TFD_HOT void record_open(enum tfd_operation operation, int dirfd, 
         tfd_leave(slot);
         return;
     }
-    uint8_t flags = (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) |
+    uint8_t flags = ((open_flags & O_ACCMODE) != O_RDONLY ? TFD_FLAG_WRITABLE : 0) |
+                    (open_flags & O_TRUNC ? TFD_FLAG_TRUNCATE : 0) |
                     (open_flags & O_APPEND ? TFD_FLAG_APPEND : 0) | seen_flag(start);
     struct tfd_event event = {start, end, mode, 0, 0, (uint8_t)operation, flags, 0};
     tfd_target target = kept ? kept_target(slot, path, kept)
@@ -176,7 +245,7 @@ static inline TFD_HOT void record_open(enum tfd_operation operation, int dirfd, 
     if (fd < 0)
         event.error = (uint16_t)saved_errno;
     else
-        adopt_descriptor(slot, fd, target, open_flags);
+        adopt_descriptor(slot, fd, target, open_flags, operation == TFD_OP_FOPEN);
     emit_or_count(slot, target, &event);
     tfd_leave(slot);
     errno = saved_errno;

@@ -51,8 +51,9 @@ enum tfd_class { TFD_CLASS_READ, TFD_CLASS_WRITE, TFD_CLASS_META, TFD_CLASS_COUN
 
 /* Event flags. */
 enum {
-    TFD_FLAG_MEM_UNALIGNED = 1, /* user buffer not on TFD_MEM_ALIGNMENT */
-    TFD_FLAG_APPEND = 2,        /* descriptor opened with O_APPEND: offset is an estimate */
+    TFD_FLAG_MEM_UNALIGNED = 1, /* of a transfer: user buffer not on TFD_MEM_ALIGNMENT */
+    TFD_FLAG_WRITABLE = 1,      /* of an open: the descriptor may be written to, by whoever is given it */
+    TFD_FLAG_APPEND = 2,        /* opened with O_APPEND, or written with RWF_APPEND */
     TFD_FLAG_TRUNCATE = 4,      /* open with O_TRUNC */
     TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */

@@ -216,8 +216,9 @@ static inline ssize_t counted_pwritev2(tfd_pwritev2_function *next, int fd, cons
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset, flags);
+    uint8_t appends = flags & RWF_APPEND ? TFD_FLAG_APPEND : 0;
     tfd_record_transfer(offset == -1 ? TFD_OP_WRITEV : TFD_OP_PWRITEV, true, fd, offset == -1, offset, put,
-                        vector_alignment_flag(vector, count, put), start);
+                        vector_alignment_flag(vector, count, put) | appends, start);
     return put;
 }
 
@@ -236,6 +237,8 @@ static inline int counted_fcntl(tfd_fcntl_function *next, int fd, int command, v
     int result = next(fd, command, argument);
     if (duplicates)
         tfd_record_dup(fd, result, start);
+    else if (command == F_SETFL && result >= 0)
+        tfd_record_status_flags(fd, (int)(intptr_t)argument);
     return result;
 }
 

@@ -154,6 +154,15 @@ ssize_t tfd_wrap___getdelim(char **line, size_t *capacity, int delimiter, FILE *
     return counted_getdelim(TFD_NEXT(__getdelim), line, capacity, delimiter, stream);
 }
 
+int tfd_wrap_ungetc(int character, FILE *stream)
+{
+    int given_back = TFD_NEXT(ungetc)(character, stream);
+    int fd = given_back == EOF ? -1 : tfd_descriptor_of(stream);
+    if (fd >= 0)
+        tfd_record_given_back(fd, 1);
+    return given_back;
+}
+
 int tfd_wrap_vfscanf(FILE *stream, const char *format, va_list arguments)
 {
     return counted_vfscanf(TFD_NEXT(vfscanf), stream, format, arguments);

@@ -81,10 +81,13 @@ def tally(calls: Iterable[Call], directory: Path) -> dict[str, FileTally]:
     """
     tallies: defaultdict[str, FileTally] = defaultdict(FileTally)
     prefix = f"{directory}{os.sep}"
+    appended: set[str] = set()
     for call in calls:
         if call.error:
             continue
-        for path, amounts in (*_effects(call), *_recorder_effects(call)):
+        if call.name in _OPENS:
+            (appended.add if "O_APPEND" in call.arguments else appended.discard)(call.result_path)
+        for path, amounts in (*_effects(call), *_recorder_effects(call, appended)):
             if path.startswith(prefix):
                 _add(tallies[path], amounts)
     for file in tallies.values():
@@ -104,12 +107,12 @@ def _add(tally: FileTally, amounts: dict[str, int]) -> None:
 _EXAMINED = {"recorder_stats": 1, "recorder_seeks": 1}
 
 
-def _recorder_effects(call: Call) -> Iterator[tuple[str, dict[str, int]]]:
+def _recorder_effects(call: Call, appended: set[str]) -> Iterator[tuple[str, dict[str, int]]]:
     """Gives what the recorder itself does because of a call."""
     if call.name in _OPENS and "O_TMPFILE" in call.arguments:  # it has no name to go by
         yield call.result_path, _EXAMINED
-    elif call.name in _OPENS and "O_APPEND" in call.arguments:  # writing begins at the end: where is it?
-        yield call.result_path, {"recorder_stats": 1}
+    elif call.name in ("write", "writev") and call.descriptors[0] in appended:  # where did the kernel put it?
+        yield call.descriptors[0], {"recorder_seeks": 1}
 
 
 def _is_used_by_descriptor(tally: FileTally) -> bool:
