@@ -32,6 +32,7 @@
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
+#include "recorder/stream_marks.h"
 #include "recorder/thread_chunks.h"
 #include "spool/job_page.h"
 #include "spool/join_offer.h"
@@ -435,6 +436,7 @@ static int stop(struct tfd_attach_report *report)
     struct tfd_spool *spool = &tfd_session.spool;
     if (!tfd_is_recording_here())
         return tfd_fail(EINVAL, "no session is recording in this process");
+    tfd_streams_count_moved();
     tfd_recording_take_closing_snapshots(spool->header);
     tfd_got_undo(report);
     tfd_late_libraries_report(report);

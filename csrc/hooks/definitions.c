@@ -87,6 +87,25 @@ static void *behind_program_stub(void *address, const char *symbol)
     return NULL;
 }
 
+static const struct {
+    const char *name;
+    unsigned hook;
+} aliases[] = {
+#define A(name, symbol) {#name, TFD_HOOK_##symbol},
+    TFD_ALIASES(A)
+#undef A
+};
+
+/* Where somebody interposes only one of the names, they are two functions: the other one is left alone. */
+static void find_aliases(void)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        void *definition = dlsym(RTLD_DEFAULT, aliases[i].name);
+        if (definition && definition == tfd_definition[aliases[i].hook])
+            tfd_hook_index_add(aliases[i].name, aliases[i].hook);
+    }
+}
+
 /* Whoever defines one of our symbols (the C library, a preloaded interposer, a
  * sanitizer's runtime) must reach the next definition, not us: patched, its
  * calls would be counted twice. */
@@ -105,6 +124,7 @@ void tfd_definitions_find(void *const *wrappers)
         if (libc_definition[hook])
             never_patch(base_of(libc_definition[hook]));
     }
+    find_aliases();
     if (libc)
         dlclose(libc);
     never_patch(base_of((const void *)tfd_definitions_find));

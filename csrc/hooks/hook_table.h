@@ -26,6 +26,8 @@
       (dirfd, path, flags, mode))                                                                            \
     X(__openat_2, "open", OPEN, NO, int, (int dirfd, const char *path, int flags), (dirfd, path, flags))     \
     X(__openat64_2, "open", OPEN, NO, int, (int dirfd, const char *path, int flags), (dirfd, path, flags))   \
+    X(openat2, "open", OPEN, NO, int,                                                                        \
+      (int dirfd, const char *path, const struct open_how *how, size_t size), (dirfd, path, how, size))      \
     X(creat, "open", OPEN, NEW_FILE, int, (const char *path, mode_t mode), (path, mode))                     \
     X(creat64, "open", OPEN, NEW_FILE, int, (const char *path, mode_t mode), (path, mode))                   \
     X(mkstemp, "open", NO, NEW_FILE, int, (char *template), (template))                                      \
@@ -84,6 +86,21 @@
     X(pwritev64v2, "pwritev", WRITE_AT, FD_AT, ssize_t,                                                      \
       (int fd, const struct iovec *vector, int count, off64_t offset, int flags),                            \
       (fd, vector, count, offset, flags))                                                                    \
+    X(dprintf, "write", NO, NO, int, (int fd, const char *format, ...), (fd, format))                        \
+    X(vdprintf, "write", WRITE, NO, int, (int fd, const char *format, va_list arguments),                    \
+      (fd, format, arguments))                                                                               \
+    X(__dprintf_chk, "write", NO, NO, int, (int fd, int flag, const char *format, ...), (fd, flag, format))  \
+    X(__vdprintf_chk, "write", WRITE, NO, int, (int fd, int flag, const char *format, va_list arguments),    \
+      (fd, flag, format, arguments))                                                                         \
+    X(aio_read, "pread", NO, NO, int, (struct aiocb * request), (request))                                   \
+    X(aio_write, "pwrite", NO, NO, int, (struct aiocb * request), (request))                                 \
+    X(aio_fsync, "fsync", NO, NO, int, (int operation, struct aiocb *request), (operation, request))         \
+    X(lio_listio, "pwrite", NO, NO, int,                                                                     \
+      (int mode, struct aiocb *const list[], int count, struct sigevent *event), (mode, list, count, event)) \
+    X(aio_error, "", NO, NO, int, (const struct aiocb *request), (request))                                  \
+    X(aio_return, "", NO, NO, ssize_t, (struct aiocb * request), (request))                                  \
+    X(aio_suspend, "", NO, NO, int,                                                                          \
+      (const struct aiocb *const list[], int count, const struct timespec *timeout), (list, count, timeout)) \
     X(lseek, "lseek", NO, FD, off_t, (int fd, off_t offset, int whence), (fd, offset, whence))               \
     X(lseek64, "lseek", NO, FD, off64_t, (int fd, off64_t offset, int whence), (fd, offset, whence))         \
     X(fsync, "fsync", SYNC, FD, int, (int fd), (fd))                                                         \
@@ -202,6 +219,17 @@
     X(__isoc23_fscanf, "fread", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))     \
     X(__isoc23_vfscanf, "fread", NO, VFSCANF, int, (FILE * stream, const char *format, va_list arguments),   \
       (stream, format, arguments))                                                                           \
+    X(getchar, "fread", NO, NO, int, (void), ())                                                             \
+    X(getchar_unlocked, "fread", NO, NO, int, (void), ())                                                    \
+    X(gets, "fread", NO, NO, char *, (char *buffer), (buffer))                                               \
+    X(__gets_chk, "fread", NO, NO, char *, (char *buffer, size_t room), (buffer, room))                      \
+    X(__uflow, "fread", STREAM_READ, NO, int, (FILE * stream), (stream))                                     \
+    X(scanf, "fread", NO, NO, int, (const char *format, ...), (format))                                      \
+    X(vscanf, "fread", NO, NO, int, (const char *format, va_list arguments), (format, arguments))            \
+    X(__isoc99_scanf, "fread", NO, NO, int, (const char *format, ...), (format))                             \
+    X(__isoc99_vscanf, "fread", NO, NO, int, (const char *format, va_list arguments), (format, arguments))   \
+    X(__isoc23_scanf, "fread", NO, NO, int, (const char *format, ...), (format))                             \
+    X(__isoc23_vscanf, "fread", NO, NO, int, (const char *format, va_list arguments), (format, arguments))   \
     X(fwrite, "fwrite", STREAM_WRITE, STREAM, size_t,                                                        \
       (const void *buffer, size_t size, size_t items, FILE *stream), (buffer, size, items, stream))          \
     X(fwrite_unlocked, "fwrite", STREAM_WRITE, NO, size_t,                                                   \
@@ -214,6 +242,8 @@
     X(fputc_unlocked, "fwrite", NO, NO, int, (int character, FILE *stream), (character, stream))             \
     X(putc_unlocked, "fwrite", NO, NO, int, (int character, FILE *stream), (character, stream))              \
     X(putw, "fwrite", NO, STREAM, int, (int word, FILE *stream), (word, stream))                             \
+    X(__overflow, "fwrite", STREAM_WRITE, NO, int, (FILE * stream, int character), (stream, character))      \
+    X(putchar_unlocked, "fwrite", NO, NO, int, (int character), (character))                                 \
     X(puts, "fwrite", NO, NO, int, (const char *text), (text))                                               \
     X(putchar, "fwrite", NO, NO, int, (int character), (character))                                          \
     X(fprintf, "fwrite", NO, NO, int, (FILE * stream, const char *format, ...), (stream, format))            \
@@ -237,6 +267,64 @@
     X(rewind, "fseek", NO, OWN, void, (FILE * stream), (stream))                                             \
     X(fflush, "fflush", STREAM_WRITE, STREAM, int, (FILE * stream), (stream))                                \
     X(fflush_unlocked, "fflush", NO, NO, int, (FILE * stream), (stream))
+
+/* Of wide characters. Their streams count the bytes that the characters are in the file. */
+#define TFD_WIDE_HOOKS(X)                                                                                    \
+    X(fgetwc, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                                   \
+    X(getwc, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                                    \
+    X(fgetwc_unlocked, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                          \
+    X(getwc_unlocked, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                           \
+    X(getwchar, "fread", NO, NO, wint_t, (void), ())                                                         \
+    X(getwchar_unlocked, "fread", NO, NO, wint_t, (void), ())                                                \
+    X(fgetws, "fread", STREAM_READ, NO, wchar_t *, (wchar_t * buffer, int size, FILE *stream),               \
+      (buffer, size, stream))                                                                                \
+    X(fgetws_unlocked, "fread", STREAM_READ, NO, wchar_t *, (wchar_t * buffer, int size, FILE *stream),      \
+      (buffer, size, stream))                                                                                \
+    X(__fgetws_chk, "fread", STREAM_READ, NO, wchar_t *,                                                     \
+      (wchar_t * buffer, size_t room, int size, FILE *stream), (buffer, room, size, stream))                 \
+    X(__fgetws_unlocked_chk, "fread", STREAM_READ, NO, wchar_t *,                                            \
+      (wchar_t * buffer, size_t room, int size, FILE *stream), (buffer, room, size, stream))                 \
+    X(ungetwc, "", NO, NO, wint_t, (wint_t character, FILE * stream), (character, stream))                   \
+    X(fwscanf, "fread", NO, NO, int, (FILE * stream, const wchar_t *format, ...), (stream, format))          \
+    X(vfwscanf, "fread", STREAM_READ, NO, int, (FILE * stream, const wchar_t *format, va_list arguments),    \
+      (stream, format, arguments))                                                                           \
+    X(wscanf, "fread", NO, NO, int, (const wchar_t *format, ...), (format))                                  \
+    X(vwscanf, "fread", NO, NO, int, (const wchar_t *format, va_list arguments), (format, arguments))        \
+    X(__isoc99_fwscanf, "fread", NO, NO, int, (FILE * stream, const wchar_t *format, ...), (stream, format)) \
+    X(__isoc99_vfwscanf, "fread", STREAM_READ, NO, int,                                                      \
+      (FILE * stream, const wchar_t *format, va_list arguments), (stream, format, arguments))                \
+    X(__isoc99_wscanf, "fread", NO, NO, int, (const wchar_t *format, ...), (format))                         \
+    X(__isoc99_vwscanf, "fread", NO, NO, int, (const wchar_t *format, va_list arguments),                    \
+      (format, arguments))                                                                                   \
+    X(__isoc23_fwscanf, "fread", NO, NO, int, (FILE * stream, const wchar_t *format, ...), (stream, format)) \
+    X(__isoc23_vfwscanf, "fread", STREAM_READ, NO, int,                                                      \
+      (FILE * stream, const wchar_t *format, va_list arguments), (stream, format, arguments))                \
+    X(__isoc23_wscanf, "fread", NO, NO, int, (const wchar_t *format, ...), (format))                         \
+    X(__isoc23_vwscanf, "fread", NO, NO, int, (const wchar_t *format, va_list arguments),                    \
+      (format, arguments))                                                                                   \
+    X(fputwc, "fwrite", STREAM_WRITE, NO, wint_t, (wchar_t character, FILE * stream), (character, stream))   \
+    X(putwc, "fwrite", STREAM_WRITE, NO, wint_t, (wchar_t character, FILE * stream), (character, stream))    \
+    X(fputwc_unlocked, "fwrite", STREAM_WRITE, NO, wint_t, (wchar_t character, FILE * stream),               \
+      (character, stream))                                                                                   \
+    X(putwc_unlocked, "fwrite", STREAM_WRITE, NO, wint_t, (wchar_t character, FILE * stream),                \
+      (character, stream))                                                                                   \
+    X(putwchar, "fwrite", NO, NO, wint_t, (wchar_t character), (character))                                  \
+    X(putwchar_unlocked, "fwrite", NO, NO, wint_t, (wchar_t character), (character))                         \
+    X(fputws, "fwrite", STREAM_WRITE, NO, int, (const wchar_t *text, FILE *stream), (text, stream))          \
+    X(fputws_unlocked, "fwrite", STREAM_WRITE, NO, int, (const wchar_t *text, FILE *stream), (text, stream)) \
+    X(fwprintf, "fwrite", NO, NO, int, (FILE * stream, const wchar_t *format, ...), (stream, format))        \
+    X(vfwprintf, "fwrite", STREAM_WRITE, NO, int, (FILE * stream, const wchar_t *format, va_list arguments), \
+      (stream, format, arguments))                                                                           \
+    X(wprintf, "fwrite", NO, NO, int, (const wchar_t *format, ...), (format))                                \
+    X(vwprintf, "fwrite", NO, NO, int, (const wchar_t *format, va_list arguments), (format, arguments))      \
+    X(__fwprintf_chk, "fwrite", NO, NO, int, (FILE * stream, int flag, const wchar_t *format, ...),          \
+      (stream, flag, format))                                                                                \
+    X(__vfwprintf_chk, "fwrite", STREAM_WRITE, NO, int,                                                      \
+      (FILE * stream, int flag, const wchar_t *format, va_list arguments),                                   \
+      (stream, flag, format, arguments))                                                                     \
+    X(__wprintf_chk, "fwrite", NO, NO, int, (int flag, const wchar_t *format, ...), (flag, format))          \
+    X(__vwprintf_chk, "fwrite", NO, NO, int, (int flag, const wchar_t *format, va_list arguments),           \
+      (flag, format, arguments))
 
 #define TFD_MAPPING_HOOKS(X, O)                                                                              \
     X(mmap, "mmap", NO, FD, void *,                                                                          \
@@ -282,8 +370,50 @@
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, file, actions, attributes, arguments, environment))
 
+/* Other names of hooked functions, which no header declares or which differ where files have 32-bit offsets:
+ * A(name, symbol). A slot by such a name is patched where it is the same function. */
+#define TFD_ALIASES(A)                                                                                       \
+    A(__open, open)                                                                                          \
+    A(__open64, open64)                                                                                      \
+    A(__close, close)                                                                                        \
+    A(__read, read)                                                                                          \
+    A(__pread64, pread64)                                                                                    \
+    A(__write, write)                                                                                        \
+    A(__pwrite64, pwrite64)                                                                                  \
+    A(__lseek, lseek)                                                                                        \
+    A(llseek, lseek64)                                                                                       \
+    A(__dup2, dup2)                                                                                          \
+    A(__fcntl, fcntl)                                                                                        \
+    A(aio_read64, aio_read)                                                                                  \
+    A(aio_write64, aio_write)                                                                                \
+    A(aio_fsync64, aio_fsync)                                                                                \
+    A(lio_listio64, lio_listio)                                                                              \
+    A(aio_error64, aio_error)                                                                                \
+    A(aio_return64, aio_return)                                                                              \
+    A(aio_suspend64, aio_suspend)                                                                            \
+    A(_IO_fopen, fopen)                                                                                      \
+    A(_IO_fdopen, fdopen)                                                                                    \
+    A(_IO_fclose, fclose)                                                                                    \
+    A(_IO_fread, fread)                                                                                      \
+    A(_IO_fgets, fgets)                                                                                      \
+    A(_IO_gets, gets)                                                                                        \
+    A(_IO_ungetc, ungetc)                                                                                    \
+    A(_IO_vfscanf, vfscanf)                                                                                  \
+    A(__vfscanf, vfscanf)                                                                                    \
+    A(_IO_fwrite, fwrite)                                                                                    \
+    A(_IO_fputs, fputs)                                                                                      \
+    A(_IO_puts, puts)                                                                                        \
+    A(_IO_fprintf, fprintf)                                                                                  \
+    A(_IO_printf, printf)                                                                                    \
+    A(_IO_vfprintf, vfprintf)                                                                                \
+    A(_IO_fsetpos, fsetpos)                                                                                  \
+    A(_IO_fsetpos64, fsetpos64)                                                                              \
+    A(_IO_fflush, fflush)                                                                                    \
+    A(_IO_popen, popen)                                                                                      \
+    A(__vfork, vfork)
+
 #define TFD_HOOKS_WITH(X, O)                                                                                 \
-    TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X)
+    TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_WIDE_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X)
 
 /* Of functions that pass a call on: they are given each parameter. */
 #define TFD_GIVEN(parameter) parameter

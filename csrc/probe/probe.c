@@ -10,7 +10,8 @@
 
 static const struct probe *const tables[] = {
     tfd_open_probes,   tfd_transfer_probes,    tfd_path_probes,         tfd_process_probes,
-    tfd_stream_probes, tfd_stream_read_probes, tfd_stream_write_probes,
+    tfd_stream_probes, tfd_stream_read_probes, tfd_stream_write_probes, tfd_standard_probes,
+    tfd_wide_probes,   tfd_aio_probes,
 };
 
 static struct probe_files files;

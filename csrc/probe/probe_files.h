@@ -71,6 +71,7 @@ static inline int tfd_probe_take(int *fd)
 
 /* Each ends with a row without symbol. */
 extern const struct probe tfd_open_probes[], tfd_transfer_probes[], tfd_path_probes[], tfd_process_probes[],
-    tfd_stream_probes[], tfd_stream_read_probes[], tfd_stream_write_probes[];
+    tfd_stream_probes[], tfd_stream_read_probes[], tfd_stream_write_probes[], tfd_standard_probes[],
+    tfd_wide_probes[], tfd_aio_probes[];
 
 #endif

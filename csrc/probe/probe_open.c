@@ -65,6 +65,13 @@ static bool probe___openat64_2(struct probe_files *files)
     return made(files, call___openat64_2(AT_FDCWD, files->path[0], O_RDONLY));
 }
 
+static bool probe_openat2(struct probe_files *files)
+{
+    struct open_how how = {.flags = O_RDWR | O_CREAT | O_CLOEXEC, .mode = TFD_PROBE_MODE};
+    files->made_fd = call_openat2(AT_FDCWD, files->path[2], &how, sizeof how);
+    return files->made_fd >= 0;
+}
+
 static bool probe_creat(struct probe_files *files)
 {
     return made(files, call_creat(files->path[2], TFD_PROBE_MODE));
@@ -177,6 +184,7 @@ const struct probe tfd_open_probes[] = {
     {"openat64", (void *)call_openat64, probe_openat64, {{"open", TFD_PROBE_MODE, 0, 2}}},
     {"__openat_2", (void *)call___openat_2, probe___openat_2, {{"open", 0, 0, 0}}},
     {"__openat64_2", (void *)call___openat64_2, probe___openat64_2, {{"open", 0, 0, 0}}},
+    {"openat2", (void *)call_openat2, probe_openat2, {{"open", TFD_PROBE_MODE, 0, 2}}},
     {"creat", (void *)call_creat, probe_creat, {{"open", TFD_PROBE_MODE, 0, 2}}},
     {"creat64", (void *)call_creat64, probe_creat64, {{"open", TFD_PROBE_MODE, 0, 2}}},
     {"mkstemp", (void *)call_mkstemp, probe_mkstemp, {{"open", 0, 0, 2}}},

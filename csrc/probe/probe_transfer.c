@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "probe/probe_files.h"
 
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -102,6 +103,44 @@ static bool probe_pwritev2(struct probe_files *files)
 static bool probe_pwritev64v2(struct probe_files *files)
 {
     return call_pwritev64v2(files->fd[0], &files->vector, 1, 7, 0) == TFD_PROBE_TRANSFER_BYTES;
+}
+
+static int print(int (*function)(int, const char *, va_list), int fd, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int result = function(fd, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+static int print_checked(int (*function)(int, int, const char *, va_list), int fd, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int result = function(fd, 1, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+static bool probe_dprintf(struct probe_files *files)
+{
+    return call_dprintf(files->fd[0], "%d %s", 12, "apples") == 9;
+}
+
+static bool probe_vdprintf(struct probe_files *files)
+{
+    return print(call_vdprintf, files->fd[0], "%d %s", 12, "apples") == 9;
+}
+
+static bool probe___dprintf_chk(struct probe_files *files)
+{
+    return call___dprintf_chk(files->fd[0], 1, "%d %s", 12, "apples") == 9;
+}
+
+static bool probe___vdprintf_chk(struct probe_files *files)
+{
+    return print_checked(call___vdprintf_chk, files->fd[0], "%d %s", 12, "apples") == 9;
 }
 
 static bool probe_lseek(struct probe_files *files)
@@ -211,6 +250,10 @@ const struct probe tfd_transfer_probes[] = {
      (void *)call_pwritev64v2,
      probe_pwritev64v2,
      {{"pwritev", 7, TFD_PROBE_TRANSFER_BYTES, 0}}},
+    {"dprintf", (void *)call_dprintf, probe_dprintf, {{"write", 0, 9, 0}}},
+    {"vdprintf", (void *)call_vdprintf, probe_vdprintf, {{"write", 0, 9, 0}}},
+    {"__dprintf_chk", (void *)call___dprintf_chk, probe___dprintf_chk, {{"write", 0, 9, 0}}},
+    {"__vdprintf_chk", (void *)call___vdprintf_chk, probe___vdprintf_chk, {{"write", 0, 9, 0}}},
     {"lseek", (void *)call_lseek, probe_lseek, {{"lseek", 70, 0, 0}}},
     {"lseek64", (void *)call_lseek64, probe_lseek64, {{"lseek", 70, 0, 0}}},
     {"fsync", (void *)call_fsync, probe_fsync, {{"fsync", -1, 0, 0}}},

@@ -40,16 +40,21 @@ void tfd_positions_reset(void)
     first_free = 0;
 }
 
-static struct tfd_position *position_at(uint32_t place)
+struct tfd_position *tfd_position_in(uint32_t place)
 {
     return &blocks[place / POSITIONS_PER_BLOCK][place % POSITIONS_PER_BLOCK];
+}
+
+uint32_t tfd_positions_used(void)
+{
+    return __atomic_load_n(&positions_used, __ATOMIC_ACQUIRE);
 }
 
 static uint32_t take_position(void)
 {
     uint32_t place = first_free;
     if (place) {
-        first_free = position_at(place - 1)->next_free;
+        first_free = tfd_position_in(place - 1)->next_free;
         return place;
     }
     uint32_t block = positions_used / POSITIONS_PER_BLOCK;
@@ -62,9 +67,9 @@ static uint32_t take_position(void)
 
 static void drop_position(uint32_t place)
 {
-    if (!place || --position_at(place - 1)->references)
+    if (!place || --tfd_position_in(place - 1)->references)
         return;
-    position_at(place - 1)->next_free = first_free;
+    tfd_position_in(place - 1)->next_free = first_free;
     first_free = place;
 }
 
@@ -114,10 +119,12 @@ void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t 
     if (!(target & TFD_OTHER_BIT)) {
         descriptor->place = take_position();
         struct tfd_position *position =
-            descriptor->place ? position_at(descriptor->place - 1) : &lost_position;
+            descriptor->place ? tfd_position_in(descriptor->place - 1) : &lost_position;
         position->references = 1;
         atomic_store(&position->offset, offset);
         atomic_store(&position->appends, appends);
+        atomic_store(&position->marks.stream, NULL);
+        atomic_store(&position->marks.user, NULL);
         atomic_store_explicit(&descriptor->position, position, memory_order_relaxed);
     }
     publish(fd, tfd_word(generation, target));

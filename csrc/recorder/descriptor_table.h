@@ -7,12 +7,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define TFD_MAX_DESCRIPTORS (1 << 21)
 
 /* A file id, or TFD_OTHER_BIT | enum tfd_other_kind. */
 typedef uint32_t tfd_target;
 #define TFD_OTHER_BIT 0x80000000u
+
+struct tfd_slot;
+
+/* Where a stream's buffer was left by its last call that was seen, see stream_marks.h. */
+struct tfd_stream_marks {
+    _Atomic(FILE *) stream; /* NULL: none has come by */
+    _Atomic(struct tfd_slot *) user;
+    const char *read_at, *write_at;
+};
 
 /* Where the next read() or write() begins; shared by duplicates, as in the kernel. Each has a cache line of its
  * own: threads that read their own files would else take turns at one. */
@@ -22,6 +32,7 @@ struct tfd_position {
     uint32_t references;
     uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
                          * with a close may still add to that */
+    struct tfd_stream_marks marks;
 } __attribute__((aligned(64)));
 
 struct tfd_descriptor {
@@ -61,6 +72,9 @@ static inline bool tfd_word_is_file(uint64_t word, uint32_t generation)
 /* All below: caller holds tfd_tables_lock. */
 int tfd_descriptors_initialize(void); /* once per process; -errno */
 void tfd_positions_reset(void);       /* at session start */
+/* Those handed out, also without the lock: they are never freed. */
+uint32_t tfd_positions_used(void);
+struct tfd_position *tfd_position_in(uint32_t place);
 void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset, bool appends);
 void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation);
 uint64_t tfd_descriptor_forget(int fd, uint32_t generation);

@@ -18,6 +18,7 @@
 #include "recorder/darshan_passage.h"
 #include "recorder/descriptor_table.h"
 #include "recorder/other_traffic.h"
+#include "recorder/pending_requests.h"
 #include "recorder/session.h"
 #include "recorder/slots.h"
 
@@ -93,11 +94,11 @@ static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, boo
     uint64_t word = descriptor ? atomic_load_explicit(&descriptor->word, memory_order_acquire) : 0;
     if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
         event.file = (uint32_t)word;
-        struct tfd_position *position = tfd_position_of(descriptor);
-        if (writes && operation != TFD_OP_FWRITE && tfd_appends(position, flags))
-            event.offset = tfd_appended_at(position, fd, implicit_offset, bytes);
+        if (writes && operation != TFD_OP_FWRITE && tfd_appends(tfd_position_of(descriptor), flags))
+            event.offset = tfd_appended_at(tfd_position_of(descriptor), fd, implicit_offset, bytes);
         else if (implicit_offset)
-            event.offset = atomic_fetch_add_explicit(&position->offset, bytes, memory_order_relaxed);
+            event.offset =
+                atomic_fetch_add_explicit(&tfd_position_of(descriptor)->offset, bytes, memory_order_relaxed);
         tfd_emit(slot, &event);
     } else {
         tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);
@@ -127,6 +128,11 @@ void tfd_record_given_back(int fd, int64_t bytes);
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);
 void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
                      uint64_t start);
+
+/* What a descriptor means now: for tfd_record_request. 0: nothing is recorded. */
+uint64_t tfd_word_of_descriptor(int fd);
+/* A request that ended by `end`, by what it moved or its error. */
+void tfd_record_request(const struct tfd_async_request *request, uint64_t end, ssize_t moved, int error);
 
 /* What a descriptor meant until now; forgets it. Called before the call that
  * frees the number: another thread may be given it at once. */

@@ -399,17 +399,41 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
     errno = saved_errno;
 }
 
-uint32_t tfd_file_of_descriptor(int fd)
+uint64_t tfd_word_of_descriptor(int fd)
 {
     int saved_errno = errno;
     struct tfd_slot *slot = fd < 0 ? NULL : tfd_enter(0, 0);
     if (!slot)
-        return TFD_FILE_NONE;
+        return 0;
     bool resolved;
     uint64_t word = known_word(slot, fd, &resolved);
     tfd_leave(slot);
     errno = saved_errno;
+    return word;
+}
+
+uint32_t tfd_file_of_descriptor(int fd)
+{
+    uint64_t word = tfd_word_of_descriptor(fd);
     return word & TFD_OTHER_BIT ? TFD_FILE_NONE : (uint32_t)word;
+}
+
+void tfd_record_request(const struct tfd_async_request *request, uint64_t end, ssize_t moved, int error)
+{
+    int saved_errno = errno;
+    int64_t bytes = moved > 0 ? moved : 0;
+    bool reads = request->operation == TFD_OP_PREAD;
+    struct tfd_slot *slot = tfd_enter(reads ? bytes : 0, reads ? 0 : bytes);
+    if (!slot)
+        return;
+    struct tfd_event event = {
+        request->start, end, error ? -1 : request->offset, bytes, 0, (uint8_t)request->operation, 0,
+        (uint16_t)error};
+    event.flags = tfd_darshan_attached ? TFD_FLAG_UNSEEN : 0;
+    if (tfd_word_is_current(request->word, slot->generation))
+        emit_or_count(slot, (tfd_target)request->word, &event);
+    tfd_leave(slot);
+    errno = saved_errno;
 }
 
 bool tfd_descriptor_is_file(int fd)

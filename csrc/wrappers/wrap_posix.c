@@ -66,6 +66,16 @@ int tfd_wrap___openat64_2(int dirfd, const char *path, int flags)
     return counted_openat_checked(TFD_NEXT(__openat64_2), dirfd, path, flags);
 }
 
+/* After a failed call `how` may be no valid memory. */
+int tfd_wrap_openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
+{
+    uint64_t start = tfd_ticks();
+    int fd = TFD_NEXT(openat2)(dirfd, path, how, size);
+    tfd_record_open(TFD_OP_OPEN, dirfd, path, fd, fd < 0 ? 0 : (int)how->flags,
+                    fd < 0 ? 0 : (unsigned)how->mode, start);
+    return fd;
+}
+
 int tfd_wrap_creat(const char *path, mode_t mode)
 {
     return counted_creat(TFD_NEXT(creat), path, mode);
@@ -258,6 +268,40 @@ ssize_t tfd_wrap_pwritev2(int fd, const struct iovec *vector, int count, off_t o
 ssize_t tfd_wrap_pwritev64v2(int fd, const struct iovec *vector, int count, off64_t offset, int flags)
 {
     return counted_pwritev2(TFD_NEXT(pwritev64v2), fd, vector, count, offset, flags);
+}
+
+int tfd_wrap_vdprintf(int fd, const char *format, va_list arguments)
+{
+    uint64_t start = tfd_ticks();
+    int put = TFD_NEXT(vdprintf)(fd, format, arguments);
+    record_print(fd, put, start);
+    return put;
+}
+
+int tfd_wrap___vdprintf_chk(int fd, int flag, const char *format, va_list arguments)
+{
+    uint64_t start = tfd_ticks();
+    int put = TFD_NEXT(__vdprintf_chk)(fd, flag, format, arguments);
+    record_print(fd, put, start);
+    return put;
+}
+
+int tfd_wrap_dprintf(int fd, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int put = tfd_wrap_vdprintf(fd, format, arguments);
+    va_end(arguments);
+    return put;
+}
+
+int tfd_wrap___dprintf_chk(int fd, int flag, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int put = tfd_wrap___vdprintf_chk(fd, flag, format, arguments);
+    va_end(arguments);
+    return put;
 }
 
 off_t tfd_wrap_lseek(int fd, off_t offset, int whence)

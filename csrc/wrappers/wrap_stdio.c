@@ -130,7 +130,7 @@ int tfd_wrap_getc_unlocked(FILE *stream)
 
 int tfd_wrap_getw(FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int word = TFD_NEXT(getw)(stream);
     record_stream_read(stream, feof_unlocked(stream) || ferror_unlocked(stream) ? 0 : sizeof word, 0, start);
     return word;
@@ -138,7 +138,7 @@ int tfd_wrap_getw(FILE *stream)
 
 ssize_t tfd_wrap_getline(char **line, size_t *capacity, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     ssize_t length = TFD_NEXT(getline)(line, capacity, stream);
     record_stream_read(stream, length < 0 ? 0 : (size_t)length, 0, start);
     return length;
@@ -156,10 +156,10 @@ ssize_t tfd_wrap___getdelim(char **line, size_t *capacity, int delimiter, FILE *
 
 int tfd_wrap_ungetc(int character, FILE *stream)
 {
+    tfd_stream_begin(stream);
     int given_back = TFD_NEXT(ungetc)(character, stream);
-    int fd = given_back == EOF ? -1 : tfd_descriptor_of(stream);
-    if (fd >= 0)
-        tfd_record_given_back(fd, 1);
+    if (given_back != EOF)
+        record_given_back(stream, 1);
     return given_back;
 }
 
@@ -202,6 +202,48 @@ int tfd_wrap___isoc23_fscanf(FILE *stream, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     int items = tfd_wrap___isoc23_vfscanf(stream, format, arguments);
+    va_end(arguments);
+    return items;
+}
+
+int tfd_wrap_vscanf(const char *format, va_list arguments)
+{
+    return tfd_wrap_vfscanf(stdin, format, arguments);
+}
+
+int tfd_wrap_scanf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int items = tfd_wrap_vfscanf(stdin, format, arguments);
+    va_end(arguments);
+    return items;
+}
+
+int tfd_wrap___isoc99_vscanf(const char *format, va_list arguments)
+{
+    return tfd_wrap___isoc99_vfscanf(stdin, format, arguments);
+}
+
+int tfd_wrap___isoc99_scanf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int items = tfd_wrap___isoc99_vfscanf(stdin, format, arguments);
+    va_end(arguments);
+    return items;
+}
+
+int tfd_wrap___isoc23_vscanf(const char *format, va_list arguments)
+{
+    return tfd_wrap___isoc23_vfscanf(stdin, format, arguments);
+}
+
+int tfd_wrap___isoc23_scanf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int items = tfd_wrap___isoc23_vfscanf(stdin, format, arguments);
     va_end(arguments);
     return items;
 }
@@ -253,7 +295,7 @@ int tfd_wrap_putc_unlocked(int character, FILE *stream)
 
 int tfd_wrap_putw(int word, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int status = TFD_NEXT(putw)(word, stream);
     record_stream_write(stream, status ? -1 : (ssize_t)sizeof word, 0, start);
     return status;
@@ -261,7 +303,7 @@ int tfd_wrap_putw(int word, FILE *stream)
 
 int tfd_wrap_puts(const char *text)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stdout);
     int status = TFD_NEXT(puts)(text);
     record_stream_write(stdout, status < 0 ? -1 : (ssize_t)strlen(text) + 1, 0, start);
     return status;
@@ -269,7 +311,7 @@ int tfd_wrap_puts(const char *text)
 
 int tfd_wrap_putchar(int character)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stdout);
     int written = TFD_NEXT(putchar)(character);
     record_stream_write(stdout, written == EOF ? -1 : 1, 0, start);
     return written;
@@ -277,7 +319,7 @@ int tfd_wrap_putchar(int character)
 
 int tfd_wrap_vfprintf(FILE *stream, const char *format, va_list arguments)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int written = TFD_NEXT(vfprintf)(stream, format, arguments);
     record_stream_write(stream, written, 0, start);
     return written;
@@ -285,7 +327,7 @@ int tfd_wrap_vfprintf(FILE *stream, const char *format, va_list arguments)
 
 int tfd_wrap___vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int written = TFD_NEXT(__vfprintf_chk)(stream, flag, format, arguments);
     record_stream_write(stream, written, 0, start);
     return written;
@@ -337,39 +379,100 @@ int tfd_wrap___printf_chk(int flag, const char *format, ...)
     return written;
 }
 
+int tfd_wrap_getchar(void)
+{
+    uint64_t start = begin_stream_call(stdin);
+    int character = TFD_NEXT(getchar)();
+    record_stream_read(stdin, character != EOF, 0, start);
+    return character;
+}
+
+int tfd_wrap_getchar_unlocked(void)
+{
+    uint64_t start = begin_stream_call(stdin);
+    int character = TFD_NEXT(getchar_unlocked)();
+    record_stream_read(stdin, character != EOF, 0, start);
+    return character;
+}
+
+/* The end of the line is read and not given, but at the end of the file there is none. */
+static void record_gets(const char *line, uint64_t start)
+{
+    record_stream_read(stdin, line ? strlen(line) + !feof_unlocked(stdin) : 0, 0, start);
+}
+
+char *tfd_wrap_gets(char *buffer)
+{
+    uint64_t start = begin_stream_call(stdin);
+    char *line = TFD_NEXT(gets)(buffer);
+    record_gets(line, start);
+    return line;
+}
+
+char *tfd_wrap___gets_chk(char *buffer, size_t room)
+{
+    uint64_t start = begin_stream_call(stdin);
+    char *line = TFD_NEXT(__gets_chk)(buffer, room);
+    record_gets(line, start);
+    return line;
+}
+
+/* What getc_unlocked and putc_unlocked call once the buffer is empty or full. */
+int tfd_wrap___uflow(FILE *stream)
+{
+    return counted_getc(TFD_NEXT(__uflow), stream);
+}
+
+/* Without a character it only flushes. */
+int tfd_wrap___overflow(FILE *stream, int character)
+{
+    uint64_t start = begin_stream_call(stream);
+    int written = TFD_NEXT(__overflow)(stream, character);
+    record_stream_write(stream, written == EOF ? -1 : character != EOF, 0, start);
+    return written;
+}
+
+int tfd_wrap_putchar_unlocked(int character)
+{
+    uint64_t start = begin_stream_call(stdout);
+    int written = TFD_NEXT(putchar_unlocked)(character);
+    record_stream_write(stdout, written == EOF ? -1 : 1, 0, start);
+    return written;
+}
+
 int tfd_wrap_fseek(FILE *stream, long offset, int whence)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     return record_stream_seek(stream, TFD_NEXT(fseek)(stream, offset, whence), start);
 }
 
 int tfd_wrap_fseeko(FILE *stream, off_t offset, int whence)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     return record_stream_seek(stream, TFD_NEXT(fseeko)(stream, offset, whence), start);
 }
 
 int tfd_wrap_fseeko64(FILE *stream, off64_t offset, int whence)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     return record_stream_seek(stream, TFD_NEXT(fseeko64)(stream, offset, whence), start);
 }
 
 int tfd_wrap_fsetpos(FILE *stream, const fpos_t *position)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     return record_stream_seek(stream, TFD_NEXT(fsetpos)(stream, position), start);
 }
 
 int tfd_wrap_fsetpos64(FILE *stream, const fpos64_t *position)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     return record_stream_seek(stream, TFD_NEXT(fsetpos64)(stream, position), start);
 }
 
 void tfd_wrap_rewind(FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     TFD_NEXT(rewind)(stream);
     record_stream_seek(stream, 0, start);
 }

@@ -14,6 +14,7 @@
 #include "base/stream_descriptor.h"
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
+#include "recorder/stream_marks.h"
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 
@@ -61,6 +62,7 @@ static inline FILE *counted_freopen(tfd_freopen_function *next, const char *path
                                     FILE *stream)
 {
     int old_fd = tfd_descriptor_of(stream);
+    tfd_stream_begin(stream);
     if (old_fd >= 0)
         tfd_forget(old_fd);
     if (path && open_flags_of(mode) != O_RDONLY)
@@ -87,6 +89,7 @@ static inline FILE *counted_tmpfile(tfd_tmpfile_function *next)
 static inline int counted_fclose(tfd_fclose_function *next, FILE *stream)
 {
     int fd = tfd_descriptor_of(stream);
+    tfd_stream_begin(stream);
     uint64_t word = fd >= 0 ? tfd_forget(fd) : 0, start = tfd_ticks();
     int status = next(stream);
     if (fd >= 0)
@@ -103,6 +106,21 @@ static inline int counted_fileno(tfd_fileno_function *next, FILE *stream)
     return fd;
 }
 
+static inline uint64_t begin_stream_call(FILE *stream)
+{
+    tfd_stream_begin(stream);
+    return tfd_ticks();
+}
+
+static inline void record_given_back(FILE *stream, ssize_t bytes)
+{
+    int fd = tfd_descriptor_of(stream);
+    if (fd < 0)
+        return;
+    tfd_record_given_back(fd, bytes);
+    tfd_stream_end(stream, fd);
+}
+
 /* Nothing read at the end of the file is a read of zero bytes; after an error it is a failed one. */
 static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags, uint64_t start)
 {
@@ -111,19 +129,22 @@ static inline void record_stream_read(FILE *stream, size_t bytes, uint8_t flags,
         return;
     ssize_t result = bytes || !ferror_unlocked(stream) ? (ssize_t)bytes : -1;
     tfd_record_transfer(TFD_OP_FREAD, false, fd, true, -1, result, flags, start);
+    tfd_stream_end(stream, fd);
 }
 
 static inline void record_stream_write(FILE *stream, ssize_t bytes, uint8_t flags, uint64_t start)
 {
     int fd = tfd_descriptor_of(stream);
-    if (fd >= 0)
-        tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
+    if (fd < 0)
+        return;
+    tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
+    tfd_stream_end(stream, fd);
 }
 
 static inline TFD_HOT size_t counted_fread(tfd_fread_function *next, void *buffer, size_t size, size_t items,
                                            FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     size_t got = next(buffer, size, items, stream);
     record_stream_read(stream, got * size, 0, start);
     return got;
@@ -132,7 +153,7 @@ static inline TFD_HOT size_t counted_fread(tfd_fread_function *next, void *buffe
 static inline size_t counted_fread_checked(tfd___fread_chk_function *next, void *buffer, size_t room,
                                            size_t size, size_t items, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     size_t got = next(buffer, room, size, items, stream);
     record_stream_read(stream, got * size, 0, start);
     return got;
@@ -140,7 +161,7 @@ static inline size_t counted_fread_checked(tfd___fread_chk_function *next, void 
 
 static inline char *counted_fgets(tfd_fgets_function *next, char *buffer, int size, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     char *line = next(buffer, size, stream);
     record_stream_read(stream, line ? strlen(line) : 0, 0, start);
     return line;
@@ -149,7 +170,7 @@ static inline char *counted_fgets(tfd_fgets_function *next, char *buffer, int si
 static inline char *counted_fgets_checked(tfd___fgets_chk_function *next, char *buffer, size_t room, int size,
                                           FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     char *line = next(buffer, room, size, stream);
     record_stream_read(stream, line ? strlen(line) : 0, 0, start);
     return line;
@@ -157,7 +178,7 @@ static inline char *counted_fgets_checked(tfd___fgets_chk_function *next, char *
 
 static inline int counted_getc(tfd_getc_function *next, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int character = next(stream);
     record_stream_read(stream, character != EOF, 0, start);
     return character;
@@ -166,7 +187,7 @@ static inline int counted_getc(tfd_getc_function *next, FILE *stream)
 static inline ssize_t counted_getdelim(tfd_getdelim_function *next, char **line, size_t *capacity,
                                        int delimiter, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     ssize_t length = next(line, capacity, delimiter, stream);
     record_stream_read(stream, length < 0 ? 0 : (size_t)length, 0, start);
     return length;
@@ -176,9 +197,10 @@ static inline ssize_t counted_getdelim(tfd_getdelim_function *next, char **line,
 static inline int counted_vfscanf(tfd_vfscanf_function *next, FILE *stream, const char *format,
                                   va_list arguments)
 {
+    uint64_t start = begin_stream_call(stream);
     bool is_file = tfd_descriptor_is_file(tfd_descriptor_of(stream));
     off_t before = is_file ? ftello(stream) : 0;
-    uint64_t start = tfd_ticks();
+    start = is_file ? tfd_ticks() : start;
     int items = next(stream, format, arguments);
     int saved_errno = errno;
     off_t after = is_file ? ftello(stream) : 0;
@@ -191,7 +213,7 @@ static inline int counted_vfscanf(tfd_vfscanf_function *next, FILE *stream, cons
 static inline size_t counted_fwrite(tfd_fwrite_function *next, const void *buffer, size_t size, size_t items,
                                     FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     size_t put = next(buffer, size, items, stream);
     record_stream_write(stream, put || !size || !items ? (ssize_t)(put * size) : -1, 0, start);
     return put;
@@ -199,7 +221,7 @@ static inline size_t counted_fwrite(tfd_fwrite_function *next, const void *buffe
 
 static inline int counted_fputs(tfd_fputs_function *next, const char *text, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int status = next(text, stream);
     record_stream_write(stream, status == EOF ? -1 : (ssize_t)strlen(text), TFD_FLAG_EMPTY_COUNTS, start);
     return status;
@@ -207,7 +229,7 @@ static inline int counted_fputs(tfd_fputs_function *next, const char *text, FILE
 
 static inline int counted_putc(tfd_putc_function *next, int character, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    uint64_t start = begin_stream_call(stream);
     int written = next(character, stream);
     record_stream_write(stream, written == EOF ? -1 : 1, 0, start);
     return written;
@@ -220,19 +242,32 @@ static inline int record_stream_seek(FILE *stream, int status, uint64_t start)
         off_t position = status ? -1 : ftello(stream);
         errno = saved_errno;
         tfd_record_seek(TFD_OP_FSEEK, fd, position, start);
+        tfd_stream_end(stream, fd);
     }
     errno = saved_errno;
     return status;
 }
 
-/* fflush(NULL) flushes every stream and belongs to no file. */
+/* Every stream is flushed: that belongs to no file. */
+static inline int flush_all(tfd_fflush_function *next)
+{
+    tfd_streams_count_moved();
+    int status = next(NULL);
+    tfd_streams_mark();
+    return status;
+}
+
 static inline int counted_fflush(tfd_fflush_function *next, FILE *stream)
 {
-    uint64_t start = tfd_ticks();
+    if (!stream)
+        return flush_all(next);
+    uint64_t start = begin_stream_call(stream);
     int status = next(stream);
     int fd = tfd_descriptor_of(stream);
-    if (fd >= 0)
-        tfd_record_descriptor(TFD_OP_FFLUSH, fd, -1, 0, status != 0, start);
+    if (fd < 0)
+        return status;
+    tfd_record_descriptor(TFD_OP_FFLUSH, fd, -1, 0, status != 0, start);
+    tfd_stream_end(stream, fd);
     return status;
 }
 

@@ -53,7 +53,8 @@ PATTERN_WORDS = (
 )
 UNSEEN = (
     "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
-    "that are not Python (charged when they are waited for), pages touched through mmap."
+    "that are not Python (charged when they are waited for), pages touched through mmap, io_uring, functions "
+    "called by an address from dlsym (ctypes.CDLL(None).read), libraries that dlmopen loaded."
 )
 KIND_NAMES = {
     "excluded": "files left out by patterns",

@@ -1,7 +1,10 @@
 /* Every name that glibc has for a call on descriptors or paths, each on a file of that name. */
 #define _GNU_SOURCE
+#include <aio.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +85,16 @@ static void open_files(void)
     TEMPORARY(mkostemps64, ".s", , 2, O_CLOEXEC);
 }
 
+/* Names that no header declares. */
+extern ssize_t __read(int fd, void *buffer, size_t count);
+extern ssize_t __pwrite64(int fd, const void *buffer, size_t count, off64_t offset);
+
 static void read_files(void)
 {
     char buffer[sizeof data];
     CALL(read, 99, fd, buffer, 99);
+    CALL(__read, 99, fd, buffer, 99);
+    CALL(__pwrite64, 99, fd, buffer, 99, 7);
     CALL(pread, 98, fd, buffer, 98, 7);
     CALL(pread64, 97, fd, buffer, 97, 7);
     CALL(readv, 341, fd, parts, 2);
@@ -115,6 +124,60 @@ static void write_files(void)
     CALL(truncate64, 0, path, 1000);
     CALL(lseek, 7, fd, 7, SEEK_SET);
     CALL(lseek64, 7, fd, 7, SEEK_SET);
+}
+
+static int print_with(int fd, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int printed = vdprintf(fd, format, arguments);
+    va_end(arguments);
+    return printed;
+}
+
+static void print_files(void)
+{
+    CALL(dprintf, 9, fd, "%d %s", 12, "apples");
+    CALL(print_with, 9, fd, "%d %s", 12, "apples");
+}
+
+static struct aiocb request_on(const char *name, int opcode, size_t count, off_t offset)
+{
+    return (struct aiocb){.aio_fildes = on(name),
+                          .aio_buf = data,
+                          .aio_nbytes = count,
+                          .aio_offset = offset,
+                          .aio_lio_opcode = opcode,
+                          .aio_sigevent.sigev_notify = SIGEV_NONE};
+}
+
+/* Closes the file before it asks what the request gave, as a program may that waited for it. */
+static void await(struct aiocb *request, ssize_t result)
+{
+    const struct aiocb *list[] = {request};
+    while (aio_error(request) == EINPROGRESS)
+        expect(!aio_suspend(list, 1, NULL), "aio_suspend");
+    close(request->aio_fildes);
+    expect(aio_return(request) == result, "aio_return");
+}
+
+static void request_files(void)
+{
+    struct aiocb read = request_on("aio_read", LIO_READ, 1234, 7),
+                 beyond = request_on("beyond", LIO_READ, 9, 5000);
+    struct aiocb write = request_on("aio_write", LIO_WRITE, 321, 6000),
+                 sync = request_on("aio_fsync", 0, 0, 0);
+    expect(!aio_read(&read) && !aio_read(&beyond) && !aio_write(&write) && !aio_fsync(O_SYNC, &sync), "aio");
+    await(&read, 1234);
+    await(&beyond, 0);
+    await(&write, 321);
+    await(&sync, 0);
+    struct aiocb one = request_on("lio_read", LIO_READ, 100, 0),
+                 two = request_on("lio_write", LIO_WRITE, 200, 0);
+    struct aiocb nothing = {.aio_lio_opcode = LIO_NOP}, *list[] = {&one, NULL, &two, &nothing};
+    expect(!lio_listio(LIO_WAIT, list, 4, NULL), "lio_listio");
+    close(one.aio_fildes);
+    close(two.aio_fildes);
 }
 
 static void copy_files(void)
@@ -186,6 +249,8 @@ int use_calls(const char *directory)
     open_files();
     read_files();
     write_files();
+    print_files();
+    request_files();
     copy_files();
     examine_files();
     use_duplicates();

@@ -1,10 +1,12 @@
 /* C streams, each file written and read whole by one family of calls. */
 #define _GNU_SOURCE
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { LINES = 2000 };
 
@@ -96,6 +98,68 @@ static int use_inlined(const char *directory)
     return count == 9000;
 }
 
+/* Between calls that are none of the compiler's, and with what is given back. */
+static int use_inlined_between_calls(const char *directory)
+{
+    char text[100];
+    FILE *file = open_in(directory, "inlined between calls", "w");
+    for (int i = 0; i < 3000; i++) {
+        putc_unlocked('c', file);
+        fputs(i % 7 ? "some" : "more\n", file);
+        putc_unlocked('d', file);
+        if (i % 1000 == 999)
+            fflush(i % 2000 == 999 ? file : NULL);
+    }
+    fclose(file);
+    file = open_in(directory, "inlined between calls", "r");
+    int count = 0;
+    while (getc_unlocked(file) != EOF) {
+        count++;
+        if (count % 2)
+            count += (int)fread(text, 1, 60, file);
+    }
+    fclose(file);
+    return count == 3000 * 6 + 429;
+}
+
+static int use_wide_characters(const char *directory)
+{
+    FILE *file = open_in(directory, "wide characters", "w");
+    for (int i = 0; i < 2000; i++) {
+        fputwc(L'\u00e9', file);
+        putwc(L'a', file);
+        fputwc_unlocked(L'\u20ac', file);
+        putwc_unlocked(L'b', file);
+        fputws(L"na\u00efve", file);
+        fwprintf(file, L"%d %ls\n", i, L"\u00fc");
+    }
+    fclose(file);
+    wchar_t line[50];
+    int lines = 0, number;
+    file = open_in(directory, "wide characters", "r");
+    while (fgetws(line, 50, file) && ++lines < 1000)
+        ;
+    for (int i = 0; i < 500; i++, lines++) {
+        while (fgetwc(file) != L' ')
+            ;
+        while (getwc(file) != L'\n')
+            ;
+    }
+    while (fwscanf(file, L"\u00e9a\u20acbna\u00efve%d%ls ", &number, line) == 2)
+        lines += number == lines;
+    fclose(file);
+    return lines == 2000;
+}
+
+static int use_wide(const char *directory)
+{
+    locale_t utf8 = newlocale(LC_ALL_MASK, "C.UTF-8", NULL), old = uselocale(utf8);
+    int works = utf8 && use_wide_characters(directory);
+    uselocale(old);
+    freelocale(utf8);
+    return works;
+}
+
 static int use_numbers(const char *directory)
 {
     FILE *file = open_in(directory, "numbers", "w");
@@ -146,6 +210,6 @@ static int use_number_again(const char *directory)
 int use_c_streams(const char *directory)
 {
     return use_blocks(directory) && use_lines(directory) && use_characters(directory) &&
-           use_inlined(directory) && use_numbers(directory) && use_descriptor(directory) &&
-           use_number_again(directory);
+           use_inlined(directory) && use_inlined_between_calls(directory) && use_wide(directory) &&
+           use_numbers(directory) && use_descriptor(directory) && use_number_again(directory);
 }

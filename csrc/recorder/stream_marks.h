@@ -1,0 +1,61 @@
+/* Bytes that compiled-in code moved through a stream: getc_unlocked and putc_unlocked read and write its buffer
+ * themselves, and come to the C library only when that is empty or full.
+ *
+ * Between two calls on a stream nothing else moves its pointers. So each call leaves a mark of where they are, and
+ * the next one counts what lies between. Streams that several threads use are not followed: of these a call may have
+ * moved the pointers and not be recorded yet. */
+#ifndef TFD_STREAM_MARKS_H
+#define TFD_STREAM_MARKS_H
+
+#include <stdio.h>
+
+#include "base/stream_descriptor.h"
+#include "recorder/descriptor_table.h"
+#include "recorder/slots.h"
+
+void tfd_stream_count_moved(FILE *stream, struct tfd_position *position);
+void tfd_stream_claim(FILE *stream, int fd, struct tfd_position *position);
+/* Counts what was moved in each stream of the calling thread; `tfd_streams_mark` leaves new marks. For calls on all
+ * streams, and before the session ends. */
+void tfd_streams_count_moved(void);
+void tfd_streams_mark(void);
+
+static inline struct tfd_position *tfd_stream_position(int fd)
+{
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    return descriptor ? tfd_position_of(descriptor) : NULL;
+}
+
+/* By the calling thread. */
+static inline bool tfd_stream_is_marked(const FILE *stream, const struct tfd_position *position)
+{
+    return tfd_own_slot &&
+           atomic_load_explicit(&position->marks.user, memory_order_relaxed) == tfd_own_slot &&
+           atomic_load_explicit(&position->marks.stream, memory_order_relaxed) == stream;
+}
+
+/* Before a call on the stream. */
+static inline void tfd_stream_begin(FILE *stream)
+{
+    struct tfd_position *position = tfd_stream_position(tfd_descriptor_of(stream));
+    if (position && tfd_stream_is_marked(stream, position) &&
+        (position->marks.read_at != stream->_IO_read_ptr ||
+         position->marks.write_at != stream->_IO_write_ptr))
+        tfd_stream_count_moved(stream, position);
+}
+
+/* After it, once it is recorded. */
+static inline void tfd_stream_end(FILE *stream, int fd)
+{
+    struct tfd_position *position = tfd_stream_position(fd);
+    if (!position)
+        return;
+    if (!tfd_stream_is_marked(stream, position)) {
+        tfd_stream_claim(stream, fd, position);
+        return;
+    }
+    position->marks.read_at = stream->_IO_read_ptr;
+    position->marks.write_at = stream->_IO_write_ptr;
+}
+
+#endif
