@@ -66,6 +66,7 @@ static void after_fork_in_child(void)
     tfd_attach_lock_reset_in_child();
     tfd_trigger_release_in_child(false);
     tfd_missed_opens_forget();
+    tfd_kernel_io_forget();
     bool interrupted = tfd_is_interrupted();
     pthread_mutex_init(&tfd_tables_lock, NULL);
     pthread_mutex_init(&tfd_fold_lock, NULL);
@@ -83,6 +84,7 @@ static void after_fork_in_child(void)
     tfd_got_distrust_list_in_child();
     if (children_can_wait && !interrupted)
         tfd_trigger_arm();
+    tfd_session.uncounted_child = tfd_ignores_children();
     if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
     errno = saved_errno;
@@ -169,6 +171,8 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
     tfd_session.follow_children = options->follow_children;
     tfd_session.owner_pid = owner_pid;
     tfd_session.user = geteuid();
+    tfd_session.pid_namespace = tfd_own_pid_namespace();
+    tfd_session.uncounted_child = owner_pid != getpid() && tfd_ignores_children();
     int status = initialize_once();
     if (!status)
         status = tfd_path_filter_set(options);

@@ -207,6 +207,8 @@ struct tfd_spool_info {
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
     int64_t earlier_rchar, earlier_wchar;                        /* kernel, until recording began */
     int64_t earlier_read_bytes, earlier_write_bytes;
+    int64_t own_rchar, own_wchar;              /* of the recorder itself, which the kernel counts, too */
+    int64_t uncounted;                         /* 1: the kernel adds the process's figures to nobody's */
     int64_t io_ns, read_ns, write_ns, meta_ns; /* unions of intervals: wall clock */
     int64_t thread_ns;                         /* all calls' durations added up */
     int64_t first_event_ns, last_event_ns;     /* relative to start */

@@ -47,6 +47,14 @@ def percent(part: float, whole: float) -> str:
     return f"{share:.1f} %"
 
 
+def percent_at_most(part: float, whole: float) -> str:
+    """Return a share that is an upper bound: "at most 62.0 %"; of nearly all it is "at most 100.0 %"."""
+    share = percent(part, whole)
+    if share.startswith(">"):
+        return "at most 100.0 %"
+    return share if share.startswith("<") else f"at most {share}"
+
+
 def human_times(factor: float) -> str:
     """Gives a factor: "2.79x"; "100x or more" where it says little but that next to nothing is left."""
     return f"{factor:.2f}x" if factor < MOST_TIMES else f"{MOST_TIMES}x or more"

@@ -9,6 +9,8 @@
 #include <cpuid.h>
 #endif
 
+#include "base/kernel_io.h"
+
 _Atomic bool tfd_clock_uses_tsc;
 
 #if defined(__x86_64__)
@@ -29,6 +31,7 @@ static bool kernel_trusts_tsc(void)
         return false;
     ssize_t length = read(fd, name, sizeof name - 1);
     close(fd);
+    tfd_kernel_io_exclude(length > 0 ? length : 0);
     name[length > 0 ? length : 0] = '\0';
     name[strcspn(name, "\n")] = '\0';
     for (size_t i = 0; i < sizeof trusted / sizeof *trusted; i++)

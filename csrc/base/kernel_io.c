@@ -9,23 +9,36 @@
 #include <string.h>
 #include <unistd.h>
 
-static _Atomic int64_t own_bytes_read;
-static _Atomic int64_t *_Atomic excluded = &own_bytes_read;
+static struct tfd_own_io here;
+static struct tfd_own_io *_Atomic excluded = &here;
 
 void tfd_kernel_io_exclude(int64_t bytes_read)
 {
-    atomic_fetch_add(atomic_load(&excluded), bytes_read);
+    atomic_fetch_add(&atomic_load(&excluded)->read, bytes_read);
 }
 
-_Atomic int64_t *tfd_kernel_io_excluded(void)
+void tfd_kernel_io_exclude_written(int64_t bytes_written)
+{
+    atomic_fetch_add(&atomic_load(&excluded)->written, bytes_written);
+}
+
+void tfd_kernel_io_forget(void)
+{
+    struct tfd_own_io *own = atomic_load(&excluded);
+    atomic_store(&own->read, 0);
+    atomic_store(&own->written, 0);
+}
+
+struct tfd_own_io *tfd_kernel_io_excluded(void)
 {
     return atomic_load(&excluded);
 }
 
-void tfd_kernel_io_exclude_in(_Atomic int64_t *bytes_read)
+void tfd_kernel_io_exclude_in(struct tfd_own_io *own)
 {
-    atomic_store(&excluded, bytes_read);
-    atomic_fetch_add(bytes_read, atomic_exchange(&own_bytes_read, 0));
+    atomic_store(&excluded, own);
+    atomic_fetch_add(&own->read, atomic_exchange(&here.read, 0));
+    atomic_fetch_add(&own->written, atomic_exchange(&here.written, 0));
 }
 
 static bool field(const char *text, const char *name, int64_t *value)
@@ -49,8 +62,12 @@ struct tfd_kernel_io tfd_kernel_io_now(void)
     io.valid = got > 0 && field(text, "rchar: ", &io.rchar) && field(text, "wchar: ", &io.wchar) &&
                field(text, "syscr: ", &io.syscr) && field(text, "syscw: ", &io.syscw) &&
                field(text, "read_bytes: ", &io.read_bytes) && field(text, "write_bytes: ", &io.write_bytes);
-    io.rchar -= atomic_load(atomic_load(&excluded));
+    struct tfd_own_io *own = atomic_load(&excluded);
+    io.own_wchar = atomic_load(&own->written);
+    io.rchar -= atomic_load(&own->read);
+    io.wchar -= io.own_wchar;
     tfd_kernel_io_exclude(got > 0 ? got : 0); /* this very read is charged from now on */
+    io.own_rchar = atomic_load(&own->read);
     return io;
 }
 

@@ -5,18 +5,26 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* /proc/self/io at one instant. */
+/* /proc/self/io at one instant, without what the recorder itself read (/proc/self/maps and its like) and wrote. */
 struct tfd_kernel_io {
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes;
-    int64_t valid; /* 0: could not be read */
+    int64_t own_rchar, own_wchar; /* of the recorder since the process began, this very look with them */
+    int64_t valid;                /* 0: could not be read */
 };
 
-/* What the recorder itself read (/proc/self/maps and its like) is taken out of rchar. */
+/* What the recorder itself has moved in this process. */
+struct tfd_own_io {
+    _Atomic int64_t read, written;
+};
+
 struct tfd_kernel_io tfd_kernel_io_now(void);
 void tfd_kernel_io_exclude(int64_t bytes_read);
+void tfd_kernel_io_exclude_written(int64_t bytes_written);
+/* In a child of fork, for which the kernel counts from 0. */
+void tfd_kernel_io_forget(void);
 /* Where that is counted, and has another library of ours count it there, too: its recorder goes on with what the
  * first one has asked. */
-_Atomic int64_t *tfd_kernel_io_excluded(void);
-void tfd_kernel_io_exclude_in(_Atomic int64_t *bytes_read);
+struct tfd_own_io *tfd_kernel_io_excluded(void);
+void tfd_kernel_io_exclude_in(struct tfd_own_io *own);
 
 #endif

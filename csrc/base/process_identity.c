@@ -2,6 +2,7 @@
 #include "base/process_identity.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define STATE_FIELD 3
 #define PARENT_FIELD 4
 #define START_FIELD 22
+#define MOST_GENERATIONS 64
 
 /* The third field of a file as /proc/<pid>/stat, and what follows it, in `text`; NULL: there is no such file. */
 static const char *read_state(const char *path, char text[STAT_BYTES])
@@ -54,6 +56,22 @@ uint64_t tfd_process_start(int32_t pid)
 int32_t tfd_process_parent(int32_t pid)
 {
     return (int32_t)stat_field(pid, PARENT_FIELD);
+}
+
+bool tfd_is_orphan_of(int32_t ancestor)
+{
+    int32_t pid = getppid();
+    bool known = pid > 0;
+    for (int i = 0; i < MOST_GENERATIONS && pid > 1 && pid != ancestor; i++)
+        pid = tfd_process_parent(pid);
+    return known && pid != ancestor;
+}
+
+bool tfd_ignores_children(void)
+{
+    struct sigaction action;
+    return !sigaction(SIGCHLD, NULL, &action) &&
+           (action.sa_handler == SIG_IGN || action.sa_flags & SA_NOCLDWAIT);
 }
 
 uint64_t tfd_own_pid_namespace(void)

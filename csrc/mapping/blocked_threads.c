@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel_io.h"
 
 #define MOST_THREADS 64u
 #define CHOOSE_NS 40000000  /* between two choices of the threads to look at */
@@ -48,6 +49,7 @@ static int open_of(int32_t tid, const char *name)
 static bool read_whole(int fd, char *text, size_t size)
 {
     ssize_t length = pread(fd, text, size - 1, 0);
+    tfd_kernel_io_exclude(length > 0 ? length : 0);
     text[length > 0 ? length : 0] = '\0';
     return length > 0;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_io.h"
+
 /* Format: proc(5), /proc/pid/status: a line for each field. The number behind `name`, -1 without. */
 static long field_of(const char *text, const char *name)
 {
@@ -20,6 +22,7 @@ bool tfd_may_add_thread(void)
     char text[4096];
     int saved_errno = errno, fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    tfd_kernel_io_exclude(length > 0 ? length : 0);
     if (fd >= 0)
         close(fd);
     errno = saved_errno;

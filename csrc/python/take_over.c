@@ -58,7 +58,7 @@ __attribute__((visibility("default"))) void tfdarshan_take_over_waiting(const vo
                                                                         tfd_leave_waiting_function *leave,
                                                                         struct tfd_waited *waited)
 {
-    tfd_kernel_io_exclude_in(waited->bytes_read);
+    tfd_kernel_io_exclude_in(waited->own);
     tfd_missed_opens_count_in(waited->missed);
     tfd_job_take_over(interpreter, waited->found);
     leave();

@@ -120,24 +120,22 @@ static int64_t kernel_difference(int64_t stop, int64_t start)
     return (int64_t)((uint64_t)stop - (uint64_t)start);
 }
 
-/* A fork begins below 0: what the recorder had read in its parent was taken out. */
-static int64_t charged(const struct tfd_kernel_io *io, int64_t bytes)
-{
-    return io->valid && bytes > 0 ? bytes : 0;
-}
-
 static void tell_kernel_earlier(const struct tfd_kernel_io *start, struct tfd_spool_info *info)
 {
-    info->earlier_rchar = charged(start, start->rchar);
-    info->earlier_wchar = charged(start, start->wchar);
-    info->earlier_read_bytes = charged(start, start->read_bytes);
-    info->earlier_write_bytes = charged(start, start->write_bytes);
+    info->earlier_rchar = start->rchar;
+    info->earlier_wchar = start->wchar;
+    info->earlier_read_bytes = start->read_bytes;
+    info->earlier_write_bytes = start->write_bytes;
 }
 
 static void tell_kernel(const struct tfd_spool_header *header, struct tfd_spool_info *info)
 {
     const struct tfd_kernel_io *start = &header->kernel_start, *stop = &header->kernel_stop;
-    tell_kernel_earlier(start, info);
+    if (start->valid)
+        tell_kernel_earlier(start, info);
+    info->own_rchar = stop->valid ? stop->own_rchar : start->own_rchar;
+    info->own_wchar = stop->valid ? stop->own_wchar : start->own_wchar;
+    info->uncounted = atomic_load(&header->uncounted) != 0;
     info->kernel_valid = start->valid && stop->valid;
     if (!info->kernel_valid)
         return;

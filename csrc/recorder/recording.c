@@ -47,9 +47,12 @@ static void read_command(char *out, size_t capacity)
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (read(fd, out, capacity - 1) < 0)
-        out[0] = '\0';
+    ssize_t got = read(fd, out, capacity - 1);
     close(fd);
+    if (got < 0)
+        out[0] = '\0';
+    else
+        tfd_kernel_io_exclude(got);
 }
 
 static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)
@@ -84,11 +87,21 @@ int tfd_recording_make_spool(int32_t parent_pid)
     return status;
 }
 
+/* In another pid namespace numbers do not tell who is whose child. */
+static void tell_who_waits(struct tfd_spool_header *header)
+{
+    if (header->parent_pid &&
+        (tfd_session.uncounted_child ||
+         (tfd_own_pid_namespace() == tfd_session.pid_namespace && tfd_is_orphan_of(tfd_session.owner_pid))))
+        atomic_store(&header->uncounted, 1);
+}
+
 void tfd_recording_begin(void)
 {
     struct tfd_spool_header *header = tfd_session.spool.header;
     tfd_session.pid = header->pid;
     tfd_session.generation++;
+    tell_who_waits(header);
     header->kernel_start = tfd_kernel_io_now();
     header->start = tfd_clock_sample_now();
     tfd_spool_publish(&tfd_session.spool);
@@ -157,6 +170,7 @@ void tfd_recording_tell_missed_opens(struct tfd_spool_header *header)
 void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header)
 {
     tfd_recording_tell_missed_opens(header);
+    tell_who_waits(header);
     header->kernel_stop = tfd_kernel_io_now();
     header->stop = tfd_clock_sample_now();
 }

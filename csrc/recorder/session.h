@@ -22,8 +22,10 @@ enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
 struct tfd_session {
     bool active;
     bool follow_children;
+    bool uncounted_child;   /* its parent leaves it to the kernel to clear it away */
     uint32_t user;          /* effective, when recording began here */
     int32_t pid, owner_pid; /* this process, and the one that started the session */
+    uint64_t pid_namespace; /* of both; a child may be in another */
     uint32_t generation;    /* last one given out */
     uint64_t capacity_bytes, trace_limit_bytes;
     char directory[TFD_SPOOL_PATH_MAX];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/kernel_io.h"
 #include "base/process_identity.h"
 #include "spool/spool.h"
 
@@ -34,6 +35,7 @@ static int write_file(const char *path, const void *bytes, size_t count)
     if (fd < 0)
         return errno;
     ssize_t written = write(fd, bytes, count);
+    tfd_kernel_io_exclude_written(written > 0 ? written : 0);
     int error = written == (ssize_t)count ? 0 : written < 0 ? errno : ENOSPC;
     close(fd);
     return error;

@@ -20,7 +20,7 @@
 #include "tfdarshan.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 8u
+#define TFD_SPOOL_VERSION 9u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
@@ -200,6 +200,8 @@ struct tfd_spool_header {
     _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
     _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
     _Atomic uint64_t missed_opens;  /* base/missed_opens.h */
+    _Atomic uint64_t
+        uncounted; /* 1: nobody waits for this process, whose bytes are in its own figures alone */
 };
 
 static inline void tfd_spool_note_full(struct tfd_spool_header *header, enum tfd_full by)

@@ -14,7 +14,7 @@ typedef int tfd_leave_waiting_function(void);
 /* What that library goes on with while the core begins, and which is never unloaded. */
 struct tfd_waited {
     struct tfd_missed_opens *missed;
-    _Atomic int64_t *bytes_read; /* of /proc */
+    struct tfd_own_io *own;      /* what it read of /proc */
     void *(*found)(void **slot); /* tfd_trigger_found */
 };
 

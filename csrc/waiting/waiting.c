@@ -92,6 +92,7 @@ static void after_fork_in_child(void)
 {
     tfd_trigger_release_in_child(forks_alone);
     tfd_missed_opens_forget();
+    tfd_kernel_io_forget();
     waits = forks_alone;
     if (waits)
         tfd_trigger_arm();

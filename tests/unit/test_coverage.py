@@ -138,3 +138,31 @@ def test_a_rank_that_was_killed_leaves_the_figures_of_the_others():
     # THEN
     assert (coverage.read.kernel, coverage.read.unseen, coverage.read.uncharged) == (2000, 10, 850)
     assert coverage.processes_left_out == 2
+
+
+def test_what_the_recorder_moved_is_no_part_of_the_job():
+    # GIVEN a parent whose figure holds the recorder's reads in a child, and those of children without calls
+    child = meta(400, counted="parent", pid=2, parent_pid=1)
+    child["kernel"]["own"] = {"rchar": 550, "wchar": 60}
+    owner = meta(1000 + 550 + 700) | {"children": {"silent_io": {"rchar": 700, "wchar": 5}}}
+
+    # THEN
+    read = measure_coverage([owner, child], totals(600, 400)).read
+    assert (read.kernel, read.unseen, read.earlier) == (1000, 0, 0)
+
+
+def test_more_than_the_kernel_counted_says_that_it_lacks_a_child():
+    # GIVEN a child that is gone, which its parent's figure lacks
+    child = meta(400, counted="parent", pid=2, parent_pid=1)
+
+    # THEN
+    coverage = measure_coverage([meta(600), child], totals(600, 400))
+    assert coverage.incomplete
+    assert coverage.seen(coverage.read) == "not known"
+    assert not measure_coverage([meta(600)], totals(601)).incomplete
+
+
+def test_nearly_all_of_a_bound_is_at_most_all():
+    lost = meta(0, counted="own", valid=False, pid=2, parent_pid=1)
+    coverage = measure_coverage([meta(100_000), lost], totals(99_999, 0))
+    assert coverage.seen(coverage.read) == "at most 100.0 %"

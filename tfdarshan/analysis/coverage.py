@@ -5,7 +5,9 @@ parent waits for it. A child that nobody has waited for is in no count but its o
 SIGCHLD, or has ended before it, is never added to the job's. So bytes that were recorded are compared with
 the counts that can hold them; what these hold beyond is the least that was not seen. They also hold what a
 child did before it was recorded: how a program started, and what a worker did that is older than the session.
-That is known when the child joins, and is taken out.
+That is known when the child joins, and is taken out, and so is what the recorder itself moved there. If more
+was recorded than the counts hold, they lack a child that is taken for one that was waited for: then nobody
+knows what was not seen.
 
 Source: /proc/PID/io of proc_pid_io(5); task_io_accounting_add() in the kernel's wait_task_zombie().
 """
@@ -20,6 +22,7 @@ from tfdarshan.analysis.counter_groups import BYTES_READ, BYTES_WRITTEN
 from tfdarshan.analysis.file_totals import FileTotals
 from tfdarshan.analysis.mapped_reads import MappedReads
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
+from tfdarshan.units import percent, percent_at_most
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
 FEW = 0.01
@@ -60,13 +63,23 @@ class Direction:
 class Coverage:
     """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is the least.
 
-    `programs` is in the tables, and findings leave it out.
+    `programs` is in the tables, and findings leave it out. If `incomplete`, the kernel's figures lack
+    processes that they were taken to hold: they say nothing of what was not seen.
     """
 
     read: Direction
     written: Direction
     processes_left_out: int
     programs: ProgramCalls = NO_PROGRAMS
+    incomplete: bool = False
+
+    def seen(self, direction: Direction) -> str:
+        """Word the share of a direction's bytes that was seen, of those that the kernel counted, if any."""
+        if self.incomplete:
+            return "not known"
+        kernel = direction.kernel or 0
+        bounded = self.processes_left_out and direction.unseen
+        return (percent_at_most if bounded else percent)(min(direction.accounted, kernel), kernel)
 
 
 def measure_coverage(
@@ -86,13 +99,19 @@ def measure_coverage(
     if not any(metas[place]["kernel"]["valid"] for place in _owners(metas).values()):
         charged = []
     left_out = [place for place, counted in enumerate(_are_counted(metas)) if not counted]
-    read = _direction(metas, files, 0, charged, left_out)
+    read, written = (_direction(metas, files, which, charged, left_out) for which in (0, 1))
+    presumed = any(meta["kernel"].get("counted") == "parent" for meta in metas)
     return Coverage(
         replace(read, mapped=_known_bytes(mapped, files, metas[0])) if mapped is not None else read,
-        _direction(metas, files, 1, charged, left_out),
+        written,
         len(left_out),
         files.programs,
+        presumed and any(_is_more_than_all(direction) for direction in (read, written)),
     )
+
+
+def _is_more_than_all(direction: Direction) -> bool:
+    return direction.kernel is not None and direction.accounted > direction.kernel
 
 
 def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) -> int | None:
@@ -120,6 +139,25 @@ def earlier_bytes(metas: Sequence[dict[str, Any]], name: str) -> int:
             count = int(meta["kernel"].get("earlier", {}).get(name, 0))
             first[process] = min(first.get(process, count), count)
     return sum(first.values())
+
+
+def not_the_jobs(metas: Sequence[dict[str, Any]], name: str) -> int:
+    """Return what figures of the kernel hold that is no part of the recorded job.
+
+    Children did it before they were recorded, children that recorded nothing did, or the recorder in them.
+
+    Args:
+        metas: The processes' metadata, the owner's first.
+        name: Whose: rchar, wchar, read_bytes or write_bytes.
+    """
+    recorders = [
+        meta["kernel"].get("own", {})
+        for meta, counted in zip(metas, _are_counted(metas), strict=True)
+        if counted and meta["kernel"].get("counted") == "parent"
+    ]
+    silent = [(meta.get("children") or {}).get("silent_io", {}) for meta in metas]
+    others = sum(int(figures.get(name, 0)) for figures in (*recorders, *silent))
+    return earlier_bytes(metas, name) + others
 
 
 def _are_counted(metas: Sequence[dict[str, Any]]) -> list[bool]:
@@ -176,8 +214,10 @@ def _direction(
     accounted = in_tables + sum(elsewhere.values())
     counted, stored = (("rchar", "read_bytes"), ("wchar", "write_bytes"))[which]
     earlier = earlier_bytes(metas, counted)
-    kernel = max(sum(figures.get(counted, 0) for figures in charged) - earlier, 0)
-    storage = max(sum(figures.get(stored, 0) for figures in charged) - earlier_bytes(metas, stored), 0)
+    kernel, storage = (
+        max(sum(figures.get(name, 0) for figures in charged) - not_the_jobs(metas, name), 0)
+        for name in (counted, stored)
+    )
     return Direction(
         in_tables,
         elsewhere,

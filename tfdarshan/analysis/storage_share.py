@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.coverage import Coverage, earlier_bytes
+from tfdarshan.analysis.coverage import Coverage, not_the_jobs
 
 STEPS_TOGETHER = 8
 
@@ -64,7 +64,7 @@ def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
     if not all(meta["kernel"]["valid"] for meta in sources):
         return None
     fetched = sum(int(meta["kernel"]["read_bytes"]) for meta in sources)
-    return max(fetched - earlier_bytes(metas, "read_bytes"), 0)
+    return max(fetched - not_the_jobs(metas, "read_bytes"), 0)
 
 
 def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:

@@ -213,12 +213,10 @@ def _coverage(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     said, low = [], False
     for name, run in zip(names, both, strict=True):
         read = run.summary.coverage.read
-        if read.kernel is None:
+        if read.kernel is None or run.summary.coverage.incomplete:
             said.append(f"{name}: unknown")
         else:
-            bound = "at most " if run.summary.coverage.processes_left_out and read.unseen else ""
-            seen = percent(min(read.accounted, read.kernel), read.kernel)
-            said.append(f"{name}: {bound}{seen} of reads")
+            said.append(f"{name}: {run.summary.coverage.seen(read)} of reads")
             low |= read.accounted < GOOD_COVERAGE * read.kernel
     return Check("coverage", CARE if low else SAME, "; ".join(said))
 

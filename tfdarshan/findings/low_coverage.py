@@ -18,10 +18,11 @@ READ_AHEAD = 2.0
 def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where the kernel charged the job far more than was recorded."""
     coverage, data = measures.summary.coverage, measures.summary
-    if measures.imported or coverage.read.kernel is None:
+    if measures.imported or coverage.read.kernel is None or coverage.incomplete:
+        lack = "lack processes that nobody waited for" if coverage.incomplete else "are missing"
         return Unknown(
             NAME,
-            "how much of the I/O was not seen: the kernel's figures are missing",
+            f"how much of the I/O was not seen: the kernel's figures {lack}",
             measures.recorded.to_see_more if measures.imported else "",
         )
     for name, direction, taken_s in (

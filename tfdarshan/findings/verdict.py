@@ -13,7 +13,7 @@ from tfdarshan.findings.promise_words import most_words, promise_words
 from tfdarshan.findings.served_once import memory_served_later
 from tfdarshan.findings.shuffle_buffer import fills_each_epoch
 from tfdarshan.findings.step_split import step_split
-from tfdarshan.units import percent
+from tfdarshan.units import percent, percent_at_most
 
 # A job that waits less, and has nothing to cure, is well: its first batch is always waited for.
 HEALTHY_SHARE = 0.05
@@ -298,13 +298,14 @@ def _cannot_tell(measures: Measures) -> str:
     data = measures.summary
     io_s = data.wall_clock.io_s
     if io_s is not None:
-        ran = f"file calls were running {data.wall_clock.at_most}{percent(io_s, data.duration_s)} of the time"
+        share = (percent if data.wall_clock.exact else percent_at_most)(io_s, data.duration_s)
+        ran = f"file calls were running {share} of the time"
     else:
         # A log adds up the times of files and ranks.
         times = data.file_time
         whole_s = max(data.processes * data.duration_s, 1e-9)
-        share = percent(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
-        ran = f"its processes spent at most {share} of their time in file calls"
+        share = percent_at_most(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
+        ran = f"its processes spent {share} of their time in file calls"
     if measures.imported:
         return f"The log does not say what the job waited for; {ran}."
     if measures.windows is None:

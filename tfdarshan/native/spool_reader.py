@@ -67,6 +67,9 @@ class SpoolInfo:
     earlier_wchar: int
     earlier_read_bytes: int
     earlier_write_bytes: int
+    own_rchar: int
+    own_wchar: int
+    uncounted: int
     io_ns: int
     read_ns: int
     write_ns: int

@@ -239,6 +239,7 @@ class ChildrenShape(Struct, frozen=True):
     unreadable: list[str] = []
     joined: Count = 0
     gathered: Count = 0
+    silent_io: dict[str, Integer] = {}
 
 
 class MachineShape(Struct, frozen=True):

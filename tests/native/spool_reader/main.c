@@ -239,8 +239,8 @@ static void test_threads_mounts_and_paths(void)
     builder_call(&spool, thread, TFD_FILE_NONE, TFD_OP_FFLUSH, -1, 0, 30, 40);
     atomic_store(&spool.header->files_over_cap, 3);
     spool.header->trace_limit_bytes = 1u << 20;
-    spool.header->kernel_start = (struct tfd_kernel_io){1, 2, 3, 4, 5, 6, 1};
-    spool.header->kernel_stop = (struct tfd_kernel_io){11, 22, 33, 44, 55, 66, 1};
+    spool.header->kernel_start = (struct tfd_kernel_io){1, 2, 3, 4, 5, 6, 7, 8, 1};
+    spool.header->kernel_stop = (struct tfd_kernel_io){11, 22, 33, 44, 55, 66, 77, 88, 1};
     builder_stop(&spool, 2000);
 
     struct tfd_reader *reader = builder_open(directory);
@@ -249,6 +249,7 @@ static void test_threads_mounts_and_paths(void)
     CHECK(!strcmp(info.host, "host") && !strcmp(info.command, "command"));
     CHECK(info.start_realtime_ns == 1700000000000000000 && info.files == 1 && info.files_over_cap == 3);
     CHECK(info.kernel_valid && info.rchar == 10 && info.wchar == 20 && info.write_bytes == 60);
+    CHECK(info.own_rchar == 77 && info.own_wchar == 88 && !info.uncounted);
     CHECK(info.events == 2 && info.file_rows == 1 && info.io_ns == 20 && info.write_ns == 10);
     CHECK(info.first_event_ns == 10 && info.last_event_ns == 40);
     CHECK(info.capacity_bytes == 4u << 20 && info.trace_limit_bytes == 1u << 20);
@@ -330,7 +331,7 @@ static void test_refusals(void)
     check_refused(path, "newer tfdarshan");
     header.version = TFD_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 7, this one reads version 8)");
+    check_refused(path, "older tfdarshan (spool version 8, this one reads version 9)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);

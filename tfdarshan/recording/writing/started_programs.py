@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.recording.spool import UNSEEN
+from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
 from tfdarshan.units import plural
 
 # By the letter that csrc/spool/unseen_program.h gives each.
@@ -29,6 +29,9 @@ MOST_NAMED = 4
 class StartedPrograms:
     """Gathers what became of the programs of one session.
 
+    Attributes:
+        noted_bytes: What the session's processes wrote into that list: the kernel counts it as the job's.
+
     Args:
         spool_directory: Where the list of the processes is that could not be recorded.
     """
@@ -36,6 +39,7 @@ class StartedPrograms:
     def __init__(self, spool_directory: Path) -> None:
         self._recorded: Counter[str] = Counter()
         self._unseen = read_unseen(spool_directory / UNSEEN)
+        self.noted_bytes = _noted_bytes(spool_directory / UNSEEN)
         self._other_user = 0
 
     def add(self, command: str) -> None:
@@ -77,6 +81,13 @@ def read_unseen(path: Path) -> Counter[tuple[str, str]]:
     except OSError:
         return Counter()
     return Counter((line[2:], REASONS[line[0]]) for line in lines if line[1:2] == " " and line[0] in REASONS)
+
+
+def _noted_bytes(path: Path) -> int:
+    try:
+        return max(path.stat().st_size - len(UNSEEN_HEAD), 0)
+    except OSError:
+        return 0
 
 
 def _named(counted: Iterable[tuple[tuple[str, str], int]]) -> str:

@@ -10,7 +10,7 @@ import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ TIME_FIELDS = (
 COUNT_FIELDS = (
     "files", "events", "segments", "events_dropped", "files_over_cap", "spool_bytes", "spool_full", "damaged"
 )  # fmt: skip
-CHILDREN_FIELDS = ("recorded", "silent", "unreadable", "joined", "gathered")
+CHILDREN_FIELDS = ("recorded", "silent", "unreadable", "joined", "gathered", "silent_io")
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Written:
     unreadable: tuple[str, ...]
     joined: int = 0
     gathered: int = 0
+    silent_io: Mapping[str, int] = field(default_factory=dict)
     unmet: str = ""
 
 
@@ -182,6 +183,7 @@ def _write_children(
     directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
+    silent_io = Counter(wchar=programs.noted_bytes)
     numbers = WorkerNumbers()
     with gathering(directory, marker.host) as together, _progress(len(children)) as wrote:
         for child in children:
@@ -195,6 +197,7 @@ def _write_children(
                     threads = _real_threads(reader, info)
                     if not reader.missed_opens() and _is_silent(info, threads):
                         silent += 1
+                        silent_io += _silent_io(info)
                         continue
                     about = {}
                     if child.identity is not None and child.role is not None:
@@ -209,7 +212,7 @@ def _write_children(
                 unreadable.append(str(error))
                 unmet.saw_unreadable()
             wrote(1)
-    return Written(recorded, silent, tuple(unreadable), joined, together.count)
+    return Written(recorded, silent, tuple(unreadable), joined, together.count, dict(silent_io))
 
 
 @contextmanager
@@ -359,7 +362,7 @@ def _process_meta(
             "valid": bool(info.kernel_valid),
             "counted": _counted(info, owner=owner),
             **_picked(info, KERNEL_FIELDS),
-            **({} if owner else {"earlier": _earlier(info)}),
+            **({} if owner else {"earlier": _earlier(info), "own": _own(info)}),
         },
         "other": _other_traffic(threads),
         "threads": [
@@ -447,13 +450,28 @@ def _skipped(threads: list[ThreadInfo]) -> int:
 
 
 def _counted(info: SpoolInfo, *, owner: bool) -> str:
-    """Says where the kernel counts a process's bytes: a child that was waited for, in its parent's."""
-    return "own" if owner or Path(f"/proc/{info.pid}").exists() else "parent"
+    """Says where the kernel counts a process's bytes: a child that was waited for, in its parent's.
+
+    Of one that is gone nobody knows, but if its parent could not wait for it.
+    """
+    return "own" if owner or info.uncounted or Path(f"/proc/{info.pid}").exists() else "parent"
 
 
 def _earlier(info: SpoolInfo) -> dict[str, int]:
     """Gives what the kernel had counted for a process when its recording began."""
     return {name: int(getattr(info, f"earlier_{name}")) for name in EARLIER_FIELDS}
+
+
+def _own(info: SpoolInfo) -> dict[str, int]:
+    """Gives what the recorder itself moved in a process, which the kernel counts, too."""
+    return {"rchar": info.own_rchar, "wchar": info.own_wchar}
+
+
+def _silent_io(info: SpoolInfo) -> Counter[str]:
+    """Gives what the parent's figures of the kernel hold of a child that recorded nothing."""
+    if _counted(info, owner=False) == "own":
+        return Counter()
+    return Counter(_earlier(info)) + Counter(_own(info))
 
 
 def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan.analysis.coverage import Direction
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
@@ -226,19 +225,14 @@ def _seen(data: SummaryData) -> str:
     coverage = data.coverage
     if coverage.read.kernel is None:
         return "not known: the kernel's figures are missing"
-    bounded = coverage.processes_left_out > 0
+    if coverage.incomplete:
+        return "not known: the kernel's count lacks processes that nobody waited for"
     said = [
-        f"{_share(direction, bounded=bounded)} of the bytes {name}"
+        f"{coverage.seen(direction)} of the bytes {name}"
         for name, direction in (("read", coverage.read), ("written", coverage.written))
         if direction.kernel
     ]
     return f"{' and '.join(said)}, by the kernel's count" if said else ""
-
-
-def _share(direction: Direction, *, bounded: bool) -> str:
-    bound = "at most " if bounded and direction.unseen else ""
-    kernel = direction.kernel or 0
-    return f"{bound}{percent(min(direction.accounted, kernel), kernel)}"
 
 
 def _slowest(data: SummaryData, most: int, paint: Paint) -> list[str]:

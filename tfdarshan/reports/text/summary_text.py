@@ -56,6 +56,10 @@ UNSEEN = (
     "that are not Python (charged when they are waited for), pages touched through mmap, io_uring, functions "
     "called by an address from dlsym (ctypes.CDLL(None).read), libraries that dlmopen loaded."
 )
+INCOMPLETE = (
+    "More was recorded than the kernel counted. Its count lacks processes that ended and that nobody waited "
+    "for, so what was not seen is not known."
+)
 KIND_NAMES = {
     "excluded": "files left out by patterns",
     "pipe": "pipes",
@@ -379,9 +383,10 @@ def _coverage(coverage: Coverage, width: int) -> list[str]:
         ("written", coverage.written, "wchar", "write_bytes"),
     ):
         of_programs = coverage.programs.bytes_read if label == "read" else 0
-        bounded = coverage.processes_left_out > 0
-        parts = _direction(label, direction, counter, storage, of_programs, bounded=bounded)
+        parts = _direction(label, direction, counter, storage, of_programs, coverage)
         lines += fact_lines(parts, width, COVERAGE, "  ")
+    if coverage.incomplete:
+        lines += wrap(INCOMPLETE, width, "  ")
     if coverage.processes_left_out:
         lines += wrap(_left_out(coverage), width, "  ")
     both = coverage.read, coverage.written
@@ -419,15 +424,14 @@ def _left_out(coverage: Coverage) -> str:
 
 
 def _direction(
-    label: str, direction: Direction, counter: str, storage: str, of_programs: int, *, bounded: bool
+    label: str, direction: Direction, counter: str, storage: str, of_programs: int, coverage: Coverage
 ) -> list[tuple[str, str]]:
     """Gives what was seen of the bytes read or written, and the parts of it."""
     kernel = direction.kernel or 0
     if not kernel and not direction.accounted:
         return [(label, f"nothing ({counter})")]
-    bound = "at most " if bounded and direction.unseen else ""
-    share = percent(min(direction.accounted, kernel), kernel)
-    share = f"{bound}{share} of {exact_bytes(kernel)} ({counter})" if kernel else f"nothing ({counter})"
+    share = f"{coverage.seen(direction)} of {exact_bytes(kernel)} ({counter})"
+    share = share if kernel or coverage.incomplete else f"nothing ({counter})"
     rows = [(label, share), ("  in the tables", exact_bytes(direction.in_tables))]
     if of_programs:
         rows.append(("    of it modules, libraries, system", exact_bytes(of_programs)))

@@ -32,7 +32,7 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import MOST_FILES, NO_TRACE, Source
-from tfdarshan.units import percent, plural
+from tfdarshan.units import percent, percent_at_most, plural
 
 MOST_PROCESSES = 50
 ADDING_UP = "Adding up the time and the files of {calls} ..."
@@ -167,8 +167,9 @@ def _share(part: float | None, whole: float, of: str) -> str:
 
 
 def _io_share(clock: WallClock, duration_s: float) -> str:
-    share = _share(clock.io_s, duration_s, "of the session")
-    return f"{clock.at_most}{share}" if share else ""
+    if clock.io_s is None:
+        return ""
+    return f"{(percent if clock.exact else percent_at_most)(clock.io_s, duration_s)} of the session"
 
 
 def _rate_text(moved: int, seconds: float | None, when: str, bound: str) -> str:
@@ -190,11 +191,10 @@ def _shares(source: Source) -> list[Panel]:
         if direction.kernel
     ]
     panels: list[Panel] = []
-    if bars:
+    if bars and not coverage.incomplete:
         left_out = coverage.processes_left_out
         note = ", ".join(
-            f"{name} {'at most ' if left_out and d.unseen else ''}"
-            f"{percent(min(d.accounted, d.kernel), d.kernel)}"
+            f"{name} {coverage.seen(d)}"
             for name, d in (("read", coverage.read), ("written", coverage.written))
             if d.kernel
         )
