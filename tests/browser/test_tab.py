@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
     pytest.mark.timeout(900),
 ]
-CHARTS = {"overview": 3, "timeline": 2, "files": 2, "patterns": 5, "checkpoints": 1}
+CHARTS = {"overview": 3, "timeline": 2, "files": 1, "patterns": 5, "checkpoints": 1}
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +158,11 @@ def test_charts_of_whole_sessions_add_up_to_the_jobs_numbers(tab, server, job):
     assert added("access-sizes", "y") == 2 * FILES * EPOCHS
     assert added("pattern", "x") == 2 * FILES * EPOCHS
     assert added("file-sizes", "y") == FILES + SAVES
-    # and the treemap all time and bytes
+    # and the treemap all bytes
     tab.open(server, view="files")
     root = "chart => chart.data[0].values[chart.data[0].parents.indexOf('')]"
-    read = tab.frame.locator("[data-key='treemap-bytes'] .chart").evaluate(root)
-    assert read == job.bytes_read
+    moved = tab.frame.locator("[data-key='treemap'] .chart").evaluate(root)
+    assert moved == job.bytes_read + SAVES * CHECKPOINT_BYTES
 
 
 def test_the_next_page_has_the_next_files(tab, server, job):
@@ -388,9 +388,7 @@ def test_charts_of_files_follow_the_search(tab, server, job):
     tab.open(server, view="files", search="class-3/")
 
     mine = sum(size for path, size in job.sizes.items() if "class-3/" in path) * EPOCHS
-    (root, *_) = tab.frame.locator("[data-key='treemap-bytes'] .chart").evaluate(
-        "chart => chart.data[0].values"
-    )
+    (root, *_) = tab.frame.locator("[data-key='treemap'] .chart").evaluate("chart => chart.data[0].values")
     assert root == mine
     assert tab.rows("folders").count() == 1
 

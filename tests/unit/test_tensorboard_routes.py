@@ -447,7 +447,7 @@ def test_pages_of_steps_put_together_are_all_steps(tmp_path):
 def test_the_view_of_files_has_what_the_search_finds(logdir):
     answer = ask(logdir, "/view", session=SESSION, view="files", search="class-07/")[1]
 
-    tree = next(panel for panel in answer["panels"] if panel["key"] == "treemap-bytes")
+    tree = next(panel for panel in answer["panels"] if panel["key"] == "treemap")
     assert tree["figure"]["data"][0]["ids"][0] == "/data/train/class-07"
     assert [row[0] for row in table(answer)] == ["/data/train/class-07/0000007.jpg"]
     assert answer["panels"][-1]["paging"]["matching"] == 1

@@ -73,30 +73,31 @@ def directory_tree(totals: pd.DataFrame, column: str, most: int = 200) -> pd.Dat
     Returns:
         `path`, `parent` ("" for the top), `name`, `own` (the value of files in the folder itself) and `value`
         (with everything below), which is its own plus that of the folders whose parent it is. A folder with
-        nothing of its own and one folder in it is a part of that one's name.
+        nothing of its own and one folder in it is a part of that one's name. `own_s` and `value_s` are the
+        time in calls of the same files.
     """
-    values = totals[column].sort_values(ascending=False)
-    shown: dict[str, float] = {}
-    for place, (path, value) in enumerate(values.items()):
+    values = totals[[column, "time_s"]].sort_values(column, ascending=False).astype(float)
+    shown: dict[str, Array] = {}
+    for place, (path, *both) in enumerate(values.itertuples()):
         folder = str(path)
         if place >= most:
             folder = next((above for above in _above(folder) if above in shown), "/")
         for above in (folder, *_above(folder)):
-            shown.setdefault(above, 0.0)
-        shown[folder] += float(value)
-    below = dict(shown)
+            shown.setdefault(above, np.zeros(2))
+        shown[folder] += both
+    below = {path: own.copy() for path, own in shown.items()}
     for path in sorted(shown, key=len, reverse=True):
         parent = next(iter(_above(path)), None)
         if parent is not None:
             below[parent] += below[path]
     children = Counter(next(iter(_above(path)), "") for path in shown)
-    kept = {path for path, own in shown.items() if path == "/" or own or children[path] != 1}
+    kept = {path for path, own in shown.items() if path == "/" or own[0] or children[path] != 1}
     rows = []
     for path in (path for path in shown if path in kept):
         parent = next((above for above in _above(path) if above in kept), "")
         name = path[len(parent) :].strip("/") or path or "(no file)"
-        rows.append((path, parent, name, shown[path], below[path]))
-    return pd.DataFrame(rows, columns=["path", "parent", "name", "own", "value"])
+        rows.append((path, parent, name, *shown[path], *below[path]))
+    return pd.DataFrame(rows, columns=["path", "parent", "name", "own", "own_s", "value", "value_s"])
 
 
 def _above(path: str) -> list[str]:

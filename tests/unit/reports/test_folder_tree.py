@@ -35,11 +35,12 @@ def session_of(folder, sizes):
     return write_session(folder, job_of(calls, list(sizes), list(sizes.values())))
 
 
-def boxes(panels, key="treemap-bytes"):
-    """The boxes by id: (name, id of the box around it, value, text)."""
-    (trace,) = next(panel.figure["data"] for panel in panels if getattr(panel, "key", "") == key)
-    columns = (trace[name] for name in ("ids", "labels", "parents", "values", "text"))
-    return {row[0]: row[1:] for row in zip(*columns, strict=True)}
+def boxes(panels):
+    """The boxes by id: (name, id of the box around it, value, words without the bandwidth)."""
+    (trace,) = next(panel.figure["data"] for panel in panels if getattr(panel, "key", "") == "treemap")
+    words = [text.rpartition(", ")[0] for text in trace["hovertext"]]
+    columns = (trace[name] for name in ("ids", "labels", "parents", "values"))
+    return {row[0]: row[1:] for row in zip(*columns, words, strict=True)}
 
 
 def test_each_folder_holds_its_folders_its_large_files_and_the_rest(source):
@@ -59,14 +60,13 @@ def test_each_folder_holds_its_folders_its_large_files_and_the_rest(source):
 
 
 def test_what_is_in_a_box_adds_up_to_it(source):
-    for key in ("treemap-time", "treemap-bytes"):
-        found = boxes(files_view(source), key)
-        for outer, (_, _, value, _) in found.items():
-            inside = [row[2] for row in found.values() if row[1] == outer]
-            assert not inside or sum(inside) == pytest.approx(value)
+    found = boxes(files_view(source))
+    for outer, (_, _, value, _) in found.items():
+        inside = [row[2] for row in found.values() if row[1] == outer]
+        assert not inside or sum(inside) == pytest.approx(value)
 
 
-def test_the_first_division_is_drawn_however_deep_it_lies(tmp_path):
+def test_a_stray_file_takes_no_frame(tmp_path):
     # GIVEN classes of images, deep in a folder that holds nearly all beside a little of the system's
     classes = [f"/home/user/job/data/train/class{number}" for number in range(4)]
     sizes = {f"{folder}/{number}.jpg": 1_000 for folder in classes for number in range(10)}
@@ -75,28 +75,37 @@ def test_the_first_division_is_drawn_however_deep_it_lies(tmp_path):
     # WHEN
     panels = files_view(Source(session_of(tmp_path, sizes | little)))
 
-    # THEN
-    (trace,) = next(panel.figure["data"] for panel in panels if getattr(panel, "key", "") == "treemap-bytes")
-    around = dict(zip(trace["ids"], trace["parents"], strict=True))
-    for folder in classes:
-        levels = 1
-        while folder:
-            folder, levels = around[folder], levels + bool(around[folder])
-        assert levels <= trace["maxdepth"]
+    # THEN the outermost box is the one that is divided, and the rest is said
+    found = boxes(panels)
+    assert found["/home/user/job/data/train"][:3] == ("/home/user/job/data/train", "", 40_000)
+    assert {found[folder][1] for folder in classes} == {"/home/user/job/data/train"}
+    assert not set(little) & set(found)
+    assert panels[0].note.endswith(" 30 B of files elsewhere are not drawn.")
 
 
-def test_two_levels_are_drawn_in_what_is_divided_at_once(source):
-    (trace,) = files_view(source)[1].figure["data"]
-    assert trace["maxdepth"] == 3
+def test_colours_are_the_bandwidth(tmp_path):
+    # GIVEN folders of 4 and 16 files of 100 kB, and one whose files take ten times as long
+    calls: list[tuple] = []
+    sizes: dict[str, int] = {}
+    at = 0
+    for folder, files, lasts in (("few", 4, 100_000), ("many", 16, 100_000), ("slow", 16, 1_000_000)):
+        for number in range(files):
+            calls.append((at, at + lasts, 7, "pread", len(sizes), 100_000))
+            sizes[f"/data/{folder}/{number}.jpg"], at = 100_000, at + lasts
+    session = write_session(tmp_path, job_of(calls, list(sizes), list(sizes.values())))
 
+    # WHEN
+    (trace,) = files_view(Source(session))[0].figure["data"]
+    colour = dict(zip(trace["ids"], trace["marker"]["colors"], strict=True))
+    words = dict(zip(trace["ids"], trace["text"], strict=True))
 
-def test_branches_have_colours_of_their_own(source):
-    (trace,) = files_view(source)[1].figure["data"]
-    colours = dict(zip(trace["ids"], trace["marker"]["colors"], strict=True))
-
-    folders = [colours[f"/data/set/{name}"] for name in ("big", "small/deep", "tiny")]
-    assert len(set(folders)) == 3
-    assert colours["/data/set/big/a.rec"] == colours["/data/set/big//"] not in folders
+    # THEN colour is a power of ten of the time of a byte, whatever the size, and the legend spans them
+    assert colour["/data/few"] == colour["/data/many"] == -9
+    assert colour["/data/slow"] == -8
+    assert words["/data/slow"] == "1.6 MB<br>100.0 MB/s"
+    bar = trace["marker"]["colorbar"]
+    assert (trace["marker"]["cmin"], trace["marker"]["cmax"]) == (-9, -8)
+    assert (bar["ticktext"][0], bar["ticktext"][-1]) == ("1.0 GB/s", "100.0 MB/s")
 
 
 def test_folders_with_nothing_in_common_are_both_there(tmp_path):
@@ -115,23 +124,23 @@ def test_boxes_are_bounded(tmp_path):
     # GIVEN more folders than are told apart, each with files of equal size
     sizes = {f"/data/{number // 4:04}/{number}.jpg": 100 for number in range(4_000)}
 
-    (trace,) = files_view(Source(session_of(tmp_path, sizes)))[1].figure["data"]
+    (trace,) = files_view(Source(session_of(tmp_path, sizes)))[0].figure["data"]
 
     assert len(trace["ids"]) <= 202
     found = dict(zip(trace["ids"], trace["labels"], strict=True))
     assert found["/data//"] == "3,200 files"
 
 
-def test_treemaps_and_folders_follow_the_search(source):
+def test_treemap_and_folders_follow_the_search(source):
     panels = files_view(source, FileQuery(search="/tiny/"))
 
-    tree, folders = boxes(panels), panels[2]
+    tree, folders = boxes(panels), panels[1]
     root = "/data/set/tiny"
     assert tree.pop(root)[:3] == (root, "", 300)
     # Of 100 files each has a hundredth.
     assert tree == {f"{root}/{n}.jpg": (f"{n}.jpg", root, 3, "3 B") for n in range(100)}
     assert [[cell.text for cell in row][:2] for row in folders.rows] == [["/data/set/tiny", "100"]]
-    assert panels[3].paging.matching == 100
+    assert panels[2].paging.matching == 100
     # and are whole again without one
     assert boxes(files_view(source)) == boxes(files_view(Source(source.whole)))
 
@@ -152,5 +161,4 @@ def test_redacted_boxes_name_nothing(tmp_path):
 
 
 def test_plotly_takes_the_boxes(source):
-    for panel in files_view(source)[:2]:
-        go.Figure(panel.figure)
+    go.Figure(files_view(source)[0].figure)

@@ -14,17 +14,6 @@ EMPTY = "#a9a9a9"
 # Of bands of epochs, on light and dark paper alike.
 BAND = "#8a94a3"
 WAIT, COMPUTE, HIDDEN = "#c8503f", "#4f9d69", "#86b7e3"
-# Of branches of a tree: their folders, and their files.
-BRANCHES = (
-    ("#5b8fc9", "#a9c6e6"),
-    ("#d39a5a", "#ecd0ae"),
-    ("#6aa887", "#b3d5c2"),
-    ("#a28fc0", "#d1c6e1"),
-    ("#c98589", "#e6c3c5"),
-    ("#7fa3ad", "#c0d2d7"),
-    ("#b3a25a", "#dbd3ad"),
-    ("#8d95a3", "#c8ccd3"),
-)
 CLASS_COLOURS = (READ, WRITE, META)
 
 # "Share chart" of plotly.js would post the figure to the vendor.
@@ -52,6 +41,8 @@ SCALES = {
     LIGHT: [[0, "#ffffff"], [0.001, "#e4eef9"], [0.35, "#7fb0e0"], [0.7, "#2f6db5"], [1, "#123a6b"]],
     DARK: [[0, "#22262c"], [0.001, "#253447"], [0.35, "#2f6db5"], [0.7, "#6fb0ee"], [1, "#e8f3ff"]],
 }
+# The same without the paper's colour: a box is always seen.
+BOXES = {mode: [[0, scale[1][1]], *scale[2:]] for mode, scale in SCALES.items()}
 
 
 def duration_axis(title: str, most_s: float) -> dict[str, Any]:
@@ -82,7 +73,7 @@ def template(mode: str) -> dict[str, Any]:
         },
         "data": {
             "heatmap": [{"colorscale": SCALES[mode], "colorbar": {"outlinewidth": 0, "thickness": 12}}],
-            "treemap": [{"textfont": {"size": 13}}],
+            "treemap": [{"textfont": {"size": 13}, "marker": {"colorscale": BOXES[mode]}}],
         },
     }
 

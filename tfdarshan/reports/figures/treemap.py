@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import BRANCHES, EMPTY, INK, LIGHT, Figure, figure
-from tfdarshan.units import human_bytes, human_seconds, plural, shortened
+from tfdarshan.reports.figures.theme import Figure, figure
+from tfdarshan.units import human_bytes, human_rate, plural, shortened
 
-# Of the names in boxes, in pixels.
+# Of names in boxes, in pixels.
 LEAST_FONT = 11
 NAME_WIDTH = 60
 # Boxes in boxes in a box are drawn; a click on one draws what is in it.
 LEVELS = 3
-# A folder with so much of the one around it is no division of that: one level more is drawn, so many at most.
-NEARLY_ALL = 0.95
-MOST_LEVELS_MORE = 4
-
+# Colours span so many powers of ten of bandwidth at least, that boxes which hardly differ look alike.
+LEAST_SPAN = 1.0
 
 FOLDER, FILE, OTHERS = "folder", "file", "others"
-# The branch of a box that is in none: the outermost.
-NO_BRANCH = -1
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ class Box:
         parent: The id of the box around it, "" for the outermost.
         name: What stands in it.
         kind: FOLDER, FILE or OTHERS.
-        value: Its part of the whole, with all that is in it.
+        value: The bytes that were moved, with all that is in it.
+        seconds: The time in calls of the same.
         files: How many files it holds.
-        branch: Which of the boxes in the outermost one it is of.
     """
 
     id: str
@@ -43,13 +41,12 @@ class Box:
     name: str
     kind: str
     value: float
+    seconds: float
     files: int
-    branch: int = NO_BRANCH
 
 
-def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
-    """Draws boxes whose values are seconds or bytes; each branch has a colour, its files a paler one."""
-    worded = human_seconds if in_seconds else human_bytes
+def treemap_figure(boxes: Sequence[Box]) -> Figure:
+    """Draws boxes as large as their bytes, in colours of how long a byte took."""
     whole = sum(box.value for box in boxes if not box.parent) or 1.0
     trace = {
         "type": "treemap",
@@ -58,49 +55,55 @@ def treemap_figure(boxes: Sequence[Box], *, in_seconds: bool) -> Figure:
         "parents": [box.parent for box in boxes],
         "values": [round(box.value, 9) for box in boxes],
         "branchvalues": "total",
-        "text": [_text(box, worded(box.value)) for box in boxes],
+        "text": [_lines(box) for box in boxes],
+        "hovertext": [_about(box) for box in boxes],
         "texttemplate": "<b>%{label}</b><br>%{text}",
         "customdata": [[box.kind, _path(box), box.value / whole] for box in boxes],
-        "hovertemplate": "%{customdata[1]}<br>%{label}: %{text}, %{customdata[2]:.1%} of all<extra></extra>",
-        "maxdepth": LEVELS + _undivided(boxes),
-        # Its boxes are as light on dark paper.
-        "pathbar": {"textfont": {"color": INK[LIGHT]}},
-        "outsidetextfont": {"color": INK[LIGHT]},
-        "marker": {"cornerradius": 3, "colors": [_colour(box) for box in boxes], "line": {"width": 1}},
+        "hovertemplate": "%{customdata[1]}<br>%{label}: %{hovertext}, %{customdata[2]:.1%} of all"
+        "<extra></extra>",
+        "maxdepth": LEVELS,
+        "marker": {"cornerradius": 3, "line": {"width": 1}, **_colours(boxes)},
         "tiling": {"pad": 2, "squarifyratio": 1.6},
     }
     # Names that would be too small to be read are not written: a hover tells them.
     unread = {"minsize": LEAST_FONT, "mode": "hide"}
-    return figure([trace], height=400, margin={"l": 4, "r": 4, "t": 4, "b": 4}, uniformtext=unread)
+    return figure([trace], height=440, margin={"l": 4, "r": 4, "t": 4, "b": 4}, uniformtext=unread)
 
 
-def _undivided(boxes: Sequence[Box]) -> int:
-    """Counts the outermost levels in which one folder has nearly all."""
-    inside: dict[str, list[Box]] = {}
-    for box in boxes:
-        inside.setdefault(box.parent, []).append(box)
-    around, levels = inside.get("", []), 0
-    while len(around) == 1 and levels < MOST_LEVELS_MORE:
-        (outer,) = around
-        around = [
-            box
-            for box in inside.get(outer.id, [])
-            if box.kind == FOLDER and box.value >= NEARLY_ALL * outer.value
-        ]
-        levels += len(around)
-    return levels
+def _colours(boxes: Sequence[Box]) -> dict[str, Any]:
+    """Gives colours by the power of ten of seconds a byte, and their legend as the bandwidth of a reader."""
+    powers = [math.log10(box.seconds / box.value) if box.seconds > 0 else None for box in boxes]
+    known = [power for power in powers if power is not None] or [0.0]
+    middle, half = (min(known) + max(known)) / 2, max((max(known) - min(known)) / 2, LEAST_SPAN / 2)
+    low, high = middle - half, middle + half
+    ticks = [low, middle, high]
+    return {
+        "colors": [low if power is None else round(power, 4) for power in powers],
+        "cmin": low,
+        "cmax": high,
+        "showscale": True,
+        "colorbar": {
+            "thickness": 12,
+            "outlinewidth": 0,
+            "tickvals": ticks,
+            "ticktext": [human_rate(1.0, 10**power) for power in ticks],
+        },
+    }
 
 
-def _text(box: Box, worded: str) -> str:
-    return worded if box.kind != FOLDER else f"{worded}, {plural(box.files, 'file')}"
+def _lines(box: Box) -> str:
+    """Words what stands in a box, in narrow lines."""
+    return "<br>".join([human_bytes(box.value), *_bandwidth(box)])
+
+
+def _about(box: Box) -> str:
+    files = [plural(box.files, "file")] if box.kind == FOLDER else []
+    return ", ".join([human_bytes(box.value), *files, *_bandwidth(box)])
+
+
+def _bandwidth(box: Box) -> list[str]:
+    return [human_rate(box.value, box.seconds)] if box.seconds > 0 else []
 
 
 def _path(box: Box) -> str:
     return escaped(shortened(box.id.rstrip("/") or "/", 2 * NAME_WIDTH))
-
-
-def _colour(box: Box) -> str:
-    if box.branch == NO_BRANCH:
-        return EMPTY
-    strong, pale = BRANCHES[box.branch % len(BRANCHES)]
-    return strong if box.kind == FOLDER else pale

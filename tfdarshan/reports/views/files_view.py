@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from tfdarshan.analysis.segments import segments_of_files
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.reports.figures.distribution import latency_figure
 from tfdarshan.reports.figures.single_calls import offsets_figure
-from tfdarshan.reports.figures.treemap import Box, treemap_figure
+from tfdarshan.reports.figures.treemap import treemap_figure
 from tfdarshan.reports.views.folder_tree import LEAST_SHARE, NamedFile, folder_boxes
 from tfdarshan.reports.views.mapped_table import mapped_panels
 from tfdarshan.reports.views.panel import (
@@ -36,7 +35,7 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import Source
-from tfdarshan.units import plural
+from tfdarshan.units import human_bytes, plural
 
 SORTABLE = (
     "path",
@@ -63,7 +62,10 @@ COLUMNS = (
     ("written", "number"),
     ("size", "number"),
 )
-TREEMAP_NOTE = "Click a folder to see inside it. A file has a box if it is at least 0.5 % of all."
+TREEMAP_NOTE = (
+    "Size: bytes read and written. Colour: these over the time in calls; the slowest stand out. Click a "
+    "folder to see inside it. A file has a box if it has at least 0.5 % of the bytes."
+)
 MOST_CALLS_SHOWN = 20_000
 MOST_ROWS = 1_000
 
@@ -86,7 +88,7 @@ class FileQuery:
 
 
 def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
-    """Gives treemaps and folders of the files that a query asks for, and a page of them.
+    """Gives a treemap and folders of the files that a query asks for, and a page of them.
 
     Files that were mapped come before the folders: what page faults read is in none of their calls.
     """
@@ -95,22 +97,23 @@ def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
     if matching == 0:
         return [table]
     totals = _totals(source, query.search)
-    time_s = folder_boxes(totals, "time_s", _largest(source, query.search, "time_s"))
-    read = folder_boxes(totals, "bytes_read", _largest(source, query.search, "bytes_read"))
     return [
-        _treemap("treemap-time", "Time in calls", time_s, in_seconds=True),
-        _treemap("treemap-bytes", "Bytes read", read, in_seconds=False),
+        _treemap(source, totals, query.search),
         *([] if query.search else mapped_panels(source.summary.mapped)),
         _folders(totals),
         table,
     ]
 
 
-def _treemap(key: str, what: str, boxes: Sequence[Box], *, in_seconds: bool) -> Panel:
-    title = f"{what}, by folder and file"
+def _treemap(source: Source, totals: pd.DataFrame, search: str) -> Panel:
+    moved = totals.assign(moved=totals["bytes_read"] + totals["bytes_written"])
+    boxes = folder_boxes(moved, "moved", _largest(source, search))
+    title = "Bytes by folder and file, coloured by bandwidth"
     if not boxes:
-        return Text(["Nothing of it."], title)
-    return Chart(key, title, treemap_figure(boxes, in_seconds=in_seconds), TREEMAP_NOTE, half=True)
+        return Text(["No bytes were read or written."], title)
+    outside = float(moved["moved"].sum()) - sum(box.value for box in boxes if not box.parent)
+    left_out = f" {human_bytes(outside)} of files elsewhere are not drawn." if outside > 0 else ""
+    return Chart("treemap", title, treemap_figure(boxes), f"{TREEMAP_NOTE}{left_out}")
 
 
 def _totals(source: Source, search: str) -> pd.DataFrame:
@@ -125,17 +128,18 @@ def _totals(source: Source, search: str) -> pd.DataFrame:
     return totals if matching[0] else totals.drop(index="", errors="ignore")
 
 
-def _largest(source: Source, search: str, column: str) -> list[NamedFile]:
+def _largest(source: Source, search: str) -> list[NamedFile]:
     """Gives the files that may have a box of their own."""
-    rows = np.flatnonzero(_matches(source, search))
-    values = source.files.rows[column].to_numpy()[rows]
+    rows, table = np.flatnonzero(_matches(source, search)), source.files.rows
+    values = (table["bytes_read"] + table["bytes_written"]).to_numpy()[rows]
     most = round(1 / LEAST_SHARE)
     if len(rows) > most:
         kept = np.argpartition(-values, most)[:most]
         rows, values = rows[kept], values[kept]
     paths = source.files.paths.take(pa.array(rows)).to_pylist()
-    order = np.argsort(-values, kind="stable").tolist()
-    return [NamedFile(paths[place], float(values[place])) for place in order if paths[place].startswith("/")]
+    seconds = table["time_s"].to_numpy()[rows]
+    order = [place for place in np.argsort(-values, kind="stable").tolist() if paths[place].startswith("/")]
+    return [NamedFile(paths[place], float(values[place]), float(seconds[place])) for place in order]
 
 
 def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:

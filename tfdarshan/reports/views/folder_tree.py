@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from tfdarshan.analysis.directory import directory_tree
-from tfdarshan.reports.figures.treemap import FILE, FOLDER, NO_BRANCH, OTHERS, Box
+from tfdarshan.reports.figures.treemap import FILE, FOLDER, OTHERS, Box
 from tfdarshan.units import plural
 
 LEAST_SHARE = 1 / 200
@@ -21,14 +21,18 @@ LEAST_SHARE = 1 / 200
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file with its part of the whole."""
+    """A file with its bytes, and its time in calls."""
 
     path: str
     value: float
+    seconds: float
 
 
 def folder_boxes(totals: pd.DataFrame, column: str, largest: Sequence[NamedFile]) -> list[Box]:
-    """Gives the boxes; each one's value is that of what is in it, those of no value are left out.
+    """Return the boxes, the outermost first; each one's value is that of what is in it.
+
+    Folders of no value have no box, nor has what is outside of the folder that holds nearly all: a stray file
+    would take the place of several levels.
 
     Args:
         totals: What `directory_totals` gives.
@@ -36,14 +40,27 @@ def folder_boxes(totals: pd.DataFrame, column: str, largest: Sequence[NamedFile]
         largest: The files that have most of it.
     """
     tree = directory_tree(totals, column)
-    tree = tree[(tree["value"] > 0) & (tree["path"] != "")]
+    tree = _outermost(tree[(tree["value"] > 0) & (tree["path"] != "")])
     own_files = _own_files(totals, set(tree["path"]))
     named = _named(largest, LEAST_SHARE * float(tree["own"].sum()), set(tree["path"]))
     around, boxes = set(tree["parent"]), []
-    for row in _without_empty_tops(tree).itertuples():
+    for row in tree.itertuples():
         inside = list(_inside(row, named[row.path], own_files[row.path], row.path in around))
-        boxes += [Box(row.path, row.parent, row.name, FOLDER, row.value, 0), *inside]
-    return _branched(_counted(boxes, own_files))
+        boxes += [Box(row.path, row.parent, row.name, FOLDER, row.value, row.value_s, 0), *inside]
+    return _counted(boxes, own_files)
+
+
+def _outermost(tree: pd.DataFrame) -> pd.DataFrame:
+    """Cuts the tree down to the deepest folder outside of which there is less than a file needs for a box."""
+    nearly_all = tree[tree["value"] > (1 - LEAST_SHARE) * tree["value"].max()]
+    if len(nearly_all) == 0:
+        return tree
+    top = max(nearly_all["path"], key=len)
+    inside = tree[(tree["path"] == top) | tree["path"].str.startswith(top.rstrip("/") + "/")]
+    is_top = inside["path"] == top
+    return inside.assign(
+        name=inside["name"].where(~is_top, inside["path"]), parent=inside["parent"].where(~is_top, "")
+    )
 
 
 def _own_files(totals: pd.DataFrame, shown: set[str]) -> Counter[str]:
@@ -68,27 +85,16 @@ def _nearest(folder: str, shown: set[str]) -> str:
     return folder
 
 
-def _without_empty_tops(tree: pd.DataFrame) -> pd.DataFrame:
-    """Leaves out outermost folders that hold one folder and nothing else; the next is named by its path."""
-    while True:
-        tops = tree[~tree["parent"].isin(tree["path"])]
-        inside = tree[tree["parent"].isin(tops["path"])]
-        if len(tops) != 1 or len(inside) != 1 or tops["own"].iloc[0] > 0:
-            named = tree["name"].where(~tree["path"].isin(tops["path"]), tree["path"])
-            parent = tree["parent"].where(~tree["path"].isin(tops["path"]), "")
-            return tree.assign(name=named, parent=parent)
-        tree = tree[tree["path"] != tops["path"].iloc[0]]
-
-
 def _inside(row, named: Sequence[NamedFile], files: int, has_folders: bool) -> Iterator[Box]:  # type: ignore[no-untyped-def]
     """Gives the files of a folder: none if all that it holds are files too small to be told apart."""
     for file in named:
         relative = file.path[len(row.path) :].lstrip("/")
-        yield Box(file.path, row.path, relative, FILE, file.value, 1)
+        yield Box(file.path, row.path, relative, FILE, file.value, file.seconds, 1)
     rest, others = row.own - sum(file.value for file in named), files - len(named)
+    rest_s = max(row.own_s - sum(file.seconds for file in named), 0.0)
     if others > 0 and rest > 1e-9 * row.value and (named or has_folders):
         words = plural(others, "other file" if named else "file")
-        yield Box(f"{row.path}//", row.path, words, OTHERS, rest, others)
+        yield Box(f"{row.path}//", row.path, words, OTHERS, rest, rest_s, others)
 
 
 def _counted(boxes: Sequence[Box], own_files: Counter[str]) -> list[Box]:
@@ -98,18 +104,3 @@ def _counted(boxes: Sequence[Box], own_files: Counter[str]) -> list[Box]:
     for box in sorted(folders, key=lambda box: -len(box.id)):
         counts[box.parent] += counts[box.id]
     return [replace(box, files=counts[box.id]) if box.kind == FOLDER else box for box in boxes]
-
-
-def _branched(boxes: Sequence[Box]) -> list[Box]:
-    tops = {box.id for box in boxes if not box.parent}
-    # Of several outermost boxes each is a branch.
-    first = [box for box in boxes if (box.parent in tops if len(tops) == 1 else not box.parent)]
-    branches = {box.id: place for place, box in enumerate(sorted(first, key=lambda box: -box.value))}
-    around = {box.id: box.parent for box in boxes}
-
-    def branch(at: str) -> int:
-        while at and at not in branches:
-            at = around.get(at, "")
-        return branches.get(at, NO_BRANCH)
-
-    return [replace(box, branch=branch(box.id)) for box in boxes]
