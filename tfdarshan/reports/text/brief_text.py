@@ -36,7 +36,6 @@ from tfdarshan.units import (
 
 # So many lines are seen at once.
 SCREEN = 25
-CUT = " ..."
 MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
@@ -53,7 +52,6 @@ class Room:
         files: The slowest files.
         ranks: Of a job of several.
         job_lines: Lines that the command may have.
-        warning_lines: Lines that a warning may have, None for as many as it takes.
         left_out: Facts that are left out. None of them has a number.
         between: Line ends between what was counted and what shows more.
         commands: That show more, the last of which shows all.
@@ -62,7 +60,6 @@ class Room:
     files: int
     ranks: int
     job_lines: int = 2
-    warning_lines: int | None = None
     left_out: tuple[str, ...] = (ONE_OF,)
     between: str = "\n\n"
     commands: int = 2
@@ -72,10 +69,10 @@ class Room:
 ROOMS = (
     Room(files=3, ranks=4, left_out=()),
     Room(files=1, ranks=3),
-    Room(files=1, ranks=2, job_lines=1, warning_lines=2),
-    Room(files=0, ranks=1, job_lines=1, warning_lines=1),
-    Room(files=0, ranks=1, job_lines=1, warning_lines=1, between="\n"),
-    Room(files=0, ranks=1, job_lines=1, warning_lines=1, between="\n", commands=1),
+    Room(files=1, ranks=2, job_lines=1),
+    Room(files=0, ranks=1, job_lines=1),
+    Room(files=0, ranks=1, job_lines=1, between="\n"),
+    Room(files=0, ranks=1, job_lines=1, between="\n", commands=1),
 )
 
 
@@ -104,7 +101,7 @@ def _rows(text: str, width: int) -> int:
 
 def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> str:
     counted = [
-        _warnings(data, paint, room),
+        _warnings(data, paint),
         _facts(data, diagnosis, paint, room),
         rank_lines(data.ranks, room.ranks, paint.width),
         _slowest(data, room.files, paint),
@@ -115,7 +112,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
     return f"{answer}\n\n{rest}\n"
 
 
-def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
+def _warnings(data: SummaryData, paint: Paint) -> list[str]:
     said = []
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, paint.width // 2)
@@ -127,7 +124,7 @@ def _warnings(data: SummaryData, paint: Paint, room: Room) -> list[str]:
         said.append(data.trace_span.sentence)
     said += [f"{bound}." for bound in data.bounds]
     said += data.problems
-    lines = [line for sentence in said for line in _wrapped(f"! {sentence}", paint, "  ", room.warning_lines)]
+    lines = [line for sentence in said for line in _wrapped(f"! {sentence}", paint, "  ")]
     return lines + overlap_lines([Path(path) for path in data.overlapping_sessions])
 
 
@@ -288,10 +285,6 @@ def _from_here(path: str) -> str:
         return path
 
 
-def _wrapped(text: str, paint: Paint, indent: str, most_lines: int | None = None) -> list[str]:
+def _wrapped(text: str, paint: Paint, indent: str) -> list[str]:
     # A path is whole, so that it can be copied, however long.
-    lines = wrap(printable(text), paint.width, hang=indent)
-    if most_lines is not None and len(lines) > most_lines:
-        last = lines[most_lines - 1][: paint.width - len(CUT)]
-        lines = [*lines[: most_lines - 1], (last.rpartition(" ")[0] or last) + CUT]
-    return lines
+    return wrap(printable(text), paint.width, hang=indent)
