@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 import time
 
@@ -101,6 +102,9 @@ def test_files_beyond_the_cap_share_a_row_and_totals_stay_exact(tmp_path):
     assert 0 < found["counted"]["rows"] < 40_000
     assert found["counts"]["files_over_cap"] >= 40_000 - found["counted"]["rows"]
     assert said(found, "found no room for a row (memory_cap_mb = 16)")
+    assert re.search(
+        r"^Opened +at least [\d,]+ files, ", tfdarshan.open_session(tmp_path / "logs").summary(), re.M
+    )
     # THEN the cap holds the recording; the index of names is the process's own
     assert found["counts"]["spool_bytes"] <= 16 * MIB
     assert memory_growth_mib(found, "recording") < 16 + 2

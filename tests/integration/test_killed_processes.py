@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import tfdarshan
 from tfdarshan.commands import main
+from tfdarshan.sessions.session_directory import read_marker, walk_sessions
 
 KILLS = 200
 SEED = 19
@@ -125,3 +127,18 @@ def test_two_hundred_kills_lose_nothing_that_was_recorded(tmp_path, monkeypatch,
         folder.rmdir()
         session.path.rmdir()
     capsys.readouterr()
+
+
+def test_a_process_that_ended_before_it_began_to_record_is_no_warning(tmp_path):
+    # GIVEN two whose spools were made and never begun
+    logs = tmp_path / "logs"
+    with tfdarshan.profile(logs) as session:
+        (directory,) = walk_sessions(logs)
+        spools = Path(read_marker(directory).spool_directory)
+        (spools / "4000001.spool").write_bytes(bytes(8192))
+        (spools / "4000002.spool").touch()
+
+    # THEN
+    children = session.meta[0]["children"]
+    assert (children["silent"], children["unreadable"]) == (2, [])
+    assert "holds nothing" not in session.summary()

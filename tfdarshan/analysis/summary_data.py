@@ -22,6 +22,7 @@ from tfdarshan.analysis.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_role import session_roles
+from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -106,6 +107,12 @@ class SummaryData:
     ranks: RankTable | None = None  # of a job of several ranks
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
     others_share: float | None = None  # of the processors, what other programs took, 0 to 1
+    files_over_cap: int = 0  # that found no room for a row: `files` lacks them
+
+    @property
+    def files_words(self) -> str:
+        """How many files there were, at least if some have no row."""
+        return f"{'at least ' if self.files_over_cap else ''}{plural(self.files, 'file')}"
 
 
 def summarize(
@@ -203,6 +210,7 @@ def summary_of(
             and not process.meta.get("stopped", True)
         ),
         others_share=others_share(session.meta),
+        files_over_cap=sum(int(meta["counts"].get("files_over_cap", 0)) for meta in session.meta),
     )
 
 

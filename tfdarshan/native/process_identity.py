@@ -9,6 +9,9 @@ from pathlib import Path
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _extension
 
+# What a spool that was begun has at its head: csrc/spool/spool.h.
+MAGIC_BYTES = 8
+
 
 @dataclass(frozen=True)
 class ProcessIdentity:
@@ -30,6 +33,12 @@ class ProcessIdentity:
     joined: bool
     start_realtime_ns: int
     arguments: tuple[str, ...]
+
+
+def is_blank(spool: Path) -> bool:
+    """Return whether a spool was never begun: its process ended first, and has recorded nothing."""
+    with spool.open("rb") as file:
+        return not any(file.read(MAGIC_BYTES))
 
 
 def process_identity(spool: Path) -> ProcessIdentity:

@@ -95,8 +95,10 @@ def look_at(path: str) -> PlannedFile | None:
 def common_folder(paths: Any) -> str:
     """Gives the deepest folder that all paths are below; "/" without paths.
 
-    The first and the last path in order of their bytes have only that in common which all have.
+    The first and the last path in order of their bytes have only that in common which all have. What
+    stands for files without a row has no path.
     """
+    paths = paths.filter(pc.starts_with(paths, "/"))
     if not len(paths):
         return "/"
     ends = pc.min_max(paths).as_py()

@@ -93,6 +93,11 @@ def test_folder_is_no_file_to_plan(tmp_path):
     assert look_at(str(tmp_path)) is None
 
 
+def test_what_is_no_path_has_no_folder():
+    assert common_folder(pa.array(["(files beyond memory_cap_mb)", "/data/a/b", "/data/a/c"])) == "/data/a"
+    assert common_folder(pa.array(["(files beyond memory_cap_mb)"])) == "/"
+
+
 def test_common_folder_ends_at_a_slash():
     paths = ["/data/train-1/a", "/data/train-2/b", "/data/train-2/c/d"]
 

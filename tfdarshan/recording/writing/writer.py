@@ -19,7 +19,7 @@ from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native import _bridge, _extension
-from tfdarshan.native.process_identity import ProcessIdentity, process_identity
+from tfdarshan.native.process_identity import ProcessIdentity, is_blank, process_identity
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, Mount, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
@@ -135,11 +135,12 @@ def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
 
 @dataclass(frozen=True)
 class _Child:
-    """A process other than the owner; both are None if its spool cannot be read."""
+    """A process other than the owner; both are None if its spool cannot be read, or is blank."""
 
     spool: Path
     identity: ProcessIdentity | None = None
     role: Role | None = None
+    is_blank: bool = False
 
 
 def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child]:
@@ -150,7 +151,7 @@ def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child
         try:
             identities.append((spool, process_identity(spool)))
         except SessionDataError:
-            unreadable.append(_Child(spool))
+            unreadable.append(_Child(spool, is_blank=is_blank(spool)))
     identities.sort(key=lambda found: _order(found[1]))
     roles = roles_of([_known(identity, names) for _, identity in identities])
     return [*unreadable, *(_Child(*found, role) for found, role in zip(identities, roles, strict=True))]
@@ -187,6 +188,9 @@ def _write_children(
     numbers = WorkerNumbers()
     with gathering(directory, marker.host) as together, _progress(len(children)) as wrote:
         for child in children:
+            if child.is_blank:
+                silent += 1
+                continue
             try:
                 with SpoolReader(child.spool) as reader:
                     unmet.saw(reader)

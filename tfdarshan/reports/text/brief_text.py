@@ -195,7 +195,7 @@ def _taking(data: SummaryData, direction: str, moved: int, seconds: float | None
 
 def _opened(data: SummaryData) -> str:
     opens, stats = data.posix.opens + data.stdio.opens, data.posix.stats or 0
-    counts = [plural(data.files, "file"), plural(opens, "open")]
+    counts = [data.files_words, plural(opens, "open")]
     counts += [plural(stats, "stat")] if stats else []
     seconds, clock = data.wall_clock.meta_s, data.wall_clock
     taking = ""

@@ -53,8 +53,9 @@ PATTERN_WORDS = (
 )
 UNSEEN = (
     "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
-    "that are not Python (charged when they are waited for), pages touched through mmap, io_uring, functions "
-    "called by an address from dlsym (ctypes.CDLL(None).read), libraries that dlmopen loaded."
+    "that are not Python (charged when they are waited for; --programs records them), pages touched through "
+    "mmap, io_uring, functions called by an address from dlsym (ctypes.CDLL(None).read), libraries that "
+    "dlmopen loaded."
 )
 INCOMPLETE = (
     "More was recorded than the kernel counted. Its count lacks processes that ended and that nobody waited "
@@ -112,7 +113,7 @@ def _header(data: SummaryData) -> list[str]:
     counts = (
         processes,
         plural(data.threads, "thread") if data.threads is not None else "",
-        plural(data.files, "file"),
+        data.files_words,
         plural(data.calls, "call"),
     )
     lines = [
