@@ -140,8 +140,11 @@ def measure_input(
 def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:
     """Gives what says of a thread whether it is the owner's main one, whose id is its process's.
 
-    Training loops run there.
+    Training loops run there. A Darshan log says of no thread whether it is the main one: those that it does
+    not tell apart all have the process's number.
     """
+    if "darshan" in owner.meta:
+        return lambda _: False
     host, pid = owner.meta["host"], owner.pid
     return lambda thread: thread.tid == thread.pid == pid and thread.host == host
 

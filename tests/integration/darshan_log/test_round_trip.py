@@ -8,9 +8,12 @@ import pytest
 
 import tfdarshan
 from tests.integration.darshan_log.test_export import our_segments, read_back
+from tests.made_up_session import job_of, write_session
 from tests.pydarshan import darshan
 from tfdarshan.analysis.intervals import union_ns
 from tfdarshan.commands import main
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.sessions import schema
@@ -176,3 +179,23 @@ def test_files_json_has_null_for_what_is_unknown(capsys, imported):
     data = json.loads(capsys.readouterr().out)
     assert {row["TFD_UNLINKS"] for row in data["files"]} == {None}
     assert main(["files", str(imported.path)]) == 0
+
+
+def test_a_log_says_of_no_thread_that_it_is_the_main_one(tmp_path):
+    # GIVEN a pipeline's two threads that read one after the other, each read after the other's, and its log
+    calls = [
+        (n * 10_000_000, n * 10_000_000 + 9_000_000, 101 + n % 2, "pread", n, 100_000) for n in range(200)
+    ]
+    paths = [f"/data/{number}.jpg" for number in range(200)]
+    job = job_of(calls, paths, [100_000] * 200, meta={"command": "python train.py"})
+    session = write_session(tmp_path / "logs", job)
+    export_darshan(session, tmp_path / "job.darshan")
+
+    # WHEN
+    log = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
+
+    # THEN who reads is not known: neither findings nor cures say that it is the main thread
+    said = json.dumps([plain_diagnosis(diagnose(one)) for one in (session, log)])
+    assert "reads are serial" in said or "1 read runs at a time" in said
+    assert "the main thread" not in said
+    assert "the loop reads its input itself" not in said
