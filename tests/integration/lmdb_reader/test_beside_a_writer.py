@@ -205,3 +205,29 @@ def test_a_data_set_that_lost_its_snapshot_ends_with_an_error(path, monkeypatch)
         with pytest.raises(DataFileError, match="was written to while it was read"):
             given.extend(value for batch in batches for value in batch.tolist())
         assert given == right[1 : 1 + len(given)]
+
+
+def test_py_lmdb_opens_what_a_data_set_reads(path):
+    # GIVEN a data set of an index that holds nothing
+    with Index(path, snapshot="check") as index:
+        batches = iter(dataset(index, batch=7))
+        next(batches)
+
+        # WHEN the job opens its database, too
+        environment = py_lmdb().open(str(path), subdir=path.is_dir(), readonly=True)
+        entries = environment.stat()["entries"]
+        environment.close()
+
+        # THEN both read
+        assert 7 + sum(len(batch) for batch in batches) == entries
+
+
+def test_a_data_set_reads_what_py_lmdb_has_open(path):
+    # GIVEN
+    environment = py_lmdb().open(str(path), subdir=path.is_dir(), readonly=True)
+
+    # WHEN / THEN
+    with Index(path) as index:
+        assert not index.holds_transaction
+        assert sum(len(batch) for batch in dataset(index, batch=7)) == environment.stat()["entries"]
+    environment.close()
