@@ -261,3 +261,20 @@ def test_commands_of_a_list_differ_where_the_jobs_do(capsys, tmp_path):
     assert [job[-8:] for job in jobs] == ["--seed 1", "--seed 2"]
     assert all(job.startswith("python /work/train.py --option") and " ... " in job for job in jobs)
     assert max(map(len, jobs)) <= 98
+
+
+def test_links_to_runs_are_listed_and_what_is_not_followed_is_said(capsys, tmp_path):
+    # GIVEN a logdir with links to a run, and to what holds the logdir
+    session = record(tmp_path / "elsewhere", 1)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/chosen").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "logs/above").symlink_to(tmp_path)
+
+    # WHEN
+    code = main(["list", str(tmp_path / "logs")])
+
+    # THEN
+    said = capsys.readouterr()
+    assert (code, f"chosen/{session.path.name}" in said.out) == (0, True)
+    above = f"tfdarshan: {tmp_path}/logs/above leads out of its run and is not followed: "
+    assert said.err == f"{above}list it by its own name.\n"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
 from tfdarshan.commands.several import check_all_logs, is_log, plain, ranked
 from tfdarshan.units import started_at
 
@@ -79,7 +79,13 @@ def _list(given: str, arguments: argparse.Namespace) -> int:
     from tfdarshan.terminal.paint import paint_for
 
     logdir = Path(given)
-    sessions = list_sessions(logdir)
+    refused: list[Path] = []
+    sessions = list_sessions(logdir, refused)
+    for link in refused:
+        say(
+            f"tfdarshan: {link} leads out of its run and is not followed: list it by its own name.",
+            error=True,
+        )
     kept = KeptVerdicts(logdir)
     verdicts = {session.path: found for session in sessions if (found := kept.get(session)) is not None}
     wait_s = math.inf if arguments.all else LOOK_S if len(sessions) <= MOST_SESSIONS else 0.0

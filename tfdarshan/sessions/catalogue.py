@@ -74,15 +74,19 @@ class ListedSession:
         return self.path.name if self.run == "." else f"{self.run}/{self.path.name}"
 
 
-def list_sessions(logdir: Path) -> list[ListedSession]:
+def list_sessions(logdir: Path, refused: list[Path] | None = None) -> list[ListedSession]:
     """Lists the sessions of a logdir and of the runs below it, whatever their state.
+
+    Args:
+        logdir: The logdir.
+        refused: Links that are not followed are added.
 
     Raises:
         SessionDataError: The logdir does not exist.
     """
     if not logdir.is_dir():
         raise no_logdir(logdir)
-    found = (list_session(path, logdir) for path in walk_sessions(logdir))
+    found = (list_session(path, logdir) for path in walk_sessions(logdir, refused))
     return [session for session in found if session is not None]
 
 
