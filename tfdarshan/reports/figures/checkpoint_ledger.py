@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.reports.figures.over_time import TIME_AXIS
 from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import HIDDEN, READ, WAIT, Figure, figure
+from tfdarshan.reports.figures.theme import HIDDEN, WAIT, WRITE, Figure, figure
 from tfdarshan.units import human_seconds
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def ledger_figure(rows: Sequence[CheckpointRow], names: Sequence[str], origin_s:
             HIDDEN,
             [_part(r, r.fast_durable_at, r.slow_durable_at) for r in rows],
         ),
-        ("on its way to the fast tier", READ, [_part(r, r.saved_at, r.fast_durable_at) for r in rows]),
+        ("on its way to the fast tier", WRITE, [_part(r, r.saved_at, r.fast_durable_at) for r in rows]),
         ("training waits", WAIT, [_blocked(r) for r in rows]),
     ]
     traces = [

@@ -10,13 +10,14 @@ import pandas as pd
 from tfdarshan.analysis.access_pattern import AccessPattern
 from tfdarshan.analysis.access_sizes import SizeBucket
 from tfdarshan.reports.figures.theme import (
+    ACCENT,
+    BETTER,
     BYTES_AXIS,
-    COMPUTE,
     EMPTY,
-    META,
+    LEVELS,
     RATE_AXIS,
     READ,
-    WAIT,
+    WORSE,
     WRITE,
     Figure,
     figure,
@@ -24,7 +25,7 @@ from tfdarshan.reports.figures.theme import (
 )
 from tfdarshan.units import exact_bytes, human_seconds
 
-OUTCOME_COLOURS = {"better": COMPUTE, "worse": WAIT}
+OUTCOME_COLOURS = {"better": BETTER, "worse": WORSE}
 
 
 def access_sizes_figure(buckets: Sequence[SizeBucket]) -> Figure:
@@ -54,16 +55,16 @@ def pattern_figure(pattern: AccessPattern) -> Figure:
     zero = pattern.zero_length_reads or 0
     reads, writes = pattern.reads_with_data, pattern.writes
     parts = (
-        ("consecutive", COMPUTE, pattern.consecutive_reads, pattern.consecutive_writes),
+        ("consecutive", LEVELS[2], pattern.consecutive_reads, pattern.consecutive_writes),
         (
             "sequential, with gaps",
-            READ,
+            LEVELS[1],
             pattern.sequential_reads - pattern.consecutive_reads,
             pattern.sequential_writes - pattern.consecutive_writes,
         ),
         (
             "neither (first after an open, or backwards)",
-            WRITE,
+            LEVELS[0],
             reads - pattern.sequential_reads,
             writes - pattern.sequential_writes,
         ),
@@ -96,10 +97,10 @@ def latency_figure(table: pd.DataFrame, most: int = 16) -> Figure:
     names = [f"{kind}  {size}".strip() for kind, size in zip(rows["operation"], rows["size"], strict=True)]
     traces = []
     for column, name, colour in (
-        ("p50_ns", "half", READ),
-        ("p90_ns", "90 %", META),
-        ("p99_ns", "99 %", WRITE),
-        ("max_ns", "slowest", WAIT),
+        ("p50_ns", "half", LEVELS[0]),
+        ("p90_ns", "90 %", LEVELS[1]),
+        ("p99_ns", "99 %", LEVELS[2]),
+        ("max_ns", "slowest", ACCENT),
     ):
         traces.append(
             {

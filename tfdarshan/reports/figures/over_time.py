@@ -10,12 +10,15 @@ import pandas as pd
 
 from tfdarshan.analysis.activity import Activity
 from tfdarshan.reports.figures.theme import (
+    ACCENT,
     BYTES_AXIS,
+    CACHED,
     COMPUTE,
     HIDDEN,
-    META,
+    LEVELS,
     RATE_AXIS,
     READ,
+    STORED,
     WAIT,
     WRITE,
     Figure,
@@ -76,7 +79,7 @@ def depth_figure(table: pd.DataFrame) -> Figure:
         "name": "mean",
         "x": middle,
         "y": plain(table["mean"].round(3)),
-        "line": {"color": READ, "width": 1.5},
+        "line": {"color": LEVELS[1], "width": 1.5},
         "fill": "tozeroy",
     }
     most = {
@@ -85,7 +88,7 @@ def depth_figure(table: pd.DataFrame) -> Figure:
         "name": "highest",
         "x": middle,
         "y": plain(table["most"]),
-        "line": {"color": WAIT, "width": 1, "shape": "hvh"},
+        "line": {"color": ACCENT, "width": 1, "shape": "hvh"},
     }
     return figure(
         [most, mean],
@@ -200,7 +203,7 @@ def step_times_figure(table: pd.DataFrame) -> Figure:
         "x": plain(np.round(np.sqrt(edges[held] * edges[held + 1]), 6)),
         "width": plain(np.round(np.diff(edges)[held], 6)),
         "y": plain(counts[held]),
-        "marker": {"color": COMPUTE},
+        "marker": {"color": LEVELS[1]},
         "text": [
             f"{human_seconds(low / 1e3)} to {human_seconds(high / 1e3)}: {count:,}"
             for low, high, count in zip(edges[held], edges[held + 1], counts[held], strict=True)
@@ -244,8 +247,8 @@ def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
     """Draws `storage_by_step`, named by its steps: reads from storage and page cache."""
     from_storage = table["asked_bytes"] - table["cached_bytes"]
     bars = [
-        _step_bar("from storage", table.index, plain(from_storage), META, "%{y:,.0f} B"),
-        _step_bar("from the page cache", table.index, plain(table["cached_bytes"]), COMPUTE, "%{y:,.0f} B"),
+        _step_bar("from storage", table.index, plain(from_storage), STORED, "%{y:,.0f} B"),
+        _step_bar("from the page cache", table.index, plain(table["cached_bytes"]), CACHED, "%{y:,.0f} B"),
     ]
     return figure(
         bars,

@@ -13,14 +13,14 @@ from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.segments import CLASSES, Segments
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
-from tfdarshan.reports.figures.theme import CLASS_COLOURS, Figure, figure, plain
+from tfdarshan.reports.figures.theme import CLASS_COLOURS, STEP_PARTS, Figure, figure, plain
 from tfdarshan.reports.figures.time_marks import mark_shapes
 from tfdarshan.sessions.schema import FAULT_MODULE
 from tfdarshan.units import exact_bytes, human_seconds, shortened
 
 PATH_WIDTH = 90
 # Of page faults on mapped files, beside the classes of calls.
-FAULTS, FAULT_COLOUR = len(CLASSES), "#b07aa1"
+FAULTS, FAULT_COLOUR = len(CLASSES), STEP_PARTS["page_faults"]
 
 
 def calls_figure(

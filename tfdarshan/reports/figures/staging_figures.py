@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfdarshan.reports.figures.theme import COMPUTE, HIDDEN, META, READ, WAIT, WRITE, Figure, figure, plain
+from tfdarshan.reports.figures.theme import ACCENT, EMPTY, LEVELS, Figure, figure, plain
 from tfdarshan.units import human_bytes, human_seconds
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # The trace that the slider moves.
 MARKER = 0
-RULE_COLOURS = (COMPUTE, WRITE, META)
+RULE_COLOURS = LEVELS
 
 
 def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int) -> Figure:
@@ -34,14 +34,14 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
             "name": "chosen",
             "x": [size[start]],
             "y": [saved[start]],
-            "marker": {"color": WAIT, "size": 14, "symbol": "circle-open", "line": {"width": 3}},
+            "marker": {"color": ACCENT, "size": 14, "symbol": "circle-open", "line": {"width": 3}},
             "hoverinfo": "skip",
             "zorder": 3,
         },
-        _line("at most", size, [e.high_s for e in expected], {"color": HIDDEN, "width": 1, "dash": "dot"}),
-        _line("at least", size, [e.low_s for e in expected], {"color": HIDDEN, "width": 1, "dash": "dot"})
-        | {"fill": "tonexty", "fillcolor": "rgba(134,183,227,0.2)"},
-        _line("expected", size, saved, {"color": READ, "width": 2})
+        _line("at most", size, [e.high_s for e in expected], {"color": LEVELS[0], "width": 1, "dash": "dot"}),
+        _line("at least", size, [e.low_s for e in expected], {"color": LEVELS[0], "width": 1, "dash": "dot"})
+        | {"fill": "tonexty", "fillcolor": "rgba(168,213,216,0.2)"},
+        _line("expected", size, saved, {"color": LEVELS[2], "width": 2})
         | {
             "customdata": [
                 [human_bytes(p.bytes), f"{p.files:,}", human_seconds(e.saved_s)]
@@ -121,5 +121,5 @@ def _knee(at_bytes: int) -> dict[str, object]:
         "x1": at_bytes,
         "y0": 0,
         "y1": 1,
-        "line": {"color": META, "width": 1, "dash": "dot"},
+        "line": {"color": EMPTY, "width": 1, "dash": "dot"},
     }

@@ -14,6 +14,21 @@ EMPTY = "#a9a9a9"
 # Of bands of epochs, on light and dark paper alike.
 BAND = "#8a94a3"
 WAIT, COMPUTE, HIDDEN = "#c8503f", "#4f9d69", "#86b7e3"
+# Where reads were served from, and bytes that nobody saw.
+STORED, CACHED, UNSEEN = "#7d6b3f", "#d6c894", "#5d6673"
+BETTER, WORSE = "#2f9e54", "#d0473e"
+# What a chart points at, such as the slowest call; and the rest of it, which has no colour of its own.
+ACCENT = "#b0447e"
+LEVELS = ("#a8d5d8", "#5fb0b7", "#2b7f88")
+# Of a step's time, by the names of its parts: those of the input wait are shades of its colour.
+STEP_PARTS = {
+    "storage": WAIT,
+    "page_faults": "#96332a",
+    "decoding": "#e08a7b",
+    "other_wait": "#f0bfb6",
+    "own_calls": READ,
+    "compute": COMPUTE,
+}
 CLASS_COLOURS = (READ, WRITE, META)
 
 # "Share chart" of plotly.js would post the figure to the vendor.

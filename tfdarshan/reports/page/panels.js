@@ -230,15 +230,20 @@ function buildParts(panel) {
   const said = panel.items.map((part) => `${part.label} ${part.share_text}`).join(", ");
   const bar = element("div", { class: "parts-bar", role: "img", "aria-label": `${panel.title}: ${said}` },
     ...panel.items.map((part) => {
-      const made = element("div", { class: `part-${part.tone}`, title: `${part.label}: ${part.value.text}` });
+      const made = coloured(element("div", { title: `${part.label}: ${part.value.text}` }), part);
       made.style.flexGrow = String(part.share);
       return made;
     }));
   const legend = element("ul", { class: "parts-legend" }, ...panel.items.map((part) => element("li", {},
-    element("span", { class: `swatch part-${part.tone}` }),
+    coloured(element("span", { class: "swatch" }), part),
     `${part.label} `, element("b", { title: part.value.exact || null }, part.share_text),
     element("span", { class: "note" }, ` ${part.value.text}`))));
   return frame(panel, bar, legend);
+}
+
+function coloured(made, part) {
+  made.style.background = part.colour;
+  return made;
 }
 
 function buildCards(panel, actions) {

@@ -12,6 +12,7 @@ from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.promise_words import condition_words, most_words
 from tfdarshan.findings.same_seconds import one_of_words
+from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
 from tfdarshan.reports.text.step_text import length_words
@@ -98,7 +99,7 @@ def _parts(diagnosis: Diagnosis) -> list[Panel]:
             value=duration(part.seconds * steps),
             share=part.seconds / whole_s,
             share_text=percent(part.seconds, whole_s),
-            tone=part.name,
+            colour=STEP_PARTS[part.name],
         )
         for part in diagnosis.parts
         if part.seconds >= LEAST_SHARE * whole_s

@@ -12,7 +12,7 @@ from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
-from tfdarshan.reports.figures.theme import COMPUTE, EMPTY, META, READ, WAIT
+from tfdarshan.reports.figures.theme import CACHED, EMPTY, READ, STORED, UNSEEN
 from tfdarshan.reports.figures.time_marks import with_time_bands
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
@@ -208,8 +208,8 @@ def _shares(source: Source) -> list[Panel]:
         return panels
     if split.asked_bytes and split.storage_bytes is not None and split.cached_bytes is not None:
         parts = [
-            ("from storage", META, min(split.storage_bytes, split.asked_bytes)),
-            ("from the page cache", COMPUTE, split.cached_bytes),
+            ("from storage", STORED, min(split.storage_bytes, split.asked_bytes)),
+            ("from the page cache", CACHED, split.cached_bytes),
         ]
         note = (
             f"Of {split.asked_bytes:,} bytes, all that the job read, {split.storage_bytes:,} came from "
@@ -224,7 +224,7 @@ def _parts(direction: Direction) -> list[tuple[str, str, int]]:
     return [
         ("in the tables", READ, direction.in_tables),
         ("other traffic (pipes, sockets, excluded)", EMPTY, sum(direction.elsewhere.values())),
-        ("not seen", WAIT, direction.unseen or 0),
+        ("not seen", UNSEEN, direction.unseen or 0),
     ]
 
 

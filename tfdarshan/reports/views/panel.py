@@ -175,13 +175,13 @@ class Headline:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a whole; `tone` names its colour."""
+    """A part of a whole, with its colour."""
 
     label: str
     value: Cell
     share: float
     share_text: str
-    tone: str
+    colour: str
 
 
 @dataclass(frozen=True)
