@@ -1,0 +1,105 @@
+"""What a session says of its job, against what was written into it."""
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tfdarshan.errors import SessionDataError
+from tfdarshan.replay.job_model import OPEN, READ
+from tfdarshan.replay.session_facts import facts_of
+
+
+def test_batches_have_their_waits_and_computing(tmp_path):
+    # GIVEN 16 batches of four files of 10 ms each, and 20 ms of compute
+    facts = facts_of(file_job(tmp_path))
+
+    # THEN
+    assert facts.batches.wait_s.tolist() == pytest.approx([0.040] * 16)
+    assert facts.batches.compute_s.tolist() == pytest.approx([0.020] * 16)
+    assert facts.batches.total_s == pytest.approx(16 * 0.060)
+    assert facts.batches.known
+
+
+def test_a_file_that_is_opened_and_read_is_a_task_of_its_batch(tmp_path):
+    facts = facts_of(file_job(tmp_path))
+    assert facts.batch.tolist() == np.repeat(np.arange(16), 4).tolist()
+    assert facts.tasks.calls[READ].tolist() == [1] * 64
+    assert facts.tasks.call_s[OPEN].tolist() == pytest.approx([0.002] * 64)
+    assert facts.tasks.call_s[READ].tolist() == pytest.approx([0.008] * 64)
+    assert facts.tasks.size.tolist() == [SIZE] * 64
+
+
+def test_a_second_pass_is_a_second_epoch(tmp_path):
+    facts = facts_of(file_job(tmp_path))
+    assert facts.tasks.epoch.tolist() == [0] * 32 + [1] * 32
+    assert facts.batches.epoch.tolist() == [0] * 8 + [1] * 8
+
+
+def test_the_loop_s_own_thread_reads(tmp_path):
+    pipeline = facts_of(file_job(tmp_path)).pipeline
+    assert pipeline.loop_reads
+    assert pipeline.readers == pytest.approx(1)
+    assert pipeline.beside == pytest.approx(0, abs=1e-6)
+    assert not pipeline.framework
+
+
+def test_a_set_that_only_pauses_read_is_no_input_of_steps(tmp_path):
+    # GIVEN ten steps, and a pause of 300 ms in which ten other files are read for 20 ms each
+    calls = [(100 * n, 100 * n + 10, LOOP, "pread", n, SIZE, 0) for n in range(10)]
+    calls += [(500 + 20 * n, 520 + 20 * n, LOOP, "pread", 10 + n, SIZE, 0) for n in range(10)]
+    calls = [
+        call if call[4] >= 10 or call[4] < 5 else (call[0] + 300, call[1] + 300, *call[2:]) for call in calls
+    ]
+    steps = [(100 * n + 300 * (n >= 5), 100 * n + 100 + 300 * (n >= 5), 10) for n in range(10)]
+    session = training(tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(20)], sizes=[SIZE] * 20)
+
+    # WHEN
+    facts = facts_of(session)
+
+    # THEN
+    assert len(facts.batch) == 10
+    assert facts.batches.validation_s.sum() == pytest.approx(0.2)
+    assert facts.batches.pause_s.sum() == pytest.approx(0.1)
+    assert facts.batches.wait_s.sum() == pytest.approx(0.1)
+
+
+def test_what_the_loop_writes_is_no_computing(tmp_path):
+    # GIVEN a step of which 30 ms are a write of its own, and one beside which another thread writes
+    calls = [(100 * n, 100 * n + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(10)]
+    calls += [(220, 250, LOOP, "write", 1, 4096, 0), (420, 450, LOOP + 1, "write", 1, 4096, 4096)]
+    steps = [(100 * n, 100 * n + 100, 10) for n in range(10)]
+    session = training(tmp_path, calls, steps, paths=["/data/a", "/out/log"], sizes=[10 * SIZE, 8192])
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN
+    assert batches.write_s.tolist() == pytest.approx([0, 0, 0.030, *[0] * 7])
+    assert batches.beside_s.tolist() == pytest.approx([0] * 4 + [0.030, *[0] * 5])
+    assert batches.compute_s[2] == pytest.approx(0.060)
+    assert batches.compute_s[4] == pytest.approx(0.090)
+
+
+def test_a_save_of_other_threads_is_waited_for_as_far_as_its_step_is_longer(tmp_path):
+    # GIVEN a step of 300 ms among others of 100, during which 16 MB are written
+    calls = [(100 * n, 100 * n + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(9)]
+    calls += [(820, 1080, LOOP + 1, "write", 1, 16_000_000, 0)]
+    steps = [(100 * n, 100 * n + 100, 10) for n in range(8)] + [(800, 1100, 10)]
+    session = training(tmp_path, calls, steps, paths=["/data/a", "/out/model"], sizes=[9 * SIZE, 16_000_000])
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN
+    assert batches.write_s[8] == pytest.approx(0.2)
+    assert batches.compute_s[8] == pytest.approx(0.09)
+
+
+def test_a_session_without_calls_has_no_facts(tmp_path):
+    # GIVEN
+    session = training(tmp_path, [], [(0, 10, 1), (10, 20, 1)])
+
+    # THEN
+    with pytest.raises(SessionDataError, match="no trace of single calls"):
+        facts_of(session)

@@ -1,0 +1,153 @@
+"""Calibrated jobs, and what fixes give them, against closed forms."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
+from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, ValidationCached, ValidationReaders
+from tfdarshan.replay.prior_model import prior_model
+from tfdarshan.replay.priors import SETTING, draw
+from tfdarshan.replay.promise import promise, speedups
+from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.simulate import simulate
+from tfdarshan.replay.storage_edits import (
+    LargeReads,
+    OtherStorage,
+    SequentialReads,
+    Shards,
+    Staged,
+    Uncompressed,
+    Without,
+)
+from tfdarshan.replay.thinned_facts import thinned
+
+EDITS = (
+    Readers(), DecodeCalls(), Prefetch(), CacheInMemory(), ShufflePaths(), Staged(), Shards(), LargeReads(),
+    SequentialReads(), Uncompressed(), OtherStorage(latency=0.5), Without("open"), BackgroundSaves(),
+    BufferedWrites(), ValidationReaders(), ValidationCached(),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """A loop that reads four files of 10 ms, decodes each for 5 ms, and computes for 20 ms."""
+    return calibrated(facts_of(file_job(tmp_path_factory.mktemp("job"), decode_ms=5)))
+
+
+def test_the_network_takes_as_long_as_the_recorded_run(job):
+    assert job.reproduces
+    assert job.run.total_s == pytest.approx(np.full(64, 16 * 0.080), rel=0.03)
+    assert job.run.wait_s == pytest.approx(np.full(64, 16 * 0.060), rel=0.03)
+
+
+def test_calibration_finds_the_time_that_no_call_takes(job):
+    assert job.model.work_s.sum(0) == pytest.approx(np.full(64, 64 * 0.005), rel=0.03)
+
+
+def test_a_run_that_the_network_does_not_reproduce_promises_nothing_firm(tmp_path):
+    # GIVEN steps that wait for 50 ms each, though all calls were made before
+    calls = [(10 * n, 10 * n + 5, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(5)]
+    steps = [(100 * n, 100 * n + 100, 50) for n in range(1, 10)]
+    found = calibrated(facts_of(training(tmp_path, calls, steps, sizes=[5 * SIZE])))
+
+    # THEN the network does not wait
+    assert found.step_error == pytest.approx(np.full(64, -0.5), rel=0.01)
+    assert not found.reproduces
+    assert not promise(found, Readers()).firm
+
+
+def test_prefetch_hides_computing(job):
+    # GIVEN 60 ms of preparing and 20 ms of compute, of which both epochs' first and last have nobody beside
+    hidden_s = 2 * 7 * 0.020
+
+    # THEN
+    assert np.median(speedups(job, Prefetch())) == pytest.approx(1.280 / (1.280 - hidden_s), rel=0.02)
+
+
+def test_a_cache_saves_the_second_epoch(job):
+    # THEN what is left of it is computing
+    assert speedups(job, CacheInMemory()) == pytest.approx(np.full(64, 1.280 / (0.640 + 8 * 0.020)), rel=0.02)
+
+
+def test_staging_leaves_decoding(job):
+    gains = speedups(job, Staged())
+    assert (gains <= 1.280 / (1.280 - 64 * 0.010) * 1.03).all()
+    assert (gains >= 1.280 / (1.280 - 64 * 0.0095)).all()
+
+
+def test_files_that_are_not_staged_stay_as_they_are(job):
+    nothing = np.zeros(len(job.facts.files), bool)
+    assert speedups(job, Staged(nothing)) == pytest.approx(np.ones(64))
+
+
+def test_two_fixes_together_give_more_than_the_better_one(job):
+    alone = [speedups(job, edit) for edit in (Prefetch(), Staged())]
+    assert (speedups(job, Prefetch(), Staged()) > np.maximum(*alone)).all()
+
+
+def test_independent_fixes_go_together_in_any_order(job):
+    one, other = (Prefetch(), Staged(), Without("open")), (Without("open"), Staged(), Prefetch())
+    assert speedups(job, *one) == pytest.approx(speedups(job, *other), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [Without("open"), SequentialReads(), CacheInMemory(), Prefetch(), Staged(), LargeReads(), Shards()],
+)
+def test_a_fix_that_is_made_twice_gives_as_much(job, edit):
+    assert speedups(job, edit, edit) == pytest.approx(speedups(job, edit), rel=0.01)
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
+def test_a_fix_leaves_the_recorded_job_as_it_is(job, edit):
+    # GIVEN
+    before = {one.name: np.copy(getattr(job.model, one.name)) for one in dataclasses.fields(job.model)}
+
+    # WHEN
+    edited(job, edit)
+
+    # THEN
+    assert all(np.array_equal(values, getattr(job.model, name)) for name, values in before.items())
+
+
+def test_storage_that_is_the_same_changes_nothing(job):
+    assert speedups(job, OtherStorage()).tolist() == [1.0] * 64
+
+
+def test_slower_storage_takes_longer(job):
+    assert np.median(speedups(job, OtherStorage(latency=2, bandwidth=0.5))) == pytest.approx(1.280 / 1.920)
+
+
+def test_a_range_holds_what_is_expected(job):
+    found = promise(job, Readers())
+    assert 1 < found.low < found.expected < found.high
+    assert found.firm
+
+
+def test_a_fix_of_nothing_promises_nothing_but_what_runs_differ_by(job):
+    found = promise(job, BufferedWrites())
+    assert found.expected == pytest.approx(1.0)
+    assert found.high / found.low == pytest.approx(np.exp(2 * 1.645 * np.sqrt(2) * 0.03), rel=0.03)
+
+
+def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
+    # GIVEN more tasks than are simulated, memory serving the second epoch
+    facts = facts_of(file_job(tmp_path, batches=60, files=11, cached_ms=0.04))
+    assert len(facts.batch) > SETTING["most_tasks"]
+
+    # WHEN
+    part = thinned(facts)
+
+    # THEN
+    assert len(part.batch) <= SETTING["most_tasks"]
+    assert part.batches.weight.sum() == pytest.approx(120)
+    assert part.batches.total_s == pytest.approx(facts.batches.total_s)
+    assert part.batches.weight @ part.batches.wait_s == pytest.approx(facts.batches.wait_s.sum())
+    assert (np.diff(part.batch) >= 0).all()
+    taken_s = [np.median(simulate(prior_model(some, draw(8))).total_s) for some in (part, facts)]
+    assert taken_s[0] == pytest.approx(taken_s[1], rel=0.01)

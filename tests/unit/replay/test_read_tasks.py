@@ -1,0 +1,152 @@
+"""How calls become tasks, and tasks come to their batches."""
+
+import numpy as np
+import pytest
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.replay.job_model import OPEN, PROBE, READ
+from tfdarshan.replay.loop_times import LoopTimes, loop_times, union_by
+from tfdarshan.replay.read_tasks import InputCalls, read_tasks
+from tfdarshan.replay.task_batches import batches_of
+
+
+def calls_of(*rows):
+    """Makes calls of (start ms, end ms, kind, file, thread, offset, length)."""
+    start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
+    columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
+    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns)
+
+
+def every(ms, count):
+    """Gives batches that are asked for each so many ms, and come at once."""
+    ask_s = np.arange(count) * ms / 1000
+    return LoopTimes(ask_s, ask_s, ask_s + ms / 1000, True)
+
+
+def test_threads_that_read_files_beside_each_other_have_a_task_each():
+    # GIVEN two threads whose calls alternate
+    of_one = ((0, "open", 0), (20, "read", 100), (40, "empty_read", 0), (60, "close", 0))
+    calls = calls_of(
+        *((at + 10 * thread, at + 5 + 10 * thread, kind, thread, thread, 0, length)
+          for thread in (0, 1)
+          for at, kind, length in of_one)
+    )  # fmt: skip
+
+    # WHEN
+    tasks = read_tasks(calls, np.array([100, 100]), 2)
+
+    # THEN each has 15 ms between its calls, three times
+    assert len(tasks) == 2
+    assert tasks.calls[:, 0].tolist() == [1, 0, 1, 1]
+    assert tasks.work_s.tolist() == pytest.approx([0.045, 0.045])
+    assert (tasks.calls[READ] == tasks.calls[PROBE]).all()
+
+
+def test_each_read_of_a_file_that_stays_open_is_a_task():
+    # GIVEN a file that is read in order for four batches
+    calls = calls_of(
+        (0, 1, "open", 0, 7, 0, 0), *((n, n + 1, "read", 0, 7, 100 * n, 100) for n in range(1, 9))
+    )
+
+    # WHEN
+    tasks = read_tasks(calls, np.array([900]), 4)
+
+    # THEN the open is part of the first one
+    assert len(tasks) == 8
+    assert tasks.calls[OPEN].tolist() == [1] + [0] * 7
+    assert tasks.jumps.sum() == 1
+
+
+def test_a_tree_s_pages_are_a_chain_from_its_first_page_on():
+    # GIVEN samples that each read the first page of a database, and three others
+    rows = [
+        (10 * n + k, 10 * n + k + 1, "read", 0, 7, 0 if k == 0 else 4096 * (3 * n + k), 4096)
+        for n in range(12)
+        for k in range(4)
+    ]
+
+    # WHEN
+    tasks = read_tasks(calls_of(*rows), np.array([4096 * 40]), 3)
+
+    # THEN
+    assert tasks.calls[READ].tolist() == [4] * 12
+
+
+def test_reads_that_do_not_follow_each_other_are_jumps():
+    # GIVEN every other record of a file, and then the rest in order
+    rows = [(n, n + 1, "read", 0, 7, offset, 100) for n, offset in enumerate([0, 200, 400, 500, 600])]
+
+    # THEN
+    tasks = read_tasks(calls_of(*rows), np.array([900]), 3)
+    assert tasks.jumps.tolist() == [1, 1, 1, 0, 0]
+
+
+def test_an_epoch_begins_with_its_first_file():
+    # GIVEN four files that are read three times
+    rows = [
+        (10 * n + at, 10 * n + at + 2, kind, n % 4, 7, 0, length)
+        for n in range(12)
+        for at, kind, length in ((0, "open", 0), (3, "read", 100), (6, "close", 0))
+    ]
+
+    # WHEN
+    tasks = read_tasks(calls_of(*rows), np.array([100] * 4), 6)
+
+    # THEN
+    assert tasks.epoch.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_a_shuffle_buffer_is_filled_before_the_first_batch():
+    # GIVEN twelve tasks of six batches, and a buffer of four
+    rows = [(n, n + 1, "read", 0, 7, 100 * n, 100) for n in range(12)]
+    tasks = read_tasks(calls_of(*rows), np.array([1200]), 6)
+
+    # WHEN
+    placed = batches_of(tasks, every(2, 6), 4)
+
+    # THEN the first batch needs five, or six
+    assert placed.batch.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_batches_that_a_cache_serves_need_no_task():
+    # GIVEN ten batches of which the first three read
+    rows = [(n, n + 1, "read", 0, 7, 100 * n, 100) for n in range(6)]
+    tasks = read_tasks(calls_of(*rows), np.array([600]), 3)
+
+    # THEN
+    assert batches_of(tasks, every(2, 10), 0).batch.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_readers_that_begin_an_epoch_before_it_is_asked_for_go_on():
+    # GIVEN a second epoch of which the first file is opened during the last step of the first one
+    rows = [
+        (at, at + 1, kind, n % 4, 7, 0, 100 * (kind == "read"))
+        for n, begin in enumerate((0, 10, 20, 30, 35, 42, 50, 60))
+        for at, kind in ((begin, "open"), (begin + 2, "read"), (begin + 4, "close"))
+    ]
+    tasks = read_tasks(calls_of(*rows), np.array([100] * 4), 8)
+
+    # THEN the batch that was asked for at 30 ms is the second epoch's first
+    placed = batches_of(tasks, every(10, 8), 0)
+    assert placed.epoch.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
+    assert placed.late_s[1] == pytest.approx(0.005)
+
+
+def test_bursts_of_reads_are_batches_where_no_step_is_marked():
+    # GIVEN three bursts of two reads, 50 ms apart
+    start_s = np.array([0, 0.01, 0.07, 0.08, 0.14, 0.15])
+
+    # WHEN
+    found = loop_times(None, start_s, start_s + 0.01, 0.2)
+
+    # THEN
+    assert found.ask_s.tolist() == pytest.approx([0, 0.07, 0.14])
+    assert found.got_s.tolist() == pytest.approx([0.02, 0.09, 0.16])
+    assert found.stop_s.tolist() == pytest.approx([0.07, 0.14, 0.2])
+    assert not found.known
+
+
+def test_time_in_which_two_calls_run_counts_once():
+    place = np.array([0, 0, 1])
+    union = union_by(place, np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]), 3)
+    assert union.tolist() == [3.0, 1.0, 0.0]

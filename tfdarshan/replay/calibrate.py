@@ -1,0 +1,170 @@
+"""Finds the processor time of tasks with which the network takes as long as the recorded run did.
+
+Samples of the priors that cannot take as long, or whose batches wait at other times than recorded, count for
+less. What no sample reproduces is said: no promise of such a model is firm.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.job_facts import JobFacts
+from tfdarshan.replay.job_model import TINY_S, JobModel
+from tfdarshan.replay.prior_model import prior_model
+from tfdarshan.replay.priors import SETTING, Drawn, draw
+from tfdarshan.replay.simulate import SimulatedRun, simulate
+from tfdarshan.replay.thinned_facts import thinned
+
+
+@dataclass(frozen=True)
+class ModelledJob:
+    """A job whose network was calibrated, or an edit of it.
+
+    Attributes:
+        facts: What its session says.
+        drawn: Samples of what the session leaves open.
+        model: The network.
+        weight: How well each sample reproduces the recorded run, shape (samples,), 1 in all.
+        step_error: By what share of the recorded run the network takes longer or less, shape (samples,).
+        wait_error: By what share of it the network waits longer or less, likewise.
+    """
+
+    facts: JobFacts
+    drawn: Drawn
+    model: JobModel
+    weight: Array
+    step_error: Array
+    wait_error: Array
+
+    def but(self, **changes: Array) -> ModelledJob:
+        """Return the same job with other values of the network's attributes."""
+        return dataclasses.replace(self, model=self.model.but(**changes))
+
+    @cached_property
+    def run(self) -> SimulatedRun:
+        """The simulated run."""
+        return simulate(self.model)
+
+    @property
+    def reproduces(self) -> bool:
+        """Whether most of the weight is of samples that reproduce step times and waits."""
+        off = np.maximum(np.abs(self.step_error), np.abs(self.wait_error))
+        return float(self.weight[off <= SETTING["reproduces"]].sum()) >= 1 / 2
+
+
+def calibrated(facts: JobFacts, seed: int = 0) -> ModelledJob:
+    """Return the network of a job, calibrated.
+
+    Args:
+        facts: What its session says; of a long one a part of its batches is simulated.
+        seed: What samples are drawn from.
+    """
+    facts = thinned(facts)
+    drawn = draw(int(SETTING["samples"]), seed)
+    model = _with_work(facts, drawn, prior_model(facts, drawn))
+    run, recorded_s = simulate(model), max(facts.batches.total_s, TINY_S)
+    step_error = run.total_s / recorded_s - 1
+    wait_error = (run.wait_s - facts.batches.weight @ facts.batches.wait_s) / recorded_s
+    if not facts.batches.known:
+        wait_error = np.zeros_like(step_error)
+    weight = _weights(facts, run, step_error)
+    return ModelledJob(facts, drawn, model, weight, step_error, wait_error)
+
+
+def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
+    """Return the network with the processor time that makes it take as long as recorded.
+
+    What takes longer even without any has quicker storage: neighbours were slower for a while, or calls that
+    ran side by side less than was drawn.
+    """
+    if not model.tasks:
+        return model
+    goal_s = facts.batches.total_s
+    shape_s = _shape_of_work(facts)
+    most = goal_s * float(model.readers.max()) / max(float(shape_s.sum()), TINY_S)
+
+    def with_work(scale: Array) -> JobModel:
+        return split_work(facts, drawn, model, shape_s[:, None] * scale)
+
+    def with_storage(scale: Array) -> JobModel:
+        parts = ("limit_s", "wait_s", "transfer_s", "seek_s")
+        return model.but(**{name: getattr(model, name) * scale for name in parts})
+
+    bare_s = simulate(model).total_s
+    work = np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
+    if facts.batches.waited_share < SETTING["hardly_waits"]:
+        # The steps hold the pipeline back: it does no more than this, and processor time, allow.
+        own_s = facts.processors.cpu_s
+        bound = np.inf if own_s is None else own_s / max(float(shape_s.sum()), TINY_S)
+        work = np.minimum(work, bound) * drawn["pipeline_pace"]
+    if not np.any(bare_s > goal_s):
+        return with_work(work)
+    quicker = np.where(bare_s > goal_s, _solve(with_storage, goal_s, np.zeros_like(bare_s), 1.0), 1.0)
+    model = with_storage(quicker)
+    return with_work(work)
+
+
+def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: float) -> Array:
+    """Return the scale with which each sample takes so long: the run is longer the larger it is.
+
+    Args:
+        made: Makes the network of a scale, shape (samples,).
+        goal_s: How long it is to take.
+        least_s: What it takes with scale 0.
+        most: With this it takes longer, or never does.
+    """
+    low, high = np.zeros_like(least_s), np.full_like(least_s, most)
+    for _ in range(int(SETTING["tries"])):
+        middle = (low + high) / 2
+        long = simulate(made(middle)).total_s > goal_s
+        low, high = np.where(long, low, middle), np.where(long, middle, high)
+    low_s, high_s = simulate(made(low)).total_s, simulate(made(high)).total_s
+    place = np.clip((goal_s - low_s) / np.maximum(high_s - low_s, TINY_S), 0.0, 1.0)
+    found: Array = low + place * (high - low)
+    return found
+
+
+def _shape_of_work(facts: JobFacts) -> Array:
+    """Return processor times of tasks in the right proportion: half by their bytes, half each the same."""
+    size = facts.tasks.size
+    shape: Array = 1.0 + size / max(float(size.mean()), 1.0)
+    return shape
+
+
+def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) -> JobModel:
+    """Return the network with such work on its tasks: by the readers, and by what is behind them.
+
+    Args:
+        facts: Of the job.
+        drawn: Samples of the priors.
+        model: The network.
+        work_s: Processor time of each task, shape (tasks, samples or 1).
+    """
+    pipeline = facts.pipeline
+    if not pipeline.records or (pipeline.parallel_behind is None and round(pipeline.readers) == 1):
+        return model.but(work_s=work_s)
+    behind = drawn["inflated_share" if pipeline.compressed else "parsed_share"]
+    return model.but(work_s=work_s * (1 - behind), behind_s=work_s * behind)
+
+
+def _weights(facts: JobFacts, run: SimulatedRun, step_error: Array) -> Array:
+    """Return how well each sample's waits are those that were recorded, part by part of the run."""
+    off = np.abs(step_error)
+    if facts.batches.known:
+        count = len(facts.batches.wait_s)
+        part = np.arange(count) * int(SETTING["parts"]) // count
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        weight = facts.batches.weight
+        seen_s = np.add.reduceat(weight * facts.batches.wait_s, first)
+        found_s = np.add.reduceat(weight[:, None] * run.batch_waits_s, first, axis=0)
+        least_s = SETTING["reproduces"] * facts.batches.total_s
+        off = off + np.abs(found_s - seen_s[:, None]).sum(0) / max(float(seen_s.sum()), least_s)
+    found = np.exp(-(off - off.min()) / SETTING["misfit"])
+    weights: Array = found / found.sum()
+    return weights

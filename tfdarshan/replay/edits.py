@@ -1,0 +1,156 @@
+"""Fixes of a job's input pipeline, as edits of its network. Any of them go together.
+
+An edit changes what the fix changes, and computes no gain: that is one simulation over another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.prior_model import processors, runs_ahead
+from tfdarshan.replay.priors import SETTING
+
+Edit = Callable[[ModelledJob], ModelledJob]
+
+
+def edited(job: ModelledJob, *edits: Edit) -> ModelledJob:
+    """Return the job with some fixes, made one after the other."""
+    return reduce(lambda made, edit: edit(made), edits, job)
+
+
+@dataclass(frozen=True)
+class Readers:
+    """So many readers, more or fewer than there are.
+
+    Attributes:
+        count: How many.
+    """
+
+    count: int = int(SETTING["readers"])
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them; readers of records have a file each."""
+        most = job.facts.storage.files if job.facts.pipeline.records else self.count
+        return _with_readers(job, np.full(job.model.samples, max(1, min(self.count, most))))
+
+
+@dataclass(frozen=True)
+class DecodeCalls:
+    """Decoding by several calls at a time; what decodes as it reads files reads as many.
+
+    Attributes:
+        calls: How many; -1 is AUTOTUNE.
+    """
+
+    calls: int = -1
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        model, left = job.model, processors(job.facts, job.drawn)
+        tuned = np.maximum(
+            2, np.round(np.minimum(left, len(job.facts.batch) + 1) * job.drawn["autotuned_calls"])
+        )
+        calls = tuned.astype(int) if self.calls < 0 else np.full(model.samples, self.calls)
+        if not job.facts.pipeline.records:
+            return _with_readers(job, calls)
+        job = _split_behind(job, job.drawn["parsed_share"])
+        serial = 1 / np.minimum(calls, left)
+        return job.but(behind_serial=serial, calls_ahead=np.maximum(model.calls_ahead, calls))
+
+
+@dataclass(frozen=True)
+class DecodeInMap:
+    """A generator that only names or reads samples, and decoding by TensorFlow's operations behind it."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it."""
+        model, drawn, left = job.model, job.drawn, processors(job.facts, job.drawn)
+        own_s = np.minimum(model.work_s, drawn["sample_s"])
+        behind_s = model.behind_s + (model.work_s - own_s) / drawn["operation_faster"]
+        calls = np.maximum(2, np.round(np.minimum(left, len(job.facts.batch) + 1))).astype(int)
+        return job.but(
+            work_s=own_s, behind_s=behind_s, behind_serial=1 / left,
+            calls_ahead=np.maximum(model.calls_ahead, calls),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """Batches that are put together while the loop computes.
+
+    Attributes:
+        batches: How many; -1 is AUTOTUNE.
+    """
+
+    batches: int = -1
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with as many, or more if there are more."""
+        tuned = np.round(job.drawn["autotuned_batches"]).astype(int)
+        batches = tuned if self.batches < 0 else np.full(job.model.samples, self.batches)
+        return job.but(batches_ahead=np.maximum(job.model.batches_ahead, batches))
+
+
+@dataclass(frozen=True)
+class CacheInMemory:
+    """Samples that stay in memory once they are decoded: later epochs read nothing."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it; of a single epoch, the same."""
+        model, later = job.model, (job.facts.tasks.epoch > 0)[:, None]
+        kept_s = np.minimum(model.work_s + model.behind_s + model.storage_s, job.drawn["kept_task_s"])
+        nothing = {
+            name: np.where(later, 0.0, getattr(model, name))
+            for name in ("limit_s", "wait_s", "transfer_s", "seek_s", "behind_s")
+        }
+        calls = np.where(later[:, 0], 0.0, model.calls)
+        return job.but(**nothing, calls=calls, work_s=np.where(later, kept_s, model.work_s))
+
+
+@dataclass(frozen=True)
+class ShufflePaths:
+    """A shuffle of names in front of the readers, in place of samples behind them: no buffer to fill."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it: each batch of an epoch needs as many tasks as another one."""
+        batch, epochs = job.model.batch.copy(), job.facts.tasks.epoch
+        for number in np.unique(epochs).tolist():
+            mine, steps = np.flatnonzero(epochs == number), np.flatnonzero(job.model.epoch == number)
+            if len(steps):
+                batch[mine] = steps[np.arange(len(mine)) * len(steps) // len(mine)]
+        return job.but(batch=np.maximum.accumulate(batch))
+
+
+def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
+    """Return the job with so many readers. Threads of Python get its lock back after each call."""
+    model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
+    ahead = np.where(count > 1, count, 0) if runs_ahead(job.facts) else model.calls_ahead
+    changes = {"readers": count, "calls_ahead": ahead}
+    if pipeline.python:
+        threads = (count > 1) & (model.readers == 1)
+        handed_s = model.calls.sum(0)[:, None] * drawn["handover_s"] * threads
+        whole_s = np.maximum((model.work_s + handed_s).sum(0), TINY_S)
+        serial = ((model.work_s * model.work_serial + handed_s).sum(0) / whole_s).clip(0, 1)
+        changes |= {
+            "work_s": model.work_s + handed_s,
+            "work_serial": np.where(threads, serial, model.work_serial),
+        }
+    made = job.but(**changes)
+    if not pipeline.records:
+        return made
+    return _split_behind(made, drawn["inflated_share" if pipeline.compressed else "parsed_share"])
+
+
+def _split_behind(job: ModelledJob, behind: Array) -> ModelledJob:
+    """Return the job with a part of its readers' work behind them, unless there is some."""
+    model = job.model
+    if np.any(model.behind_s > 0):
+        return job
+    return job.but(work_s=model.work_s * (1 - behind), behind_s=model.work_s * behind)

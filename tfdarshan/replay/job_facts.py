@@ -1,0 +1,168 @@
+"""What a session says of its job, as plain arrays: what a model of it is made of.
+
+Nothing here is drawn or assumed: what a session leaves open stays None, or a range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.read_tasks import ReadTasks
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchFacts:
+    """The training loop's batches; seconds, one entry per batch.
+
+    Attributes:
+        weight: How many recorded batches each stands for.
+        epoch: From 0.
+        wait_s: What the loop waited for it.
+        compute_s: What it computed then.
+        write_s: What it stood still then for output.
+        sync_s: What of that were syncs.
+        beside_s: What other threads wrote meanwhile, and nobody waited for.
+        writes: Calls that wrote.
+        write_bytes: What they wrote.
+        validation_s: What it stood still for reading files that only pauses read.
+        validation_files: How many of these it opened.
+        pause_s: What it stood still for otherwise before it asked for the next batch.
+        known: Whether steps said what they waited for; else bursts of reads were taken for batches.
+        hand_s: What of each wait it takes to hand a ready batch over, a number.
+    """
+
+    weight: Array
+    epoch: Array
+    wait_s: Array
+    compute_s: Array
+    write_s: Array
+    sync_s: Array
+    beside_s: Array
+    writes: Array
+    write_bytes: Array
+    validation_s: Array
+    validation_files: Array
+    pause_s: Array
+    known: bool
+    hand_s: float
+
+    @property
+    def stall_s(self) -> Array:
+        """What the loop stood still for otherwise than for writing."""
+        stall: Array = self.validation_s + self.pause_s
+        return stall
+
+    @property
+    def recorded_s(self) -> Array:
+        """What each batch took, from its request to the next one's."""
+        whole: Array = self.wait_s + self.compute_s + self.write_s + self.stall_s
+        return whole
+
+    @property
+    def total_s(self) -> float:
+        """What all recorded batches took."""
+        return float(self.weight @ self.recorded_s)
+
+    @property
+    def waited_share(self) -> float:
+        """The share of that which the loop waited for input."""
+        return float(self.weight @ self.wait_s) / max(self.total_s, TINY_S)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineFacts:
+    """How batches are prepared.
+
+    Attributes:
+        readers: Calls that ran at a time, as far as the recorded run shows.
+        declared_readers: As the framework's pipeline says; AUTOTUNE is -1, None is one or unknown.
+        prefetch: Batches that it is declared to be ahead; AUTOTUNE is -1, 0 without any, None if unknown.
+        shuffle_tasks: Tasks that fill a shuffle buffer behind the readers; -1 is all of an epoch.
+        parallel_behind: Calls of what decodes behind the readers; AUTOTUNE is -1, None is one, or nothing.
+        framework: Whether a framework's pipeline was noted, not a loop of Python's.
+        python: Whether Python code reads or decodes.
+        records: Whether readers unpack records, and what follows decodes these.
+        compressed: Whether records are compressed.
+        loop_reads: Whether the loop's own thread makes nearly all calls.
+        beside: The share of the time in calls that is outside of the loop's waits.
+        late_s: How long after its first request each epoch's first call came; NaN: before it.
+    """
+
+    readers: float
+    declared_readers: int | None
+    prefetch: int | None
+    shuffle_tasks: int
+    parallel_behind: int | None
+    framework: bool
+    python: bool
+    records: bool
+    compressed: bool
+    loop_reads: bool
+    beside: float
+    late_s: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageFacts:
+    """What is known of the storage under the input.
+
+    Attributes:
+        local: Whether the input is on a local file system; its kind is known.
+        depth: How many calls ran at a time while any did, weighted by their time.
+        serial: What of a call is served one at a time, as measured, low and high; None if nothing shows it.
+        limit_s: What the interval of a rate limit is; None if nothing shows a limit.
+        wait_share: The share of a read that is not by its bytes; None if all reads are of one size.
+        files: How many files were read.
+    """
+
+    local: bool
+    depth: float
+    serial: tuple[float, float, float] | None
+    limit_s: float | None
+    wait_share: float | None
+    files: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessorFacts:
+    """What the machine gives the job; None if unknown.
+
+    Attributes:
+        cpus: Processors that it may use.
+        others: Those that other programs took, mean.
+        cpu_s: Processor time that the job took.
+        memory_bytes: Memory that it may use.
+    """
+
+    cpus: float | None
+    others: float | None
+    cpu_s: float | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFacts:
+    """One job.
+
+    Attributes:
+        batches: Of the loop.
+        tasks: Of the readers, ordered by the batch that needs them.
+        batch: The batch that needs each task, ascending.
+        pipeline: How batches are prepared.
+        storage: What serves the tasks.
+        processors: What the machine gives.
+        files: The session's files, whose rows `tasks.file` names.
+        notes: What could not be taken into account, a sentence each.
+    """
+
+    batches: BatchFacts
+    tasks: ReadTasks
+    batch: Array
+    pipeline: PipelineFacts
+    storage: StorageFacts
+    processors: ProcessorFacts
+    files: FileTable
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,155 @@
+"""A job as a queueing network, for many samples of what its session leaves open.
+
+Readers take tasks in order. A task is a chain of calls that one reader makes: it uses up a rate limit, then
+waits for storage, then for the processors. Each station serves a share of its work one task at a time, and
+the rest of it beside others. What is behind the readers, such as parsing, goes through one more station in
+order. One producer puts finished tasks together to batches, in order, at most so many ahead of the training
+loop. The loop takes a batch, computes, writes, and stands still.
+
+A station of m equal servers serves 1/m of its work one at a time.
+
+Source: Seidmann, Schweitzer and Shalev-Oren, Computerized Closed Queueing Network Models of Flexible
+Manufacturing Systems, Large Scale Systems 12, 1987 (a station of m servers as one server and a delay).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+
+# The kinds of calls that a task waits for: by a name, by an open file, and what only looks for a file's end.
+CALLS = ("open", "stat", "read", "probe")
+OPEN, STAT, READ, PROBE = range(len(CALLS))
+TINY_S = 1e-9  # the unit that sessions count in: seconds are divided by no less
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobModel:
+    """The network. Times are in seconds, float64.
+
+    Arrays of tasks are of shape (tasks, samples) or (tasks, 1), those of batches likewise; arrays of
+    resources are of shape (samples,).
+
+    Attributes:
+        weight: How many recorded batches each batch stands for, shape (batches,).
+        epoch: The epoch of each batch, int, ascending from 0, shape (batches,).
+        late_s: How long after an epoch's first request its first task begins, shape (epochs,); NaN if the
+            readers go on from the epoch before.
+        compute_s: What the loop computes with a batch.
+        write_s: What it writes then to the input's storage, and waits for.
+        stall_s: What it stands still for otherwise.
+        beside_s: What others write to the input's storage from then on, and nobody waits for.
+        batch: The batch that needs each task, int, ascending, shape (tasks,).
+        limit_s: What a task uses up of a rate limit: its bytes, or calls, over the rate.
+        calls: Its calls by `CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
+        wait_s: What they wait for storage, however many bytes they move, shape (kinds, tasks, samples or 1).
+        transfer_s: What their bytes take.
+        seek_s: What moving to their places takes, one task at a time.
+        work_s: Processor time between its calls.
+        behind_s: Processor time on what it read, behind its reader.
+        readers: How many readers there are, int, at least 1.
+        calls_ahead: How many tasks may be begun and not yet be part of a batch, int; 0: those of the batch
+            that is put together.
+        batches_ahead: How many batches may be put together before the loop asks for them, int.
+        burst_s: What the rate limit lends after a rest.
+        wait_serial: The share of `wait_s` that storage serves one task at a time.
+        transfer_serial: That of `transfer_s`, and of what is written.
+        work_serial: The share of `work_s` that is done one task at a time: Python's lock, or 1 / processors.
+        behind_serial: That of `behind_s`.
+        hand_s: What it takes to hand a ready batch over.
+    """
+
+    weight: Array
+    epoch: Array
+    late_s: Array
+    compute_s: Array
+    write_s: Array
+    stall_s: Array
+    beside_s: Array
+    batch: Array
+    limit_s: Array
+    calls: Array
+    wait_s: Array
+    transfer_s: Array
+    seek_s: Array
+    work_s: Array
+    behind_s: Array
+    readers: Array
+    calls_ahead: Array
+    batches_ahead: Array
+    burst_s: Array
+    wait_serial: Array
+    transfer_serial: Array
+    work_serial: Array
+    behind_serial: Array
+    hand_s: float = 0.0
+
+    def but(self, **changes: Any) -> JobModel:
+        """Return the same job with other values of some attributes."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self.readers)
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are."""
+        return len(self.batch)
+
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        return len(self.epoch)
+
+    @property
+    def storage_s(self) -> Array:
+        """What each task takes at storage if nothing runs beside it."""
+        total: Array = self.wait_s.sum(0) + self.transfer_s + self.seek_s
+        return total
+
+    @property
+    def tasks_per_batch(self) -> float:
+        """How many tasks a batch has, of those that have any; at least 1."""
+        return max(1.0, self.tasks / max(len(np.unique(self.batch)), 1))
+
+
+def plain_model(
+    *, batches: int, tasks_per_batch: int = 1, samples: int = 1, epochs: int = 1, **values: Any
+) -> JobModel:
+    """Return a job whose batches and tasks are all alike, as numbers or arrays say; 0 and one reader else.
+
+    Args:
+        batches: Batches of all epochs together.
+        tasks_per_batch: Tasks of each of them.
+        samples: How many samples.
+        epochs: How many epochs, each of as many batches.
+        values: Attributes of `JobModel`: a number counts for all batches, tasks or samples. All waits are of
+            one kind.
+    """
+    tasks = batches * tasks_per_batch
+    of_batches = dict.fromkeys(("compute_s", "write_s", "stall_s", "beside_s"), (batches, 1))
+    of_tasks = dict.fromkeys(("limit_s", "transfer_s", "seek_s", "work_s", "behind_s", "wait_s"), (tasks, 1))
+    shares = ("burst_s", "wait_serial", "transfer_serial", "work_serial", "behind_serial")
+    shapes = of_batches | of_tasks | dict.fromkeys(shares, (samples,))
+    arrays: dict[str, Any] = {
+        name: _filled(values.pop(name, 0.0), shape, float) for name, shape in shapes.items()
+    }
+    arrays["wait_s"] = arrays["wait_s"][None]
+    counts = {"readers": 1, "calls_ahead": 0, "batches_ahead": 0}
+    arrays |= {name: _filled(values.pop(name, least), (samples,), int) for name, least in counts.items()}
+    arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs,), float)}
+    arrays |= {"weight": np.ones(batches), "epoch": np.arange(batches) * epochs // batches}
+    arrays |= {"batch": np.repeat(np.arange(batches), tasks_per_batch), "calls": np.ones((1, tasks))}
+    return JobModel(**arrays, **values)
+
+
+def _filled(value: Any, shape: tuple[int, ...], kind: type) -> Array:
+    given: Array = np.asarray(value, kind)
+    return given if given.ndim == len(shape) else np.broadcast_to(given, shape).copy()

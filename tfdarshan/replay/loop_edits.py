@@ -1,0 +1,78 @@
+"""Fixes of what the training loop stands still for, as edits of its network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.contention import call_time
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.priors import SETTING
+
+
+@dataclass(frozen=True)
+class BackgroundSaves:
+    """Checkpoints that are copied, and written beside training.
+
+    Attributes:
+        fast_tier: The copy goes to a fast tier, not to memory.
+    """
+
+    fast_tier: bool = False
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: what was waited for goes on beside the next steps, if storage has to."""
+        model, batches = job.model, job.facts.batches
+        saved = batches.write_bytes > SETTING["saves"]
+        wrote_s = np.where(saved, batches.write_s, 0.0)[:, None]
+        rate = job.drawn["burst_bytes_per_s" if self.fast_tier else "snapshot_bytes_per_s"]
+        copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
+        beside_s = wrote_s * job.drawn["writes_on_input"]
+        stall_s = np.maximum(model.stall_s - wrote_s + copied_s, 0.0)
+        return job.but(stall_s=stall_s, beside_s=model.beside_s + beside_s)
+
+
+@dataclass(frozen=True)
+class BufferedWrites:
+    """Small writes, and their syncs, that are kept until the end of the run."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        batches = job.facts.batches
+        small_s = np.where(batches.write_bytes > SETTING["saves"], 0.0, batches.write_s)
+        return job.but(stall_s=np.maximum(job.model.stall_s - small_s[:, None], 0.0))
+
+
+@dataclass(frozen=True)
+class ValidationReaders:
+    """Readers for a validation set, which one read.
+
+    Attributes:
+        count: How many.
+    """
+
+    count: int = int(SETTING["readers"])
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        model = job.model
+        left = np.array([call_time(share, self.count) / self.count for share in model.wait_serial.tolist()])
+        return job.but(stall_s=_without_validation(job, 1 - left))
+
+
+@dataclass(frozen=True)
+class ValidationCached:
+    """A validation set that stays in memory once it was read."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it: the first reading of it is left."""
+        later = np.cumsum(job.facts.batches.validation_s > 0) > 1
+        return job.but(stall_s=_without_validation(job, later[:, None]))
+
+
+def _without_validation(job: ModelledJob, part: object) -> Array:
+    spared_s = job.facts.batches.validation_s[:, None] * np.asarray(part, float)
+    found: Array = np.maximum(job.model.stall_s - spared_s, 0.0)
+    return found

@@ -1,0 +1,97 @@
+"""When the training loop asked for each batch, got it, and was done with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.priors import SETTING
+
+
+@dataclass(frozen=True)
+class LoopTimes:
+    """Batches in order; seconds, one entry per batch.
+
+    Attributes:
+        ask_s: When the loop asked for it.
+        got_s: When it got it.
+        stop_s: When its step ended.
+        known: Whether the session says so; else bursts of reads are taken for batches.
+    """
+
+    ask_s: Array
+    got_s: Array
+    stop_s: Array
+    known: bool
+
+    @property
+    def next_s(self) -> Array:
+        """When the loop asked for the next one; of the last one when its step ended."""
+        return np.append(self.ask_s[1:], self.stop_s[-1])
+
+    def place(self, at_s: Array) -> Array:
+        """Return the batch that the loop last asked for at each moment, 0 before the first."""
+        place: Array = np.clip(np.searchsorted(self.ask_s, at_s, side="right") - 1, 0, len(self.ask_s) - 1)
+        return place
+
+    @property
+    def total_s(self) -> float:
+        """From the first request to the end of the last step."""
+        return float(self.stop_s[-1] - self.ask_s[0])
+
+
+def loop_times(windows: StepWindows | None, start_s: Array, end_s: Array, last_s: float) -> LoopTimes:
+    """Return them.
+
+    Args:
+        windows: The steps, None if there are none.
+        start_s: Starts of the calls on input, ascending.
+        end_s: Their ends.
+        last_s: When the session's last call ended.
+    """
+    if windows is not None:
+        return _of_steps(windows)
+    if len(start_s) < 2:
+        return LoopTimes(np.array([0.0]), np.array([0.0]), np.array([max(last_s, TINY_S)]), False)
+    return _of_bursts(start_s, np.maximum.accumulate(end_s), last_s)
+
+
+def _of_steps(windows: StepWindows) -> LoopTimes:
+    ask_s, stop_s = windows.start_ns / 1e9, windows.end_ns / 1e9
+    if windows.wait_end_ns is None:
+        return LoopTimes(ask_s, ask_s, stop_s, False)
+    got_s = windows.wait_end_ns / 1e9
+    # The last request of an epoch gets nothing: no step follows it.
+    steps = stop_s - got_s >= SETTING["no_step"] * np.median(stop_s - got_s)
+    return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True)
+
+
+def _of_bursts(start_s: Array, end_s: Array, last_s: float) -> LoopTimes:
+    """Take each burst of reads for a batch: the loop computes until the next one."""
+    rest_s = start_s[1:] - end_s[:-1]
+    rests = np.sort(rest_s[rest_s > 0])
+    if not len(rests):
+        return LoopTimes(start_s[:1], end_s[-1:], np.array([max(end_s[-1], last_s)]), False)
+    usual_s = rests[np.searchsorted(np.cumsum(rests), rests.sum() / 2)]
+    cut = np.flatnonzero(rest_s >= SETTING["burst_gap"] * usual_s)
+    ask_s, got_s = np.append(start_s[0], start_s[cut + 1]), np.append(end_s[cut], end_s[-1])
+    return LoopTimes(ask_s, got_s, np.append(start_s[cut + 1], max(end_s[-1], last_s)), False)
+
+
+def union_by(place: Array, start_s: Array, end_s: Array, count: int) -> Array:
+    """Return the time in which at least one interval of each place was running, shape (count,).
+
+    Args:
+        place: Where each interval counts.
+        start_s: Their starts, ascending.
+        end_s: Their ends.
+        count: How many places there are.
+    """
+    if not len(place):
+        return np.zeros(count)
+    reached_s = np.maximum.accumulate(np.append(-np.inf, end_s[:-1]))
+    return np.bincount(place, np.maximum(end_s - np.maximum(start_s, reached_s), 0.0), minlength=count)

@@ -1,0 +1,162 @@
+"""Makes the network of a recorded job from its facts, for each sample of what these leave open.
+
+What is missing then is the processor time of tasks, which calibration finds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.contention import call_time
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.job_facts import JobFacts
+from tfdarshan.replay.job_model import PROBE, READ, TINY_S, JobModel
+from tfdarshan.replay.priors import SETTING, Drawn
+
+
+def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
+    """Return the network.
+
+    Args:
+        facts: Of the job.
+        drawn: Samples of the priors.
+    """
+    batches, tasks, pipeline = facts.batches, facts.tasks, facts.pipeline
+    samples, count = len(drawn["wait_share"]), len(facts.batch)
+    limited, wait_serial, transfer_serial = _serial(facts, drawn)
+    call_s = tasks.call_s[:, :, None] * _alone(facts, drawn, wait_serial, transfer_serial)
+    call_s = np.where(limited, call_s * _quick_share(facts), call_s)
+    shares = np.ones((len(call_s), 1, samples))
+    shares[READ] = wait_share(facts, drawn)
+    wait_s, seek_s = _seeks(facts, drawn, call_s * shares, wait_serial)
+    readers = np.full(samples, max(1, round(pipeline.readers)))
+    nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
+    return JobModel(
+        weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
+        compute_s=batches.compute_s[:, None], write_s=np.zeros((len(batches.weight), 1)),
+        stall_s=(batches.write_s + batches.stall_s)[:, None], beside_s=batches.beside_s[:, None],
+        batch=facts.batch, calls=tasks.calls, wait_s=wait_s,
+        transfer_s=call_s[READ] * (1 - shares[READ]), seek_s=seek_s,
+        limit_s=np.where(limited, _limited_s(facts)[:, None], 0.0) if limited.any() else nothing,
+        work_s=nothing, behind_s=nothing, readers=readers,
+        calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers, 0),
+        batches_ahead=batches_ahead(facts, drawn),
+        burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
+        wait_serial=wait_serial, transfer_serial=transfer_serial,
+        work_serial=work_serial(facts, drawn), behind_serial=behind_serial(facts, drawn),
+        hand_s=batches.hand_s,
+    )  # fmt: skip
+
+
+def _serial(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array, Array]:
+    """Return which samples have a rate limit, and the shares of waits and transfers served one at a time."""
+    place = "local" if facts.storage.local else "network"
+    if facts.storage.serial is not None:
+        measured, low, high = facts.storage.serial
+        # As likely on either side of what was measured, and evenly spread there.
+        at = 2 * drawn["serial_place"] - 1
+        share = np.where(at < 0, measured + at * (measured - low), measured + at * (high - measured))
+        wait, transfer, alone = share, share, share > 1 / 2
+    else:
+        alone = drawn[f"serial_{place}"]
+        wait = np.where(alone, drawn["wait_serial_high"], drawn["wait_serial_low"])
+        shared = drawn["pipe_shared"]
+        transfer = np.where(shared, drawn["transfer_serial_high"], drawn["transfer_serial_low"])
+    limited = (
+        np.full(len(wait), True) if facts.storage.limit_s is not None else alone & drawn[f"limited_{place}"]
+    )
+    least = 1 / drawn["served_together"]
+    wait, transfer = (np.clip(np.where(limited, 0.0, share), least, 1.0) for share in (wait, transfer))
+    return limited, wait, transfer
+
+
+def wait_share(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return what of a read is no transfer: by the sizes of reads, if these tell, shape (samples,)."""
+    if facts.storage.wait_share is None:
+        return drawn["wait_share"]
+    return np.clip(facts.storage.wait_share + drawn["wait_share_error"], 0.0, 1.0)
+
+
+def _alone(facts: JobFacts, drawn: Drawn, wait_serial: Array, transfer_serial: Array) -> Array:
+    """Return what a call takes with nothing beside it, as a share of what it took, shape (samples,)."""
+    part = wait_share(facts, drawn)
+    share = part * wait_serial + (1 - part) * transfer_serial
+    depth = max(1.0, facts.storage.depth)
+    return np.array([1 / call_time(one, depth) for one in share.tolist()])
+
+
+def _quick_share(facts: JobFacts) -> float:
+    """Return what calls would take if none were held back, as a share of what they took."""
+    return float(facts.tasks.quick_s.sum() / max(facts.tasks.call_s.sum(), TINY_S))
+
+
+def _limited_s(facts: JobFacts) -> Array:
+    """Return what each task uses up of a limit that is the only thing that the job waits for.
+
+    Of each epoch that storage served, its tasks have the time in which batches waited, by their bytes.
+    """
+    tasks, batches = facts.tasks, facts.batches
+    found = np.zeros(len(facts.batch))
+    for number in np.unique(tasks.epoch).tolist():
+        mine = tasks.epoch == number
+        steps = np.unique(facts.batch[mine])
+        if 2 * tasks.stored_s[mine].sum() < tasks.call_s[:, mine].sum():
+            continue
+        size = tasks.size[mine] + 1.0
+        found[mine] = size / size.sum() * float(batches.recorded_s[steps].sum())
+    return found
+
+
+def _seeks(facts: JobFacts, drawn: Drawn, wait_s: Array, wait_serial: Array) -> tuple[Array, Array]:
+    """Return waits without what moving an arm takes, and that: of reads that begin elsewhere."""
+    reads = facts.tasks.calls[READ] + facts.tasks.calls[PROBE]
+    jumps = np.minimum(facts.tasks.jumps / np.maximum(reads, 1.0), 1.0)[:, None]
+    arm = drawn["arm"] & (wait_serial > 1 / 2)
+    moved = jumps * np.where(arm, 1 - drawn["sequential_left"], 0.0)
+    seek_s = wait_s[READ] * moved
+    wait_s = wait_s.copy()
+    wait_s[READ] -= seek_s
+    return wait_s, seek_s
+
+
+def runs_ahead(facts: JobFacts) -> bool:
+    """Whether readers go on with the next batch's tasks before it is asked for."""
+    pipeline = facts.pipeline
+    return pipeline.framework and (not pipeline.python or pipeline.declared_readers is not None)
+
+
+def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return how many batches are put together before the loop asks for them, int of shape (samples,)."""
+    pipeline, tuned = facts.pipeline, np.round(drawn["autotuned_batches"]).astype(int)
+    if pipeline.prefetch:
+        return tuned if pipeline.prefetch < 0 else np.full(len(tuned), pipeline.prefetch)
+    if facts.batches.known:
+        works = pipeline.beside > SETTING["beside"] and not pipeline.loop_reads
+        return tuned if works else np.zeros(len(tuned), int)
+    injected = drawn["prefetch_injected"] & pipeline.framework
+    return np.where(injected, tuned, 0)
+
+
+def processors(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return the processors left for preparing batches, beside other programs and the steps, at least one."""
+    cpus = facts.processors.cpus
+    if cpus is None:
+        return np.full(len(drawn["steps_compute"]), np.inf)
+    computing = float(facts.batches.weight @ facts.batches.compute_s) / max(facts.batches.total_s, TINY_S)
+    others = facts.processors.others or 0.0
+    return np.maximum(1.0, cpus - others - drawn["steps_compute"] * computing)
+
+
+def work_serial(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return the share of readers' processor time that is used one task at a time, shape (samples,)."""
+    lock = drawn["python_lock" if facts.pipeline.python else "operation_lock"]
+    return np.maximum(lock, 1 / processors(facts, drawn))
+
+
+def behind_serial(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return the same of what is behind them: all of it if one call at a time does that."""
+    calls = facts.pipeline.parallel_behind
+    if calls is None:
+        return np.ones(len(drawn["operation_lock"]))
+    left = processors(facts, drawn)
+    return 1 / (left if calls < 0 else np.minimum(left, calls))

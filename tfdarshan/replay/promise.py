@@ -1,0 +1,65 @@
+"""What a fix gives: the recorded run over the one with the fix, sample by sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.edits import Edit, edited
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.priors import SETTING
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A speedup.
+
+    Attributes:
+        low: The least, as a quantile over samples and over what runs differ by.
+        expected: The geometric mean over samples.
+        high: The most.
+        firm: Whether the network reproduces the recorded run; else the range is of a model that does not.
+    """
+
+    low: float
+    expected: float
+    high: float
+    firm: bool
+
+
+def promise(job: ModelledJob, *edits: Edit) -> Promise:
+    """Return what some fixes together give a job."""
+    return promise_of(job, speedups(job, *edits))
+
+
+def speedups(job: ModelledJob, *edits: Edit) -> Array:
+    """Return the speedup that each sample has, shape (samples,)."""
+    before_s, after_s = job.run.total_s, edited(job, *edits).run.total_s
+    found: Array = before_s / np.maximum(after_s, TINY_S)
+    return found
+
+
+def promise_of(job: ModelledJob, gain: Array) -> Promise:
+    """Return the range of speedups of a job's samples."""
+    log_gain = np.log(gain)
+    differ = np.hypot(np.sqrt(2) * SETTING["runs_differ"], SETTING["fixes_differ"] * log_gain)
+    ends = SETTING["quantile"], 1 - SETTING["quantile"]
+    low, high = (_quantile(log_gain, differ, job.weight, end) for end in ends)
+    return Promise(
+        float(np.exp(low)), float(np.exp(job.weight @ log_gain)), float(np.exp(high)), job.reproduces
+    )
+
+
+def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:
+    """Return a quantile of a mixture of normal distributions, one a sample."""
+    points = int(SETTING["points"])
+    places = np.array([NormalDist().inv_cdf((point + 1 / 2) / points) for point in range(points)])
+    values = (middle[:, None] + spread[:, None] * places).ravel()
+    shares = np.repeat(weight, points)
+    order = np.argsort(values)
+    reached = np.cumsum(shares[order])
+    return float(values[order][np.searchsorted(reached, end * reached[-1])])

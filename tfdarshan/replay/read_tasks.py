@@ -1,0 +1,239 @@
+"""Cuts the calls on input into tasks: chains of calls that one reader makes for a sample or a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import CALL_KINDS, KIND
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT
+from tfdarshan.replay.priors import SETTING
+
+OF_KIND = {"stat": STAT, "read": READ, "empty_read": PROBE}
+COUNTED = [
+    KIND[kind] for kind in ("open", *OF_KIND)
+]  # what follows an open, such as its close, is part of it
+GROUP = np.array([OF_KIND.get(kind, OPEN) for kind in CALL_KINDS])
+
+
+@dataclass(frozen=True)
+class InputCalls:
+    """Calls on input in order of start; one entry per call.
+
+    Attributes:
+        start_s: Starts in seconds.
+        end_s: Ends.
+        kind: Places in `CALL_KINDS`.
+        file: Rows of the file table.
+        thread: Threads.
+        offset: Where a read begins, -1 if that is unknown.
+        length: Bytes that it read.
+    """
+
+    start_s: Array
+    end_s: Array
+    kind: Array
+    file: Array
+    thread: Array
+    offset: Array
+    length: Array
+
+
+@dataclass(frozen=True)
+class ReadTasks:
+    """Tasks in order of their first call. Times are in seconds; one entry per task.
+
+    Attributes:
+        begin_s: When it began.
+        epoch: The pass over the input that it is of, from 0.
+        file: The file that it read most recently, a row of the file table.
+        calls: Calls by `job_model.CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
+        call_s: Their durations, likewise.
+        quick_s: What they would take if each were as quick as the quickest of its kind, shape (tasks,).
+        size: Bytes read.
+        stored_s: The durations of its reads that storage served, not memory.
+        jumps: Reads elsewhere than where the last one of the file ended.
+        work_s: Time of its reader between its calls.
+    """
+
+    begin_s: Array
+    epoch: Array
+    file: Array
+    calls: Array
+    call_s: Array
+    quick_s: Array
+    size: Array
+    stored_s: Array
+    jumps: Array
+    work_s: Array
+
+    def __len__(self) -> int:
+        return len(self.begin_s)
+
+
+def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
+    """Return the tasks.
+
+    Args:
+        calls: Of a part of a session or all of it.
+        size_bytes: Sizes of the files of the table, not above 0 where unknown.
+        batches: How many batches they are for.
+    """
+    if not len(calls.start_s):
+        none, of_kinds = np.zeros(0), np.zeros((len(CALLS), 0))
+        return ReadTasks(
+            begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
+            quick_s=none, size=none, stored_s=none, jumps=none, work_s=none,
+        )  # fmt: skip
+    number = _numbers(calls, batches)
+    count = int(number.max()) + 1
+    lasted_s, reads = calls.end_s - calls.start_s, calls.kind == KIND["read"]
+    length = np.where(reads, calls.length, 0)
+    begin_s, work_s = _between(calls, number, count)
+    stored = reads & from_storage(np.ones(len(number)), length, lasted_s)
+    file = np.zeros(count, int)
+    file[number] = calls.file
+    order = np.argsort(begin_s, kind="stable")
+
+    def summed(values: Array) -> Array:
+        found: Array = np.bincount(number, values, minlength=count)[order]
+        return found
+
+    groups, counted = GROUP[calls.kind], np.isin(calls.kind, COUNTED)
+    passes = np.zeros(count, int)
+    np.maximum.at(passes, number[reads], _passes(calls, length, size_bytes)[reads])
+    epoch = _epochs(passes[order], begin_s[order])
+    return ReadTasks(
+        begin_s[order], epoch, file[order],
+        np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
+        np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
+        summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
+        summed(length), summed(lasted_s * stored), summed(reads & _jumps(calls, length)), work_s[order],
+    )  # fmt: skip
+
+
+def _numbers(calls: InputCalls, batches: int) -> Array:
+    """Return the task of each call: a file that is opened and read, or a chain of reads of an open one.
+
+    Files that are opened less often than batches are taken are read for several of them.
+    """
+    if np.count_nonzero(calls.kind == KIND["open"]) >= batches:
+        return _opened(calls)
+    order = np.argsort(_streams(calls), kind="stable")
+    heads, stream = _heads(calls)[order], _streams(calls)[order]
+    begins = np.append(True, stream[1:] != stream[:-1])
+    before = np.cumsum(heads) - heads
+    first = np.flatnonzero(begins)
+    # What is called before the first head of a stream, such as its open, is part of that.
+    begins |= heads & (before > np.repeat(before[first], np.diff(np.append(first, len(heads)))))
+    number = np.empty(len(heads), int)
+    number[order] = np.cumsum(begins) - 1
+    return number
+
+
+def _streams(calls: InputCalls) -> Array:
+    """Return a number for each file and thread."""
+    found: Array = calls.file.astype(np.int64) << 32 | calls.thread
+    return found
+
+
+def _opened(calls: InputCalls) -> Array:
+    """Number the times that a thread opens, reads and closes a file; what it asks before is part of that."""
+    key = _streams(calls)
+    order = np.argsort(key, kind="stable")
+    key, kind = key[order], calls.kind[order]
+    begins = np.append(True, key[1:] != key[:-1])
+    begins[1:] |= kind[:-1] == KIND["close"]
+    # A second open begins another one, if the file was not closed.
+    opened = np.cumsum(kind == KIND["open"])
+    first = np.flatnonzero(begins)
+    before = np.repeat(opened[first] - (kind[first] == KIND["open"]), np.diff(np.append(first, len(key))))
+    begins |= (kind == KIND["open"]) & (opened - before > 1)
+    number = np.empty(len(key), int)
+    number[order] = np.cumsum(begins) - 1
+    return number
+
+
+def _heads(calls: InputCalls) -> Array:
+    """Say which reads of files that stay open begin a task, bool.
+
+    A tree of pages is entered at one page again and again: a chain of dependent reads begins there. Else each
+    read is a task.
+    """
+    reads = calls.kind == KIND["read"]
+    where = np.flatnonzero(reads & (calls.offset >= 0))
+    if len(where):
+        place = calls.file[where].astype(np.int64) << 40 | calls.offset[where]
+        _, inverse, count = np.unique(place, return_inverse=True, return_counts=True)
+        most = int(count.argmax())
+        others = np.sort(count)[-2] if len(count) > 1 else 0
+        if count[most] > 2 * others and 2 * count[most] <= len(where) <= SETTING["chain"] * count[most]:
+            heads = np.zeros(len(reads), bool)
+            heads[where[inverse == most]] = True
+            return heads
+    found: Array = reads
+    return found
+
+
+def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array]:
+    """Return when each task began, and the time that its reader was in none of its calls."""
+    order = np.argsort(number, kind="stable")
+    start_s, end_s = calls.start_s[order], calls.end_s[order]
+    same = number[order][1:] == number[order][:-1]
+    rest_s = np.maximum(start_s[1:] - end_s[:-1], 0.0) * same
+    work_s = np.bincount(number[order][1:], rest_s, minlength=count)
+    first = np.flatnonzero(np.append(True, ~same))
+    return start_s[first], work_s
+
+
+def _quick_s(kind: Array, lasted_s: Array) -> Array:
+    """Return what a quarter of the calls of each call's kind does not exceed."""
+    quick_s = np.zeros(len(CALL_KINDS))
+    for one in np.unique(kind).tolist():
+        quick_s[one] = np.quantile(lasted_s[kind == one], SETTING["quick"])
+    found: Array = quick_s[kind]
+    return found
+
+
+def _jumps(calls: InputCalls, length: Array) -> Array:
+    """Say which calls read elsewhere than where the last one of their file ended, bool; if known."""
+    order = np.argsort(calls.file, kind="stable")
+    file, offset, end = calls.file[order], calls.offset[order], calls.offset[order] + length[order]
+    jumps = np.ones(len(order), bool)
+    jumps[1:] = (file[1:] != file[:-1]) | (offset[1:] != end[:-1])
+    found = np.empty(len(order), bool)
+    found[order] = jumps & (offset >= 0)
+    return found
+
+
+def _passes(calls: InputCalls, length: Array, size_bytes: Array) -> Array:
+    """Return the pass over its file that each read is of, from 0."""
+    order = np.argsort(calls.file, kind="stable")
+    file, moved = calls.file[order], length[order]
+    before = np.cumsum(moved) - moved
+    first = np.flatnonzero(np.append(True, file[1:] != file[:-1]))
+    before -= np.repeat(before[first], np.diff(np.append(first, len(file))))
+    whole = np.bincount(calls.file, length, minlength=len(size_bytes))
+    size = np.maximum(np.where(size_bytes > 0, size_bytes, whole), 1)[file]
+    found = np.empty(len(file), int)
+    found[order] = before // size
+    return found
+
+
+def _epochs(passes: Array, begin_s: Array) -> Array:
+    """Return the epoch that each task is of: an epoch begins with the first tasks of its pass.
+
+    Args:
+        passes: The pass over its file that each task is of.
+        begin_s: When it began, ascending.
+    """
+    begins, most = [begin_s[0]], int(passes.max()) + 1
+    for number in range(1, most):
+        of = begin_s[passes == number]
+        # Few tasks that are ahead of all others begin no epoch: records that are read twice, by chance.
+        if len(of) * 2 * most > len(passes):
+            begins.append(max(begins[-1], float(np.quantile(of, SETTING["early"], method="lower"))))
+    return np.searchsorted(np.array(begins), begin_s, side="right") - 1

@@ -1,0 +1,160 @@
+"""Fixes of what a job asks storage for, and of the storage, as edits of its network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
+from tfdarshan.replay.priors import SETTING
+
+
+@dataclass(frozen=True)
+class OtherStorage:
+    """Storage of another latency and bandwidth.
+
+    Attributes:
+        latency: Its waits, as a share of those recorded.
+        bandwidth: Its bandwidth, and limits, in times of that recorded.
+    """
+
+    latency: float = 1.0
+    bandwidth: float = 1.0
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job on it."""
+        model = job.model
+        return job.but(
+            wait_s=model.wait_s * self.latency, seek_s=model.seek_s * self.latency,
+            transfer_s=model.transfer_s / self.bandwidth, limit_s=model.limit_s / self.bandwidth,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """Files copied to a fast tier before the run.
+
+    Attributes:
+        files: Which, as a mask over rows of the session's file table; None is all.
+    """
+
+    files: Array | None = None
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job that reads the copies; a validation set is copied with all files."""
+        model, drawn, tasks = job.model, job.drawn, job.facts.tasks
+        staged = np.ones((len(tasks), 1), bool) if self.files is None else self.files[tasks.file][:, None]
+        waits_s = np.minimum(model.wait_s, model.calls[:, :, None] * drawn["fast_call_s"])
+        transfers_s = np.minimum(model.transfer_s, tasks.size[:, None] / drawn["fast_bytes_per_s"])
+        made = job.but(
+            wait_s=np.where(staged, waits_s, model.wait_s),
+            transfer_s=np.where(staged, transfers_s, model.transfer_s),
+            seek_s=np.where(staged, 0.0, model.seek_s),
+            limit_s=np.where(staged, 0.0, model.limit_s),
+        )
+        if self.files is not None:
+            return made
+        slow_s = np.maximum((model.storage_s + model.limit_s).sum(0), TINY_S)
+        spared = np.maximum(1 - made.model.storage_s.sum(0) / slow_s, 0.0)
+        validation_s = job.facts.batches.validation_s[:, None]
+        return made.but(stall_s=np.maximum(model.stall_s - validation_s * spared, 0.0))
+
+
+@dataclass(frozen=True)
+class Without:
+    """No calls of a kind.
+
+    Attributes:
+        kind: Of `job_model.CALLS`.
+    """
+
+    kind: Literal["open", "stat", "probe"]
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job without them, and without the time that Python takes for them."""
+        return _without(job, CALLS.index(self.kind))
+
+
+@dataclass(frozen=True)
+class SequentialReads:
+    """Reads in the order in which the data lies: no call moves to another place."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        return _in_order(job)
+
+
+@dataclass(frozen=True)
+class LargeReads:
+    """Reads as large as the kernel's requests to storage, in place of small ones."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: as many waits as such requests, and nothing else changes."""
+        model = job.model
+        made = model.calls[READ]
+        needed = np.minimum(made, np.maximum(1.0, np.ceil(job.facts.tasks.size / SETTING["request"])))
+        left = np.where(made > 0, needed / np.maximum(made, TINY_S), 1.0)[:, None]
+        # The kernel reads ahead of small reads: these waited for fewer requests than they are.
+        left = np.maximum(left, np.minimum(1.0, job.drawn["small_read_left"]))
+        wait_s, calls = model.wait_s.copy(), model.calls.copy()
+        wait_s[READ] *= left
+        calls[READ] = needed
+        spared_s = (made - needed)[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+        return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
+
+
+@dataclass(frozen=True)
+class Shards:
+    """Samples as records of a few large files, read in order by one reader of a framework's, or as before."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        for kind in (OPEN, STAT, PROBE):
+            job = _without(job, kind)
+        job = LargeReads()(_in_order(job))
+        if not job.facts.pipeline.framework or job.facts.pipeline.python:
+            return job
+        # What read and decoded files at a time now decodes what one reader reads.
+        model = job.model
+        return job.but(
+            readers=np.ones(model.samples, int), work_s=np.zeros_like(model.work_s),
+            behind_s=model.behind_s + model.work_s,
+            behind_serial=np.maximum(model.work_serial, 1 / model.readers),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Uncompressed:
+    """Records that are not compressed: more bytes, and no unpacking."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        model, times = job.model, job.drawn["inflated_times"]
+        unpacked_s = job.facts.tasks.size[:, None] * job.drawn["inflate_s_per_byte"]
+        return job.but(
+            transfer_s=model.transfer_s * times, limit_s=model.limit_s * times,
+            work_s=_less(model.work_s, unpacked_s),
+        )  # fmt: skip
+
+
+def _without(job: ModelledJob, kind: int) -> ModelledJob:
+    model = job.model
+    wait_s, calls = model.wait_s.copy(), model.calls.copy()
+    wait_s[kind], calls[kind] = 0.0, 0.0
+    spared_s = model.calls[kind][:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+    return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
+
+
+def _in_order(job: ModelledJob) -> ModelledJob:
+    """Return the job whose reads follow each other. What round trips take goes by requests, not places."""
+    return job.but(seek_s=np.zeros_like(job.model.seek_s))
+
+
+def _less(work_s: Array, spared_s: Array) -> Array:
+    """Return processor times without what is spared, which is no more than all of them."""
+    found: Array = np.maximum(work_s - spared_s, 0.0)
+    return found

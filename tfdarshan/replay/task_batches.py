@@ -1,0 +1,76 @@
+"""Gives each task to the batch that needs it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.loop_times import LoopTimes
+from tfdarshan.replay.read_tasks import ReadTasks
+
+
+@dataclass(frozen=True)
+class TaskBatches:
+    """Tasks, ordered by the batch that needs them.
+
+    Attributes:
+        tasks: They.
+        batch: The batch of each, int, ascending.
+        epoch: The epoch of each batch, int, ascending from 0.
+        late_s: How long after an epoch's first request its first task began, in seconds; NaN if before.
+    """
+
+    tasks: ReadTasks
+    batch: Array
+    epoch: Array
+    late_s: Array
+
+
+def batches_of(tasks: ReadTasks, loop: LoopTimes, shuffled: int) -> TaskBatches:
+    """Return the tasks with their batches: each batch of an epoch needs as many as another one.
+
+    Args:
+        tasks: In order of time.
+        loop: The batches.
+        shuffled: Tasks that fill a shuffle buffer before the first batch is made; -1 is all of an epoch.
+    """
+    epochs = int(tasks.epoch.max(initial=0)) + 1
+    epoch = _epochs(tasks, loop, epochs)
+    batch, late_s = np.zeros(len(tasks), int), np.zeros(epochs)
+    for number in range(epochs):
+        mine, steps = np.flatnonzero(tasks.epoch == number), np.flatnonzero(epoch == number)
+        if not len(mine):
+            continue
+        if not len(steps):
+            # An epoch that ends before the loop asks for another batch.
+            batch[mine] = np.maximum.accumulate(loop.place(tasks.begin_s[mine]))
+            continue
+        steps = _that_need(steps, mine, tasks, loop)
+        first = len(mine) if shuffled < 0 else min(shuffled, len(mine))
+        place = np.floor((np.arange(len(mine)) - first) * len(steps) / len(mine))
+        batch[mine] = steps[np.clip(place, 0, len(steps) - 1).astype(int)]
+        late_s[number] = tasks.begin_s[mine[0]] - loop.ask_s[steps[0]]
+    late_s = np.where(late_s < 0, np.where(np.arange(epochs) > 0, np.nan, 0.0), late_s)
+    order = np.argsort(batch, kind="stable")
+    columns = {field.name: getattr(tasks, field.name)[..., order] for field in dataclasses.fields(tasks)}
+    return TaskBatches(ReadTasks(**columns), batch[order], epoch, late_s)
+
+
+def _that_need(steps: Array, mine: Array, tasks: ReadTasks, loop: LoopTimes) -> Array:
+    """Return the batches of an epoch that need calls: those asked for after its last task need none.
+
+    A framework's cache that was filled serves these: readers are ahead by less than half of an epoch.
+    """
+    asked = steps[loop.ask_s[steps] <= tasks.begin_s[mine[-1]]]
+    return asked if 0 < 2 * len(asked) < len(steps) else steps
+
+
+def _epochs(tasks: ReadTasks, loop: LoopTimes, epochs: int) -> Array:
+    """Return the epoch of each batch: the last one whose first task began before the next batch was due."""
+    if epochs == 1:
+        return np.zeros(len(loop.ask_s), int)
+    begin_s = [tasks.begin_s[np.searchsorted(tasks.epoch, number)] for number in range(epochs)]
+    return np.clip(np.searchsorted(begin_s, loop.next_s, side="left") - 1, 0, None)

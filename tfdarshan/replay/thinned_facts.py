@@ -1,0 +1,63 @@
+"""Makes a long job short enough to simulate: some of its batches stand for all."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.job_facts import JobFacts
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_tasks import ReadTasks
+
+# Of `BatchFacts`, what all batches together took.
+SUMS = (
+    "wait_s", "compute_s", "write_s", "sync_s", "beside_s", "writes", "write_bytes", "validation_s",
+    "validation_files", "pause_s",
+)  # fmt: skip
+
+
+def thinned(facts: JobFacts) -> JobFacts:
+    """Return the facts of some batches, with their tasks; of a short job of all of them.
+
+    Batches are kept in stretches that follow each other. The first stretch of an epoch, and its last batch,
+    stand for themselves. What all batches took stays what it was: waits, computing, writes, pauses.
+    """
+    batches, every = facts.batches, math.ceil(len(facts.batch) / SETTING["most_tasks"])
+    if every <= 1:
+        return facts
+    kept, weight = _kept(batches.epoch, int(SETTING["stretch"]), every)
+    number, mine = np.cumsum(kept) - 1, kept[facts.batch]
+    tasks = {one.name: getattr(facts.tasks, one.name)[..., mine] for one in dataclasses.fields(ReadTasks)}
+    columns: dict[str, Any] = {name: _as_much(getattr(batches, name), kept, weight) for name in SUMS}
+    chosen = dataclasses.replace(batches, weight=weight, epoch=batches.epoch[kept], **columns)
+    return dataclasses.replace(
+        facts, batches=chosen, tasks=ReadTasks(**tasks), batch=number[facts.batch[mine]]
+    )
+
+
+def _kept(epoch: Array, stretch: int, every: int) -> tuple[Array, Array]:
+    """Return which batches are kept, bool, and how many each of these stands for."""
+    kept, weight = np.zeros(len(epoch), bool), np.ones(len(epoch))
+    for number in np.unique(epoch).tolist():
+        mine = np.flatnonzero(epoch == number)
+        first, rest, last = mine[:stretch], mine[stretch:-1], mine[-1:]
+        chosen = rest[(np.arange(len(rest)) // stretch) % every == every - 1]
+        kept[np.concatenate([first, chosen, last])] = True
+        # Too few batches for another stretch: the first one stands for all but the last.
+        standing = chosen if len(chosen) else np.setdiff1d(first, last)
+        weight[standing] += (len(rest) - len(chosen)) / max(len(standing), 1)
+    return kept, weight[kept]
+
+
+def _as_much(values: Array, kept: Array, weight: Array) -> Array:
+    """Return the values of kept batches so that all of them add up to as much as before."""
+    found = values[kept].astype(float)
+    whole, seen = float(values.sum()), float(weight @ found)
+    if seen > 0:
+        return found * (whole / seen)
+    found[-1] = whole / weight[-1]
+    return found
