@@ -10,6 +10,7 @@ from typing import Literal
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
 
+from .fix_pair import FixPair
 from .known_cure import FINDINGS_OF, REMARKS
 from .run_times import Times
 from .timed_run import TimedRun
@@ -80,6 +81,7 @@ class Judgement:
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
         contradictions: What findings, advice and what-if say of one session and cannot all be true.
+        pairs: What the replay model and the rules expect of each fix that was run.
     """
 
     seed: int
@@ -101,6 +103,7 @@ class Judgement:
     disturbed: float = 0.0
     crowded: float = 0.0
     contradictions: tuple[str, ...] = ()
+    pairs: tuple[FixPair, ...] = ()
 
     @property
     def firm(self) -> bool:
@@ -202,6 +205,7 @@ def judge(
     printed_runs: Sequence[TimedRun] = (),
     again: bool | None = None,
     contradictions: tuple[str, ...] = (),
+    pairs: tuple[FixPair, ...] = (),
 ) -> Judgement:
     """Gives the judgement of a job.
 
@@ -215,6 +219,7 @@ def judge(
         printed_runs: The runs with it.
         again: Whether it was offered again then.
         contradictions: Of all its sessions.
+        pairs: Of all its fixes.
     """
     by_hand = truth.tried_for(said.first) if said.first else None
     runs = printed_runs or ([] if by_hand is None or by_hand.failure else by_hand.runs)
@@ -242,4 +247,5 @@ def judge(
         disturbed=truth.disturbed,
         crowded=truth.crowded,
         contradictions=contradictions,
+        pairs=pairs,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import plural
 
+from .fix_pair import pair_lines
 from .judgement import Judgement
 from .laboratory_totals import WIDTH, WIDTH_BEFORE, mean_width, missed, totals
 
@@ -39,6 +40,7 @@ def as_text(judgements: Sequence[Judgement]) -> str:
     if width is not None:
         lines.append(f"{WIDTH}: {width:.2f}; wanted <= {WIDTH_BEFORE}, that of the first draw")
     names = missed(judgements)
+    lines += pair_lines([pair for one in judgements for pair in one.pairs])
     lines.append(f"bounds missed: {'; '.join(names) or 'none'}")
     return "\n".join(lines)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfdarshan.errors import ConfigurationError
 
+from .fix_pair import FixPair
 from .judgement import Judgement, Said
 
 
@@ -36,7 +37,8 @@ def read_outcomes(path: Path) -> list[Judgement]:
 
 def _judgement(plain: dict[str, Any]) -> Judgement:
     said = Said(**_with_tuples(plain.pop("said")))
-    return Judgement(**_with_tuples(plain), said=said)
+    pairs = tuple(FixPair(**_with_tuples(pair)) for pair in plain.pop("pairs", ()))
+    return Judgement(**_with_tuples(plain), said=said, pairs=pairs)
 
 
 def _with_tuples(plain: dict[str, Any]) -> dict[str, Any]:

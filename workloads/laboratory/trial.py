@@ -22,6 +22,7 @@ from .applied import (
 )
 from .check_contradiction import check_contradictions
 from .contradiction import contradictions
+from .fix_pair import fix_pairs
 from .job import Job
 from .judgement import Judgement, Said, judge, leaves_open, said_in
 from .program import Program
@@ -114,6 +115,7 @@ def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line:
         trial.seed, trial.words, said, trial.truth,
         real=trial.real, typed=typed, printed_runs=runs, again=again,
         contradictions=(*contradictions_of(folder / "runs", say), *_of_check(trial, folder, say)),
+        pairs=fix_pairs(trial.truth, say),
     )  # fmt: skip
 
 
