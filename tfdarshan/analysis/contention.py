@@ -38,6 +38,8 @@ HUNG = 8.0
 DEEP = 0.95
 # A depth is another one from here on, as a share of the usual.
 APART = 0.15
+# The standard deviation of a share that may as well be any from 0 to 1: who knows it no better knows nothing.
+GUESS = 1 / math.sqrt(12)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
             calls usually take in seconds: one entry per call.
 
     Returns:
-        None where calls are too few, or nearly always have as many others under way.
+        None where calls are too few, nearly always have as many others under way, or take times of which
+        their depths explain so little that any share may be right.
     """
     if sum(len(start) for start, _, _ in stretches) < FEWEST:
         return None
@@ -114,6 +117,8 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
     part = np.arange(len(taken)) * PARTS // len(taken)
     # A queue delays who comes later, a shared link who is there already: whichever shows more is the case.
     share, error = max(_fit(depth, taken, weight, part) for depth in (at_start, meanwhile))
+    if error >= GUESS:
+        return None
     depth = float(np.quantile(at_start, DEEP))
     return Contention(share, max(0.0, share - 2 * error), min(1.0, share + 2 * error), depth, len(taken))
 

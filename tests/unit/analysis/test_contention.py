@@ -104,3 +104,18 @@ def test_more_readers_give_as_much_as_mean_value_analysis_says():
     assert call_time(0.5, 2) == pytest.approx(0.5 + 0.5 * 1.5)
     # and never more than one each half
     assert 64 / call_time(0.5, 64) == pytest.approx(2, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", [3, 8, 12])
+def test_times_that_no_depth_explains_tell_nothing(seed):
+    # GIVEN two readers that pause, and calls that take long by chance, whatever is beside them
+    chance = np.random.default_rng(seed)
+    taken = (chance.lognormal(0, 1, 400) * 3e6).astype(np.int64)
+    pauses = chance.exponential(2e6, 400).astype(np.int64)
+    ends = [np.cumsum(taken[reader::2] + pauses[reader::2]) + reader * 1_000_000 for reader in (0, 1)]
+    end = np.concatenate(ends)
+    start = end - np.concatenate([taken[reader::2] for reader in (0, 1)])
+    order = np.argsort(start)
+
+    # THEN any share may be right: that is no measurement
+    assert measure_contention([(start[order], end[order], np.full(400, 3e-3))]) is None
