@@ -31,7 +31,7 @@ LITTLE = "A cure gives little, if anything: runs of one job differ by as much."
 FIRST_BATCH = "Most of that is the wait for the first batch, which a run has once, however long it is."
 # From this share of a log's time on what stands out comes before what the log cannot tell.
 SUSPECT_SHARE = 0.05
-FIRST_EPOCH = "memory served later ones. No cure is certain"
+FIRST_EPOCH = "memory served later epochs. No cure is certain"
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
@@ -122,8 +122,7 @@ def make_verdict(
     waits = _waits(measures)
     healthy = is_healthy(measures)
     if trial is not None and model.wait_share >= HEALTHY_SHARE:
-        when = "" if first_alone(measures) else ", in the first epoch"
-        lost = f"{waits}{when}: {FIRST_EPOCH}."
+        lost = f"{waits}: {FIRST_EPOCH}."
         why = " ".join([*doubts, f"{lost} One is worth a trial, because {trial.title}."])
         text = " ".join([why, *_cure(trial)])
         return Verdict(text, "unknown", model.wait_share, trial.name, trial.gain, "", why, trial.name)

@@ -208,7 +208,7 @@ def test_a_job_that_waits_for_what_may_be_cured_is_offered_a_trial(
     assert [one.name for one in found.problems] == (["read_parallelism"] if named and not served else [])
     assert found.verdict.finding == ("read_parallelism" if named or not served else "input_bound")
     assert (LITTLE in found.verdict.sentence) is (not named and not served)
-    first_alone = "memory served later ones. No cure is certain."
+    first_alone = "memory served later epochs. No cure is certain."
     assert (first_alone in found.verdict.sentence) is (named and served)
     trial = f"One is worth a trial, because {found.cause.title}." if found.cause else "-"
     assert (trial in found.verdict.sentence) is (named and served)
@@ -234,7 +234,7 @@ def test_a_trial_of_what_a_cache_reads_once_is_no_problem(tmp_path):
     # THEN it is named as a trial of the first epoch
     assert not found.problems
     assert found.verdict.finding == "read_parallelism"
-    assert "memory served later ones." in found.verdict.sentence
+    assert "memory served later epochs." in found.verdict.sentence
 
 
 @pytest.mark.parametrize("paced", [True, False])
