@@ -39,7 +39,7 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) COVERAGE_FILE=build/coverage/pyt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach test-core test-fresh test-long \
-    test-native test-packages test-pythons test-tf-oldest
+    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-versions
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -49,6 +49,8 @@ help:
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under ThreadSanitizer, under valgrind"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
+	@echo "make test-oldest-newest  counts, verbs, plane and tab with the oldest and the newest of every package (kept)"
+	@echo "make test-versions  the same with every Python, TensorFlow and set of pins: the table in docs/install.md (hours)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
@@ -61,6 +63,7 @@ help:
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
 	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
+	@echo "VERSIONS=... gives make test-versions options, such as '--python 3.11 --tensorflow 2.17 --pins oldest'"
 	@echo "LABORATORY=... gives make laboratory options, such as '--fresh 60', '--seeds 0-19', --dry-run"
 	@echo "TESTS=... names the folders of tests that make test runs, then without counting lines"
 	@echo "PYTHON=... names another Python (3.10 to 3.14), VENV=... another folder than .venv"
@@ -111,6 +114,14 @@ test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	@# The Python is the same: it takes the extension that was built for $(VENV) from this folder.
 	@PYTHONPATH=$(CURDIR) $(VENV)-tf-oldest/bin/python -m pytest tests/integration/tensorflow \
 	    --ignore-glob '*/test_xprof.py'
+
+# In environments that are kept: minutes the first time, then as long as the smoke takes.
+test-oldest-newest: $(STAMPS)/core
+	@$(BIN)/python -m tools.version_table --ends $(VENV)
+
+test-versions: $(STAMPS)/core
+	@$(BIN)/python -m tools.version_table $(VERSIONS)
+	@$(BIN)/python tools/fill_docs.py
 
 test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
 	@# Databases are written beside pytest.
@@ -180,7 +191,7 @@ clean:
 	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-analyzer $(VENV)-orbax $(VENV)-tensorflow-io $(VENV)-packages $(VENV)-tf-oldest $(PYTHONS:%=.venv-%)
+	@rm -rf $(VENV) $(VENV)-dftracer $(VENV)-readers $(VENV)-analyzer $(VENV)-orbax $(VENV)-tensorflow-io $(VENV)-packages $(VENV)-tf-oldest $(VENV)-oldest $(VENV)-newest $(PYTHONS:%=.venv-%)
 
 # ---- environments: each stamp is made once what it stands for is in place ----
 

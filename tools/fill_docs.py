@@ -8,6 +8,7 @@ in docstrings of functions that take them, listed in TAKE_OPTIONS, are filled to
 import argparse
 import dataclasses
 import functools
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +26,8 @@ from tfdarshan.testing import BUDGETS
 
 DOCS = Path(__file__).parent.parent / "docs"
 PACKAGE = DOCS.parent / "tfdarshan"
+# As tools/version_pins.py names them.
+SETS = ("oldest", "resolved", "newest")
 # Modules whose functions take a session's options.
 TAKE_OPTIONS = ("keras.py", "recording/profiler.py", "recording/tensorflow/tf_profiler.py", "testing.py")
 NO_DEFAULTS: Mapping[str, Any] = {}
@@ -91,6 +94,31 @@ def hooks() -> str:
     )
 
 
+def versions() -> str:
+    """Returns the table of the versions that `make test-versions` tried."""
+    known = json.loads((DOCS / "versions.json").read_text(encoding="utf-8"))
+    rows = []
+    for python, tensorflows in sorted(known.items(), key=lambda item: _numbers(item[0])):
+        for tensorflow, pins in sorted(tensorflows.items(), key=lambda item: _numbers(item[0])):
+            cells = (tried_version(pins.get(name, pins.get("", "not tried"))) for name in SETS)
+            rows.append((python, tensorflow or "any", *cells))
+    return table(("Python", "TensorFlow", "oldest packages", "as pip resolves", "newest packages"), rows)
+
+
+def tried_version(result: Any) -> str:
+    """Returns what came of one environment as a cell."""
+    if isinstance(result, str):
+        return result
+    named = result["versions"]
+    packages = f"NumPy {named['numpy']}, pandas {named['pandas']}, pyarrow {named['pyarrow']}"
+    mended = "".join(f"; after `{mend}`" for mend in result["mends"])
+    return f"{'works' if result['ok'] else 'fails'}: {packages}{mended}"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".") if number]
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
@@ -106,6 +134,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "posix-counters": lambda: counters("POSIX_"),
     "step-columns": lambda: columns(schema.STEP_COLUMNS),
     "stdio-counters": lambda: counters("STDIO_"),
+    "versions": versions,
 }
 
 

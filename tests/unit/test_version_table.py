@@ -1,0 +1,81 @@
+"""tools/version_*.py: which versions are tried together, and what the table of them says."""
+
+import json
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from tfdarshan.commands import COMMANDS
+from tools import fill_docs, version_pins, version_smoke, version_table
+
+VERSIONS = {"numpy": "1.26.4", "pandas": "2.3.3", "pyarrow": "25.0.0", "protobuf": "4.25.9"}
+NAMED = "NumPy 1.26.4, pandas 2.3.3, pyarrow 25.0.0"
+MEND = "pip install 'pyarrow<26'"
+
+
+def test_every_verb_is_tried():
+    assert set(version_smoke.VERBS) == set(COMMANDS)
+
+
+def test_the_oldest_are_those_that_python_and_tensorflow_allow(monkeypatch):
+    # GIVEN wheels, of which each package's floor is the second, and a TensorFlow that needs the third NumPy
+    floors = {one.name: str(one.specifier).removeprefix(">=") for one in version_pins.declared()}
+    wheels = {name: ["0.0.1", floor, "900.0", "901.0"] for name, floor in floors.items()}
+    monkeypatch.setattr(version_pins, "wheel_versions", lambda package, _python: wheels[package])
+    monkeypatch.setattr(
+        version_pins,
+        "bounds_of_tensorflow",
+        lambda *_: {"numpy": SpecifierSet(">=900"), "keras": SpecifierSet()},
+    )
+
+    # WHEN
+    pins = version_pins.oldest("3.11", "2.17")
+
+    # THEN
+    assert "numpy==900.0" in pins
+    assert {pin for pin in pins if not pin.startswith("numpy==")} == {
+        f"{name}=={floor}" for name, floor in floors.items() if name != "numpy"
+    }
+    assert len(pins) > 8
+
+
+@pytest.mark.parametrize(
+    ("tried", "cells"),
+    [
+        ({"": "no wheel"}, ["no wheel", "no wheel", "no wheel"]),
+        (
+            {"resolved": {"ok": True, "mends": [MEND]}},
+            ["not tried", f"works: {NAMED}; after `{MEND}`", "not tried"],
+        ),
+        ({"newest": {"ok": False, "mends": []}}, ["not tried", "not tried", f"fails: {NAMED}"]),
+    ],
+)
+def test_the_table_says_what_came_of_each_environment(tried, cells, tmp_path, monkeypatch):
+    results = {
+        pins: what if isinstance(what, str) else what | {"versions": VERSIONS} for pins, what in tried.items()
+    }
+    (tmp_path / "versions.json").write_text(json.dumps({"3.11": {"2.17": results}}))
+    monkeypatch.setattr(fill_docs, "DOCS", tmp_path)
+
+    assert fill_docs.versions().splitlines()[2:] == [" | ".join(["| 3.11", "2.17", *cells]) + " |"]
+
+
+def test_what_is_printed_is_run_before_it_is_tried_again(tmp_path, monkeypatch):
+    # GIVEN an environment whose first smoke names a command
+    ran = []
+    answers = ["FAILED  packages\nmend: pip install 'pyarrow<26'\nfailed", "", "ok"]
+
+    def run(_self, *arguments, check=False):
+        ran.append(arguments)
+        return answers.pop(0)
+
+    environment = version_table.Environment.__new__(version_table.Environment)
+    monkeypatch.setattr(version_table.Environment, "run", run)
+    monkeypatch.setattr(version_table.Environment, "version", lambda _self, package: VERSIONS[package])
+
+    # WHEN
+    result = environment.tried()
+
+    # THEN
+    assert result == {"ok": True, "mends": [MEND], "versions": VERSIONS, "failed": []}
+    assert ran[1] == ("-m", "pip", "install", "pyarrow<26", "--quiet")

@@ -1,0 +1,80 @@
+"""Which versions of the packages that tfdarshan declares are tried together.
+
+No file holds them: the oldest follow from the minimums in pyproject.toml and from the wheels that pip finds
+for a Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import requires
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+# In the order in which one environment can have them: only a new one shows what pip resolves.
+SETS = ("resolved", "newest", "oldest")
+# The Keras of `TF_USE_LEGACY_KERAS=1`, with the version of its TensorFlow.
+LEGACY_KERAS = "tf_keras"
+
+
+def declared() -> list[Requirement]:
+    """Return what tfdarshan requires without an extra."""
+    found = [Requirement(text) for text in requires("tfdarshan") or []]
+    return [requirement for requirement in found if requirement.marker is None]
+
+
+def tensorflow_versions(python: str) -> list[str]:
+    """Return the minor versions of TensorFlow that have a wheel for a Python, the oldest first."""
+    found = wheel_versions("tensorflow-cpu", python)
+    return list(dict.fromkeys(minor(version) for version in found if Version(version) >= Version("2.16")))
+
+
+def minor(version: str) -> str:
+    """Return the first two numbers of a version."""
+    return ".".join(version.split(".")[:2])
+
+
+@functools.cache
+def wheel_versions(package: str, python: str) -> list[str]:
+    """Return the releases of a package that have a wheel for a Python, the oldest first."""
+    done = subprocess.run(
+        [*PIP, "index", "versions", package, "--python-version", python, "--only-binary", ":all:"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    listed = re.search(r"^Available versions: (.+)$", done.stdout, re.MULTILINE)
+    return sorted(listed[1].split(", "), key=Version) if listed else []
+
+
+def oldest(python: str, tensorflow: str) -> list[str]:
+    """Return a requirement for the oldest wheel of each package that fits a Python and a TensorFlow."""
+    wanted = bounds_of_tensorflow(python, tensorflow)
+    pins = []
+    for requirement in declared():
+        allowed = requirement.specifier & wanted.get(requirement.name, SpecifierSet())
+        fitting = [found for found in wheel_versions(requirement.name, python) if found in allowed]
+        pins.append(f"{requirement.name}=={fitting[0]}")
+    return pins
+
+
+def bounds_of_tensorflow(python: str, tensorflow: str) -> dict[str, SpecifierSet]:
+    """Return what a TensorFlow requires of other packages."""
+    done = subprocess.run(
+        [*PIP, "install", "--quiet", "--dry-run", "--no-deps", "--ignore-installed", "--report", "-",
+         "--python-version", python, "--only-binary", ":all:", "--target", "unused",
+         f"tensorflow-cpu=={tensorflow}.*"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    texts = json.loads(done.stdout)["install"][0]["metadata"].get("requires_dist", [])
+    found = [Requirement(text) for text in texts]
+    environment = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
+    applying = [one for one in found if one.marker is None or one.marker.evaluate(environment)]
+    return {one.name: one.specifier for one in applying}
+
+
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
