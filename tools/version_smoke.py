@@ -80,8 +80,8 @@ VERBS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "report": ((0,), ("report {logs} -o {out}/report.html",)),
     "export": ((0,), tuple(f"export --{kind} {{out}}/{kind} {{logs}}" for kind in
                            ("darshan", "trace", "parquet", "csv"))),
-    # 1 without PyDarshan.
-    "import": ((0, 1), ("import {out}/darshan --logdir {out}/imported",)),
+    # 2 without PyDarshan.
+    "import": ((0, 2), ("import {out}/darshan --logdir {out}/imported",)),
     "advise": ((0,), ("advise --logdir {logs} --fast {fast} --epochs 9 --all -o {out}/plan",)),
     "stage": ((0,), ("stage apply {out}/plan", "stage verify {out}/plan")),
     # 1: there is no burst buffer, and no database.
