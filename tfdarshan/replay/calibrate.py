@@ -98,8 +98,8 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
 
     bare_s = simulate(model).total_s
     work = np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
-    if facts.batches.waited_share < SETTING["hardly_waits"]:
-        # The steps hold the pipeline back: it does no more than this, and processor time, allow.
+    if facts.batches.waited_share < SETTING["reproduces"]:
+        # The steps hold the pipeline back: with less work the network takes as long, as far as that is told.
         own_s = facts.processors.cpu_s
         bound = np.inf if own_s is None else own_s / max(float(shape_s.sum()), TINY_S)
         work = np.minimum(work, bound) * drawn["pipeline_pace"]

@@ -129,7 +129,6 @@ SETTINGS = (
     Setting("parts", "parts", 24, "parts of a run whose waits are compared", TRIALS),
     Setting("most_tasks", "tasks", 1200, "tasks that are simulated, of more a part", "0.1 s a simulation"),
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
-    Setting("hardly_waits", "share", 0.1, "steps that wait less hold their pipeline back", TRIALS),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),
     Setting("saves", "B", 1 << 20, "a step that writes more saves a model", TRIALS),
     Setting("request", "B", 128 << 10, "what the kernel asks storage for at a time", "Linux, read_ahead_kb"),

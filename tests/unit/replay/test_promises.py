@@ -61,6 +61,16 @@ def test_a_run_that_the_network_does_not_reproduce_promises_nothing_firm(tmp_pat
     assert not promise(found, Readers()).firm
 
 
+@pytest.mark.parametrize("compute_ms", [800, 1600, 4000])
+def test_steps_that_hardly_wait_are_reproduced_too(tmp_path, compute_ms):
+    # GIVEN steps that wait for 2 to 9 % of their time
+    found = calibrated(facts_of(file_job(tmp_path, compute_ms=compute_ms, decode_ms=10)))
+
+    # THEN
+    assert (np.abs(found.step_error) <= SETTING["reproduces"]).all()
+    assert found.reproduces
+
+
 def test_prefetch_hides_computing(job):
     # GIVEN 60 ms of preparing and 20 ms of compute, of which both epochs' first and last have nobody beside
     hidden_s = 2 * 7 * 0.020
