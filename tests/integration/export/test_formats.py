@@ -90,8 +90,8 @@ def test_a_report_is_written_and_said(session, tmp_path, capsys):
 
     said = json.loads(capsys.readouterr().out)
     assert said["size_bytes"] == (tmp_path / "r.html").stat().st_size
-    views = ["overview", "timeline", "files", "patterns", "steps", "checkpoints", "staging"]
-    assert said["views"] == views
+    # It wrote too little for a checkpoint.
+    assert said["views"] == ["overview", "timeline", "files", "patterns", "steps", "staging"]
 
 
 def test_a_report_that_cannot_be_written_is_one_sentence(session, capsys):

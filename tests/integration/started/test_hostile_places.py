@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -180,12 +182,11 @@ def test_a_container_s_small_shared_memory_is_not_used_where_there_is_a_better_p
 
 @needs_root
 @pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
-def test_small_shared_memory_lowers_the_caps_and_is_shared_by_all(run, data, tmp_path, start):
+def test_small_shared_memory_lowers_the_caps_and_is_shared_by_all(run, data, start):
     # WHEN TMPDIR has less than /dev/shm's 64 MiB, from which nothing can be executed there
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    with mounted_tmpfs(folder, "size=20m,noexec"):
-        session, said = run(POOL.format(start), below=PRIVATE_SHM, TFDARSHAN_SPOOL_DIR="", TMPDIR=str(folder))
+    # (its path is short, as that of the forkserver's socket in it must be)
+    with tempfile.TemporaryDirectory() as name, mounted_tmpfs(Path(name), "size=20m,noexec"):
+        session, said = run(POOL.format(start), below=PRIVATE_SHM, TFDARSHAN_SPOOL_DIR="", TMPDIR=name)
 
     # THEN all was recorded, and the session says that its caps were lowered
     assert said == "2000\n"
