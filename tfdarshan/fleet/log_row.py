@@ -24,7 +24,7 @@ from tfdarshan.fleet.job_row import (
 )
 from tfdarshan.formats.importing.fifo_records import find_no_files, without
 from tfdarshan.formats.importing.light_records import read_light
-from tfdarshan.formats.importing.pydarshan import LogContent, Records
+from tfdarshan.formats.importing.pydarshan import LogContent, Records, incomplete
 from tfdarshan.formats.importing.ranks import RANK_LIMIT, SHARED
 
 # Darshan names a log USER_PROGRAM_idJOB...
@@ -76,10 +76,7 @@ def _figures(row: Row, path: Path) -> Row:
         "files": _count_files(records),
         **file_figures(files_of_log(records, content.mounts, log.names)),
         "doubts": [
-            *(
-                f"Darshan's {name} module ran out of memory or records: some are missing"
-                for name in log.partial
-            ),
+            *incomplete(log, content),
             *clock_doubt,
         ],
     }

@@ -28,6 +28,10 @@ MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "HEATMAP": 15}
 LAYER_IDS = {"MPI-IO": 2, "H5F": 3, "H5D": 4, "PNETCDF_FILE": 5, "PNETCDF_VAR": 6, "LUSTRE": 8}
 MODULE_VERSIONS = {"POSIX": 4, "STDIO": 2, "DXT_POSIX": 1, "HEATMAP": 1}
 
+# Bytes of a record by the version of the module's records. Source: darshan-posix-log-format.h and
+# darshan-stdio-log-format.h of the releases that brought the versions, of which 3.0.0 is the first.
+RECORD_BYTES = {"POSIX": {1: 680, 2: 648, 3: 664, 4: 704}, "STDIO": {1: 240, 2: 248}}
+
 # Darshan's own: bins double their width until so many cover the job.
 MAX_HEATMAP_BINS = 200
 FIRST_BIN_WIDTH_S = 0.1

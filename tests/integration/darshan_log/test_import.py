@@ -267,7 +267,7 @@ def test_every_kind_of_noise_is_one_sentence_or_nothing(capfd, log, tmp_path):
         (b"", "is no Darshan log"),
         (b"hello, world\n" * 500, "is no Darshan log"),
         (b"3.41\0\0\0\0" + bytes(2_000), "its header has no magic number"),
-        (b"9.99\0\0\0\0" + bytes(2_000), "is a Darshan log of version 9.99, and tfdarshan reads 3.10, "),
+        (b"9.99\0\0\0\0" + bytes(2_000), "is a Darshan log of version 9.99, and tfdarshan reads 3.00, "),
     ],
 )
 def test_what_is_no_log(capfd, tmp_path, content, why):

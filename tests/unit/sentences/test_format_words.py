@@ -122,7 +122,8 @@ def test_threads_and_shared_files_are_said_to_be_what_they_are(threads, rank):
 
 @pytest.mark.parametrize("lost", [0, 1200])
 def test_segments_without_a_record_are_counted(lost):
-    source = SimpleNamespace(log=cast(LogRegions, SimpleNamespace(partial=())))
+    log, content = SimpleNamespace(partial=()), SimpleNamespace(mixed=0)
+    source = SimpleNamespace(log=cast(LogRegions, log), content=content)
 
     bounds = darshan_log._bounds(cast(Any, source), cast(Any, SimpleNamespace(is_merged=False)), lost)
 

@@ -23,7 +23,7 @@ from tfdarshan.formats.export.file_records import (
     number_processes,
 )
 from tfdarshan.formats.export.heatmap import MODULES, choose_bins, heatmap_name, heatmap_records
-from tfdarshan.formats.export.job_region import Job, job_region
+from tfdarshan.formats.export.job_region import Job, is_readable, job_region
 from tfdarshan.formats.export.log_file import log_file
 from tfdarshan.native import _bridge
 from tfdarshan.native.versions import VERSION
@@ -95,7 +95,12 @@ def export_darshan(
         log.add_module("STDIO", counter_records("STDIO", ranks, was_read), partial=over_cap)
         log.add_module("DXT_POSIX", dxt_records(ranks, was_read), partial=dropped)
         log.add_module("HEATMAP", heatmap_records(ranks, bins, was_read), partial=dropped)
-    return Exported(path, sum(len(rank.numbers) for rank in ranks), files, _left_out(ranks))
+    return Exported(
+        path,
+        sum(len(rank.numbers) for rank in ranks),
+        files,
+        (*_left_out(ranks), *_unreadable_mounts(processes)),
+    )
 
 
 def _chosen(session: SessionData, pid: int | None) -> list[ProcessData]:
@@ -145,9 +150,7 @@ def _pids(ranks: Sequence[Rank]) -> list[int]:
 
 def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:
     """Gives the mount points, those of the session's files first: a log has room for some only."""
-    used: set[str] = set()
-    for process in processes:
-        used.update(process.table("files", ["mount_point"])["mount_point"].unique().to_pylist())
+    used = _used_mounts(processes)
     known = {
         mount["point"]: mount["fs_type"] for meta in _metas(processes) for mount in meta.get("mounts", ())
     }
@@ -155,6 +158,24 @@ def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:
         ((point, fs_type) for point, fs_type in known.items() if point and fs_type),
         key=lambda mount: mount[0] not in used,
     )
+
+
+def _used_mounts(processes: Sequence[ProcessData]) -> set[str]:
+    """Return the mount points that have files of the session."""
+    used: set[str] = set()
+    for process in processes:
+        used.update(process.table("files", ["mount_point"])["mount_point"].unique().to_pylist())
+    return used
+
+
+def _unreadable_mounts(processes: Sequence[ProcessData]) -> list[str]:
+    """Return a note for each mount point that Darshan's tools do not match."""
+    return [
+        f"the name of the mount {point!r}: Darshan's tools read no blank in it, and count its files to the "
+        "mount above"
+        for point in sorted(_used_mounts(processes))
+        if not is_readable(point)
+    ]
 
 
 def _left_out(ranks: Sequence[Rank]) -> tuple[str, ...]:

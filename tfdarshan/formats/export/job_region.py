@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from tfdarshan.formats import darshan_format
 
 # What mounts may take of the room that the command has to share with them.
 MOUNT_BYTES = 2000
+# What ends a mount point for Darshan's reader, and a backslash that begins such an escape.
+ESCAPED = re.compile(r"[ \t\n\v\f\r]|\\(?=[0-7]{3})")
 
 
 @dataclass(frozen=True)
@@ -65,5 +68,10 @@ def _lines(lines: Iterable[str], size: int) -> bytes:
 
 
 def _escaped(mount_point: str) -> str:
-    """Spells a mount point as /proc/mounts does: blanks would end it for Darshan's reader."""
-    return "".join(f"\\{ord(c):03o}" if c in " \t\n\\" else c for c in mount_point)
+    """Return a mount point whose blanks, which end it for Darshan's reader, are as in /proc/mounts."""
+    return ESCAPED.sub(lambda match: f"\\{ord(match[0]):03o}", mount_point)
+
+
+def is_readable(mount_point: str) -> bool:
+    """Return whether Darshan's reader knows a mount point by its name."""
+    return not ESCAPED.search(mount_point)

@@ -21,7 +21,7 @@ from tfdarshan.formats.importing.imported_log import ImportedLog
 from tfdarshan.formats.importing.layers import write_layers
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.process_meta import not_known, process_meta
-from tfdarshan.formats.importing.pydarshan import read_content
+from tfdarshan.formats.importing.pydarshan import incomplete, read_content
 from tfdarshan.formats.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
@@ -50,7 +50,7 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
     """Makes a session of a Darshan log.
 
     Args:
-        path: The log, of log version 3.10 to 3.41 (Darshan 3.1 to 3.5).
+        path: The log, of log version 3.00 to 3.41 (Darshan 3.0 to 3.5).
         logdir: The logdir to write the session into.
 
     Raises:
@@ -142,10 +142,7 @@ def _write_tables(directory: Path, source: ImportedLog, process: RankData) -> di
 
 
 def _bounds(source: ImportedLog, first: RankData, lost: int) -> list[str]:
-    bounds = [
-        f"Darshan's {module} module ran out of memory or records: some are missing"
-        for module in source.log.partial
-    ]
+    bounds = incomplete(source.log, source.content)
     if first.is_merged:
         bounds.append(
             f"{len(first.pids):,} ranks share one set of tables, for they are more than {RANK_LIMIT}: "

@@ -11,7 +11,8 @@ import re
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import OLD_VERSIONS, LogRegions
 
-MOUNT = re.compile(r"([^\s/]+)\t(/\S*)")
+# Darshan writes blanks of a mount point as they are.
+MOUNT = re.compile(r"([^\s/]+)\t(/.*)")
 OCTAL = re.compile(r"\\([0-7]{3})")
 
 

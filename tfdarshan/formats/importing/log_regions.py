@@ -21,9 +21,11 @@ from tfdarshan.formats import darshan_format
 KEPT = "DXT_POSIX"
 PIECE = 1 << 20
 READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
-OLD_VERSIONS = ("3.10", "3.20", "3.21")
+OLD_VERSIONS = ("3.00", "3.10", "3.20", "3.21")
+# A name of these follows its length, and no zero byte ends it.
+COUNTED_NAMES = ("3.00",)
 # Modules that later versions have in the midst of their lists.
-INSERTED_MODULES = {"3.10": (4, 6), "3.20": (6,), "3.21": (6,)}
+INSERTED_MODULES = {"3.00": (4, 6), "3.10": (4, 6), "3.20": (6,), "3.21": (6,)}
 
 
 class LogRegions:
@@ -149,17 +151,25 @@ class LogRegions:
             raise self._damage(f"its {name} data cannot be decompressed") from error
 
     def _names(self, region: bytes) -> dict[int, str]:
-        names = {}
-        place = 0
         order: Literal["big", "little"] = "big" if self.swapped else "little"
+        return {
+            int.from_bytes(record, order): table_name(name)
+            for record, name in self._name_records(region, order)
+        }
+
+    def _name_records(self, region: bytes, order: Literal["big", "little"]) -> Iterator[tuple[bytes, bytes]]:
+        """Yields the number, as bytes, and the name of each record."""
+        place, counted = 0, self.version in COUNTED_NAMES
         while place < len(region):
-            end = region.find(b"\0", place + 8)
-            if end < 0:
+            first = place + 8 + 4 * counted
+            if counted:
+                end = first + int.from_bytes(region[place + 8 : first], order)
+            else:
+                end = region.find(b"\0", first)
+            if not first <= end <= len(region) - (not counted):
                 raise self._damage("a name is cut off")
-            record = int.from_bytes(region[place : place + 8], order)
-            names[record] = table_name(region[place + 8 : end])
-            place = end + 1
-        return names
+            yield region[place : place + 8], region[first:end]
+            place = end + (not counted)
 
     def _damage(self, what: str) -> SessionDataError:
         return SessionDataError(f"the Darshan log {self.path} is damaged: {what}.")

@@ -16,6 +16,7 @@ from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.record_store import stored
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions import schema
+from tfdarshan.units import plural
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,20 @@ class Records:
     f_counters: dict[str, Array]
 
 
+# Darshan 3.0 counted fopen() and its like in the POSIX records: PyDarshan leaves out records with such calls.
+MIXED = ("POSIX", 1)
+# Times that PyDarshan 3.5.0 leaves in the log's byte order, if that is not the machine's, and the version of
+# POSIX records from which on it does not.
+UNSWAPPED = ("POSIX_F_META_TIME", "POSIX_F_MAX_READ_TIME", "POSIX_F_MAX_WRITE_TIME")
+ALL_SWAPPED = 4
+
+
 @dataclass(frozen=True)
 class LogContent:
-    """A log's job and its records by module; `other_modules` has no place in a session."""
+    """A log's job and its records by module; `other_modules` has no place in a session.
+
+    `mixed` is the number of records that are left out because they count POSIX and STDIO calls together.
+    """
 
     user: int
     job: int
@@ -43,6 +55,20 @@ class LogContent:
     records: dict[str, Records]
     other_modules: list[str]
     reader_version: str
+    mixed: int = 0
+
+
+def incomplete(log: LogRegions, content: LogContent) -> list[str]:
+    """Return a sentence for each kind of record that is missing from a log or from what is read of it."""
+    full = [
+        f"Darshan's {module} module ran out of memory or records: some are missing" for module in log.partial
+    ]
+    if content.mixed:
+        full.append(
+            f"Darshan 3.0 counted POSIX and STDIO calls together in {plural(content.mixed, 'record')} "
+            "and PyDarshan reads none of it"
+        )
+    return full
 
 
 def read_content(log: LogRegions) -> LogContent:
@@ -58,6 +84,11 @@ def read_content(log: LogRegions) -> LogContent:
         job = backend.log_get_job(handle)
         start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
         end_ns = int(job["end_time_sec"]) * 1_000_000_000 + int(job["end_time_nsec"])
+        records = {
+            module: _records(backend, handle, log, module)
+            for module in schema.MODULES
+            if module in log.lengths
+        }
         return LogContent(
             user=int(job["uid"]),
             job=int(job["jobid"]),
@@ -67,15 +98,12 @@ def read_content(log: LogRegions) -> LogContent:
             command=command,
             mounts=mounts,
             metadata=dict(job["metadata"]),
-            records={
-                module: _records(backend, handle, log, module)
-                for module in schema.MODULES
-                if module in log.lengths
-            },
+            records=records,
             other_modules=[
                 name for name in backend.log_get_modules(handle) if name not in darshan_format.MODULE_VERSIONS
             ],
             reader_version=version,
+            mixed=sum(_count(log, module) - len(part.record) for module, part in records.items()),
         )
 
 
@@ -126,16 +154,29 @@ def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records
         )
     layout = darshan_format.counter_record(len(names), len(f_names))
     found = stored(_each(backend, handle, module), layout)
-    size, length = layout.itemsize, log.lengths[module]
-    # PyDarshan ends at a record it cannot read; records of older versions have another size.
-    if (version == newest and len(found) * size != length) or length % max(len(found), 1) or not len(found):
+    count = _count(log, module)
+    # PyDarshan ends at a record it cannot read.
+    whole = len(found) == count or ((module, version) == MIXED and len(found) < count)
+    if not whole or not count or log.lengths[module] != count * _record_bytes(log, module):
         raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
+    f_counters = {name: found["f_counters"][:, place] for place, name in enumerate(f_names)}
+    if log.swapped and module == "POSIX" and version < ALL_SWAPPED:
+        f_counters |= {name: f_counters[name].byteswap() for name in UNSWAPPED}
     return Records(
         found["id"].copy(),
         found["rank"].copy(),
         {name: found["counters"][:, place] for place, name in enumerate(names)},
-        {name: found["f_counters"][:, place] for place, name in enumerate(f_names)},
+        f_counters,
     )
+
+
+def _count(log: LogRegions, module: str) -> int:
+    """Return how many whole records a module's region has."""
+    return log.lengths[module] // _record_bytes(log, module)
+
+
+def _record_bytes(log: LogRegions, module: str) -> int:
+    return darshan_format.RECORD_BYTES[module][log.module_versions[module]]
 
 
 def _each(backend: Any, handle: Any, module: str) -> Iterator[dict[str, Any]]:
