@@ -47,6 +47,8 @@ class JobModel:
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         limit_s: What a task uses up of a rate limit: its bytes, or calls, over the rate.
         calls: Its calls by `CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
+        jumps: Its reads that do not go on where the one before them ended, shape (tasks,).
+        requests: Its reads that storage serves, not memory or read-ahead, shape (tasks, samples or 1).
         wait_s: What they wait for storage, however many bytes they move, shape (kinds, tasks, samples or 1).
         transfer_s: What their bytes take.
         seek_s: What moving to their places takes, one task at a time.
@@ -74,6 +76,8 @@ class JobModel:
     batch: Array
     limit_s: Array
     calls: Array
+    jumps: Array
+    requests: Array
     wait_s: Array
     transfer_s: Array
     seek_s: Array
@@ -147,6 +151,7 @@ def plain_model(
     arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs,), float)}
     arrays |= {"weight": np.ones(batches), "epoch": np.arange(batches) * epochs // batches}
     arrays |= {"batch": np.repeat(np.arange(batches), tasks_per_batch), "calls": np.ones((1, tasks))}
+    arrays |= {"jumps": np.zeros(tasks), "requests": np.ones((tasks, 1))}
     return JobModel(**arrays, **values)
 
 

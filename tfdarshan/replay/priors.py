@@ -85,6 +85,7 @@ PRIORS = (
     _chance("limited_network", 0.3, "the same on other storage", TRIALS),
     _ratio("burst_s", "s", 0.02, 30.0, "what a limit lends after a rest", TRIALS),
     _chance("arm", 0.5, "what waits one at a time waits for an arm", JUDGED),
+    _chance("reads_ahead", 0.8, "the kernel reads ahead of calls that follow each other", JUDGED),
     Prior("sequential_left", "share", 0.0, 0.5, "of an arm's wait, what next bytes take", TRIALS),
     # Faster tiers and memory.
     _ratio("fast_call_s", "s", 15e-6, 120e-6, "a call on a local NVMe disk or in memory", TRIALS),
@@ -110,7 +111,6 @@ PRIORS = (
     _ratio("inflate_s_per_byte", "s/B", 4e-9, 12e-9, "unpacking a compressed byte", TRIALS),
     Prior("inflated_times", "times", 1.6, 2.4, "bytes out of a compressed byte", TRIALS),
     Prior("pipeline_pace", "share", 0.0, 1.0, "of the work that fits beside steps, what is done", JUDGED),
-    Prior("small_read_left", "share", 0.05, 1.0, "of small reads' waits, what large ones leave", TRIALS),
 )
 
 SETTINGS = (

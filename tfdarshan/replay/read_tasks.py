@@ -55,6 +55,7 @@ class ReadTasks:
         quick_s: What they would take if each were as quick as the quickest of its kind, shape (tasks,).
         size: Bytes read.
         stored_s: The durations of its reads that storage served, not memory.
+        requests: How many these are: what the kernel read ahead is no request.
         jumps: Reads elsewhere than where the last one of the file ended.
         work_s: Time of its reader between its calls.
     """
@@ -67,6 +68,7 @@ class ReadTasks:
     quick_s: Array
     size: Array
     stored_s: Array
+    requests: Array
     jumps: Array
     work_s: Array
 
@@ -86,7 +88,8 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         none, of_kinds = np.zeros(0), np.zeros((len(CALLS), 0))
         return ReadTasks(
             begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
-            quick_s=none, size=none, stored_s=none, jumps=none, work_s=none,
+            quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
+            work_s=none,
         )  # fmt: skip
     number = _numbers(calls, batches)
     count = int(number.max()) + 1
@@ -111,7 +114,8 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
-        summed(length), summed(lasted_s * stored), summed(reads & _jumps(calls, length)), work_s[order],
+        summed(length), summed(lasted_s * stored), summed(stored), summed(reads & _jumps(calls, length)),
+        work_s[order],
     )  # fmt: skip
 
 

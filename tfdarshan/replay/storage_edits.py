@@ -10,7 +10,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
-from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_requests import in_requests, requests_of
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,9 @@ class SequentialReads:
     """Reads in the order in which the data lies: no call moves to another place."""
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them."""
-        return _in_order(job)
+        """Return the job with them; where the kernel reads ahead, it asks storage in requests of its own."""
+        job = _in_order(job)
+        return in_requests(job, job.drawn["reads_ahead"])
 
 
 @dataclass(frozen=True)
@@ -93,18 +94,13 @@ class LargeReads:
     """Reads as large as the kernel's requests to storage, in place of small ones."""
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them: as many waits as such requests, and nothing else changes."""
-        model = job.model
-        made = model.calls[READ]
-        needed = np.minimum(made, np.maximum(1.0, np.ceil(job.facts.tasks.size / SETTING["request"])))
-        left = np.where(made > 0, needed / np.maximum(made, TINY_S), 1.0)[:, None]
-        # The kernel reads ahead of small reads: these waited for fewer requests than they are.
-        left = np.maximum(left, np.minimum(1.0, job.drawn["small_read_left"]))
-        wait_s, calls = model.wait_s.copy(), model.calls.copy()
-        wait_s[READ] *= left
-        calls[READ] = needed
-        spared_s = (made - needed)[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
-        return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
+        """Return the job with them: what is read is asked for in such requests, and nothing else changes."""
+        model, made = job.model, job.model.calls[READ]
+        calls = model.calls.copy()
+        calls[READ] = np.minimum(made, requests_of(job))
+        spared_s = (made - calls[READ])[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+        job = in_requests(job, np.full(model.samples, True))
+        return job.but(calls=calls, work_s=_less(model.work_s, spared_s))
 
 
 @dataclass(frozen=True)
@@ -150,8 +146,8 @@ def _without(job: ModelledJob, kind: int) -> ModelledJob:
 
 
 def _in_order(job: ModelledJob) -> ModelledJob:
-    """Return the job whose reads follow each other. What round trips take goes by requests, not places."""
-    return job.but(seek_s=np.zeros_like(job.model.seek_s))
+    """Return the job whose reads follow each other: none moves an arm, or begins a request for its place."""
+    return job.but(seek_s=np.zeros_like(job.model.seek_s), jumps=np.zeros_like(job.model.jumps))
 
 
 def _less(work_s: Array, spared_s: Array) -> Array:

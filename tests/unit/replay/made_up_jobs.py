@@ -5,7 +5,9 @@ from tests.unit.findings.made_up_training import LOOP, training
 OPEN_MS, READ_MS, SIZE = 2, 8, 100_000
 
 
-def file_job(logdir, *, batches=8, files=4, epochs=2, compute_ms=20, decode_ms=0, cached_ms=None, **more):
+def file_job(
+    logdir, *, batches=8, files=4, epochs=2, compute_ms=20, decode_ms=0, cached_ms=None, size=SIZE, **more
+):
     """Writes a job whose loop reads and decodes each batch's files itself, and computes then.
 
     With `cached_ms`, memory serves an epoch after the first: opens and reads take so long together.
@@ -17,12 +19,30 @@ def file_job(logdir, *, batches=8, files=4, epochs=2, compute_ms=20, decode_ms=0
             quick = cached_ms is not None and number >= batches
             open_ms, read_ms = (cached_ms / 2, cached_ms / 2) if quick else (OPEN_MS, READ_MS)
             calls += [(at, at + open_ms, LOOP, "open", file, 0),
-                      (at + open_ms, at + open_ms + read_ms, LOOP, "pread", file, SIZE, 0),
+                      (at + open_ms, at + open_ms + read_ms, LOOP, "pread", file, size, 0),
                       (at + open_ms + read_ms, at + open_ms + read_ms, LOOP, "close", file, 0)]  # fmt: skip
             at += open_ms + read_ms + decode_ms
         steps.append((began, at + compute_ms, at - began))
         at += compute_ms
     return training(
         logdir, calls, steps, paths=[f"/data/{number:03}" for number in range(batches * files)],
-        sizes=[SIZE] * batches * files, **more,
+        sizes=[size] * batches * files, **more,
     )  # fmt: skip
+
+
+def record_job(logdir, offsets, *, read_ms, batches=8, size=8192):
+    """Writes a job whose loop reads records of one file, as many for each batch, and computes for 1 ms.
+
+    Args:
+        offsets: Where they are, in records.
+        read_ms: What the read of each takes.
+    """
+    calls, steps, at, each = [], [], 0, len(offsets) // batches
+    for number in range(batches):
+        began = at
+        for record in range(number * each, (number + 1) * each):
+            calls.append((at, at + read_ms[record], LOOP, "pread", 0, size, offsets[record] * size))
+            at += read_ms[record]
+        steps.append((began, at + 1, at - began))
+        at += 1
+    return training(logdir, calls, steps, sizes=[len(offsets) * size])
