@@ -115,9 +115,10 @@ test-tf-oldest: $(STAMPS)/core $(STAMPS)/tf-oldest
 	@PYTHONPATH=$(CURDIR) $(VENV)-tf-oldest/bin/python -m pytest tests/integration/tensorflow \
 	    --ignore-glob '*/test_xprof.py'
 
-# In environments that are kept: minutes the first time, then as long as the smoke takes.
+# In environments that are kept, ENDS-oldest and ENDS-newest: minutes the first time, then as long as the smoke takes.
+ENDS ?= $(VENV)
 test-oldest-newest: $(STAMPS)/core
-	@$(BIN)/python -m tools.version_table --ends $(VENV)
+	@mkdir -p $(dir $(ENDS)) && $(BIN)/python -m tools.version_table --ends $(ENDS)
 
 test-versions: $(STAMPS)/core
 	@$(BIN)/python -m tools.version_table $(VERSIONS)
