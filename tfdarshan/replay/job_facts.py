@@ -116,6 +116,7 @@ class StorageFacts:
         limit_s: What the interval of a rate limit is; None if nothing shows a limit.
         wait_share: The share of a read that is not by its bytes; None if all reads are of one size.
         files: How many files were read.
+        writes_here: The share of the time in output calls that went to the input's own mount.
     """
 
     local: bool
@@ -124,6 +125,7 @@ class StorageFacts:
     limit_s: float | None
     wait_share: float | None
     files: int
+    writes_here: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

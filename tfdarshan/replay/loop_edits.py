@@ -29,9 +29,9 @@ class BackgroundSaves:
         wrote_s = np.where(saved, batches.write_s, 0.0)[:, None]
         rate = job.drawn["burst_bytes_per_s" if self.fast_tier else "snapshot_bytes_per_s"]
         copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
-        beside_s = wrote_s * job.drawn["writes_on_input"]
-        stall_s = np.maximum(model.stall_s - wrote_s + copied_s, 0.0)
-        return job.but(stall_s=stall_s, beside_s=model.beside_s + beside_s)
+        job = _without_writes(job, wrote_s)
+        beside_s = model.beside_s + model.write_s - job.model.write_s
+        return job.but(stall_s=job.model.stall_s + copied_s, beside_s=beside_s)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class BufferedWrites:
         """Return the job with them."""
         batches = job.facts.batches
         small_s = np.where(batches.write_bytes > SETTING["saves"], 0.0, batches.write_s)
-        return job.but(stall_s=np.maximum(job.model.stall_s - small_s[:, None], 0.0))
+        return _without_writes(job, small_s[:, None])
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,15 @@ class ValidationCached:
         """Return the job with it: the first reading of it is left."""
         later = np.cumsum(job.facts.batches.validation_s > 0) > 1
         return job.but(stall_s=_without_validation(job, later[:, None]))
+
+
+def _without_writes(job: ModelledJob, spared_s: Array) -> ModelledJob:
+    """Return the job whose loop stands still less for output: first of that on the input's storage."""
+    model = job.model
+    here_s = np.minimum(model.write_s, spared_s)
+    return job.but(
+        write_s=model.write_s - here_s, stall_s=np.maximum(model.stall_s - (spared_s - here_s), 0.0)
+    )
 
 
 def _without_validation(job: ModelledJob, part: object) -> Array:

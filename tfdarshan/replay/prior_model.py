@@ -29,12 +29,14 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     shares = np.ones((len(call_s), 1, samples))
     shares[READ] = wait_share(facts, drawn)
     wait_s, seek_s = _seeks(facts, drawn, call_s * shares, wait_serial)
+    here_s = facts.storage.writes_here * batches.write_s
     readers = np.full(samples, max(1, round(pipeline.readers)))
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
     return JobModel(
         weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
-        compute_s=batches.compute_s[:, None], write_s=np.zeros((len(batches.weight), 1)),
-        stall_s=(batches.write_s + batches.stall_s)[:, None], beside_s=batches.beside_s[:, None],
+        compute_s=batches.compute_s[:, None], write_s=here_s[:, None],
+        stall_s=(batches.write_s - here_s + batches.stall_s)[:, None],
+        beside_s=facts.storage.writes_here * batches.beside_s[:, None],
         batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps, requests=tasks.requests[:, None],
         wait_s=wait_s,
         transfer_s=call_s[READ] * (1 - shares[READ]), seek_s=seek_s,

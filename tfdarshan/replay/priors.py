@@ -91,7 +91,6 @@ PRIORS = (
     _ratio("fast_call_s", "s", 15e-6, 120e-6, "a call on a local NVMe disk or in memory", TRIALS),
     _ratio("fast_bytes_per_s", "B/s", 0.8e9, 3e9, "bytes from there", TRIALS),
     _ratio("kept_task_s", "s", 5e-6, 60e-6, "a sample taken out of a cache in memory", TRIALS),
-    _chance("writes_on_input", 0.5, "what is saved goes to the input's storage", JUDGED),
     _ratio("snapshot_bytes_per_s", "B/s", 1e9, 4e9, "copying in memory what is saved", TRIALS),
     _ratio("burst_bytes_per_s", "B/s", 0.4e9, 1.5e9, "writing it to a fast tier first", TRIALS),
     # Pipelines.

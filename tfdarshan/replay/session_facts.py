@@ -42,6 +42,7 @@ from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, read_tasks
 from tfdarshan.replay.task_batches import batches_of
 from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.storage_probe.session_probes import main_mount
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -89,7 +90,7 @@ def facts_of(session: SessionData) -> JobFacts:
     machine = machine_of(meta)
     return JobFacts(
         batches=batches, tasks=placed.tasks, batch=placed.batch, pipeline=pipeline,
-        storage=_storage(recorded, meta, calls, tasks),
+        storage=_storage(recorded, meta, calls, tasks, kinds),
         processors=ProcessorFacts(
             cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s,
             memory_bytes=machine.memory_bytes,
@@ -145,7 +146,7 @@ def _batches(
     calls, count = recorded.calls, len(loop.ask_s)
     start_s, end_s = calls.start_ns / 1e9, calls.end_ns / 1e9
     place = loop.place(start_s)
-    output = ((kinds == KIND["write"]) | (kinds == KIND["sync"])) & ~recorded.is_input[calls.file]
+    output = _is_output(recorded, kinds)
     output &= (start_s >= loop.got_s[place]) & (start_s < loop.next_s[place])
 
     def taken(chosen: Array) -> Array:
@@ -225,7 +226,7 @@ def _pipeline(
 
 
 def _storage(
-    recorded: _Recorded, meta: dict[str, object], calls: InputCalls, tasks: ReadTasks
+    recorded: _Recorded, meta: dict[str, object], calls: InputCalls, tasks: ReadTasks, kinds: Array
 ) -> StorageFacts:
     rows = recorded.files.rows[recorded.is_input]
     local = emulation_of(meta) is None and _main_kind(rows["fs_type"], rows["read_s"]) in BLOCK_FILE_SYSTEMS
@@ -245,7 +246,23 @@ def _storage(
         limit_s=None if limit is None else limit.interval_s,
         wait_share=_wait_share(calls),
         files=len(np.unique(tasks.file)),
+        writes_here=_writes_here(recorded, _is_output(recorded, kinds)),
     )
+
+
+def _is_output(recorded: _Recorded, kinds: Array) -> Array:
+    """Say which calls write, or sync, files that are no input, bool."""
+    written: Array = (kinds == KIND["write"]) | (kinds == KIND["sync"])
+    return written & ~recorded.is_input[recorded.calls.file]
+
+
+def _writes_here(recorded: _Recorded, output: Array) -> float:
+    """Return the share of the time in output calls that went to the mount which serves the input."""
+    calls, rows = recorded.calls, recorded.files.rows
+    lasted_s = (calls.end_ns - calls.start_ns)[output] / 1e9
+    mounts = rows["mount_point"].astype(str).to_numpy()
+    here = mounts[calls.file[output]] == main_mount(recorded.files, rows["time_s"] * recorded.is_input)
+    return float(lasted_s @ here) / max(float(lasted_s.sum()), TINY_S)
 
 
 def _main_kind(kinds: object, seconds: object) -> str:

@@ -61,7 +61,10 @@ class Staged:
         slow_s = np.maximum((model.storage_s + model.limit_s).sum(0), TINY_S)
         spared = np.maximum(1 - made.model.storage_s.sum(0) / slow_s, 0.0)
         validation_s = job.facts.batches.validation_s[:, None]
-        return made.but(stall_s=np.maximum(model.stall_s - validation_s * spared, 0.0))
+        # What is written stays where it was: nobody reads there now.
+        stall_s = np.maximum(model.stall_s - validation_s * spared, 0.0) + model.write_s
+        nothing = np.zeros_like(model.write_s)
+        return made.but(stall_s=stall_s, write_s=nothing, beside_s=nothing)
 
 
 @dataclass(frozen=True)
