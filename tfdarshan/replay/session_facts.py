@@ -39,10 +39,11 @@ from tfdarshan.replay.job_facts import (
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import LoopTimes, loop_times, union_by
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.probed_storage import narrower, probed_storage
 from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, read_tasks
 from tfdarshan.replay.task_batches import batches_of
 from tfdarshan.sessions.step_table import step_marks
-from tfdarshan.storage_probe.session_probes import main_mount
+from tfdarshan.storage_probe.session_probes import main_mount, probe_kept
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -233,7 +234,10 @@ def _storage(
     lasted_s = np.maximum(calls.end_s - calls.start_s, TINY_S)
     start_ns, end_ns = ((moments * 1e9).astype(np.int64) for moments in (calls.start_s, calls.end_s))
     depth = mean_depth(start_ns, end_ns) if len(start_ns) else np.ones(0)
+    probe = probed_storage(probe_kept(meta, _input_mount(recorded)), tasks)
     found = contention_of(recorded.facts.stored.stretches)
+    shown = None if found is None else (found.share, found.low, found.high)
+    fitted = _wait_share(calls)
     costs, writes = recorded.pipeline.costs, recorded.facts.writes.segments
     limit = allowance_of(
         recorded.facts.held, costs.opens + costs.reads, directories_of(recorded.files).of_file,
@@ -242,9 +246,9 @@ def _storage(
     return StorageFacts(
         local=local,
         depth=float(np.average(depth, weights=lasted_s)) if len(depth) else 1.0,
-        serial=None if found is None else (found.share, found.low, found.high),
+        serial=narrower(shown, probe.serial),
         limit_s=None if limit is None else limit.interval_s,
-        wait_share=_wait_share(calls),
+        wait_share=probe.wait_share if fitted is None else fitted,
         files=len(np.unique(tasks.file)),
         writes_here=_writes_here(recorded, _is_output(recorded, kinds)),
     )
@@ -258,11 +262,16 @@ def _is_output(recorded: _Recorded, kinds: Array) -> Array:
 
 def _writes_here(recorded: _Recorded, output: Array) -> float:
     """Return the share of the time in output calls that went to the mount which serves the input."""
-    calls, rows = recorded.calls, recorded.files.rows
+    calls = recorded.calls
     lasted_s = (calls.end_ns - calls.start_ns)[output] / 1e9
-    mounts = rows["mount_point"].astype(str).to_numpy()
-    here = mounts[calls.file[output]] == main_mount(recorded.files, rows["time_s"] * recorded.is_input)
+    mounts = recorded.files.rows["mount_point"].astype(str).to_numpy()
+    here = mounts[calls.file[output]] == _input_mount(recorded)
     return float(lasted_s @ here) / max(float(lasted_s.sum()), TINY_S)
+
+
+def _input_mount(recorded: _Recorded) -> str:
+    """Return the mount that most of the time in calls on input was spent on."""
+    return main_mount(recorded.files, recorded.files.rows["time_s"] * recorded.is_input)
 
 
 def _main_kind(kinds: object, seconds: object) -> str:

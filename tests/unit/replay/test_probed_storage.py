@@ -1,0 +1,59 @@
+"""What a probe of its storage says of a job that cannot tell by its own calls."""
+
+import pytest
+
+from tests.unit.findings.test_probed_storage import FULL, PIPE, WAITING, probe_of
+from tests.unit.replay.made_up_jobs import file_job
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import Readers
+from tfdarshan.replay.promise import promise
+from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.session import open_session
+from tfdarshan.storage_probe.session_probes import keep_probes
+
+
+def facts_with(logdir, storage=None, mount="/data"):
+    """Gives the facts of a loop that reads files of 100 kB one at a time, with a probe of such storage."""
+    session = file_job(logdir)
+    if storage is not None:
+        keep_probes(session, [probe_of(storage, mount)])
+    return facts_of(open_session(session.path))
+
+
+def test_one_reader_s_calls_leave_its_storage_open(tmp_path):
+    storage = facts_with(tmp_path).storage
+    assert storage.serial is None
+    assert storage.wait_share is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "serial", "wait_share"), [(WAITING, 0.0, 1.0), (FULL, 1.0, 1.0), (PIPE, 1.0, 0.02)]
+)
+def test_a_probe_tells_how_it_serves_requests_of_their_size(tmp_path, kind, serial, wait_share):
+    # WHEN
+    storage = facts_with(tmp_path, kind).storage
+
+    # THEN
+    assert storage.serial[0] == pytest.approx(serial, abs=0.05)
+    assert storage.serial[1] <= storage.serial[0] <= storage.serial[2]
+    assert storage.wait_share == pytest.approx(wait_share, abs=0.05)
+
+
+def test_a_probe_of_another_mount_tells_nothing(tmp_path):
+    assert facts_with(tmp_path, FULL, mount="/elsewhere").storage.serial is None
+
+
+def test_a_probe_narrows_what_more_readers_give(tmp_path):
+    # WHEN
+    open_one, waiting, full = (
+        promise(calibrated(facts_with(tmp_path / str(number), kind)), Readers(8))
+        for number, kind in enumerate((None, WAITING, FULL))
+    )
+
+    # THEN four files of 10 ms beside each other, and 20 ms of compute, take half of the 60 ms
+    assert waiting.expected == pytest.approx(2.0, rel=0.1)
+    assert waiting.low > open_one.low
+    assert waiting.high / waiting.low < open_one.high / open_one.low
+    # One behind the other they take as long as before; a limit that lends for a while stays possible.
+    assert full.expected < open_one.expected
+    assert full.high < waiting.high
