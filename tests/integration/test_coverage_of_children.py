@@ -4,6 +4,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.findings.diagnosis import diagnose
 
 SIZE = 1_005
 JOB = """
@@ -117,5 +118,11 @@ def test_more_than_the_kernel_counted_is_no_hundred_percent(coverage_of):
     assert coverage.seen(coverage.read) == "not known"
     text = " ".join(session.summary(verbose=True).split())
     assert "100.0 %" not in text
-    assert "Its count lacks processes that ended and that nobody waited for" in text
-    assert "nobody waited for" in session.summary()
+    assert (
+        "More was recorded than the kernel counted. Its count lacks processes that ended and that nobody "
+        "waited for, so what was not seen is not known."
+    ) in text
+    brief = " ".join(session.summary().split())
+    assert "not known: the kernel's count lacks processes that nobody waited for" in brief
+    (unseen,) = [unknown for unknown in diagnose(session).unknown if unknown.name == "low_coverage"]
+    assert unseen.why.endswith("the kernel's figures lack processes that nobody waited for")

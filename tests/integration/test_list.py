@@ -276,5 +276,5 @@ def test_links_to_runs_are_listed_and_what_is_not_followed_is_said(capsys, tmp_p
     # THEN
     said = capsys.readouterr()
     assert (code, f"chosen/{session.path.name}" in said.out) == (0, True)
-    above = f"tfdarshan: {tmp_path}/logs/above leads out of its run and is not followed: "
-    assert said.err == f"{above}list it by its own name.\n"
+    said_of_it = " leads out of its run and is not followed: list it by its own name.\n"
+    assert said.err == f"tfdarshan: {tmp_path}/logs/above{said_of_it}"

@@ -19,7 +19,7 @@ from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.reports.figures.theme import COMPUTE, WAIT, WRITE
+from tfdarshan.reports.figures.theme import BETTER, WAIT, WORSE, WRITE
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views import VIEWS
@@ -288,9 +288,9 @@ def test_a_comparison_says_what_is_better_and_what_is_worse(tmp_path):
     assert said["bytes read"] == ("same", "")
     (bars,) = chart(panels, "ratios")["data"]
     colours = dict(zip(bars["y"], bars["marker"]["color"], strict=True))
-    assert colours["time in reads"] == colours["read bandwidth"] == COMPUTE
-    assert colours["reads"] == WAIT
-    assert colours["thread time in calls"] not in (COMPUTE, WAIT)
+    assert colours["time in reads"] == colours["read bandwidth"] == BETTER
+    assert colours["reads"] == WORSE
+    assert colours["thread time in calls"] not in (BETTER, WORSE)
     hatched = dict(zip(bars["y"], bars["marker"]["pattern"]["shape"], strict=True))
     assert (hatched["reads"], hatched["read bandwidth"]) == ("/", "")
 

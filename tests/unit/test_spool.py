@@ -85,7 +85,8 @@ def test_ranks_of_a_host_share_the_cap(default_folders, free, ranks, capacity_mi
 def test_full_spool_folder_is_refused(default_folders, free):
     free.update({str(default_folders / "shm"): 3, str(default_folders / "tmp"): 5})
 
-    with pytest.raises(StorageError, match="has 5 MiB free and a session needs at least 16"):
+    said = r"has 5 MiB free and a session needs at least 16: .* spool_dir or TFDARSHAN_SPOOL_DIR"
+    with pytest.raises(StorageError, match=said):
         spool.make_spool(Options(), "s")
 
 
@@ -188,3 +189,18 @@ def test_a_system_without_a_folder_for_temporary_files_records_in_shared_memory(
 
     # WHEN / THEN
     assert spool.choose_folder(Options()) == default_folders / "shm"
+
+
+def test_each_bound_names_what_to_do(default_folders, free, monkeypatch):
+    # GIVEN a folder in memory that has more room, or less, than the control group leaves
+    folder = default_folders / "shm"
+    monkeypatch.setattr(spool_bound, "is_in_memory", lambda _folder: True)
+    left = MemoryLeft(800 * MIB, UNLIMITED, UNLIMITED)
+    monkeypatch.setattr(spool_bound, "memory_left", lambda: left)
+    for free_mib, cure in (
+        (4096, "raise its limit, or name a folder on a disk with --spool-dir"),
+        (20, "make room there, or name another with --spool-dir"),
+    ):
+        free[str(folder)] = free_mib
+        # WHEN / THEN
+        assert spool_bound.tightest_bound(folder, "--spool-dir").cure == cure

@@ -60,7 +60,8 @@ def test_the_verdict_gives_file_calls_the_part_of_the_wait_that_the_bar_gives(tm
     calls_part, decoding_part = (percent(parts[name], 0.006) for name in ("storage", "decoding"))
     assert parts["storage"] < 0.003 < parts["decoding"]
     assert (
-        f"{decoding_part} of that for decoding, {calls_part} for file calls: keep what is decoded" in sentence
+        f"{decoding_part} of that for decoding, {calls_part} for file calls: "
+        "keep what is decoded, store it smaller, or give the job more processors" in sentence
     )
 
 

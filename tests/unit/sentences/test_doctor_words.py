@@ -400,3 +400,10 @@ def test_two_counters_that_differ_are_a_failure(left, agree, monkeypatch):
     assert library == Check("libdarshan", True, "3.4.7, /lib/libdarshan.so (argument)")
     assert both.ok == agree
     assert both.finding.endswith("; please report this libdarshan.") != agree
+
+
+def test_a_trial_that_says_nothing_was_not_written() -> None:
+    assert trial_session._why([]) == "the session was not written"
+    assert trial_session._why(["tfdarshan: x was not written: full. What was recorded stays"]) == (
+        "x was not written: full"
+    )

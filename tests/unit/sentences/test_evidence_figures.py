@@ -58,7 +58,7 @@ def times_of_ranks(one: Made) -> pd.Series[float]:
 
 FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
     ("input_bound", "steps"): lambda one: len(one.found.steps),
-    ("input_bound", "step"): lambda one: one.step_s,
+    ("input_bound", "mean step"): lambda one: one.step_s,
     ("input_bound", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "compute, mean"): lambda one: one.step_s - float(one.waits_s.mean()),

@@ -18,7 +18,7 @@ MARKS = {
     "own_calls": "w",
     "compute": ".",
 }
-WIDEST_BAR = 60
+SHORTEST_BAR, WIDEST_BAR = 10, 60
 # A part that is shorter is not worth a place in the legend.
 LEAST_SHARE = 0.005
 
@@ -54,14 +54,17 @@ def step_bar(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     if whole_s <= 0 or diagnosis.step is None:
         return []
     head = f"A step: {length_words(diagnosis.step)} "
-    drawn = _marks(parts, max(min(paint.width - len(head) - 2, WIDEST_BAR), 10))
+    room = paint.width - len(head) - 2
+    if room < SHORTEST_BAR:
+        head, room = f"{head.strip()}\n  ", paint.width - 4
+    drawn = _marks(parts, min(room, WIDEST_BAR))
     legend = ", ".join(
         f"{MARKS[part.name]} {part.label} {percent(part.seconds, whole_s)}"
         for part in parts
         if part.seconds >= LEAST_SHARE * whole_s
     )
     of_what = "" if diagnosis.verdict.epochs is None else "all epochs together: "
-    return [f"{head}[{drawn}]", *wrap(of_what + legend, paint.width, "  ")]
+    return [*f"{head}[{drawn}]".splitlines(), *wrap(of_what + legend, paint.width, "  ")]
 
 
 def _marks(parts: tuple[StepPart, ...], width: int) -> str:
