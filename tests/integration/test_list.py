@@ -249,7 +249,7 @@ def test_it_fits_a_terminal(capsys, tmp_path, monkeypatch, width):
 
 def test_commands_of_a_list_differ_where_the_jobs_do(capsys, tmp_path):
     # GIVEN two jobs of one long command, whose last words differ
-    before = "/opt/venv/bin/python /work/train.py " + "--option value " * 20
+    before = "/opt/venv/bin/python /srv/train.py " + "--option value " * 20
     for place, seed in enumerate(("--seed 1", "--seed 2")):
         record(tmp_path / f"run{place}", 60, start_s=place * 100, command=before + seed)
 
@@ -259,7 +259,7 @@ def test_commands_of_a_list_differ_where_the_jobs_do(capsys, tmp_path):
     # THEN each has a line, with its beginning and its end
     jobs = sorted(line.strip() for line in lines if line.startswith("  python "))
     assert [job[-8:] for job in jobs] == ["--seed 1", "--seed 2"]
-    assert all(job.startswith("python /work/train.py --option") and " ... " in job for job in jobs)
+    assert all(job.startswith("python /srv/train.py --option") and " ... " in job for job in jobs)
     assert max(map(len, jobs)) <= 98
 
 
