@@ -187,7 +187,7 @@ docs: $(STAMPS)/extra-docs
 	@$(BIN)/mkdocs build --quiet --strict
 
 clean:
-	@rm -rf build dist *.egg-info tfdarshan/native/_core*.so tfdarshan/native/_probe*.so $(STAMPS)/core
+	@rm -rf build dist *.egg-info tfdarshan/native/*.so $(STAMPS)/core
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find csrc tensorboard_plugin tests tfdarshan tools workloads -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -60,12 +60,14 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 def core_sources() -> list[Path]:
     """Returns all C files but those of other extensions and of the other libraries alone."""
-    return sources_without("lmdb", "probe", "programs", "tf_data", "waiting")
+    return sources_without("lmdb", "probe", "programs", "replay", "tf_data", "waiting")
 
 
 def program_library_sources() -> list[Path]:
     """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without("lmdb", "probe", "python", "reader", "sums", "tensorflow", "tf_data", "waiting")
+    return sources_without(
+        "lmdb", "probe", "python", "reader", "replay", "sums", "tensorflow", "tf_data", "waiting"
+    )
 
 
 # What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.
@@ -94,3 +96,4 @@ def sources_without(*rooms: str) -> list[Path]:
 core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())
 probe = extension("tfdarshan.native._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))
 lmdb = extension("tfdarshan.native._lmdb", "lmdb/lmdb.h", list(CSRC.glob("lmdb/*.c")))
+replay = extension("tfdarshan.native._replay", "replay/replay.h", list(CSRC.glob("replay/*.c")))

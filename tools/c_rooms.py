@@ -30,6 +30,7 @@ ROOMS_BELOW = {
     "tensorflow": "base spool counters recorder reader attach",
     "sums": "",
     "lmdb": "",
+    "replay": "",
     "tf_data": "lmdb",
     "probe": "hooks",
     "programs": "base spool recorder mapping attach",

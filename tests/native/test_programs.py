@@ -96,6 +96,7 @@ HAZARDS = {
     "relro": {"plain": "", "sanitize": "", "thread": ""},
     "resource_limits": {"plain": "", "sanitize": ""},
     "signal_handler": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "simulated_jobs": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "slot_kinds": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "small_stack": {"plain": ""},
     "spool_damage": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfdarshan.errors import UnsupportedPlatformError
 
 if TYPE_CHECKING:
-    from tfdarshan.native import _core, _lmdb, _probe
+    from tfdarshan.native import _core, _lmdb, _probe, _replay
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
@@ -65,6 +65,13 @@ class Lmdb(NamedTuple):
     lib: _lmdb.Lib
 
 
+class Replay(NamedTuple):
+    """Those of the extension that simulates jobs."""
+
+    ffi: _replay.FFI
+    lib: _replay.Lib
+
+
 @lru_cache(maxsize=1)
 def core() -> Core:
     """Loads the extension at first use.
@@ -99,6 +106,17 @@ def lmdb() -> Lmdb:
     """
     extension = _load("_lmdb", "LMDB extension")
     return Lmdb(extension.ffi, extension.lib)
+
+
+@lru_cache(maxsize=1)
+def replay() -> Replay:
+    """Return the extension that simulates jobs, loaded at first use.
+
+    Raises:
+        UnsupportedPlatformError: The extension is missing or does not load.
+    """
+    extension = _load("_replay", "replay extension")
+    return Replay(extension.ffi, extension.lib)
 
 
 def _load(module: str, what: str) -> Any:

@@ -126,7 +126,7 @@ SETTINGS = (
     ),
     Setting("chain", "reads", 64, "of a chain of dependent reads, at most", JUDGED),
     Setting("parts", "parts", 24, "parts of a run whose waits are compared", TRIALS),
-    Setting("most_tasks", "tasks", 1200, "tasks that are simulated, of more a part", "0.1 s a simulation"),
+    Setting("most_tasks", "tasks", 1200, "tasks that are simulated, of more a part", "5 ms a simulation"),
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),
     Setting("saves", "B", 1 << 20, "a step that writes more saves a model", TRIALS),

@@ -1,4 +1,4 @@
-"""The same network event by event, with SimPy: what the vectorised one is held against. It shares no code."""
+"""The same network event by event, with SimPy: what the one in C is held against. It shares no code."""
 
 import simpy
 

@@ -1,4 +1,4 @@
-"""The vectorised network against SimPy's events, on jobs that nobody chose."""
+"""The network in C against SimPy's events, on jobs that nobody chose."""
 
 import numpy as np
 import pytest
