@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "base/process_identity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/kernel_io.h"
@@ -72,6 +74,15 @@ bool tfd_ignores_children(void)
     struct sigaction action;
     return !sigaction(SIGCHLD, NULL, &action) &&
            (action.sa_handler == SIG_IGN || action.sa_flags & SA_NOCLDWAIT);
+}
+
+bool tfd_has_children(void)
+{
+    siginfo_t none;
+    int saved_errno = errno;
+    bool has = !waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT);
+    errno = saved_errno;
+    return has;
 }
 
 uint64_t tfd_own_pid_namespace(void)

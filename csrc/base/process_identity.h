@@ -14,6 +14,8 @@ int32_t tfd_process_parent(int32_t pid);
 bool tfd_is_orphan_of(int32_t ancestor);
 /* The kernel itself clears away children of this process as they end, and adds what they moved to nobody's figures. */
 bool tfd_ignores_children(void);
+/* This process has children that it has not waited for. */
+bool tfd_has_children(void);
 /* Inode of /proc/self/ns/pid: in another one a number means another process, or none. 0: not known. */
 uint64_t tfd_own_pid_namespace(void);
 /* False also where that is not known. */

@@ -23,6 +23,7 @@
 #include "recorder/thread_chunks.h"
 #include "spool/session_room.h"
 #include "spool/spool_file.h"
+#include "spool/started_program.h"
 #include "spool/stop_request.h"
 #include "spool/unseen_program.h"
 #include "tfdarshan.h"
@@ -167,8 +168,16 @@ void tfd_recording_tell_missed_opens(struct tfd_spool_header *header)
     atomic_fetch_add(&header->missed_opens, tfd_missed_opens_take(&header->kernel_start));
 }
 
+/* What children move that are left, or that the kernel clears away, is in no figure of their parents. */
+static void tell_children_left(bool any)
+{
+    if (tfd_session.active && tfd_session.follow_children && (any || tfd_ignores_children()))
+        tfd_note_children_left(tfd_session.directory);
+}
+
 void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header)
 {
+    tell_children_left(false);
     tfd_recording_tell_missed_opens(header);
     tell_who_waits(header);
     header->kernel_stop = tfd_kernel_io_now();
@@ -196,6 +205,7 @@ void tfd_abandon(void)
  * threads); a reader takes the later of this time and the last event. */
 void tfd_before_exit(void)
 {
+    tell_children_left(tfd_has_children()); /* also of a child that made no call; one of vfork has none */
     if (!atomic_load(&tfd_shared->generation) || !tfd_session.active || !tfd_attach_trylock())
         return;
     if (tfd_session.active && tfd_session.pid == getpid()) {

@@ -15,6 +15,7 @@
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
 #include "recorder/session.h"
+#include "spool/started_program.h"
 #include "wrappers/program_environment.h"
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"
@@ -43,16 +44,69 @@ static bool changes_environment(void)
     return is_offered() && (tfd_environment_library() || tfd_environment_lacks_offer());
 }
 
+/* Of a descriptor, the file that it is of. */
+static const char *file_of(const char *path, char opened[PATH_MAX])
+{
+    ssize_t length =
+        strncmp(path, DESCRIPTORS, strlen(DESCRIPTORS)) ? 0 : readlink(path, opened, PATH_MAX - 1);
+    if (length <= 0)
+        return path;
+    opened[length] = '\0';
+    return opened;
+}
+
 static void note_unseen(enum tfd_program why, const char *path)
 {
     const char *folder = tfd_environment_offered_folder();
     char opened[PATH_MAX];
-    ssize_t length =
-        strncmp(path, DESCRIPTORS, strlen(DESCRIPTORS)) ? 0 : readlink(path, opened, sizeof opened - 1);
-    if (length > 0)
-        opened[length] = '\0';
     if (folder)
-        tfd_note_unseen_program(folder, why, length > 0 ? opened : path);
+        tfd_note_unseen_program(folder, why, file_of(path, opened));
+}
+
+/* Returns the folder in which the note is to be taken back if the program cannot be started; NULL: none was made. */
+static const char *note_becomes(int dirfd, const char *path)
+{
+    const char *folder = path && is_offered() ? tfd_environment_offered_folder() : NULL;
+    char opened[PATH_MAX];
+    int saved_errno = errno;
+    if (folder && faccessat(dirfd, path, X_OK, AT_EACCESS))
+        folder = NULL;
+    if (folder)
+        tfd_note_becomes(folder, file_of(path, opened));
+    errno = saved_errno;
+    return folder;
+}
+
+static const char *note_becomes_named(const char *name)
+{
+    char path[PATH_MAX];
+    if (!name || strchr(name, '/'))
+        return note_becomes(AT_FDCWD, name);
+    bool found = is_offered() && tfd_program_find(name, path, sizeof path);
+    return found ? note_becomes(AT_FDCWD, path) : NULL;
+}
+
+static const char *note_becomes_descriptor(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, DESCRIPTORS "%d", fd);
+    return note_becomes(AT_FDCWD, path);
+}
+
+/* Where exec returns, the program was not started. */
+static int not_started(const char *noted_in, int status)
+{
+    if (noted_in)
+        tfd_note_settled(noted_in);
+    return status;
+}
+
+static int spawned(int status, const pid_t *pid, const char *path, int64_t at)
+{
+    const char *folder = !status && is_offered() ? tfd_environment_offered_folder() : NULL;
+    if (folder)
+        tfd_note_spawned(folder, *pid, at, path);
+    return status;
 }
 
 /* The library for a program; NULL: it takes none. */
@@ -112,48 +166,55 @@ static struct tfd_program_start start_of_descriptor(int fd, char *const environm
 int tfd_wrap_execve(const char *path, char *const arguments[], char *const environment[])
 {
     struct tfd_program_start start = start_of_path(path, environment);
-    return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environment));
+    const char *noted = note_becomes(AT_FDCWD, path);
+    return not_started(noted, TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environment)));
 }
 
 int tfd_wrap_execvpe(const char *file, char *const arguments[], char *const environment[])
 {
     struct tfd_program_start start = start_of_name(file, environment);
-    return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environment));
+    const char *noted = note_becomes_named(file);
+    return not_started(noted, TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environment)));
 }
 
 int tfd_wrap_execv(const char *path, char *const arguments[])
 {
+    const char *noted = note_becomes(AT_FDCWD, path);
     if (!changes_environment()) {
         note_other_user(AT_FDCWD, path);
-        return TFD_NEXT(execv)(path, arguments);
+        return not_started(noted, TFD_NEXT(execv)(path, arguments));
     }
     struct tfd_program_start start = start_of_path(path, environ);
-    return TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environ));
+    return not_started(noted, TFD_NEXT(execve)(path, arguments, ENVIRONMENT_FOR(start, environ)));
 }
 
 int tfd_wrap_execvp(const char *file, char *const arguments[])
 {
+    const char *noted = note_becomes_named(file);
     if (!changes_environment()) {
         note_other_user(AT_FDCWD, file);
-        return TFD_NEXT(execvp)(file, arguments);
+        return not_started(noted, TFD_NEXT(execvp)(file, arguments));
     }
     struct tfd_program_start start = start_of_name(file, environ);
-    return TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environ));
+    return not_started(noted, TFD_NEXT(execvpe)(file, arguments, ENVIRONMENT_FOR(start, environ)));
 }
 
 int tfd_wrap_fexecve(int fd, char *const arguments[], char *const environment[])
 {
     struct tfd_program_start start = start_of_descriptor(fd, environment);
-    return TFD_NEXT(fexecve)(fd, arguments, ENVIRONMENT_FOR(start, environment));
+    const char *noted = note_becomes_descriptor(fd);
+    return not_started(noted, TFD_NEXT(fexecve)(fd, arguments, ENVIRONMENT_FOR(start, environment)));
 }
 
 int tfd_wrap_execveat(int dirfd, const char *path, char *const arguments[], char *const environment[],
                       int flags)
 {
-    struct tfd_program_start start = path && !*path && flags & AT_EMPTY_PATH
-                                         ? start_of_descriptor(dirfd, environment)
-                                         : start_of(dirfd, path, environment);
-    return TFD_NEXT(execveat)(dirfd, path, arguments, ENVIRONMENT_FOR(start, environment), flags);
+    bool by_descriptor = path && !*path && flags & AT_EMPTY_PATH;
+    struct tfd_program_start start =
+        by_descriptor ? start_of_descriptor(dirfd, environment) : start_of(dirfd, path, environment);
+    const char *noted = by_descriptor ? note_becomes_descriptor(dirfd) : note_becomes(dirfd, path);
+    return not_started(
+        noted, TFD_NEXT(execveat)(dirfd, path, arguments, ENVIRONMENT_FOR(start, environment), flags));
 }
 
 /* How many arguments a list has; the list ends behind NULL. */
@@ -225,8 +286,11 @@ int tfd_wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_ac
                          char *const environment[])
 {
     struct tfd_program_start start = start_of_spawned(path, actions, environment);
-    return TFD_NEXT(posix_spawn)(pid, path, actions, attributes, arguments,
-                                 ENVIRONMENT_FOR(start, environment));
+    pid_t own, *started = pid ? pid : &own;
+    int64_t at = tfd_note_time();
+    int status = TFD_NEXT(posix_spawn)(started, path, actions, attributes, arguments,
+                                       ENVIRONMENT_FOR(start, environment));
+    return spawned(status, started, path, at);
 }
 
 int tfd_wrap_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -235,6 +299,9 @@ int tfd_wrap_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_a
 {
     struct tfd_program_start start = file && strchr(file, '/') ? start_of_spawned(file, actions, environment)
                                                                : start_of_name(file, environment);
-    return TFD_NEXT(posix_spawnp)(pid, file, actions, attributes, arguments,
-                                  ENVIRONMENT_FOR(start, environment));
+    pid_t own, *started = pid ? pid : &own;
+    int64_t at = tfd_note_time();
+    int status = TFD_NEXT(posix_spawnp)(started, file, actions, attributes, arguments,
+                                        ENVIRONMENT_FOR(start, environment));
+    return spawned(status, started, file, at);
 }

@@ -12,6 +12,7 @@
 #include "base/preload_list.h"
 #include "hooks/hook_table.h"
 #include "recorder/session.h"
+#include "spool/started_program.h"
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"
 
@@ -73,6 +74,14 @@ static char *recorded_command(const char *command)
     return made;
 }
 
+/* With the library the shell is recorded, or it is noted why not. */
+static void note_shell(const char *command)
+{
+    bool offered = command && tfd_environment_offered() && tfd_is_recording_or_about_to();
+    if (offered && !tfd_environment_library())
+        tfd_note_shell(tfd_environment_offered_folder(), SHELL);
+}
+
 static void forget_command(char *made)
 {
     int saved_errno = errno;
@@ -83,6 +92,7 @@ static void forget_command(char *made)
 int tfd_wrap_system(const char *command)
 {
     char *made = recorded_command(command);
+    note_shell(command);
     int status = TFD_NEXT(system)(made ? made : command);
     forget_command(made);
     return status;
@@ -91,6 +101,7 @@ int tfd_wrap_system(const char *command)
 FILE *tfd_wrap_popen(const char *command, const char *mode)
 {
     char *made = recorded_command(command);
+    note_shell(command);
     FILE *stream = TFD_NEXT(popen)(made ? made : command, mode);
     forget_command(made);
     return stream;

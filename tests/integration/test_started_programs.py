@@ -370,7 +370,7 @@ def test_programs_are_not_recorded_unless_asked_for(tmp_path):
 
     session = tfdarshan.open_session(tmp_path / "logs")
     assert not session.files["path"].str.startswith(str(data)).any()
-    assert "programs" not in session.meta[0]
+    assert session.meta[0]["programs"]["not_recorded"] == {"cat": 1}
 
 
 def test_programs_need_children_to_be_followed(tmp_path):

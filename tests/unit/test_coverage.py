@@ -166,3 +166,12 @@ def test_nearly_all_of_a_bound_is_at_most_all():
     lost = meta(0, counted="own", valid=False, pid=2, parent_pid=1)
     coverage = measure_coverage([meta(100_000), lost], totals(99_999, 0))
     assert coverage.seen(coverage.read) == "at most 100.0 %"
+
+
+def test_programs_that_nobody_waited_for_make_a_share_a_bound():
+    # GIVEN a job of which all is seen that the kernel counted, and a program that it may not have counted
+    owner = meta(1000) | {"programs": {"not_recorded": {"cp": 1}, "not_waited_for": 1}}
+
+    coverage = measure_coverage([owner], totals(1000))
+
+    assert coverage.seen(coverage.read) == "at most 100.0 %"

@@ -22,6 +22,11 @@ from tfdarshan.analysis.counter_groups import BYTES_READ, BYTES_WRITTEN
 from tfdarshan.analysis.file_totals import FileTotals
 from tfdarshan.analysis.mapped_reads import MappedReads
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
+from tfdarshan.analysis.unrecorded_programs import (
+    NONE_UNRECORDED,
+    UnrecordedPrograms,
+    unrecorded_programs,
+)
 from tfdarshan.units import percent, percent_at_most
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
@@ -64,7 +69,8 @@ class Coverage:
     """Both directions. No known figure counts the bytes of `processes_left_out`: `unseen` is the least.
 
     `programs` is in the tables, and findings leave it out. If `incomplete`, the kernel's figures lack
-    processes that they were taken to hold: they say nothing of what was not seen.
+    processes that they were taken to hold: they say nothing of what was not seen. `unrecorded` programs may
+    have moved what was not seen.
     """
 
     read: Direction
@@ -72,14 +78,19 @@ class Coverage:
     processes_left_out: int
     programs: ProgramCalls = NO_PROGRAMS
     incomplete: bool = False
+    unrecorded: UnrecordedPrograms = NONE_UNRECORDED
+
+    def is_bound(self, direction: Direction) -> bool:
+        """Return whether more may be missing of a direction than is known, so that its share is a bound."""
+        return bool(self.unrecorded.not_waited_for or (self.processes_left_out and direction.unseen))
 
     def seen(self, direction: Direction) -> str:
         """Word the share of a direction's bytes that was seen, of those that the kernel counted, if any."""
         if self.incomplete:
             return "not known"
         kernel = direction.kernel or 0
-        bounded = self.processes_left_out and direction.unseen
-        return (percent_at_most if bounded else percent)(min(direction.accounted, kernel), kernel)
+        worded = percent_at_most if self.is_bound(direction) else percent
+        return worded(min(direction.accounted, kernel), kernel)
 
 
 def measure_coverage(
@@ -107,6 +118,7 @@ def measure_coverage(
         len(left_out),
         files.programs,
         presumed and any(_is_more_than_all(direction) for direction in (read, written)),
+        unrecorded_programs(metas),
     )
 
 

@@ -40,7 +40,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             continue
         much = missing >= max(MUCH_BYTES, direction.accounted)
         if much or _matters(measures, missing, direction.in_tables, taken_s):
-            bounded = coverage.processes_left_out > 0
+            bounded = coverage.processes_left_out > 0 or coverage.unrecorded.not_waited_for > 0
             return _finding(name, missing, whole, mapped, _cure(measures, mapped), bounded=bounded)
     return None
 
@@ -53,6 +53,11 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
 
 
 def _cure(measures: Measures, mapped: float) -> Cure:
+    names = measures.summary.coverage.unrecorded.words
+    if not mapped and names and measures.shown_path is None:
+        return Cure(
+            f"Record the programs that the job starts: {names}.", measures.recorded.line(programs=True)
+        )
     if not mapped:
         return Cure(
             "Record the processes that do the I/O: `tfdarshan doctor` says whether Python that is started "

@@ -242,6 +242,14 @@ class ChildrenShape(Struct, frozen=True):
     silent_io: dict[str, Integer] = {}
 
 
+class ProgramsShape(Struct, frozen=True):
+    """What became of the programs that the job started."""
+
+    not_recorded: dict[str, Count] = {}
+    not_waited_for: Count = 0
+    list_full: bool = False
+
+
 class MachineShape(Struct, frozen=True):
     """What the job may use of the machine, and the processor time it took."""
 
@@ -455,6 +463,7 @@ class MetaShape(Struct, frozen=True):
     bounds: list[str] = []
     session_notes: list[str] = []
     children: ChildrenShape | None = None
+    programs: ProgramsShape | None = None
     tensorflow: TensorflowShape | None = None
     steps: StepsShape | None = None
     pipelines: PipelinesShape | None = None

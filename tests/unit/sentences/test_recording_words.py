@@ -23,7 +23,7 @@ from tfdarshan.recording.engine import Engine, builtin
 from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
-from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms, read_unseen
+from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms
 from tfdarshan.recording.writing.writer import _bounds_reached, _skipped
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import MARKER as MARKER_NAME
@@ -333,7 +333,7 @@ def test_a_program_that_was_not_recorded_says_why(letter, tmp_path):
         f"2 processes that the job started could not be recorded: /bin/a ({REASONS[letter]}, 2 times)"
     )
     assert UNSEEN_HEAD == "processes that are not recorded\n"
-    assert not read_unseen(tmp_path / "none")
+    assert not StartedPrograms(tmp_path / "none").sentences()
     assert REASONS["p"] == "run with other privileges"
     assert REASONS["g"] == "started where tfdarshan's library cannot be reached"
 

@@ -88,6 +88,11 @@ def unread_by_children(found: Raw) -> list[str]:
     ]  # fmt: skip
 
 
+def read_once(folder):
+    """A session of which the kernel's figures are known."""
+    return partly_cached(folder, MB)
+
+
 VERIFIED = {"counters": 65, "files": 1, "differences": []}
 UNCOUNTED = {"counted": "none", "valid": False}
 COUNTED = {"counted": "own", "rchar": MB, "read_bytes": MB}
@@ -114,6 +119,11 @@ ROWS = {
         lambda _: "The comparison leaves out what processes did before they joined the session, as they "
         f"started or earlier ({exact_bytes(5 * MB)} read, {exact_bytes(70)} written).",
         partial(with_children, kernels=[WAITED_FOR]),
+    ),
+    "programs that were not recorded": Row(
+        "Programs that were not recorded: cp. Record them with `--programs`.",
+        changed(read_once, programs={"not_recorded": {"cp": 1}, "not_waited_for": 1}),
+        lambda _: "The kernel's count may lack 1 program that the job had not waited for.", read_once,
     ),
     "silent children": Row(
         "2 more children made no calls", changed(POOR, children={"silent": 2}), lambda _: "1 process", POOR,

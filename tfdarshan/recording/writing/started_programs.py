@@ -1,4 +1,4 @@
-"""Which programs without Python a job started, and which processes of it could not be recorded."""
+"""Which programs a job started: those that were recorded, those that were not or could not be."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.native.process_identity import ProcessIdentity
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
+from tfdarshan.recording.writing.program_notes import SHELL, Note, not_recorded, not_waited_for, parse_notes
 from tfdarshan.units import plural
 
 # By the letter that csrc/spool/unseen_program.h gives each.
@@ -24,23 +26,55 @@ REASONS = {
     "j": "could not begin its recording",
 }
 MOST_NAMED = 4
+# A list of more bytes may have had no room for another line: csrc/spool/program_list.c.
+FULL_BYTES = (256 << 10) - 600
 
 
 class StartedPrograms:
     """Gathers what became of the programs of one session.
 
-    Attributes:
-        noted_bytes: What the session's processes wrote into that list: the kernel counts it as the job's.
-
     Args:
-        spool_directory: Where the list of the processes is that could not be recorded.
+        spool_directory: Where the list of programs is.
+        owner: The number of the session's owner.
     """
 
-    def __init__(self, spool_directory: Path) -> None:
+    def __init__(self, spool_directory: Path, owner: int = 0) -> None:
+        lines = _lines(spool_directory / UNSEEN)
         self._recorded: Counter[str] = Counter()
-        self._unseen = read_unseen(spool_directory / UNSEEN)
-        self.noted_bytes = _noted_bytes(spool_directory / UNSEEN)
+        self._unseen = _unseen(lines)
+        self._notes = parse_notes(lines)
+        self._noted_bytes = _noted_bytes(spool_directory / UNSEEN)
+        self._began_ns: dict[int, int] = {owner: 0}
+        self._joined: list[tuple[int, int]] = []
         self._other_user = 0
+
+    def saw(self, identity: ProcessIdentity) -> None:
+        """Take a process that has a spool, whether or not it recorded anything."""
+        begun_ns = identity.start_realtime_ns
+        self._began_ns[identity.pid] = min(self._began_ns.get(identity.pid, begun_ns), begun_ns)
+        if identity.joined:
+            self._joined.append((identity.pid, begun_ns))
+
+    @property
+    def not_recorded(self) -> list[Note]:
+        """Those that were started and have no spool."""
+        return not_recorded(self._notes, self._joined)
+
+    @property
+    def not_waited_for(self) -> list[Note]:
+        """Those of them that the kernel's figures of the job may lack."""
+        return not_waited_for(self.not_recorded, self._notes, self._began_ns)
+
+    @property
+    def noted_bytes(self) -> int:
+        """Bytes that processes wrote into that list and the kernel counts as the recorded job's."""
+        apart = set(self.not_waited_for)
+        others = (note for note in self._notes if note in apart or note.by_parent or self._is_earlier(note))
+        return self._noted_bytes - sum(note.size_bytes for note in others)
+
+    def _is_earlier(self, note: Note) -> bool:
+        """Return whether a process noted it before it was recorded, when the kernel's figures are known."""
+        return note.at_ns < self._began_ns.get(note.pid, 0)
 
     def add(self, command: str) -> None:
         """Counts one that was recorded, by its command line."""
@@ -56,7 +90,19 @@ class StartedPrograms:
             {"program": program, "why": why, "starts": starts}
             for (program, why), starts in sorted(self._unseen.items())
         ]
-        return {"recorded": dict(sorted(self._recorded.items())), "unseen": unseen}
+        left = {"not_waited_for": len(self.not_waited_for)}
+        return {"recorded": dict(sorted(self._recorded.items())), "unseen": unseen, **left}
+
+    def block_of_others(self) -> dict[str, Any]:
+        """Return the same of those that were not recorded; empty if there are none."""
+        others = Counter(map(_name, self.not_recorded))
+        if not others:
+            return {}
+        return {
+            "not_recorded": dict(sorted(others.items())),
+            "not_waited_for": len(self.not_waited_for),
+            "list_full": self._noted_bytes > FULL_BYTES,
+        }
 
     def sentences(self) -> list[str]:
         """Says of those that could not be recorded which they are, or how many."""
@@ -70,17 +116,23 @@ class StartedPrograms:
         return said
 
 
-def read_unseen(path: Path) -> Counter[tuple[str, str]]:
-    """Gives how many processes could not be recorded, by the path of their program and the reason.
-
-    Args:
-        path: The list; one that is not there is empty, and lines that say nothing are left out.
-    """
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a list of programs; one that is not there is empty."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        return path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError:
-        return Counter()
+        return []
+
+
+def _unseen(lines: Iterable[str]) -> Counter[tuple[str, str]]:
+    """Return how many processes could not be recorded, by the path of their program and the reason."""
     return Counter((line[2:], REASONS[line[0]]) for line in lines if line[1:2] == " " and line[0] in REASONS)
+
+
+def _name(note: Note) -> str:
+    """Return what a program is called: the name of its file."""
+    name = Path(note.path).name or note.path
+    return f"{name} of system() or popen()" if note.letter == SHELL else name
 
 
 def _noted_bytes(path: Path) -> int:

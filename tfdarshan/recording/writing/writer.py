@@ -9,7 +9,7 @@ import dataclasses
 import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -100,8 +100,11 @@ def write_session(
         marker = _with_clock(marker, reader.info())
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         unmet = UnmetPatterns(marker.options)
-        programs = StartedPrograms(spool_directory)
+        programs = StartedPrograms(spool_directory, marker.pid)
         known = _known_children(others, names or {})
+        for child in known:
+            if child.identity is not None:
+                programs.saw(child.identity)
         written = _write_children(directory, marker, known, unmet, programs)
         unmet.saw(reader)
         said = unmet.sentence()
@@ -113,6 +116,8 @@ def write_session(
         entries: dict[str, Any] = {"children": children, "unmet_patterns": unmet.by_option()}
         if marker.options.get("programs"):
             entries["programs"] = programs.block()
+        elif not_recorded := programs.block_of_others():
+            entries["programs"] = not_recorded
         entries |= extra or {}
         about = _about(process_identity(owner), Role(MAIN))
         write_process(directory, marker, reader, entries, darshan, about=about)
@@ -151,7 +156,8 @@ def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child
         try:
             identities.append((spool, process_identity(spool)))
         except SessionDataError:
-            unreadable.append(_Child(spool, is_blank=is_blank(spool)))
+            with suppress(FileNotFoundError):  # of a process that found the session over, and has removed it
+                unreadable.append(_Child(spool, is_blank=is_blank(spool)))
     identities.sort(key=lambda found: _order(found[1]))
     roles = roles_of([_known(identity, names) for _, identity in identities])
     return [*unreadable, *(_Child(*found, role) for found, role in zip(identities, roles, strict=True))]

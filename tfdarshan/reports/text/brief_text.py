@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfdarshan.analysis.coverage import Coverage
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
@@ -229,7 +230,14 @@ def _seen(data: SummaryData) -> str:
         for name, direction in (("read", coverage.read), ("written", coverage.written))
         if direction.kernel
     ]
-    return f"{' and '.join(said)}, by the kernel's count" if said else ""
+    return f"{' and '.join(said)}, by the kernel's count{_not_recorded(coverage)}" if said else ""
+
+
+def _not_recorded(coverage: Coverage) -> str:
+    """Name the programs that the bytes not seen may be of; "" if there are none."""
+    unrecorded = coverage.unrecorded
+    missing = unrecorded.not_waited_for or coverage.read.unseen or coverage.written.unseen
+    return f". Not recorded: {unrecorded.words} (see `--programs`)" if unrecorded.starts and missing else ""
 
 
 def _slowest(data: SummaryData, most: int, paint: Paint) -> list[str]:

@@ -393,6 +393,8 @@ def _coverage(coverage: Coverage, width: int) -> list[str]:
     both = coverage.read, coverage.written
     if any(_is_worth_saying(direction.earlier, direction) for direction in both):
         lines += wrap(_earlier(coverage), width, "  ")
+    for said in coverage.unrecorded.sentences:
+        lines += wrap(printable(said), width, "  ")
     if coverage.programs.made:
         lines += wrap(coverage.programs.sentence, width, "  ")
     missed = any(_is_worth_saying(direction.unseen, direction) for direction in both)

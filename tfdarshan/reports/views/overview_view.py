@@ -200,6 +200,7 @@ def _shares(source: Source) -> list[Panel]:
         )
         if left_out:
             note += f". {UNCOUNTED.format(processes=plural(left_out, 'process', 'processes'))}"
+        note = " ".join([note if note.endswith(".") else f"{note}.", *coverage.unrecorded.sentences])
         title = "Coverage: what was seen of what the kernel charged"
         panels.append(Chart("coverage", title, shares_figure(bars), note, half=True))
     split = storage_share(coverage)

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.analysis.coverage import Coverage
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.file_totals import FileEntry
 from tfdarshan.analysis.process_list import ProcessEntry
@@ -99,8 +100,16 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
                 dataclasses.replace(one, path=redaction.path(one.path)) for one in data.mapped.slowest
             ),
         ),
+        coverage=_redacted_coverage(data.coverage),
         ranks=None if data.ranks is None else without_names(data.ranks, redaction.folder),
     )
+
+
+def _redacted_coverage(coverage: Coverage) -> Coverage:
+    """Return what was seen without the names of programs that were not recorded."""
+    starts = sum(coverage.unrecorded.starts.values())
+    unrecorded = dataclasses.replace(coverage.unrecorded, starts={HIDDEN: starts} if starts else {})
+    return dataclasses.replace(coverage, unrecorded=unrecorded)
 
 
 def _redacted_process(entry: ProcessEntry) -> ProcessEntry:
