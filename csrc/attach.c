@@ -462,6 +462,7 @@ static int stop(struct tfd_attach_report *report)
     if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");
+    tfd_kernel_io_own(&spool->header->kernel_stop); /* to put slots back, mappings were read */
     tfd_fold_finish(spool);
     tfd_spool_unmap(spool);
     return 0;

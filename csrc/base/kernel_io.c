@@ -49,6 +49,13 @@ static bool field(const char *text, const char *name, int64_t *value)
     return found;
 }
 
+void tfd_kernel_io_own(struct tfd_kernel_io *io)
+{
+    struct tfd_own_io *own = atomic_load(&excluded);
+    io->own_rchar = atomic_load(&own->read);
+    io->own_wchar = atomic_load(&own->written);
+}
+
 /* Format: proc(5), /proc/pid/io. "write_bytes: " also ends "cancelled_write_bytes: ", which comes later. */
 struct tfd_kernel_io tfd_kernel_io_now(void)
 {

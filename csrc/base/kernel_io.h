@@ -18,6 +18,8 @@ struct tfd_own_io {
 };
 
 struct tfd_kernel_io tfd_kernel_io_now(void);
+/* Looks again at what the recorder itself has moved, which may be more by now. */
+void tfd_kernel_io_own(struct tfd_kernel_io *io);
 void tfd_kernel_io_exclude(int64_t bytes_read);
 void tfd_kernel_io_exclude_written(int64_t bytes_written);
 /* In a child of fork, for which the kernel counts from 0. */

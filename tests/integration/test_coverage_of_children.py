@@ -38,6 +38,8 @@ with tfdarshan.profile("logs"):
         exec(READ)
     elif KIND == "_exit":
         wait(child(lambda: os._exit(0)))
+    elif KIND == "sys.exit":
+        wait(child(sys.exit))
     elif KIND == "killed":
         wait(child(killed))
     elif KIND == "silent":
@@ -80,7 +82,8 @@ def coverage_of(run_python, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", ["the owner", "_exit", "killed", "silent", "program", "double fork", "SIGCHLD ignored"]
+    "kind",
+    ["the owner", "_exit", "sys.exit", "killed", "silent", "program", "double fork", "SIGCHLD ignored"],
 )
 def test_all_that_the_kernel_counted_was_seen(coverage_of, kind):
     # WHEN
