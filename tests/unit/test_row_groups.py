@@ -1,8 +1,11 @@
 """How tables are laid out, and that columns of one number come back without being read."""
 
+import io
 import json
 import os
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow
 import pyarrow._parquet
@@ -15,6 +18,7 @@ from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.opened_table import opened_table
 from tfdarshan.sessions.process_data import ProcessData
 
 
@@ -162,14 +166,51 @@ def test_tables_are_read_with_what_every_pyarrow_has(tmp_path, monkeypatch):
     # GIVEN a pyarrow whose own files tell no descriptor, as before version 25
     (process,) = write_session(tmp_path, job_of([(0, 5, 0, "pread", 0, 1)], ["/a"], [7])).processes
 
-    class OldFile(pyarrow.NativeFile):
+    class OldFile(pyarrow.OSFile):
         def fileno(self):
             raise AttributeError("'pyarrow.lib.OSFile' object has no attribute 'handle'")
 
-    monkeypatch.setattr(pyarrow, "OSFile", lambda *_: OldFile())
+    monkeypatch.setattr(pyarrow, "OSFile", OldFile)
 
     # THEN
     assert process.table("files", ["path"])["path"].to_pylist() == ["/a"]
+
+
+class WatchedFile(io.FileIO):
+    """A file that tells which threads read it."""
+
+    readers: ClassVar[set[int]] = set()
+
+    def readinto(self, *arguments):
+        self.readers.add(threading.get_ident())
+        return super().readinto(*arguments)
+
+    def read(self, *arguments):
+        self.readers.add(threading.get_ident())
+        return super().read(*arguments)
+
+
+@pytest.mark.parametrize("table", ["files", "events"])
+def test_no_thread_of_arrows_holds_what_is_pythons(tmp_path, monkeypatch, table):
+    # GIVEN files that tell who reads them: whoever has one as Python ends would end the process
+    (process,) = write_session(tmp_path, job_of([(0, 5, 0, "pread", 0, 1)], ["/a"], [7])).processes
+    monkeypatch.setattr(WatchedFile, "readers", set())
+    monkeypatch.setattr(Path, "open", lambda path, *_: WatchedFile(path))
+
+    # WHEN
+    process.table(table, ["file"])
+
+    # THEN
+    assert WatchedFile.readers <= {threading.get_ident()}
+
+
+def test_a_path_that_is_no_text_is_read(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.parquet")
+    with path.open("wb") as file:
+        pq.write_table(pyarrow.table({"a": [1]}), file)
+
+    with opened_table(path) as table:
+        assert table.read().to_pydict() == {"a": [1]}
 
 
 def test_programs_that_start_meanwhile_inherit_no_table(tmp_path):

@@ -25,6 +25,7 @@ from tfdarshan.durable.user_folders import cache_folder
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.fleet.job_columns import ARROW_SCHEMA, CATALOGUE_VERSION
 from tfdarshan.fleet.job_row import Row
+from tfdarshan.sessions.opened_table import native_file
 
 VERSION_KEY = b"tfdarshan.catalogue_version"
 PART = "part-*.parquet"
@@ -159,7 +160,8 @@ class CatalogueFolder:
 
 def _read_part(part: Path) -> Any:
     """Reads a part; None if it is of an older version."""
-    table = pq.read_table(pa.BufferReader(part.read_bytes()))
+    with native_file(part) as source:
+        table = pq.read_table(source)
     said = (table.schema.metadata or {}).get(VERSION_KEY, b"0")
     version = int(said) if said.isdigit() else 0
     if version > CATALOGUE_VERSION:

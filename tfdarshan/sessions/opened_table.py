@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+DESCRIPTORS = "/proc/self/fd"
+
+
+@contextmanager
+def native_file(path: Path) -> Iterator[Any]:
+    """Yield a file for Arrow that is none of Python's.
+
+    A thread of Arrow's may hold the last reference to a file of Python's while the interpreter ends, which
+    ends the process with "terminate called without an active exception". Arrow takes a path that is text for
+    UTF-8, and leaves the file to be inherited by the programs that a job starts: it is given the name of a
+    descriptor, and the flag is set once it has opened that.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    import pyarrow as pa
+
+    with path.open("rb") as opened:
+        likely = os.dup(opened.fileno())
+        os.close(likely)
+        source = pa.OSFile(f"{DESCRIPTORS}/{opened.fileno()}")
+        _keep_from_programs(opened.fileno(), likely)
+    with source:
+        yield source
+
+
+def _keep_from_programs(opened: int, likely: int) -> None:
+    """Let no program inherit the other descriptor of a file, `likely` if no thread opened one meanwhile."""
+    about = os.fstat(opened)
+
+    def is_of_it(number: int) -> bool:
+        try:
+            return number != opened and os.path.samestat(os.fstat(number), about)
+        except OSError:
+            return False
+
+    there = (int(entry.name) for entry in Path(DESCRIPTORS).iterdir())
+    for number in [likely] if is_of_it(likely) else [number for number in there if is_of_it(number)]:
+        os.set_inheritable(number, False)
+
 
 @contextmanager
 def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
     """Opens a table.
-
-    Python opens the file, not Arrow: Arrow takes a path that is text for UTF-8, and leaves the file to be
-    inherited by the programs that a job starts meanwhile.
 
     Args:
         path: The file.
@@ -21,7 +62,7 @@ def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
     """
     import pyarrow.parquet as pq
 
-    with path.open("rb") as source, pq.ParquetFile(source, metadata=metadata) as file:
+    with native_file(path) as source, pq.ParquetFile(source, metadata=metadata) as file:
         yield file
 
 
