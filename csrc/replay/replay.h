@@ -21,6 +21,7 @@ struct tfd_replay_job {
     const int64_t *first_task; /* of each batch, and at last where tasks end: batches + 1 */
     const double
         *late_s; /* of each batch, how long after its request its epoch begins: NaN inside an epoch */
+    const double *weight; /* of each batch, how many it stands for */
     double hand_s;
     struct tfd_replay_table limit_s; /* of tasks */
     struct tfd_replay_table wait_s;
@@ -40,11 +41,12 @@ struct tfd_replay_job {
     const int64_t *readers;
     const int64_t *calls_ahead;
     const int64_t *batches_ahead;
-    double *free_s;  /* room for as many readers as a sample has at most */
-    double *used_s;  /* room for all tasks */
-    double *rests_s; /* room for TFD_REPLAY_SERVERS * rests * 2 */
-    double *ask_s;   /* the result: when the loop asked for its batches, and ended, (batches + 1, samples) */
-    double *got_s;   /* and when it got them, (batches, samples) */
+    double *free_s;   /* room for as many readers as a sample has at most */
+    double *used_s;   /* room for all tasks */
+    double *rests_s;  /* room for TFD_REPLAY_SERVERS * rests * 2 */
+    double *ask_s;    /* the result: when the loop asked for its batches, and ended, (batches + 1, samples) */
+    double *got_s;    /* and when it got them, (batches, samples) */
+    double *called_s; /* what calls took, of all tasks that these stand for, (samples) */
 };
 
 enum { TFD_REPLAY_SERVERS = 4 };

@@ -14,6 +14,8 @@ struct run {
     double begin_s;                  /* when the epoch began */
     double parsed_s;                 /* when all tasks so far were behind their readers */
     double ready_s;                  /* when all tasks so far could be put together */
+    double weight;                   /* of the batch */
+    double called_s;                 /* what calls of all tasks so far took */
 };
 
 static double at(const struct run *run, const struct tfd_replay_table *table, int64_t row)
@@ -102,6 +104,7 @@ static void read_task(struct run *run, int64_t task, double put_together_s)
     double work_s = at(run, &job->work_s, task), behind_s = at(run, &job->behind_s, task);
     double begin_s = tfd_replay_later(run->readers.free_s[0], room_from(run, task, put_together_s));
     double stored_s = stored(run, task, passed(run, task, begin_s));
+    run->called_s += (stored_s - begin_s) * run->weight;
     double end_s = served(&run->processors, stored_s, work_s * job->work_serial[run->sample], work_s);
     tfd_replay_busy(&run->readers, end_s);
     run->parsed_s = tfd_replay_later(run->parsed_s, end_s);
@@ -131,6 +134,7 @@ static void train(struct run *run, int64_t batch)
 static void run_batch(struct run *run, int64_t batch)
 {
     begin_epoch(run, batch);
+    run->weight = run->job->weight[batch];
     double put_together_s = put_together_from(run, batch);
     for (int64_t task = run->job->first_task[batch]; task < run->job->first_task[batch + 1]; task++)
         read_task(run, task, put_together_s);
@@ -144,5 +148,6 @@ void tfd_replay_run(const struct tfd_replay_job *job)
         begin_run(&run, job, sample);
         for (int64_t batch = 0; batch < (int64_t)job->batches; batch++)
             run_batch(&run, batch);
+        job->called_s[sample] = run.called_s;
     }
 }

@@ -125,8 +125,13 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
 
 def call_time(share: float, depth: float) -> float:
     """Gives how many times as long as alone a call takes with `depth` calls under way all the time."""
-    times = _times(share)
-    return float(np.interp(depth, np.arange(1, DEEPEST + 1), times))
+    return float(call_times(share, np.array(depth)))
+
+
+def call_times(share: float, depth: Array) -> Array:
+    """Return the same for several depths, float64."""
+    found: Array = np.interp(depth, np.arange(1, DEEPEST + 1), _times(share))
+    return found
 
 
 def depth_at_start(start_ns: Array, end_ns: Array) -> Array:

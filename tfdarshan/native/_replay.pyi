@@ -21,6 +21,7 @@ class tfd_replay_job(Struct):
     rests: int
     first_task: Any
     late_s: Any
+    weight: Any
     hand_s: float
     limit_s: tfd_replay_table
     wait_s: tfd_replay_table
@@ -45,6 +46,7 @@ class tfd_replay_job(Struct):
     rests_s: Any
     ask_s: Any
     got_s: Any
+    called_s: Any
 
 
 class FFI:

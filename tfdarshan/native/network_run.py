@@ -16,21 +16,28 @@ COUNTS = ("readers", "calls_ahead", "batches_ahead")
 
 
 def run_network(
-    columns: Mapping[str, Array], batch: Array, late_s: Array, *, hand_s: float, rests: int
-) -> tuple[Array, Array]:
-    """Return when a training loop asked for its batches, and when it got them.
+    columns: Mapping[str, Array],
+    batch: Array,
+    late_s: Array,
+    weight: Array,
+    *,
+    hand_s: float,
+    rests: int,
+) -> tuple[Array, Array, Array]:
+    """Return when a training loop asked for its batches, when it got them, and what calls took.
 
     Args:
         columns: What `tfdarshan.replay.job_model` describes, by name. Times of tasks have shape (tasks,
             samples) or (tasks, 1), those of batches likewise, all else (samples,). Tables are not copied.
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         late_s: How long after the request for a batch its epoch begins, shape (batches,); NaN inside.
+        weight: How many batches each batch stands for, shape (batches,).
         hand_s: What it takes to hand a ready batch over.
         rests: How many rests a server remembers, at least 1.
 
     Returns:
         Seconds from the first request, float64: of shape (batches + 1, samples), at last the end of the run,
-        and of shape (batches, samples).
+        of shape (batches, samples), and of shape (samples,) for all tasks that batches stand for.
 
     Raises:
         ValueError: An array has another shape.
@@ -45,11 +52,12 @@ def run_network(
     arrays["readers"] = np.minimum(arrays["readers"], max(tasks, 1))
     arrays["first_task"] = np.searchsorted(batch, np.arange(batches + 1)).astype(np.int64)
     arrays["late_s"] = np.ascontiguousarray(late_s, np.float64)
+    arrays["weight"] = np.ascontiguousarray(weight, np.float64)
     arrays |= _room(tasks, arrays["readers"], rests)
-    ask_s, got_s = np.empty((batches + 1, samples)), np.empty((batches, samples))
+    ask_s, got_s, called_s = np.empty((batches + 1, samples)), np.empty((batches, samples)), np.empty(samples)
     sizes = {"batches": batches, "samples": samples, "rests": rests, "hand_s": hand_s}
-    _run(sizes, tables, arrays | {"ask_s": ask_s, "got_s": got_s})
-    return ask_s, got_s
+    _run(sizes, tables, arrays | {"ask_s": ask_s, "got_s": got_s, "called_s": called_s})
+    return ask_s, got_s, called_s
 
 
 def _table(name: str, values: Array, rows: int, samples: int) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
+from tfdarshan.replay.known_storage import with_known_storage
 from tfdarshan.replay.prior_model import prior_model
 from tfdarshan.replay.priors import SETTING, Drawn, draw
 from tfdarshan.replay.simulate import SimulatedRun, simulate
@@ -53,7 +54,9 @@ class ModelledJob:
 
     @property
     def reproduces(self) -> bool:
-        """Whether most of the weight is of samples that reproduce step times and waits."""
+        """Whether most of the weight is of samples that reproduce step times and waits that were recorded."""
+        if self.facts.counted:
+            return False
         off = np.maximum(np.abs(self.step_error), np.abs(self.wait_error))
         return float(self.weight[off <= SETTING["reproduces"]].sum()) >= 1 / 2
 
@@ -66,7 +69,7 @@ def calibrated(facts: JobFacts, seed: int = 0) -> ModelledJob:
         seed: What samples are drawn from.
     """
     facts = thinned(facts)
-    drawn = draw(int(SETTING["samples"]), seed)
+    drawn = with_known_storage(draw(int(SETTING["samples"]), seed), facts)
     model = _with_work(facts, drawn, prior_model(facts, drawn))
     run, recorded_s = simulate(model), max(facts.batches.total_s, TINY_S)
     step_error = run.total_s / recorded_s - 1
@@ -81,7 +84,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     """Return the network with the processor time that makes it take as long as recorded.
 
     What takes longer even without any has quicker storage: neighbours were slower for a while, or calls that
-    ran side by side less than was drawn.
+    ran side by side less than was drawn. What takes less with all that readers can have done has slower one.
     """
     if not model.tasks:
         return model
@@ -92,22 +95,38 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     def with_work(scale: Array) -> JobModel:
         return split_work(facts, drawn, model, shape_s[:, None] * scale)
 
-    def with_storage(scale: Array) -> JobModel:
-        parts = ("limit_s", "wait_s", "transfer_s", "seek_s")
-        return model.but(**{name: getattr(model, name) * scale for name in parts})
-
     bare_s = simulate(model).total_s
     work = np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
-    if facts.batches.waited_share < SETTING["reproduces"]:
-        # The steps hold the pipeline back: with less work the network takes as long, as far as that is told.
-        own_s = facts.processors.cpu_s
-        bound = np.inf if own_s is None else own_s / max(float(shape_s.sum()), TINY_S)
-        work = np.minimum(work, bound) * drawn["pipeline_pace"]
-    if not np.any(bare_s > goal_s):
-        return with_work(work)
-    quicker = np.where(bare_s > goal_s, _solve(with_storage, goal_s, np.zeros_like(bare_s), 1.0), 1.0)
-    model = with_storage(quicker)
-    return with_work(work)
+    work = np.minimum(work, _most_work(facts, shape_s))
+    hidden = facts.batches.waited_share < SETTING["reproduces"]
+    # The steps hold the pipeline back: with less work the network takes as long, as far as that is told.
+    worked = with_work(work * drawn["pipeline_pace"] if hidden else work)
+
+    def with_storage(scale: Array) -> JobModel:
+        """What is slow is the rate limit, if there is one."""
+        served = np.where(limited, 1.0, scale)
+        parts = {name: getattr(worked, name) * served for name in ("wait_s", "transfer_s", "seek_s")}
+        return worked.but(**parts, limit_s=worked.limit_s * scale)
+
+    limited = np.broadcast_to(worked.limit_s.sum(0) > 0, work.shape)
+    off = np.abs(simulate(worked).total_s - goal_s) > SETTING["reproduces"] / 2 * goal_s
+    if not off.any():
+        return worked
+    slowest = 1.0 if hidden else 1 + goal_s / max(float(facts.tasks.call_s.sum()), TINY_S)
+    return with_storage(np.where(off, _solve(with_storage, goal_s, np.zeros_like(bare_s), slowest), 1.0))
+
+
+def _most_work(facts: JobFacts, shape_s: Array) -> float:
+    """Return the most work, in times of its shape, that goes with how soon readers began their next tasks.
+
+    A reader that begins a task so soon has worked no longer on the one before: if it does the work itself.
+    """
+    pipeline, tasks = facts.pipeline, facts.tasks
+    most = np.inf if facts.processors.cpu_s is None else facts.processors.cpu_s / shape_s.sum()
+    if round(pipeline.readers) == 1 or pipeline.records or pipeline.parallel_behind is not None:
+        return float(most)
+    rest = (tasks.work_s + tasks.rest_s) / shape_s
+    return float(min(most, np.quantile(rest, SETTING["quick"], method="lower")))
 
 
 def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: float) -> Array:
@@ -154,8 +173,11 @@ def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) ->
 
 
 def _weights(facts: JobFacts, run: SimulatedRun, step_error: Array) -> Array:
-    """Return how well each sample's waits are those that were recorded, part by part of the run."""
+    """Return how well each sample's waits are those that were recorded, part by part, and its calls last."""
     off = np.abs(step_error)
+    called_s = float(facts.batches.weight[facts.batch] @ facts.tasks.call_s.sum(0))
+    if called_s > 0:
+        off = off + np.abs(run.called_s / called_s - 1)
     if facts.batches.known:
         count = len(facts.batches.wait_s)
         part = np.arange(count) * int(SETTING["parts"]) // count

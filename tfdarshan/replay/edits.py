@@ -120,19 +120,30 @@ class ShufflePaths:
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with it: each batch of an epoch needs as many tasks as another one."""
-        batch, epochs = job.model.batch.copy(), job.facts.tasks.epoch
+        model, epochs = job.model, job.facts.tasks.epoch
+        batch, part = model.batch.copy(), np.ones(model.tasks)
         for number in np.unique(epochs).tolist():
-            mine, steps = np.flatnonzero(epochs == number), np.flatnonzero(job.model.epoch == number)
+            mine, steps = np.flatnonzero(epochs == number), np.flatnonzero(model.epoch == number)
             if len(steps):
                 batch[mine] = steps[np.arange(len(mine)) * len(steps) // len(mine)]
-        return job.but(batch=np.maximum.accumulate(batch))
+                # Batches stand for others: together they need what they needed.
+                part[mine] = model.weight[model.batch[mine]].sum() / model.weight[batch[mine]].sum()
+        return _tasks_times(job, part).but(batch=np.maximum.accumulate(batch))
+
+
+def _tasks_times(job: ModelledJob, part: Array) -> ModelledJob:
+    """Return the job whose tasks need so many times as much, shape (tasks,)."""
+    names = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s")
+    return job.but(**{name: getattr(job.model, name) * part[:, None] for name in names})
 
 
 def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     """Return the job with so many readers. Threads of Python get its lock back after each call."""
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
     ahead = np.where(count > 1, count, 0) if runs_ahead(job.facts) else model.calls_ahead
-    changes = {"readers": count, "calls_ahead": ahead}
+    # An arm that has more places to go to moves less for each.
+    nearer = (np.maximum(count, 1) / model.readers) ** -drawn["elevator"]
+    changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
     if pipeline.python:
         threads = (count > 1) & (model.readers == 1)
         handed_s = model.calls.sum(0)[:, None] * drawn["handover_s"] * threads

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.read_tasks import ReadTasks
+from tfdarshan.storage_model import StorageModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,21 +114,36 @@ class StorageFacts:
 
     Attributes:
         local: Whether the input is on a local file system; its kind is known.
-        depth: How many calls ran at a time while any did, weighted by their time.
+        depth_s: For how long one call ran, two calls ran at a time, and so on.
         serial: What of a call is served one at a time, as measured, low and high; None if nothing shows it.
         limit_s: What the interval of a rate limit is; None if nothing shows a limit.
+        limit_of_calls: Whether it counts calls, not bytes; None if that is not known.
         wait_share: The share of a read that is not by its bytes; None if all reads are of one size.
         files: How many files were read.
+        device: What calls were slowed down to; None if they were not, or nothing says it.
         writes_here: The share of the time in output calls that went to the input's own mount.
     """
 
     local: bool
-    depth: float
+    depth_s: Array
     serial: tuple[float, float, float] | None
     limit_s: float | None
     wait_share: float | None
     files: int
     writes_here: float = 0.0
+    limit_of_calls: bool | None = None
+    device: StorageModel | None = None
+
+    @property
+    def place(self) -> str:
+        """Whose priors are the storage's."""
+        return "local" if self.local else "network"
+
+    @property
+    def depth(self) -> float:
+        """How many calls ran at a time while any did, weighted by their time."""
+        depth = np.arange(1, len(self.depth_s) + 1)
+        return float(self.depth_s @ depth**2) / max(float(self.depth_s @ depth), TINY_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +175,7 @@ class JobFacts:
         storage: What serves the tasks.
         processors: What the machine gives.
         files: The session's files, whose rows `tasks.file` names.
-        notes: What could not be taken into account, a sentence each.
+        counted: Whether its calls are made up from counters: of no call it is known when it ran.
     """
 
     batches: BatchFacts
@@ -167,4 +185,4 @@ class JobFacts:
     storage: StorageFacts
     processors: ProcessorFacts
     files: FileTable
-    notes: tuple[str, ...] = ()
+    counted: bool = False

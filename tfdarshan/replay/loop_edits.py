@@ -58,7 +58,9 @@ class ValidationReaders:
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them."""
         model = job.model
-        left = np.array([call_time(share, self.count) / self.count for share in model.wait_serial.tolist()])
+        # What is at its limit gives no more to more readers.
+        serial = np.where(model.limit_s.sum(0) > 0, 1.0, model.wait_serial)
+        left = np.array([call_time(share, self.count) / self.count for share in serial.tolist()])
         return job.but(stall_s=_without_validation(job, 1 - left))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.contention import call_time
+from tfdarshan.analysis.contention import call_times
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import PROBE, READ, TINY_S, JobModel
@@ -22,10 +22,14 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         drawn: Samples of the priors.
     """
     batches, tasks, pipeline = facts.batches, facts.tasks, facts.pipeline
-    samples, count = len(drawn["wait_share"]), len(facts.batch)
+    samples, count = len(drawn["bandwidth"]), len(facts.batch)
     limited, wait_serial, transfer_serial = _serial(facts, drawn)
-    call_s = tasks.call_s[:, :, None] * _alone(facts, drawn, wait_serial, transfer_serial)
-    call_s = np.where(limited, call_s * _quick_share(facts), call_s)
+    alone = _alone(facts, drawn, wait_serial, transfer_serial)
+    call_s = tasks.call_s[:, :, None] * np.where(limited, alone * _unlimited_share(facts), alone)
+    least = 1 / drawn["served_together"]
+    wait_serial, transfer_serial = (
+        np.clip(np.where(limited, 0.0, share), least, 1.0) for share in (wait_serial, transfer_serial)
+    )
     shares = np.ones((len(call_s), 1, samples))
     shares[READ] = wait_share(facts, drawn)
     wait_s, seek_s = _seeks(facts, drawn, call_s * shares, wait_serial)
@@ -34,13 +38,13 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
     return JobModel(
         weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
-        compute_s=batches.compute_s[:, None], write_s=here_s[:, None],
+        compute_s=_compute_s(facts, drawn), write_s=here_s[:, None],
         stall_s=(batches.write_s - here_s + batches.stall_s)[:, None],
         beside_s=facts.storage.writes_here * batches.beside_s[:, None],
         batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps, requests=tasks.requests[:, None],
         wait_s=wait_s,
         transfer_s=call_s[READ] * (1 - shares[READ]), seek_s=seek_s,
-        limit_s=np.where(limited, _limited_s(facts)[:, None], 0.0) if limited.any() else nothing,
+        limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
         calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers, 0),
         batches_ahead=batches_ahead(facts, drawn),
@@ -51,9 +55,20 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     )  # fmt: skip
 
 
+def _compute_s(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return what the loop computes: if counters alone tell of calls, these may have run beside."""
+    beside = facts.batches.wait_s[:, None] * (_unseen_ahead(facts) & drawn["counted_ahead"])
+    found: Array = facts.batches.compute_s[:, None] + beside
+    return found
+
+
+def _unseen_ahead(facts: JobFacts) -> bool:
+    return facts.counted and not facts.batches.known
+
+
 def _serial(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array, Array]:
     """Return which samples have a rate limit, and the shares of waits and transfers served one at a time."""
-    place = "local" if facts.storage.local else "network"
+    place = facts.storage.place
     if facts.storage.serial is not None:
         measured, low, high = facts.storage.serial
         # As likely on either side of what was measured, and evenly spread there.
@@ -68,35 +83,66 @@ def _serial(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array, Array]:
     limited = (
         np.full(len(wait), True) if facts.storage.limit_s is not None else alone & drawn[f"limited_{place}"]
     )
-    least = 1 / drawn["served_together"]
-    wait, transfer = (np.clip(np.where(limited, 0.0, share), least, 1.0) for share in (wait, transfer))
     return limited, wait, transfer
 
 
 def wait_share(facts: JobFacts, drawn: Drawn) -> Array:
-    """Return what of a read is no transfer: by the sizes of reads, if these tell, shape (samples,)."""
-    if facts.storage.wait_share is None:
-        return drawn["wait_share"]
-    return np.clip(facts.storage.wait_share + drawn["wait_share_error"], 0.0, 1.0)
+    """Return what of a read is no transfer: by the sizes of reads, if these tell, shape (samples,).
+
+    Else it is what their bytes leave at some bandwidth, no lower than what a read had. Reads that are
+    as quick as some bandwidth may wait for nothing but their bytes.
+    """
+    if facts.storage.wait_share is not None:
+        return np.clip(facts.storage.wait_share + drawn["wait_share_error"], 0.0, 1.0)
+    stored, depth_s = facts.tasks.stored_s > 0, facts.storage.depth_s
+    depth = float(depth_s @ np.arange(1, len(depth_s) + 1)) / max(float(depth_s.sum()), TINY_S)
+    read_s = float(facts.tasks.stored_s[stored].sum()) / max(depth, 1.0)
+    had = float(facts.tasks.size[stored].sum()) / max(read_s, TINY_S)
+    found = 1 - (had / max(SETTING["fastest"], had)) ** drawn["bandwidth"]
+    return np.where(drawn["only_bytes"] & (had > SETTING["slowest"]), 0.0, found)
 
 
 def _alone(facts: JobFacts, drawn: Drawn, wait_serial: Array, transfer_serial: Array) -> Array:
-    """Return what a call takes with nothing beside it, as a share of what it took, shape (samples,)."""
+    """Return what a call takes with nothing beside it, as a share of what it took, shape (samples,).
+
+    Calls that run at a time are served as many times as fast as each takes longer.
+    """
     part = wait_share(facts, drawn)
     share = part * wait_serial + (1 - part) * transfer_serial
-    depth = max(1.0, facts.storage.depth)
-    return np.array([1 / call_time(one, depth) for one in share.tolist()])
+    depth_s = facts.storage.depth_s
+    depth = np.arange(1, len(depth_s) + 1)
+    run_s = float(depth_s @ depth)
+    if not run_s:
+        return np.ones(len(share))
+    return np.array([depth_s @ (depth / call_times(one, depth)) / run_s for one in share.tolist()])
 
 
-def _quick_share(facts: JobFacts) -> float:
-    """Return what calls would take if none were held back, as a share of what they took."""
+def _unlimited_share(facts: JobFacts) -> float:
+    """Return what calls would take if no limit held any back, as a share of what they take alone.
+
+    What they take longer beside others is the limit's; else no call was held back that is as quick as others.
+    """
+    if facts.storage.serial is not None:
+        return 1 - facts.storage.serial[0]
     return float(facts.tasks.quick_s.sum() / max(facts.tasks.call_s.sum(), TINY_S))
 
 
-def _limited_s(facts: JobFacts) -> Array:
+def limit_of_calls(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return in which samples a limit counts calls, not bytes, bool of shape (samples,)."""
+    told = facts.storage.limit_of_calls
+    return drawn["limit_of_calls"] if told is None else np.full(len(drawn["limit_of_calls"]), told)
+
+
+def _limit_s(facts: JobFacts, drawn: Drawn, limited: Array) -> Array:
+    of_calls, tasks = limit_of_calls(facts, drawn), facts.tasks
+    requests_s, bytes_s = (_limited_s(facts, used) for used in (tasks.requests, tasks.size))
+    return np.where(limited, np.where(of_calls, requests_s[:, None], bytes_s[:, None]), 0.0)
+
+
+def _limited_s(facts: JobFacts, used: Array) -> Array:
     """Return what each task uses up of a limit that is the only thing that the job waits for.
 
-    Of each epoch that storage served, its tasks have the time in which batches waited, by their bytes.
+    Of each epoch that storage served, its tasks have the time in which batches waited, by what they use.
     """
     tasks, batches = facts.tasks, facts.batches
     found = np.zeros(len(facts.batch))
@@ -105,8 +151,14 @@ def _limited_s(facts: JobFacts) -> Array:
         steps = np.unique(facts.batch[mine])
         if 2 * tasks.stored_s[mine].sum() < tasks.call_s[:, mine].sum():
             continue
-        size = tasks.size[mine] + 1.0
-        found[mine] = size / size.sum() * float(batches.recorded_s[steps].sum())
+        size = used[mine]
+        found[mine] = size / max(float(size.sum()), TINY_S) * float(batches.recorded_s[steps].sum())
+    return found
+
+
+def moves_arm(drawn: Drawn, wait_serial: Array) -> Array:
+    """Return in which samples waits are those for an arm, bool."""
+    found: Array = drawn["arm"] & (wait_serial > 1 / 2)
     return found
 
 
@@ -114,8 +166,7 @@ def _seeks(facts: JobFacts, drawn: Drawn, wait_s: Array, wait_serial: Array) -> 
     """Return waits without what moving an arm takes, and that: of reads that begin elsewhere."""
     reads = facts.tasks.calls[READ] + facts.tasks.calls[PROBE]
     jumps = np.minimum(facts.tasks.jumps / np.maximum(reads, 1.0), 1.0)[:, None]
-    arm = drawn["arm"] & (wait_serial > 1 / 2)
-    moved = jumps * np.where(arm, 1 - drawn["sequential_left"], 0.0)
+    moved = jumps * np.where(moves_arm(drawn, wait_serial), 1 - drawn["sequential_left"], 0.0)
     seek_s = wait_s[READ] * moved
     wait_s = wait_s.copy()
     wait_s[READ] -= seek_s
@@ -129,14 +180,19 @@ def runs_ahead(facts: JobFacts) -> bool:
 
 
 def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
-    """Return how many batches are put together before the loop asks for them, int of shape (samples,)."""
+    """Return how many batches are put together before the loop asks for them, int of shape (samples,).
+
+    Calls that are made for an epoch's first batch, which fills a shuffle buffer, do not show it.
+    """
     pipeline, tuned = facts.pipeline, np.round(drawn["autotuned_batches"]).astype(int)
     if pipeline.prefetch:
         return tuned if pipeline.prefetch < 0 else np.full(len(tuned), pipeline.prefetch)
-    if facts.batches.known:
+    if facts.batches.known and pipeline.shuffle_tasks >= 0:
         works = pipeline.beside > SETTING["beside"] and not pipeline.loop_reads
         return tuned if works else np.zeros(len(tuned), int)
     injected = drawn["prefetch_injected"] & pipeline.framework
+    if _unseen_ahead(facts):
+        injected = injected | drawn["counted_ahead"]
     return np.where(injected, tuned, 0)
 
 

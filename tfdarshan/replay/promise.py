@@ -20,7 +20,7 @@ class Promise:
 
     Attributes:
         low: The least, as a quantile over samples and over what runs differ by.
-        expected: The geometric mean over samples.
+        expected: As likely less as more: the median.
         high: The most.
         firm: Whether the network reproduces the recorded run; else the range is of a model that does not.
     """
@@ -48,10 +48,10 @@ def promise_of(job: ModelledJob, gain: Array) -> Promise:
     log_gain = np.log(gain)
     differ = np.hypot(np.sqrt(2) * SETTING["runs_differ"], SETTING["fixes_differ"] * log_gain)
     ends = SETTING["quantile"], 1 - SETTING["quantile"]
-    low, high = (_quantile(log_gain, differ, job.weight, end) for end in ends)
-    return Promise(
-        float(np.exp(low)), float(np.exp(job.weight @ log_gain)), float(np.exp(high)), job.reproduces
+    low, expected, high = (
+        float(np.exp(_quantile(log_gain, differ, job.weight, end))) for end in (ends[0], 1 / 2, ends[1])
     )
+    return Promise(low, expected, high, job.reproduces)
 
 
 def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:

@@ -58,6 +58,7 @@ class ReadTasks:
         requests: How many these are: what the kernel read ahead is no request.
         jumps: Reads elsewhere than where the last one of the file ended.
         work_s: Time of its reader between its calls.
+        rest_s: And from its last call to the first one of the next task of its thread; infinite after that.
     """
 
     begin_s: Array
@@ -71,6 +72,7 @@ class ReadTasks:
     requests: Array
     jumps: Array
     work_s: Array
+    rest_s: Array
 
     def __len__(self) -> int:
         return len(self.begin_s)
@@ -89,13 +91,13 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         return ReadTasks(
             begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
             quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
-            work_s=none,
+            work_s=none, rest_s=none,
         )  # fmt: skip
     number = _numbers(calls, batches)
     count = int(number.max()) + 1
     lasted_s, reads = calls.end_s - calls.start_s, calls.kind == KIND["read"]
     length = np.where(reads, calls.length, 0)
-    begin_s, work_s = _between(calls, number, count)
+    begin_s, work_s, rest_s = _between(calls, number, count)
     stored = reads & from_storage(np.ones(len(number)), length, lasted_s)
     file = np.zeros(count, int)
     file[number] = calls.file
@@ -115,7 +117,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
         summed(length), summed(lasted_s * stored), summed(stored), summed(reads & _jumps(calls, length)),
-        work_s[order],
+        work_s[order], rest_s[order],
     )  # fmt: skip
 
 
@@ -182,15 +184,22 @@ def _heads(calls: InputCalls) -> Array:
     return found
 
 
-def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array]:
-    """Return when each task began, and the time that its reader was in none of its calls."""
+def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array, Array]:
+    """Return when each task began, the time that its reader was in none of its calls, and until the next."""
     order = np.argsort(number, kind="stable")
-    start_s, end_s = calls.start_s[order], calls.end_s[order]
+    start_s, end_s, thread = calls.start_s[order], calls.end_s[order], calls.thread[order]
     same = number[order][1:] == number[order][:-1]
     rest_s = np.maximum(start_s[1:] - end_s[:-1], 0.0) * same
     work_s = np.bincount(number[order][1:], rest_s, minlength=count)
     first = np.flatnonzero(np.append(True, ~same))
-    return start_s[first], work_s
+    begin_s, thread = start_s[first], thread[first]
+    last_s = np.maximum.reduceat(end_s, first)
+    turns = np.lexsort((begin_s, thread))
+    until_s = np.full(count, np.inf)
+    until_s[turns[:-1]] = np.where(
+        thread[turns][1:] == thread[turns][:-1], begin_s[turns][1:] - last_s[turns][:-1], np.inf
+    )
+    return begin_s, work_s, np.maximum(until_s, 0.0)
 
 
 def _quick_s(kind: Array, lasted_s: Array) -> Array:
@@ -203,13 +212,12 @@ def _quick_s(kind: Array, lasted_s: Array) -> Array:
 
 
 def _jumps(calls: InputCalls, length: Array) -> Array:
-    """Say which calls read elsewhere than where the last one of their file ended, bool; if known."""
-    order = np.argsort(calls.file, kind="stable")
+    """Say which calls read elsewhere than where the last read of their file ended, bool; if known."""
+    reads = np.flatnonzero((calls.kind == KIND["read"]) & (calls.offset >= 0))
+    order = reads[np.argsort(calls.file[reads], kind="stable")]
     file, offset, end = calls.file[order], calls.offset[order], calls.offset[order] + length[order]
-    jumps = np.ones(len(order), bool)
-    jumps[1:] = (file[1:] != file[:-1]) | (offset[1:] != end[:-1])
-    found = np.empty(len(order), bool)
-    found[order] = jumps & (offset >= 0)
+    found = np.zeros(len(calls.file), bool)
+    found[order] = np.append(True, (file[1:] != file[:-1]) | (offset[1:] != end[:-1]))[: len(order)]
     return found
 
 
@@ -220,10 +228,22 @@ def _passes(calls: InputCalls, length: Array, size_bytes: Array) -> Array:
     before = np.cumsum(moved) - moved
     first = np.flatnonzero(np.append(True, file[1:] != file[:-1]))
     before -= np.repeat(before[first], np.diff(np.append(first, len(file))))
-    whole = np.bincount(calls.file, length, minlength=len(size_bytes))
-    size = np.maximum(np.where(size_bytes > 0, size_bytes, whole), 1)[file]
+    size = np.maximum(np.where(size_bytes > 0, size_bytes, _seen_bytes(calls, length, len(size_bytes))), 1)[
+        file
+    ]
     found = np.empty(len(file), int)
     found[order] = before // size
+    return found
+
+
+def _seen_bytes(calls: InputCalls, length: Array, files: int) -> Array:
+    """Return up to where each file was read; if offsets are not known, how much of it."""
+    seen = np.bincount(calls.file, length, minlength=files)
+    known = np.zeros(files)
+    np.maximum.at(known, calls.file, np.where(length > 0, calls.offset + length, 0))
+    offsets = np.ones(files, bool)
+    np.logical_and.at(offsets, calls.file, (calls.offset >= 0) | (length == 0))
+    found: Array = np.where(offsets, known, seen)
     return found
 
 

@@ -20,11 +20,13 @@ class SimulatedRun:
         ask_s: When it asked, and at last when it ended, shape (batches + 1, samples).
         got_s: When it got each batch, shape (batches, samples).
         weight: How many recorded batches each batch stands for, shape (batches,).
+        called_s: What all calls took that these stand for, each by itself, shape (samples,).
     """
 
     ask_s: Array
     got_s: Array
     weight: Array
+    called_s: Array
 
     @property
     def batch_waits_s(self) -> Array:
@@ -55,5 +57,7 @@ def simulate(model: JobModel) -> SimulatedRun:
     columns["wait_s"] = model.wait_s.sum(0)
     begins = np.diff(model.epoch, prepend=-1) != 0
     late_s = np.where(begins, model.late_s[model.epoch], np.nan)
-    ask_s, got_s = run_network(columns, model.batch, late_s, hand_s=model.hand_s, rests=int(SETTING["rests"]))
-    return SimulatedRun(ask_s, got_s, model.weight)
+    ask_s, got_s, called_s = run_network(
+        columns, model.batch, late_s, model.weight, hand_s=model.hand_s, rests=int(SETTING["rests"])
+    )
+    return SimulatedRun(ask_s, got_s, model.weight, called_s)

@@ -10,7 +10,9 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
-from tfdarshan.replay.read_requests import in_requests, requests_of
+from tfdarshan.replay.prior_model import moves_arm
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_requests import REQUEST, WINDOW, in_requests, requests_of
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class Staged:
         slow_s = np.maximum((model.storage_s + model.limit_s).sum(0), TINY_S)
         spared = np.maximum(1 - made.model.storage_s.sum(0) / slow_s, 0.0)
         validation_s = job.facts.batches.validation_s[:, None]
-        # What is written stays where it was: nobody reads there now.
-        stall_s = np.maximum(model.stall_s - validation_s * spared, 0.0) + model.write_s
+        # What is written stays where it was: nobody reads there now, or moves an arm between writes.
+        moved = np.where(moves_arm(drawn, model.wait_serial), drawn["sequential_left"], 1.0)
+        stall_s = np.maximum(model.stall_s - validation_s * spared, 0.0) + model.write_s * moved
         nothing = np.zeros_like(model.write_s)
         return made.but(stall_s=stall_s, write_s=nothing, beside_s=nothing)
 
@@ -87,22 +90,28 @@ class SequentialReads:
     """Reads in the order in which the data lies: no call moves to another place."""
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them; where the kernel reads ahead, it asks storage in requests of its own."""
+        """Return the job with them; where the kernel reads ahead, it asks storage for a window at a time."""
         job = _in_order(job)
-        return in_requests(job, job.drawn["reads_ahead"])
+        return in_requests(job, WINDOW, job.drawn["reads_ahead"])
 
 
 @dataclass(frozen=True)
 class LargeReads:
-    """Reads as large as the kernel's requests to storage, in place of small ones."""
+    """Reads as large as what storage can be asked for, in place of small ones.
+
+    Attributes:
+        request_bytes: What is asked for at a time.
+    """
+
+    request_bytes: float = REQUEST
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them: what is read is asked for in such requests, and nothing else changes."""
         model, made = job.model, job.model.calls[READ]
         calls = model.calls.copy()
-        calls[READ] = np.minimum(made, requests_of(job))
+        calls[READ] = np.minimum(made, requests_of(job, self.request_bytes))
         spared_s = (made - calls[READ])[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
-        job = in_requests(job, np.full(model.samples, True))
+        job = in_requests(job, self.request_bytes, np.full(model.samples, True))
         return job.but(calls=calls, work_s=_less(model.work_s, spared_s))
 
 
@@ -114,9 +123,10 @@ class Shards:
         """Return the job with them."""
         for kind in (OPEN, STAT, PROBE):
             job = _without(job, kind)
-        job = LargeReads()(_in_order(job))
+        job = _without_slow_files(_in_order(job))
         if not job.facts.pipeline.framework or job.facts.pipeline.python:
-            return job
+            return LargeReads()(job)
+        job = LargeReads(WINDOW)(job)
         # What read and decoded files at a time now decodes what one reader reads.
         model = job.model
         return job.but(
@@ -146,6 +156,13 @@ def _without(job: ModelledJob, kind: int) -> ModelledJob:
     wait_s[kind], calls[kind] = 0.0, 0.0
     spared_s = model.calls[kind][:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
     return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
+
+
+def _without_slow_files(job: ModelledJob) -> ModelledJob:
+    """Return the job without what a few files take longer than all others: their data lies elsewhere now."""
+    names = ("wait_s", "transfer_s", "limit_s")
+    most = {name: np.quantile(getattr(job.model, name), SETTING["few_files"], axis=-2) for name in names}
+    return job.but(**{name: np.minimum(getattr(job.model, name), most[name][..., None, :]) for name in names})
 
 
 def _in_order(job: ModelledJob) -> ModelledJob:

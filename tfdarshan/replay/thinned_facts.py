@@ -27,10 +27,11 @@ def thinned(facts: JobFacts) -> JobFacts:
     stand for themselves. What all batches took stays what it was: waits, computing, writes, pauses.
     """
     batches, every = facts.batches, math.ceil(len(facts.batch) / SETTING["most_tasks"])
-    if every <= 1:
+    if every <= 1 or facts.counted:
         return facts
-    kept, weight = _kept(batches.epoch, int(SETTING["stretch"]), every)
-    number, mine = np.cumsum(kept) - 1, kept[facts.batch]
+    stands_for = kept_batches(batches.epoch, int(SETTING["stretch"]), every)
+    kept = stands_for > 0
+    weight, number, mine = stands_for[kept], np.cumsum(kept) - 1, kept[facts.batch]
     tasks = {one.name: getattr(facts.tasks, one.name)[..., mine] for one in dataclasses.fields(ReadTasks)}
     columns: dict[str, Any] = {name: _as_much(getattr(batches, name), kept, weight) for name in SUMS}
     chosen = dataclasses.replace(batches, weight=weight, epoch=batches.epoch[kept], **columns)
@@ -39,18 +40,24 @@ def thinned(facts: JobFacts) -> JobFacts:
     )
 
 
-def _kept(epoch: Array, stretch: int, every: int) -> tuple[Array, Array]:
-    """Return which batches are kept, bool, and how many each of these stands for."""
-    kept, weight = np.zeros(len(epoch), bool), np.ones(len(epoch))
+def kept_batches(epoch: Array, stretch: int, every: int) -> Array:
+    """Return how many batches each batch stands for, 0 if it is left out.
+
+    Args:
+        epoch: The epoch of each batch, ascending.
+        stretch: Batches that are kept together.
+        every: Of so many stretches one is kept; 1: all batches stand for themselves.
+    """
+    weight = np.zeros(len(epoch))
     for number in np.unique(epoch).tolist():
         mine = np.flatnonzero(epoch == number)
         first, rest, last = mine[:stretch], mine[stretch:-1], mine[-1:]
         chosen = rest[(np.arange(len(rest)) // stretch) % every == every - 1]
-        kept[np.concatenate([first, chosen, last])] = True
+        weight[np.concatenate([first, chosen, last])] = 1
         # Too few batches for another stretch: the first one stands for all but the last.
         standing = chosen if len(chosen) else np.setdiff1d(first, last)
         weight[standing] += (len(rest) - len(chosen)) / max(len(standing), 1)
-    return kept, weight[kept]
+    return weight
 
 
 def _as_much(values: Array, kept: Array, weight: Array) -> Array:

@@ -52,10 +52,7 @@ EDITS: Mapping[str, Edits] = {
     "uncompressed": (Uncompressed(),),
     "larger buffer": (LargeReads(),),
     "paths shuffled": (ShufflePaths(),),
-    "in order": (
-        SequentialReads(),
-        Readers(1),
-    ),
+    "in order": (SequentialReads(), LargeReads(), Readers(1)),
     "large reads": (LargeReads(),),
     "larger pages": (LargeReads(),),
     "listed once": (Without("stat"),),

@@ -77,15 +77,17 @@ static const int64_t *drawn_counts(size_t samples, int64_t least, int64_t most)
 static void draw_batches(struct tfd_replay_job *job, int64_t least_tasks)
 {
     int64_t *first_task = room_for(job->batches + 1), task = 0;
-    double *late_s = room_for(job->batches);
+    double *late_s = room_for(job->batches), *weight = room_for(job->batches);
     for (size_t i = 0; i < job->batches; i++) {
         first_task[i] = task;
         task += least_tasks + below(MOST_TASKS_EACH);
         late_s[i] = below(3) ? NAN : (double)below(20) / 1024;
+        weight[i] = (double)(1 + below(3));
     }
     first_task[job->batches] = task;
     job->first_task = first_task;
     job->late_s = late_s;
+    job->weight = weight;
 }
 
 static void make_room(struct tfd_replay_job *job, int64_t readers)
@@ -95,6 +97,7 @@ static void make_room(struct tfd_replay_job *job, int64_t readers)
     job->rests_s = room_for(TFD_REPLAY_SERVERS * job->rests * 2);
     job->ask_s = room_for((job->batches + 1) * job->samples);
     job->got_s = room_for(job->batches * job->samples);
+    job->called_s = room_for(job->samples);
 }
 
 static void draw(struct tfd_replay_job *job, int64_t least_tasks, int64_t readers)
@@ -117,7 +120,7 @@ static void draw(struct tfd_replay_job *job, int64_t least_tasks, int64_t reader
 
 static void drop_room(struct tfd_replay_job *job)
 {
-    double *room[] = {job->free_s, job->used_s, job->rests_s, job->ask_s, job->got_s};
+    double *room[] = {job->free_s, job->used_s, job->rests_s, job->ask_s, job->got_s, job->called_s};
     for (size_t i = 0; i < sizeof room / sizeof *room; i++)
         free(room[i]);
 }
@@ -133,6 +136,7 @@ static void drop(struct tfd_replay_job *job)
         free((void *)*counts_of(job, i));
     free((void *)job->first_task);
     free((void *)job->late_s);
+    free((void *)job->weight);
 }
 
 /* The job of one sample, whose tables are columns of the whole job's. */
@@ -164,6 +168,7 @@ static void check_samples_alone(void)
             CHECK(one.got_s[i] == job.got_s[i * job.samples + sample]);
             CHECK(one.ask_s[i] <= one.got_s[i] && one.got_s[i] <= one.ask_s[i + 1]);
         }
+        CHECK(one.called_s[0] == job.called_s[sample]);
         drop_room(&one);
     }
     drop(&job);
@@ -189,6 +194,18 @@ static double sum_of(struct tfd_replay_job *job, size_t sample)
     return sum_s;
 }
 
+/* What storage takes for its tasks, of which each counts as often as its batch. */
+static double called_of(struct tfd_replay_job *job, size_t sample)
+{
+    double sum_s = 0;
+    for (int64_t batch = 0; batch < (int64_t)job->batches; batch++)
+        for (int64_t task = job->first_task[batch]; task < job->first_task[batch + 1]; task++)
+            sum_s +=
+                job->weight[batch] * (cell(&job->wait_s, task, sample) + cell(&job->seek_s, task, sample) +
+                                      cell(&job->transfer_s, task, sample));
+    return sum_s;
+}
+
 /* Nothing is limited, parsed behind the reader, or written beside the loop. */
 static void check_one_reader(void)
 {
@@ -199,8 +216,10 @@ static void check_one_reader(void)
     serial.limit_s = serial.behind_s = serial.beside_s = (struct tfd_replay_table){&none, 0, 0};
     serial.calls_ahead = serial.batches_ahead = calloc(job.samples, sizeof *serial.calls_ahead);
     tfd_replay_run(&serial);
-    for (size_t sample = 0; sample < job.samples; sample++)
+    for (size_t sample = 0; sample < job.samples; sample++) {
         CHECK(serial.ask_s[job.batches * job.samples + sample] == sum_of(&serial, sample));
+        CHECK(serial.called_s[sample] == called_of(&serial, sample));
+    }
     free((void *)serial.calls_ahead);
     drop(&job);
 }

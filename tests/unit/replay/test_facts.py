@@ -5,7 +5,6 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
-from tfdarshan.errors import SessionDataError
 from tfdarshan.replay.job_model import OPEN, READ
 from tfdarshan.replay.session_facts import facts_of
 
@@ -94,12 +93,3 @@ def test_a_save_of_other_threads_is_waited_for_as_far_as_its_step_is_longer(tmp_
     # THEN
     assert batches.write_s[8] == pytest.approx(0.2)
     assert batches.compute_s[8] == pytest.approx(0.09)
-
-
-def test_a_session_without_calls_has_no_facts(tmp_path):
-    # GIVEN
-    session = training(tmp_path, [], [(0, 10, 1), (10, 20, 1)])
-
-    # THEN
-    with pytest.raises(SessionDataError, match="no trace of single calls"):
-        facts_of(session)

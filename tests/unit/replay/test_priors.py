@@ -60,7 +60,7 @@ def test_samples_are_spread_evenly_over_the_range(prior):
 
 def test_two_priors_are_not_drawn_in_the_same_order():
     drawn = draw(64)
-    correlation = np.corrcoef(drawn["wait_share"], drawn["python_lock"])[0, 1]
+    correlation = np.corrcoef(drawn["bandwidth"], drawn["python_lock"])[0, 1]
     assert abs(correlation) < 0.4
 
 

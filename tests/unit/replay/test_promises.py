@@ -147,7 +147,7 @@ def test_a_fix_of_nothing_promises_nothing_but_what_runs_differ_by(job):
 
 def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
     # GIVEN more tasks than are simulated, memory serving the second epoch
-    facts = facts_of(file_job(tmp_path, batches=60, files=11, cached_ms=0.04))
+    facts = facts_of(file_job(tmp_path, batches=120, files=11, cached_ms=0.04))
     assert len(facts.batch) > SETTING["most_tasks"]
 
     # WHEN
@@ -155,7 +155,7 @@ def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
 
     # THEN
     assert len(part.batch) <= SETTING["most_tasks"]
-    assert part.batches.weight.sum() == pytest.approx(120)
+    assert part.batches.weight.sum() == pytest.approx(240)
     assert part.batches.total_s == pytest.approx(facts.batches.total_s)
     assert part.batches.weight @ part.batches.wait_s == pytest.approx(facts.batches.wait_s.sum())
     assert (np.diff(part.batch) >= 0).all()

@@ -1,4 +1,4 @@
-"""How many requests reads come to storage in, against closed forms: 16 records of 8 KiB share one of 128."""
+"""How many requests reads come to storage in, against closed forms: records of 8 KiB share one of 1 MiB."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,13 @@ from tests.unit.replay.made_up_jobs import file_job, record_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
 from tfdarshan.replay.job_model import OPEN, READ
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads, Shards
 
 SIZE = 8192
-SHARE = SIZE / (128 << 10)
-RECORDS = 128
+SHARE, WINDOW_SHARE = SIZE / SETTING["request"], SIZE / SETTING["window"]
+RECORDS = 128  # as many as a request has
 
 
 def waits_s(job):
@@ -24,14 +25,14 @@ def modelled(session):
     return calibrated(facts_of(session))
 
 
-def test_a_request_serves_sixteen_small_files_that_became_records(tmp_path):
+def test_a_request_serves_small_files_that_became_records(tmp_path):
     # GIVEN 32 files of 8 KiB, each of which waits for storage, in two epochs
     job = modelled(file_job(tmp_path, size=SIZE))
 
     # WHEN
     made = edited(job, Shards())
 
-    # THEN a reader waits for four requests, for bytes, and for nothing else
+    # THEN a reader waits for a quarter of a request, for bytes, and for nothing else
     assert made.model.wait_s[OPEN].sum() == 0
     assert waits_s(made) == pytest.approx(waits_s(job) * SHARE)
     left_s = waits_s(made) + (made.model.transfer_s + made.model.work_s).sum(0)
@@ -40,19 +41,19 @@ def test_a_request_serves_sixteen_small_files_that_became_records(tmp_path):
 
 
 def test_files_as_large_as_a_request_keep_theirs(tmp_path):
-    job = modelled(file_job(tmp_path, size=300_000))
+    job = modelled(file_job(tmp_path, size=int(SETTING["request"])))
     assert waits_s(edited(job, Shards())) == pytest.approx(waits_s(job))
 
 
-def test_large_reads_of_what_was_read_ahead_spare_no_wait(tmp_path):
+def test_large_reads_of_what_was_read_ahead_wait_for_larger_requests(tmp_path):
     # GIVEN records in order, of which every sixteenth waits for the request that brings the others
     job = modelled(
         record_job(tmp_path, range(RECORDS), read_ms=[0.01 if n % 16 else 4 for n in range(RECORDS)])
     )
     assert job.facts.tasks.requests.sum() == RECORDS / 16
 
-    # THEN
-    assert waits_s(edited(job, LargeReads())) == pytest.approx(waits_s(job))
+    # THEN one request has what eight had
+    assert waits_s(edited(job, LargeReads())) == pytest.approx(waits_s(job) * (1 + 1 - SHARE) / 8)
 
 
 def test_large_reads_where_nobody_reads_ahead_share_requests(tmp_path):
@@ -60,7 +61,7 @@ def test_large_reads_where_nobody_reads_ahead_share_requests(tmp_path):
     job = modelled(record_job(tmp_path, range(RECORDS), read_ms=[1] * RECORDS))
 
     # THEN the first one is at a place that nobody was at before
-    assert waits_s(edited(job, LargeReads())) == pytest.approx(waits_s(job) * (8 + 1 - SHARE) / RECORDS)
+    assert waits_s(edited(job, LargeReads())) == pytest.approx(waits_s(job) * (1 + 1 - SHARE) / RECORDS)
 
 
 def test_large_reads_in_any_order_need_a_request_each(tmp_path):
@@ -80,7 +81,7 @@ def test_reads_in_order_come_in_requests_if_the_kernel_reads_ahead(tmp_path):
 
     # THEN no arm moves
     assert made.model.seek_s.sum() == 0
-    assert waits_s(made) == pytest.approx(waits_s(job) * np.where(ahead, SHARE, 1.0))
+    assert waits_s(made) == pytest.approx(waits_s(job) * np.where(ahead, WINDOW_SHARE, 1.0))
     assert 0 < ahead.mean() < 1
 
 

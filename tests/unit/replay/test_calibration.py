@@ -1,0 +1,72 @@
+"""What a recorded run says of storage and of readers, against jobs whose times were worked out by hand."""
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import Readers, ShufflePaths, edited
+from tfdarshan.replay.job_facts import JobFacts
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.promise import promise
+from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.storage_edits import Staged
+
+
+@pytest.fixture
+def job_of_tasks(tmp_path):
+    """Makes a job of a loop that reads so many files itself, ten for each batch."""
+    return lambda tasks: calibrated(facts_of(file_job(tmp_path, batches=tasks // 10, files=10, epochs=1)))
+
+
+@pytest.fixture
+def pooled(tmp_path) -> JobFacts:
+    """Eight readers of a pipe that serves one call at a time in 4 ms, two calls each for a batch."""
+    calls, steps, at = [], [], 0
+    for number in range(20):
+        for place in range(16):
+            begin = at + max(0, place - 7) * 4
+            file = number * 16 + place
+            end = at + (place + 1) * 4
+            calls += [(begin, begin, 200 + place % 8, "open", file, 0),
+                      (begin, end, 200 + place % 8, "pread", file, SIZE, 0),
+                      (end, end, 200 + place % 8, "close", file, 0)]  # fmt: skip
+        steps.append((at, at + 64 + 40, 64))
+        at += 64 + 40
+    paths = [f"/data/{number:03}" for number in range(320)]
+    return facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 320))
+
+
+def test_what_a_full_pipe_takes_is_no_work_of_readers(pooled):
+    # GIVEN waits of 64 ms that are 16 turns of 4 ms at storage, and 40 ms of compute
+    job = calibrated(pooled)
+
+    # THEN hardly any of it is decoding
+    assert job.weight @ job.model.work_s.sum(0) < 0.1 * 20 * 0.064
+    assert promise(job, Staged()).expected == pytest.approx(104 / 40, rel=0.1)
+    assert promise(job, Readers(16)).expected == pytest.approx(1.0, abs=0.05)
+    assert promise(job, Readers(4)).expected == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_reader_that_begins_its_next_task_at_once_did_no_work(pooled):
+    # THEN the second task of a batch follows the first one
+    rest_s = pooled.tasks.rest_s
+    assert (rest_s[np.isfinite(rest_s)] < 1e-6).mean() == pytest.approx(1 / 2, abs=0.03)
+
+
+def test_calls_take_as_long_as_they_took(pooled):
+    job = calibrated(pooled)
+    assert job.weight @ job.run.called_s == pytest.approx(pooled.tasks.call_s.sum(), rel=0.1)
+
+
+def test_a_part_of_a_long_job_reads_as_much_without_a_shuffle_buffer(job_of_tasks):
+    # GIVEN twice as many tasks as are simulated, all of them read before the first batch
+    job = job_of_tasks(2 * int(SETTING["most_tasks"]))
+    first = job.but(batch=np.zeros_like(job.model.batch))
+
+    # WHEN each batch reads its own
+    spread = edited(first, ShufflePaths())
+
+    # THEN one reader that nothing hides takes as long
+    assert np.median(spread.run.total_s) == pytest.approx(np.median(first.run.total_s), rel=0.02)

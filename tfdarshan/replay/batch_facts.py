@@ -1,0 +1,74 @@
+"""What the training loop did with each batch, by a session's calls and steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.job_facts import BatchFacts
+from tfdarshan.replay.loop_times import LoopTimes, union_by
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.recorded_job import RecordedJob
+
+
+def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) -> Array:
+    """Return which files are read between steps alone, a validation set's, bool by row of the file table.
+
+    Args:
+        recorded: The session's tables.
+        is_input: Which calls read input, bool.
+        loop: When the loop asked for batches, and was done with them.
+    """
+    file, count = recorded.calls.file, len(recorded.files)
+    start_s = recorded.calls.start_ns / 1e9
+    place = loop.place(start_s)
+    pause = is_input & (start_s >= loop.stop_s[place]) & (start_s >= loop.ask_s[0])
+    made, within = (np.bincount(file[chosen], minlength=count) for chosen in (is_input, pause))
+    only: Array = (made > 0) & (within >= SETTING["pause_only"] * made)
+    # Without steps, or if nothing else is read, these are the input.
+    return only if loop.known and np.any(made[~only] > 0) else np.zeros(count, bool)
+
+
+def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch: Array) -> BatchFacts:
+    """Return what the loop did with each batch: it stood still for its own calls, at least.
+
+    Output of other threads is waited for as far as it makes a step and the pause behind it longer.
+
+    Args:
+        recorded: The session's tables.
+        loop: When it asked for batches, and got them.
+        validating: Which calls read a validation set, bool.
+        epoch: The epoch of each batch.
+    """
+    calls, kinds, count = recorded.calls, recorded.kinds, len(loop.ask_s)
+    start_s, end_s = calls.start_ns / 1e9, calls.end_ns / 1e9
+    place = loop.place(start_s)
+    output = recorded.is_output
+    output &= (start_s >= loop.got_s[place]) & (start_s < loop.next_s[place])
+
+    def taken(chosen: Array) -> Array:
+        return union_by(place[chosen], start_s[chosen], end_s[chosen], count)
+
+    wrote, synced = output & (kinds == KIND["write"]), output & (kinds == KIND["sync"])
+    write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
+    whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
+    write_s = np.minimum(taken(output & recorded.is_loop), whole_s)
+    saves = write_bytes > SETTING["saves"]
+    if saves.any() and not saves.all():
+        longer_s = np.maximum(whole_s - float(np.median(whole_s[~saves])), 0.0)
+        write_s = np.where(saves, np.maximum(write_s, longer_s), write_s)
+    compute_s = np.maximum(busy_s - write_s, 0.0)
+    pause_s = np.maximum(whole_s - compute_s - write_s, 0.0)
+    validation_s = np.minimum(taken(validating), pause_s)
+    opened = validating & (kinds == KIND["open"])
+    windows = recorded.windows
+    return BatchFacts(
+        weight=np.ones(count), epoch=epoch, wait_s=loop.got_s - loop.ask_s, compute_s=compute_s,
+        write_s=write_s, sync_s=np.minimum(taken(synced), write_s),
+        beside_s=np.maximum(taken(output) - write_s, 0.0),
+        writes=np.bincount(place[wrote], minlength=count), write_bytes=write_bytes,
+        validation_s=validation_s, validation_files=np.bincount(place[opened], minlength=count),
+        pause_s=pause_s - validation_s, known=loop.known,
+        hand_s=0.0 if windows is None else windows.handed_s,
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The facts of a job of whose calls counters alone are known, such as a Darshan log's.
+
+Its calls are made up. Of a long job some batches stand for all, as in `thinned_facts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.analysis.file_table import NO_FILE, FileTable
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.step_windows import step_windows
+from tfdarshan.replay.counted_batches import counted_batches, counted_loop, with_output
+from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
+from tfdarshan.replay.job_facts import JobFacts, StorageFacts
+from tfdarshan.replay.job_model import READ, TINY_S
+from tfdarshan.replay.pipeline_facts import noted_facts, noted_pipeline
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.processor_facts import processor_facts
+from tfdarshan.replay.storage_facts import is_local
+from tfdarshan.replay.thinned_facts import kept_batches
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import step_marks
+
+
+def counted_facts(
+    processes: Sequence[ProcessData], files: FileTable, meta: dict[str, Any], data_folder: str | None = None
+) -> JobFacts:
+    """Return the facts of a session's job.
+
+    Args:
+        processes: The session's.
+        files: Its files.
+        meta: What its owner says.
+        data_folder: What is below it is input, whatever its name, as the file table spells it.
+    """
+    is_input = input_files(files, data_folder)
+    is_input[NO_FILE] = False
+    counted = counted_files(files, is_input)
+    windows = step_windows(step_marks(processes))
+    loop = counted_loop(windows, float(counted.calls[READ].sum()), float(meta["duration_ns"]) / 1e9)
+    count, called_s = len(loop.ask_s), float(counted.call_s.sum())
+    epoch = np.arange(count) * min(counted.epochs, count) // count
+    every = math.ceil(counted.tasks(count).sum() / SETTING["most_tasks"])
+    weight = kept_batches(epoch, int(SETTING["stretch"]), max(every, 1))
+    readers = max(1, math.ceil(called_s / max(loop.total_s, TINY_S)))
+    batches = counted_batches(
+        loop, called_s / readers, weight, epoch, 0.0 if windows is None else windows.handed_s
+    )
+    tasks, batch = counted_tasks(counted, weight, loop.ask_s)
+    return JobFacts(
+        batches=with_output(batches, files),
+        tasks=tasks,
+        batch=batch,
+        pipeline=noted_facts(noted_pipeline(meta), readers, np.zeros(int(epoch.max(initial=0)) + 1)),
+        storage=StorageFacts(
+            local=is_local(meta, files, is_input),
+            depth_s=np.append(np.zeros(readers - 1), called_s / readers),
+            serial=None, limit_s=None, wait_share=None, files=len(counted.row),
+        ),
+        processors=processor_facts(meta),
+        files=files,
+        counted=True,
+    )  # fmt: skip

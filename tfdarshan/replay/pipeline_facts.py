@@ -1,0 +1,102 @@
+"""How batches are prepared: by the framework's own words, and by the calls that ran."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, pipelines_of
+from tfdarshan.analysis.tf_data_pipeline import Pipeline as NotedPipeline
+from tfdarshan.replay.job_facts import PipelineFacts
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.loop_times import LoopTimes
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_tasks import InputCalls
+from tfdarshan.replay.recorded_job import RecordedJob
+from tfdarshan.replay.task_batches import TaskBatches
+
+RECORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "interleave")
+
+
+def noted_pipeline(meta: dict[str, object]) -> NotedPipeline | None:
+    """Return the pipeline that reads the input; None if none was noted."""
+    return next((one for one in pipelines_of(meta) or () if one.reader is not None), None)
+
+
+def shuffled_tasks(noted: NotedPipeline, tasks: int, batches: int) -> int:
+    """Return how many tasks fill the buffer of a shuffle behind the reader; -1 is all of an epoch.
+
+    Args:
+        noted: The pipeline.
+        tasks: How many tasks there are.
+        batches: For how many batches.
+    """
+    shuffle, reader = noted.has("shuffle"), noted.reader
+    if shuffle is None or reader is None or shuffle not in noted.after(reader):
+        return 0
+    if shuffle.size is None or shuffle.size < 0:
+        return AUTOTUNE
+    batch = noted.has("batch")
+    samples = batches * ((batch.size if batch else None) or 1)
+    return int(np.ceil(shuffle.size * tasks / max(samples, 1)))
+
+
+def pipeline_facts(
+    recorded: RecordedJob,
+    noted: NotedPipeline | None,
+    calls: InputCalls,
+    loop: LoopTimes,
+    placed: TaskBatches,
+    shuffled: int,
+    by_loop: Array,
+) -> PipelineFacts:
+    """Return how they are prepared.
+
+    Args:
+        recorded: The session's tables.
+        noted: The framework's pipeline, None if none was noted.
+        calls: On input.
+        loop: When batches were asked for.
+        placed: The tasks that the calls are, by batch.
+        shuffled: Tasks that fill a shuffle buffer.
+        by_loop: Which calls the loop's own thread made, bool.
+    """
+    lasted_s = np.maximum(calls.end_s - calls.start_s, TINY_S)
+    outside = calls.start_s >= loop.got_s[loop.place(calls.start_s)]
+    return dataclasses.replace(
+        noted_facts(noted, max(1.0, recorded.pipeline.readers.readers), placed.late_s),
+        shuffle_tasks=shuffled,
+        loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
+        beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
+    )
+
+
+def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> PipelineFacts:
+    """Return what the framework's own words say of it.
+
+    Args:
+        noted: The pipeline, None if none was noted.
+        readers: Calls that ran at a time.
+        late_s: How long after its first request each epoch's first call came.
+    """
+    reader = None if noted is None else noted.reader
+    behind = (
+        [] if noted is None or reader is None else [one for one in noted.after(reader) if one.name == "map"]
+    )
+    prefetch = None if noted is None else noted.has("prefetch") if noted.prefetches else None
+    return PipelineFacts(
+        readers=readers,
+        declared_readers=None if reader is None else reader.calls,
+        prefetch=None if noted is None else 0 if prefetch is None else (prefetch.size or AUTOTUNE),
+        shuffle_tasks=0,
+        parallel_behind=next((one.calls for one in behind if one.calls is not None), None),
+        framework=noted is not None,
+        python=reader is None or reader.name == "from_generator" or "python" in reader.does,
+        records=reader is not None and reader.name in RECORDS,
+        compressed=noted is not None and any(stage.compression for stage in noted.stages),
+        loop_reads=False,
+        beside=0.0,
+        late_s=late_s,
+    )

@@ -1,0 +1,14 @@
+"""What a session says of its machine."""
+
+from __future__ import annotations
+
+from tfdarshan.recording.job_machine import machine_of
+from tfdarshan.replay.job_facts import ProcessorFacts
+
+
+def processor_facts(meta: dict[str, object]) -> ProcessorFacts:
+    """Return what the machine gives the job, by what its session says of itself."""
+    machine = machine_of(meta)
+    return ProcessorFacts(
+        cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s, memory_bytes=machine.memory_bytes
+    )

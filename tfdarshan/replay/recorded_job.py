@@ -1,0 +1,82 @@
+"""What a session's tables say of its job, and one look at its calls, as its findings take it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfdarshan.analysis.call_kinds import KIND, kinds_of
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
+from tfdarshan.analysis.input_figures import loop_thread
+from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.set_folders import data_sets
+from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.storage_probe.session_probes import main_mount
+
+
+@dataclass(frozen=True)
+class RecordedJob:
+    """What the tables say.
+
+    Attributes:
+        files: What was done with each file.
+        is_input: Which of them are input, bool.
+        calls: All calls in order of start.
+        is_loop: Whether the training loop's thread made it.
+        windows: The steps, None without any.
+        pipeline: What reads the input.
+        facts: What a look at all calls in order says.
+    """
+
+    files: FileTable
+    is_input: Array
+    calls: Segments
+    is_loop: Array
+    windows: StepWindows | None
+    pipeline: InputPipeline
+    facts: InputFacts
+
+    @cached_property
+    def kinds(self) -> Array:
+        """The kind of each call, a place in `CALL_KINDS`."""
+        return kinds_of(self.calls)
+
+    @property
+    def is_output(self) -> Array:
+        """Which calls write, or sync, files that are no input, bool."""
+        written: Array = (self.kinds == KIND["write"]) | (self.kinds == KIND["sync"])
+        return written & ~self.is_input[self.calls.file]
+
+    @property
+    def input_mount(self) -> str:
+        """The mount that most of the time in calls on input was spent on."""
+        return main_mount(self.files, self.files.rows["time_s"] * self.is_input)
+
+
+def recorded_job(
+    processes: Sequence[ProcessData], files: FileTable, calls: Segments, data_folder: str | None = None
+) -> RecordedJob:
+    """Look at the calls of a session.
+
+    Args:
+        processes: The session's.
+        files: Its files.
+        calls: Its calls.
+        data_folder: What is below it is input, whatever its name, as the file table spells it.
+    """
+    windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
+    is_input, size = input_files(files, data_folder), files.rows["size_bytes"].to_numpy()
+    look = InputLook(files.rows["reads"].to_numpy(), size, windows, is_loop)
+    sets = data_sets(files, is_input)
+    pipeline = input_pipeline(lambda _: calls.blocks(), size, is_input, windows, is_loop, look.add, sets)
+    by_loop = np.array([is_loop(thread) for thread in calls.threads] or [False])[calls.thread]
+    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, look.facts())

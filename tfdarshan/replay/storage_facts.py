@@ -1,0 +1,101 @@
+"""What a session says of the storage under its job's input."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.allowance import allowance_of
+from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.contention import contention_of
+from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
+from tfdarshan.analysis.intervals import Array, covered
+from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.summary_data import emulation_of
+from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.replay.job_facts import StorageFacts
+from tfdarshan.replay.job_model import READ, TINY_S
+from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
+from tfdarshan.replay.probed_storage import narrower, probed_storage
+from tfdarshan.replay.read_tasks import InputCalls, ReadTasks
+from tfdarshan.replay.recorded_job import RecordedJob
+from tfdarshan.storage_probe.session_probes import probe_kept
+
+
+def storage_facts(
+    recorded: RecordedJob, meta: dict[str, object], calls: InputCalls, tasks: ReadTasks
+) -> StorageFacts:
+    """Return what is known of it.
+
+    Args:
+        recorded: The session's tables.
+        meta: What the session says of itself.
+        calls: On input.
+        tasks: Which these calls are.
+    """
+    probe = probed_storage(probe_kept(meta, recorded.input_mount), tasks)
+    found = contention_of(recorded.facts.stored.stretches)
+    shown = None if found is None else (found.share, found.low, found.high)
+    device, fitted = emulated_storage(meta), _wait_share(calls)
+    if device is not None:
+        fitted = known_wait_share(device, float(tasks.size.sum() / max(tasks.calls[READ].sum(), 1.0)))
+    costs, writes = recorded.pipeline.costs, recorded.facts.writes.segments
+    limit = allowance_of(
+        recorded.facts.held, costs.opens + costs.reads, directories_of(recorded.files).of_file,
+        covered(writes.start_ns, writes.end_ns),
+    )  # fmt: skip
+    return StorageFacts(
+        local=is_local(meta, recorded.files, recorded.is_input),
+        depth_s=_depth_s(calls),
+        serial=narrower(shown, probe.serial),
+        limit_s=None if limit is None else limit.interval_s,
+        wait_share=probe.wait_share if fitted is None else fitted,
+        files=len(np.unique(tasks.file)),
+        writes_here=_writes_here(recorded),
+        device=device,
+        limit_of_calls=None if limit is None or limit.counts is None else not limit.counts.is_bytes,
+    )
+
+
+def is_local(meta: dict[str, object], files: FileTable, is_input: Array) -> bool:
+    """Return whether most of the time in reads of input was spent on a local file system, not emulated."""
+    rows = files.rows[is_input]
+    return emulation_of(meta) is None and _main_kind(rows["fs_type"], rows["read_s"]) in BLOCK_FILE_SYSTEMS
+
+
+def _depth_s(calls: InputCalls) -> Array:
+    """Return for how long one call ran, two calls ran at a time, and so on."""
+    moments = np.concatenate([calls.start_s, calls.end_s])
+    order = np.argsort(moments, kind="stable")
+    depth = np.cumsum(np.where(order < len(calls.start_s), 1, -1))
+    found: Array = np.bincount(depth[:-1], np.diff(moments[order]))[1:] if len(depth) else np.zeros(0)
+    return found
+
+
+def _writes_here(recorded: RecordedJob) -> float:
+    """Return the share of the time in output calls that went to the mount which serves the input."""
+    calls, output = recorded.calls, recorded.is_output
+    lasted_s = (calls.end_ns - calls.start_ns)[output] / 1e9
+    mounts = recorded.files.rows["mount_point"].astype(str).to_numpy()
+    here = mounts[calls.file[output]] == recorded.input_mount
+    return float(lasted_s @ here) / max(float(lasted_s.sum()), TINY_S)
+
+
+def _main_kind(kinds: object, seconds: object) -> str:
+    """Return the file-system type that most of some seconds were spent on."""
+    names, spent = np.asarray(kinds, str), np.asarray(seconds, float)
+    return max(np.unique(names).tolist(), key=lambda name: float(spent[names == name].sum()), default="")
+
+
+def _wait_share(calls: InputCalls) -> float | None:
+    """Return what of a mean read is no transfer, if reads that storage served are of several sizes."""
+    reads = calls.kind == KIND["read"]
+    length, lasted_s = calls.length[reads], (calls.end_s - calls.start_s)[reads]
+    stored = from_storage(np.ones(len(length)), length, lasted_s)
+    length, lasted_s = length[stored], lasted_s[stored]
+    model = fit_time_model(length, lasted_s)
+    if model.note or not len(length) or length.max() <= 2 * np.median(length):
+        return None
+    whole_s = model.base_s + model.s_per_byte * float(length.mean())
+    return model.base_s / whole_s if whole_s > 0 else None
