@@ -27,7 +27,8 @@ def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) ->
     made, within = (np.bincount(file[chosen], minlength=count) for chosen in (is_input, pause))
     only: Array = (made > 0) & (within >= SETTING["pause_only"] * made)
     # Without steps, or if nothing else is read, these are the input.
-    return only if loop.known and np.any(made[~only] > 0) else np.zeros(count, bool)
+    told = recorded.windows is not None and np.any(made[~only] > 0)
+    return only if told else np.zeros(count, bool)
 
 
 def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch: Array) -> BatchFacts:

@@ -70,6 +70,24 @@ def _of_steps(windows: StepWindows) -> LoopTimes:
     return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True)
 
 
+def with_waits(loop: LoopTimes, start_s: Array, end_s: Array) -> LoopTimes:
+    """Return times in which the loop waits between steps that do not say what they waited for.
+
+    Steps that are marked around the loop's body leave its wait between them: it asked for a batch when the
+    step before ended, or when the first call came that ran then.
+
+    Args:
+        loop: Its steps.
+        start_s: Starts of the calls on the training set, ascending.
+        end_s: Their ends.
+    """
+    free_s = np.append(loop.ask_s[0], loop.stop_s[:-1])
+    # Of calls in order of start the first one that ends behind a moment runs then, or is the next one.
+    place = np.searchsorted(np.maximum.accumulate(end_s), free_s, side="right")
+    next_s = np.append(start_s, np.inf)[place]
+    return LoopTimes(np.clip(next_s, free_s, loop.got_s), loop.got_s, loop.stop_s, True)
+
+
 def _of_bursts(start_s: Array, end_s: Array, last_s: float) -> LoopTimes:
     """Take each burst of reads for a batch: the loop computes until the next one."""
     rest_s = start_s[1:] - end_s[:-1]

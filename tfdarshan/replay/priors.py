@@ -129,7 +129,7 @@ SETTINGS = (
     Setting("samples", "jobs", 64, "samples of what is open", "a mean is off by an eighth of their spread"),
     Setting("quantile", "share", 0.05, "left out of a range on either side", "nine of ten promises hold"),
     Setting("runs_differ", "log", 0.03, "standard deviation of a run's time", "the laboratory's runs"),
-    Setting("fixes_differ", "share", 0.10, "the same of a fix's gain, of its logarithm", TRIALS),
+    Setting("fixes_differ", "share", 0.20, "the same of a fix's gain, of its logarithm", TRIALS),
     Setting("reproduces", "share", 0.03, "how far off the recorded run a model may be", "what is wanted"),
     Setting("misfit", "share", 0.15, "of the waits, the error that divides a weight by e", TRIALS),
     Setting("tries", "runs", 9, "halvings of a range in which a scale is sought", "to 0.2 % of the range"),

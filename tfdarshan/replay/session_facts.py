@@ -12,7 +12,7 @@ from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S
-from tfdarshan.replay.loop_times import loop_times
+from tfdarshan.replay.loop_times import loop_times, with_waits
 from tfdarshan.replay.pipeline_facts import noted_pipeline, pipeline_facts, shuffled_tasks
 from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
@@ -58,6 +58,8 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
     is_input = recorded.is_input[recorded.calls.file] & (kinds != KIND["write"]) & (kinds != KIND["sync"])
     loop = loop_times(recorded.windows, start_s[is_input], end_s[is_input], float(end_s.max(initial=0.0)))
     validating = is_input & validation_files(recorded, is_input, loop)[recorded.calls.file]
+    if recorded.windows is not None and not loop.known:
+        loop = with_waits(loop, start_s[is_input & ~validating], end_s[is_input & ~validating])
     reading = is_input & ~validating & (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
     calls = _input_calls(recorded, reading)
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers, ShufflePaths, edited
@@ -58,6 +58,46 @@ def test_a_reader_that_begins_its_next_task_at_once_did_no_work(pooled):
 def test_calls_take_as_long_as_they_took(pooled):
     job = calibrated(pooled)
     assert job.weight @ job.run.called_s == pytest.approx(pooled.tasks.call_s.sum(), rel=0.1)
+
+
+def body_steps(logdir, *, validated_ms=0):
+    """Writes a job whose steps are marked around the body: 40 ms of reads before each 20 ms.
+
+    A reader reads ahead for the other half of the batches, so that it reads beside steps, too.
+    """
+    calls: list[tuple] = []
+    steps, at = [], 0
+    for number in range(16):
+        calls += [(at + 10 * n, at + 10 * n + 10, LOOP, "pread", number, SIZE, n * SIZE) for n in range(4)]
+        steps.append((at + 40, at + 60, -1))
+        calls.append((at + 45, at + 50, 200, "pread", (number + 1) % 16, SIZE, 4 * SIZE))
+        at += 60
+        if number == 7 and validated_ms:
+            calls.append((at, at + validated_ms, LOOP, "pread", 16, SIZE, 0))
+            at += validated_ms
+    paths = [f"/data/{number:02}" for number in range(17)]
+    return facts_of(training(logdir, calls, steps, paths=paths, sizes=[5 * SIZE] * 17))
+
+
+def test_the_time_between_steps_around_the_body_is_input_wait(tmp_path):
+    # GIVEN steps that do not say what they waited for
+    facts = body_steps(tmp_path)
+
+    # THEN all but the first one waited for 40 ms
+    assert facts.batches.known
+    assert facts.batches.wait_s[1:] == pytest.approx(np.full(15, 0.040))
+    assert facts.batches.compute_s == pytest.approx(np.full(16, 0.020))
+    assert facts.batches.validation_s.sum() == 0
+    assert promise(calibrated(facts), Staged()).expected == pytest.approx(3, rel=0.15)
+
+
+def test_what_only_pauses_read_is_no_input_wait(tmp_path):
+    # GIVEN a validation set read for 100 ms between two of them
+    facts = body_steps(tmp_path, validated_ms=100)
+
+    # THEN
+    assert facts.batches.validation_s.sum() == pytest.approx(0.100)
+    assert facts.batches.wait_s[1:] == pytest.approx(np.full(15, 0.040))
 
 
 def test_a_part_of_a_long_job_reads_as_much_without_a_shuffle_buffer(job_of_tasks):
