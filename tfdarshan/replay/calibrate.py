@@ -84,52 +84,83 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     """Return the network with the processor time that makes it take as long as recorded.
 
     What takes longer even without any has quicker storage: neighbours were slower for a while, or calls that
-    ran side by side less than was drawn. What takes less with all that readers can have done has slower one.
+    ran side by side less than was drawn. What takes less with all that readers can have done has slower one,
+    until calls take as long as they did. What is left is work again.
     """
     if not model.tasks:
         return model
-    goal_s = facts.batches.total_s
-    shape_s = _shape_of_work(facts)
+    goal_s, shape_s = facts.batches.total_s, _shape_of_work(facts)
     most = goal_s * float(model.readers.max()) / max(float(shape_s.sum()), TINY_S)
 
-    def with_work(scale: Array) -> JobModel:
-        return split_work(facts, drawn, model, shape_s[:, None] * scale)
+    def working(made: JobModel) -> Array:
+        def with_work(scale: Array) -> JobModel:
+            return split_work(facts, drawn, made, shape_s[:, None] * scale)
 
-    bare_s = simulate(model).total_s
-    work = np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
-    work = np.minimum(work, _most_work(facts, shape_s))
+        bare_s = simulate(made).total_s
+        return np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
+
+    work = np.minimum(working(model), _most_work(facts, shape_s))
     hidden = facts.batches.waited_share < SETTING["reproduces"]
     # The steps hold the pipeline back: with less work the network takes as long, as far as that is told.
-    worked = with_work(work * drawn["pipeline_pace"] if hidden else work)
+    worked = split_work(
+        facts, drawn, model, shape_s[:, None] * work * (drawn["pipeline_pace"] if hidden else 1)
+    )
+    stored = _with_storage(facts, worked, hidden=hidden)
+    if hidden or not _too_quick(simulate(stored), goal_s).any():
+        return stored
+    nothing = np.zeros_like(worked.work_s)
+    work = np.where(
+        _too_quick(simulate(stored), goal_s), working(stored.but(work_s=nothing, behind_s=nothing)), work
+    )
+    return split_work(facts, drawn, stored, shape_s[:, None] * work)
+
+
+def _too_quick(run: SimulatedRun, goal_s: float) -> Array:
+    found: Array = run.total_s < (1 - SETTING["reproduces"] / 2) * goal_s
+    return found
+
+
+def _with_storage(facts: JobFacts, model: JobModel, *, hidden: bool) -> JobModel:
+    """Return the network with storage as slow as the run was, but no slower than its calls; if steps wait."""
+    goal_s, run = facts.batches.total_s, simulate(model)
+    called_s = float(facts.batches.weight[facts.batch] @ facts.tasks.call_s.sum(0))
+    off = np.abs(run.total_s - goal_s) > SETTING["reproduces"] / 2 * goal_s
+    if not off.any():
+        return model
+    limited = np.broadcast_to(model.limit_s.sum(0) > 0, off.shape)
 
     def with_storage(scale: Array) -> JobModel:
         """What is slow is the rate limit, if there is one."""
         served = np.where(limited, 1.0, scale)
-        parts = {name: getattr(worked, name) * served for name in ("wait_s", "transfer_s", "seek_s")}
-        return worked.but(**parts, limit_s=worked.limit_s * scale)
+        parts = {name: getattr(model, name) * served for name in ("wait_s", "transfer_s", "seek_s")}
+        return model.but(**parts, limit_s=model.limit_s * scale)
 
-    limited = np.broadcast_to(worked.limit_s.sum(0) > 0, work.shape)
-    off = np.abs(simulate(worked).total_s - goal_s) > SETTING["reproduces"] / 2 * goal_s
-    if not off.any():
-        return worked
-    slowest = 1.0 if hidden else 1 + goal_s / max(float(facts.tasks.call_s.sum()), TINY_S)
-    return with_storage(np.where(off, _solve(with_storage, goal_s, np.zeros_like(bare_s), slowest), 1.0))
+    slowest = np.maximum(called_s / np.maximum(run.called_s, TINY_S), 1.0)
+    # What a limit takes of a call is not known before it is.
+    slowest = np.where(limited, 1 + goal_s / max(called_s, TINY_S), slowest)
+    slowest = np.ones_like(slowest) if hidden else slowest
+    scale = _solve(with_storage, goal_s, np.zeros_like(slowest), slowest)
+    return with_storage(np.where(off, scale, 1.0))
 
 
 def _most_work(facts: JobFacts, shape_s: Array) -> float:
     """Return the most work, in times of its shape, that goes with how soon readers began their next tasks.
 
-    A reader that begins a task so soon has worked no longer on the one before: if it does the work itself.
+    A reader that begins a task so soon has worked no longer on the one before: if it does the work itself. A
+    processor's time lasts as much longer as others leave less of all processors.
     """
-    pipeline, tasks = facts.pipeline, facts.tasks
-    most = np.inf if facts.processors.cpu_s is None else facts.processors.cpu_s / shape_s.sum()
+    pipeline, tasks, machine = facts.pipeline, facts.tasks, facts.processors
+    most = np.inf
+    if machine.cpu_s is not None and machine.cpus is not None:
+        left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
+        most = machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
     if round(pipeline.readers) == 1 or pipeline.records or pipeline.parallel_behind is not None:
         return float(most)
     rest = (tasks.work_s + tasks.rest_s) / shape_s
     return float(min(most, np.quantile(rest, SETTING["quick"], method="lower")))
 
 
-def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: float) -> Array:
+def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: Array | float) -> Array:
     """Return the scale with which each sample takes so long: the run is longer the larger it is.
 
     Args:
@@ -138,7 +169,7 @@ def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, mos
         least_s: What it takes with scale 0.
         most: With this it takes longer, or never does.
     """
-    low, high = np.zeros_like(least_s), np.full_like(least_s, most)
+    low, high = np.zeros_like(least_s), np.zeros_like(least_s) + most
     for _ in range(int(SETTING["tries"])):
         middle = (low + high) / 2
         long = simulate(made(middle)).total_s > goal_s

@@ -91,6 +91,7 @@ class PipelineFacts:
         compressed: Whether records are compressed.
         loop_reads: Whether the loop's own thread makes nearly all calls.
         beside: The share of the time in calls that is outside of the loop's waits.
+        overlap: How busy readers are outside of them, in times of how busy they are in them, at most 1.
         late_s: How long after its first request each epoch's first call came; NaN: before it.
     """
 
@@ -105,6 +106,7 @@ class PipelineFacts:
     compressed: bool
     loop_reads: bool
     beside: float
+    overlap: float
     late_s: Array
 
 

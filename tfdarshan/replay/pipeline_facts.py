@@ -70,7 +70,14 @@ def pipeline_facts(
         shuffle_tasks=shuffled,
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
         beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
+        overlap=_overlap(loop, float(lasted_s @ ~outside), float(lasted_s @ outside)) if loop.known else 0.0,
     )
+
+
+def _overlap(loop: LoopTimes, inside_s: float, outside_s: float) -> float:
+    """Return how busy readers are outside of waits, in times of how busy they are in them, at most 1."""
+    waits_s, rest_s = (float(part.sum()) for part in (loop.got_s - loop.ask_s, loop.next_s - loop.got_s))
+    return min(1.0, outside_s * waits_s / max(inside_s * rest_s, TINY_S**2))
 
 
 def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> PipelineFacts:
@@ -98,5 +105,6 @@ def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> P
         compressed=noted is not None and any(stage.compression for stage in noted.stages),
         loop_reads=False,
         beside=0.0,
+        overlap=0.0,
         late_s=late_s,
     )

@@ -182,14 +182,17 @@ def runs_ahead(facts: JobFacts) -> bool:
 def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
     """Return how many batches are put together before the loop asks for them, int of shape (samples,).
 
-    Calls that are made for an epoch's first batch, which fills a shuffle buffer, do not show it.
+    Calls that are made for an epoch's first batch, which fills a shuffle buffer, do not show it. If steps are
+    short, calls that go on beside them may be of the batch that is waited for.
     """
     pipeline, tuned = facts.pipeline, np.round(drawn["autotuned_batches"]).astype(int)
     if pipeline.prefetch:
         return tuned if pipeline.prefetch < 0 else np.full(len(tuned), pipeline.prefetch)
     if facts.batches.known and pipeline.shuffle_tasks >= 0:
-        works = pipeline.beside > SETTING["beside"] and not pipeline.loop_reads
-        return tuned if works else np.zeros(len(tuned), int)
+        if pipeline.loop_reads or max(pipeline.beside, pipeline.overlap) <= SETTING["beside"]:
+            return np.zeros(len(tuned), int)
+        if pipeline.beside > SETTING["beside"]:
+            return tuned
     injected = drawn["prefetch_injected"] & pipeline.framework
     if _unseen_ahead(facts):
         injected = injected | drawn["counted_ahead"]

@@ -1,5 +1,7 @@
 """What a recorded run says of storage and of readers, against jobs whose times were worked out by hand."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers, ShufflePaths, edited
 from tfdarshan.replay.job_facts import JobFacts
-from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.prior_model import batches_ahead
+from tfdarshan.replay.priors import SETTING, draw
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
@@ -110,3 +113,33 @@ def test_a_part_of_a_long_job_reads_as_much_without_a_shuffle_buffer(job_of_task
 
     # THEN one reader that nothing hides takes as long
     assert np.median(spread.run.total_s) == pytest.approx(np.median(first.run.total_s), rel=0.02)
+
+
+@pytest.mark.parametrize(("others", "cpu_s"), [(1.9, 0.1), (0.0, 0.1), (0.0, 3.0)])
+def test_storage_is_no_slower_than_the_calls_of_one_reader(tmp_path, others, cpu_s):
+    # GIVEN 40 ms between the calls of each task, whoever had the processors
+    facts = facts_of(file_job(tmp_path, decode_ms=40))
+    machine = dataclasses.replace(facts.processors, cpus=2.0, others=others, cpu_s=cpu_s)
+
+    # WHEN
+    job = calibrated(dataclasses.replace(facts, processors=machine))
+
+    # THEN a copy saves 64 times 10 ms of 3.52 s
+    assert job.weight @ job.run.called_s == pytest.approx(64 * 0.010, rel=0.03)
+    assert promise(job, Staged()).expected == pytest.approx(3.52 / 2.88, rel=0.03)
+
+
+def test_short_steps_do_not_tell_who_prepares_ahead(tmp_path):
+    # GIVEN reads of 5 ms by a reader that goes on beside steps of 5 ms
+    calls = [(5 * n, 5 * n + 5, 200, "pread", n // 16, SIZE, n % 16 * SIZE) for n in range(128)]
+    steps = [(40 * n, 40 * n + 40, 35) for n in range(16)]
+    stages = {"stages": [{"name": "map", "does": ["reads"]}], "datasets": 1, "iterators": 1}
+    meta = {"pipelines": {"found": [stages], "left_out": 0}}
+    paths = [f"/data/{n}" for n in range(8)]
+    facts = facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[16 * SIZE] * 8, meta=meta))
+    assert facts.pipeline.overlap > SETTING["beside"] > facts.pipeline.beside
+
+    # THEN some samples do, and some do not
+    ahead = batches_ahead(facts, draw(64))
+    assert (ahead == 0).any()
+    assert (ahead > 0).any()
