@@ -28,7 +28,8 @@ struct tfd_stream_marks {
  * own: threads that read their own files would else take turns at one. */
 struct tfd_position {
     _Atomic int64_t offset;
-    _Atomic uint32_t appends; /* O_APPEND: a write begins at the end of the file */
+    _Atomic int64_t requested_end; /* of the file, once appends under way are done; 0: none are */
+    _Atomic uint32_t appends;      /* O_APPEND: a write begins at the end of the file */
     uint32_t references;
     uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
                          * with a close may still add to that */
