@@ -21,7 +21,7 @@ struct tfd_slot;
 struct tfd_stream_marks {
     _Atomic(FILE *) stream; /* NULL: none has come by */
     _Atomic(struct tfd_slot *) user;
-    const char *read_at, *write_at;
+    _Atomic(const char *) read_at, write_at; /* a thread in the middle of a call may still write its own */
 };
 
 /* Where the next read() or write() begins; shared by duplicates, as in the kernel. Each has a cache line of its
@@ -39,7 +39,7 @@ struct tfd_position {
 struct tfd_descriptor {
     _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
     _Atomic(struct tfd_position *) position;
-    uint32_t place; /* of the position, + 1 */
+    _Atomic uint32_t place; /* of the position, + 1 */
 };
 
 /* A thread may look here while another is given the number: it closed it when the slots were unpatched already. */
