@@ -18,6 +18,7 @@ from tfdarshan.replay.counted_batches import counted_batches, counted_loop, with
 from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
 from tfdarshan.replay.job_facts import JobFacts, StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
+from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
 from tfdarshan.replay.pipeline_facts import noted_facts, noted_pipeline
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.processor_facts import processor_facts
@@ -52,6 +53,7 @@ def counted_facts(
         loop, called_s / readers, weight, epoch, 0.0 if windows is None else windows.handed_s
     )
     tasks, batch = counted_tasks(counted, weight, loop.ask_s)
+    device, reads = emulated_storage(meta), max(float(counted.calls[READ].sum()), 1.0)
     return JobFacts(
         batches=with_output(batches, files),
         tasks=tasks,
@@ -60,7 +62,8 @@ def counted_facts(
         storage=StorageFacts(
             local=is_local(meta, files, is_input),
             depth_s=np.append(np.zeros(readers - 1), called_s / readers),
-            serial=None, limit_s=None, wait_share=None, files=len(counted.row),
+            serial=None, limit_s=None, files=len(counted.row), device=device,
+            wait_share=None if device is None else known_wait_share(device, counted.bytes.sum() / reads),
         ),
         processors=processor_facts(meta),
         files=files,

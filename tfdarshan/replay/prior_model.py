@@ -12,6 +12,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import PROBE, READ, TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING, Drawn
+from tfdarshan.replay.read_tasks import ReadTasks
 
 
 def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
@@ -94,12 +95,31 @@ def wait_share(facts: JobFacts, drawn: Drawn) -> Array:
     """
     if facts.storage.wait_share is not None:
         return np.clip(facts.storage.wait_share + drawn["wait_share_error"], 0.0, 1.0)
-    stored, depth_s = facts.tasks.stored_s > 0, facts.storage.depth_s
-    depth = float(depth_s @ np.arange(1, len(depth_s) + 1)) / max(float(depth_s.sum()), TINY_S)
-    read_s = float(facts.tasks.stored_s[stored].sum()) / max(depth, 1.0)
-    had = float(facts.tasks.size[stored].sum()) / max(read_s, TINY_S)
+    tasks, streams = facts.tasks, _streams(facts)
+    # Storage served all of a stream's bytes: what was read ahead came with the reads that waited for it.
+    size = tasks.size[_of_stored_epochs(tasks) if streams else tasks.stored_s > 0]
+    had = float(size.sum()) * _depth(facts) / max(float(tasks.stored_s.sum()), TINY_S)
     found = 1 - (had / max(SETTING["fastest"], had)) ** drawn["bandwidth"]
-    return np.where(drawn["only_bytes"] & (had > SETTING["slowest"]), 0.0, found)
+    only_bytes = drawn["only_bytes"] | (drawn["streams_bytes"] & (streams and facts.storage.local))
+    return np.where(only_bytes & (had > SETTING["slowest"]), 0.0, found)
+
+
+def _streams(facts: JobFacts) -> bool:
+    """Return whether most reads go on where the last one of their file ended."""
+    return bool(2 * facts.tasks.jumps.sum() < facts.tasks.calls[READ].sum())
+
+
+def _depth(facts: JobFacts) -> float:
+    """Return how many calls ran at a time while any did."""
+    depth_s = facts.storage.depth_s
+    return max(float(depth_s @ np.arange(1, len(depth_s) + 1)) / max(float(depth_s.sum()), TINY_S), 1.0)
+
+
+def _of_stored_epochs(tasks: ReadTasks) -> Array:
+    """Return which tasks are of epochs that storage served, bool."""
+    stored_s, called_s = (np.bincount(tasks.epoch, part) for part in (tasks.stored_s, tasks.call_s.sum(0)))
+    found: Array = (2 * stored_s >= called_s)[tasks.epoch]
+    return found
 
 
 def _alone(facts: JobFacts, drawn: Drawn, wait_serial: Array, transfer_serial: Array) -> Array:
@@ -145,12 +165,10 @@ def _limited_s(facts: JobFacts, used: Array) -> Array:
     Of each epoch that storage served, its tasks have the time in which batches waited, by what they use.
     """
     tasks, batches = facts.tasks, facts.batches
-    found = np.zeros(len(facts.batch))
+    found, stored = np.zeros(len(facts.batch)), _of_stored_epochs(tasks)
     for number in np.unique(tasks.epoch).tolist():
-        mine = tasks.epoch == number
+        mine = (tasks.epoch == number) & stored
         steps = np.unique(facts.batch[mine])
-        if 2 * tasks.stored_s[mine].sum() < tasks.call_s[:, mine].sum():
-            continue
         size = used[mine]
         found[mine] = size / max(float(size.sum()), TINY_S) * float(batches.recorded_s[steps].sum())
     return found

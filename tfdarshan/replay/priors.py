@@ -82,6 +82,7 @@ PRIORS = (
         "bandwidth", "share", 0.0, 1.0, "from what a read had to the most, by ratio, if all are alike", JUDGED
     ),
     _chance("only_bytes", 0.3, "such reads wait for nothing but their bytes, if these are so quick", TRIALS),
+    _chance("streams_bytes", 0.8, "nor do reads of a local disk that go on where the last one ended", JUDGED),
     Prior("wait_share_error", "share", -0.2, 0.2, "what a fit of it by sizes may be off by", TRIALS),
     _ratio("served_together", "calls", 16, 64, "calls that a server takes side by side", TRIALS),
     _chance("limited_local", 0.5, "a limit holds back calls that wait one at a time", TRIALS),

@@ -54,8 +54,9 @@ def kept_batches(epoch: Array, stretch: int, every: int) -> Array:
         first, rest, last = mine[:stretch], mine[stretch:-1], mine[-1:]
         chosen = rest[(np.arange(len(rest)) // stretch) % every == every - 1]
         weight[np.concatenate([first, chosen, last])] = 1
-        # Too few batches for another stretch: the first one stands for all but the last.
-        standing = chosen if len(chosen) else np.setdiff1d(first, last)
+        # Too few batches for another stretch: the first one stands for all, but not the batch that the epoch
+        # begins with, nor the last.
+        standing = chosen if len(chosen) else np.setdiff1d(first[1:] if len(first) > 1 else first, last)
         weight[standing] += (len(rest) - len(chosen)) / max(len(standing), 1)
     return weight
 

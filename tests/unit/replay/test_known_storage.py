@@ -100,3 +100,18 @@ def test_a_file_of_unknown_size_is_as_large_as_it_was_read(tmp_path):
     # THEN
     facts = facts_of(training(tmp_path, calls, steps))
     assert facts.tasks.epoch.tolist() == [0] * 8 + [1] * 8
+
+
+def test_a_stream_from_a_local_disk_mostly_waits_for_its_bytes(tmp_path):
+    # GIVEN reads of 256 KiB in order, of which every fourth waits for what was read ahead: 13 MB/s
+    calls, steps, at = [], [], 0.0
+    for n in range(64):
+        took = 80 if n % 4 == 0 else 0.05
+        calls.append((at, at + took, LOOP, "pread", 0, 1 << 18, n << 18))
+        steps.append((at, at + took + 1, took))
+        at += took + 1
+    session = training(tmp_path, calls, steps, paths=["/home/a"], sizes=[64 << 18])
+
+    # THEN not only the bytes of those that waited count
+    share = wait_share(facts_of(session), draw(64))
+    assert 0.7 < (share == 0).mean() < 1

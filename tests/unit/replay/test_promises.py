@@ -24,7 +24,7 @@ from tfdarshan.replay.storage_edits import (
     Uncompressed,
     Without,
 )
-from tfdarshan.replay.thinned_facts import thinned
+from tfdarshan.replay.thinned_facts import kept_batches, thinned
 
 EDITS = (
     Readers(), DecodeCalls(), Prefetch(), CacheInMemory(), ShufflePaths(), Staged(), Shards(), LargeReads(),
@@ -161,3 +161,13 @@ def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
     assert (np.diff(part.batch) >= 0).all()
     taken_s = [np.median(simulate(prior_model(some, draw(8))).total_s) for some in (part, facts)]
     assert taken_s[0] == pytest.approx(taken_s[1], rel=0.01)
+
+
+def test_an_epoch_s_first_batch_stands_for_no_other():
+    # GIVEN 40 batches of an epoch, too few for a second stretch of every fifteenth
+    weight = kept_batches(np.zeros(40, int), 8, 15)
+
+    # THEN
+    assert weight[0] == weight[-1] == 1
+    assert weight.sum() == pytest.approx(40)
+    assert (weight[1:8] > 1).all()
