@@ -122,6 +122,7 @@ void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t 
             descriptor->place ? tfd_position_in(descriptor->place - 1) : &lost_position;
         position->references = 1;
         atomic_store(&position->offset, offset);
+        atomic_store(&position->requested_end, 0);
         atomic_store(&position->appends, appends);
         atomic_store(&position->marks.stream, NULL);
         atomic_store(&position->marks.user, NULL);

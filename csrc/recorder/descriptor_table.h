@@ -21,14 +21,15 @@ struct tfd_slot;
 struct tfd_stream_marks {
     _Atomic(FILE *) stream; /* NULL: none has come by */
     _Atomic(struct tfd_slot *) user;
-    const char *read_at, *write_at;
+    _Atomic(const char *) read_at, write_at; /* a thread in the middle of a call may still write its own */
 };
 
 /* Where the next read() or write() begins; shared by duplicates, as in the kernel. Each has a cache line of its
  * own: threads that read their own files would else take turns at one. */
 struct tfd_position {
     _Atomic int64_t offset;
-    _Atomic uint32_t appends; /* O_APPEND: a write begins at the end of the file */
+    _Atomic int64_t requested_end; /* of the file, once appends under way are done; 0: none are */
+    _Atomic uint32_t appends;      /* O_APPEND: a write begins at the end of the file */
     uint32_t references;
     uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
                          * with a close may still add to that */
@@ -38,7 +39,7 @@ struct tfd_position {
 struct tfd_descriptor {
     _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
     _Atomic(struct tfd_position *) position;
-    uint32_t place; /* of the position, + 1 */
+    _Atomic uint32_t place; /* of the position, + 1 */
 };
 
 /* A thread may look here while another is given the number: it closed it when the slots were unpatched already. */

@@ -14,7 +14,8 @@
 struct tfd_async_request {
     uint64_t word; /* of the descriptor, when it was asked for: it may be closed by the end */
     uint64_t start, last_seen;
-    int64_t offset;
+    int64_t offset, asked; /* bytes */
+    int fd;
     enum tfd_operation operation;
 };
 

@@ -131,6 +131,8 @@ void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offse
 
 /* What a descriptor means now: for tfd_record_request. 0: nothing is recorded. */
 uint64_t tfd_word_of_descriptor(int fd);
+/* Of a request to write, sets its offset where the descriptor appends: at the file's end, behind those under way. */
+void tfd_request_appends(struct tfd_async_request *request);
 /* A request that ended by `end`, by what it moved or its error. */
 void tfd_record_request(const struct tfd_async_request *request, uint64_t end, ssize_t moved, int error);
 

@@ -418,6 +418,39 @@ uint32_t tfd_file_of_descriptor(int fd)
     return word & TFD_OTHER_BIT ? TFD_FILE_NONE : (uint32_t)word;
 }
 
+static struct tfd_position *position_of_request(const struct tfd_async_request *request)
+{
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(request->fd);
+    bool same =
+        descriptor && !(request->word & TFD_OTHER_BIT) && atomic_load(&descriptor->word) == request->word;
+    return same ? tfd_position_of(descriptor) : NULL;
+}
+
+/* The C library makes the requests on a descriptor one after the other. */
+void tfd_request_appends(struct tfd_async_request *request)
+{
+    struct tfd_position *position = position_of_request(request);
+    struct stat status;
+    int saved_errno = errno;
+    if (position && tfd_appends(position, 0) && !fstat(request->fd, &status)) {
+        int64_t last = atomic_load(&position->requested_end), end;
+        do {
+            request->offset = last > status.st_size ? last : status.st_size;
+            end = request->offset + request->asked;
+        } while (!atomic_compare_exchange_weak(&position->requested_end, &last, end));
+    }
+    errno = saved_errno;
+}
+
+/* What is requested after the last one begins at the file's end again. */
+static void end_append(const struct tfd_async_request *request)
+{
+    struct tfd_position *position = position_of_request(request);
+    int64_t end = request->offset + request->asked;
+    if (position && request->operation == TFD_OP_PWRITE)
+        atomic_compare_exchange_strong(&position->requested_end, &end, 0);
+}
+
 void tfd_record_request(const struct tfd_async_request *request, uint64_t end, ssize_t moved, int error)
 {
     int saved_errno = errno;
@@ -430,8 +463,10 @@ void tfd_record_request(const struct tfd_async_request *request, uint64_t end, s
         request->start, end, error ? -1 : request->offset, bytes, 0, (uint8_t)request->operation, 0,
         (uint16_t)error};
     event.flags = tfd_darshan_attached ? TFD_FLAG_UNSEEN : 0;
-    if (tfd_word_is_current(request->word, slot->generation))
+    if (tfd_word_is_current(request->word, slot->generation)) {
+        end_append(request);
         emit_or_count(slot, (tfd_target)request->word, &event);
+    }
     tfd_leave(slot);
     errno = saved_errno;
 }

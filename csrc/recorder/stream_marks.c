@@ -33,10 +33,10 @@ static void record(enum tfd_operation operation, bool writes, int fd, ssize_t by
 /* The pointers are looked at before the user: who else moves them says so first. */
 void tfd_stream_count_moved(FILE *stream, struct tfd_position *position)
 {
-    ssize_t read = moved_from(position->marks.read_at, stream->_IO_read_base, stream->_IO_read_ptr,
-                              stream->_IO_read_end);
-    ssize_t written = moved_from(position->marks.write_at, stream->_IO_write_base, stream->_IO_write_ptr,
-                                 stream->_IO_buf_end);
+    ssize_t read = moved_from(atomic_load(&position->marks.read_at), stream->_IO_read_base,
+                              stream->_IO_read_ptr, stream->_IO_read_end);
+    ssize_t written = moved_from(atomic_load(&position->marks.write_at), stream->_IO_write_base,
+                                 stream->_IO_write_ptr, stream->_IO_buf_end);
     atomic_thread_fence(memory_order_acquire);
     if (!tfd_stream_is_marked(stream, position) || !is_tracked(stream->_fileno))
         return;
@@ -46,8 +46,7 @@ void tfd_stream_count_moved(FILE *stream, struct tfd_position *position)
 
 static void mark(FILE *stream, struct tfd_position *position)
 {
-    position->marks.read_at = stream->_IO_read_ptr;
-    position->marks.write_at = stream->_IO_write_ptr;
+    tfd_stream_mark(stream, position);
     atomic_store(&position->marks.stream, stream);
 }
 

@@ -20,6 +20,18 @@ void tfd_stream_claim(FILE *stream, int fd, struct tfd_position *position);
 void tfd_streams_count_moved(void);
 void tfd_streams_mark(void);
 
+static inline void tfd_stream_mark(const FILE *stream, struct tfd_position *position)
+{
+    atomic_store_explicit(&position->marks.read_at, stream->_IO_read_ptr, memory_order_relaxed);
+    atomic_store_explicit(&position->marks.write_at, stream->_IO_write_ptr, memory_order_relaxed);
+}
+
+static inline bool tfd_stream_has_moved(const FILE *stream, const struct tfd_position *position)
+{
+    return atomic_load_explicit(&position->marks.read_at, memory_order_relaxed) != stream->_IO_read_ptr ||
+           atomic_load_explicit(&position->marks.write_at, memory_order_relaxed) != stream->_IO_write_ptr;
+}
+
 static inline struct tfd_position *tfd_stream_position(int fd)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
@@ -38,9 +50,7 @@ static inline bool tfd_stream_is_marked(const FILE *stream, const struct tfd_pos
 static inline void tfd_stream_begin(FILE *stream)
 {
     struct tfd_position *position = tfd_stream_position(tfd_descriptor_of(stream));
-    if (position && tfd_stream_is_marked(stream, position) &&
-        (position->marks.read_at != stream->_IO_read_ptr ||
-         position->marks.write_at != stream->_IO_write_ptr))
+    if (position && tfd_stream_is_marked(stream, position) && tfd_stream_has_moved(stream, position))
         tfd_stream_count_moved(stream, position);
 }
 
@@ -50,12 +60,10 @@ static inline void tfd_stream_end(FILE *stream, int fd)
     struct tfd_position *position = tfd_stream_position(fd);
     if (!position)
         return;
-    if (!tfd_stream_is_marked(stream, position)) {
+    if (tfd_stream_is_marked(stream, position))
+        tfd_stream_mark(stream, position);
+    else
         tfd_stream_claim(stream, fd, position);
-        return;
-    }
-    position->marks.read_at = stream->_IO_read_ptr;
-    position->marks.write_at = stream->_IO_write_ptr;
 }
 
 #endif

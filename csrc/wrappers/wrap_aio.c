@@ -12,11 +12,14 @@
 /* Before the call: the request may have ended, and its control block be gone, before that returns. */
 static void note(enum tfd_operation operation, const struct aiocb *request)
 {
-    struct tfd_async_request noted = {.operation = operation, .offset = -1};
+    struct tfd_async_request noted = {.operation = operation, .offset = -1, .fd = request->aio_fildes};
     noted.start = noted.last_seen = tfd_ticks();
+    noted.asked = (int64_t)request->aio_nbytes;
     if (operation == TFD_OP_PREAD || operation == TFD_OP_PWRITE)
         noted.offset = request->aio_offset;
     noted.word = tfd_word_of_descriptor(request->aio_fildes);
+    if (operation == TFD_OP_PWRITE && noted.word)
+        tfd_request_appends(&noted);
     if (noted.word)
         tfd_pending_add(request, &noted);
 }

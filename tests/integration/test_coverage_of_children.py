@@ -36,6 +36,9 @@ done, told = os.pipe()
 with tfdarshan.profile("logs"):
     if KIND == "the owner":
         exec(READ)
+    elif KIND == "the owner, which ends by _exit":
+        exec(READ)
+        os._exit(0)
     elif KIND == "_exit":
         wait(child(lambda: os._exit(0)))
     elif KIND == "sys.exit":
@@ -97,6 +100,22 @@ def test_all_that_the_kernel_counted_was_seen(coverage_of, kind):
     assert coverage.written.kernel == coverage.written.accounted
     assert not coverage.incomplete
     assert coverage.processes_left_out == 0
+    assert coverage.seen(coverage.read) == "100.0 %"
+
+
+def test_an_owner_that_ends_by_exit_has_all_of_its_figures(run_python, tmp_path):
+    # GIVEN a job that ends before its session does
+    (tmp_path / "data").write_bytes(bytes(SIZE))
+    (tmp_path / "job.py").write_text(JOB)
+    assert run_python("job.py", "the owner, which ends by _exit").returncode == 0
+
+    # WHEN
+    recovered = run_python("-m", "tfdarshan", "recover", "logs")
+
+    # THEN
+    assert recovered.returncode == 0, recovered.stderr
+    coverage = summarize(tfdarshan.open_session(tmp_path / "logs")).coverage
+    assert (coverage.read.kernel, coverage.read.accounted) == (SIZE, SIZE)
     assert coverage.seen(coverage.read) == "100.0 %"
 
 

@@ -95,6 +95,7 @@ HAZARDS = {
     "refused_library": {"plain": "", "sanitize": "", "thread": ""},
     "relro": {"plain": "", "sanitize": "", "thread": ""},
     "resource_limits": {"plain": "", "sanitize": ""},
+    "shared_streams": {"plain": "", "sanitize": "", "thread": "200", "valgrind": "100"},
     "signal_handler": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "simulated_jobs": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "slot_kinds": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},

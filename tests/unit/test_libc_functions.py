@@ -2,6 +2,7 @@
 
 import ctypes.util
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -63,3 +64,25 @@ def test_each_function_stands_once():
     assert len(names) == len(set(names))
     assert hooked() & set(names) == set()
     assert OF_NO_FILE & (hooked() | set(names)) == set()
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no compiler")
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_calls_on_wide_characters_are_not_compiled_in(tmp_path, level):
+    # GIVEN a program that moves characters without a lock
+    (tmp_path / "wide.c").write_text(
+        "#define _GNU_SOURCE\n#include <stdio.h>\n#include <wchar.h>\n"
+        "int main(void)\n"
+        "{ return getwc_unlocked(stdin) + putwc_unlocked(L'x', stdout) + getc_unlocked(stdin); }"
+    )
+
+    # WHEN
+    subprocess.run(["gcc", level, "-o", tmp_path / "wide", tmp_path / "wide.c"], check=True)
+    command = ["nm", "--dynamic", "--undefined-only", tmp_path / "wide"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    called = set(re.findall(r" U (\w+)", listed))
+
+    # THEN it calls what has a hook, and nothing of the inside of wide streams
+    assert {"getwc_unlocked", "putwc_unlocked"} <= called & hooked()
+    assert ("__uflow" in called) == (level != "-O0")
+    assert not called & {"__wuflow", "__woverflow", "__wunderflow"}
