@@ -1,4 +1,4 @@
-"""What a session says of its emulated storage: all of it, so that nothing of that is drawn."""
+"""What a session says, or shows, of its storage: nothing of that is drawn."""
 
 from __future__ import annotations
 
@@ -29,14 +29,19 @@ def known_wait_share(device: StorageModel, size: float) -> float:
 
 def with_known_storage(drawn: Drawn, facts: JobFacts) -> Drawn:
     """Return samples of the priors in which storage is as the session says; as they are if it does not."""
-    device = facts.storage.device
-    if device is None:
-        return drawn
-    told = {
-        f"serial_{facts.storage.place}": device.seek_s > 0, f"limited_{facts.storage.place}": False,
+    told: dict[str, float] = {}
+    if facts.storage.reads_ahead is not None:
+        told["reads_ahead"] = facts.storage.reads_ahead
+    if facts.storage.device is not None:
+        told |= _of_device(facts.storage.device, facts.storage.place)
+    return dict(drawn) | {name: np.full(len(drawn[name]), value) for name, value in told.items()}
+
+
+def _of_device(device: StorageModel, place: str) -> dict[str, float]:
+    return {
+        f"serial_{place}": device.seek_s > 0, f"limited_{place}": False,
         "arm": device.seek_s > 0, "elevator": device.seek_exponent, "sequential_left": 0.0,
         "wait_serial_low": 1 / device.concurrency, "wait_serial_high": 1.0,
         "pipe_shared": True, "transfer_serial_high": 1.0, "served_together": float(device.concurrency),
         "wait_share_error": 0.0,
     }  # fmt: skip
-    return dict(drawn) | {name: np.full(len(drawn[name]), value) for name, value in told.items()}

@@ -144,6 +144,7 @@ SETTINGS = (
     Setting("spread", "turns", (5**0.5 - 1) / 2, "of counted files, from task to task", "the golden ratio"),
     Setting("fastest", "B/s", 2e9, "the most that storage gives a reader", JUDGED),
     Setting("slowest", "B/s", 10e6, "the least that a pipe of bytes alone gives", JUDGED),
+    Setting("fewest", "reads", 16, "of a kind, that tell something", JUDGED),
     Setting("few_files", "share", 0.98, "of tasks, those that no slow file of its own holds up", JUDGED),
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),

@@ -116,7 +116,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
-        summed(length), summed(lasted_s * stored), summed(stored), summed(reads & _jumps(calls, length)),
+        summed(length), summed(lasted_s * stored), summed(stored), summed(reads & jumps_of(calls)),
         work_s[order], rest_s[order],
     )  # fmt: skip
 
@@ -211,11 +211,11 @@ def _quick_s(kind: Array, lasted_s: Array) -> Array:
     return found
 
 
-def _jumps(calls: InputCalls, length: Array) -> Array:
-    """Say which calls read elsewhere than where the last read of their file ended, bool; if known."""
+def jumps_of(calls: InputCalls) -> Array:
+    """Return which calls read elsewhere than where the last read of their file ended, bool; if known."""
     reads = np.flatnonzero((calls.kind == KIND["read"]) & (calls.offset >= 0))
     order = reads[np.argsort(calls.file[reads], kind="stable")]
-    file, offset, end = calls.file[order], calls.offset[order], calls.offset[order] + length[order]
+    file, offset, end = calls.file[order], calls.offset[order], (calls.offset + calls.length)[order]
     found = np.zeros(len(calls.file), bool)
     found[order] = np.append(True, (file[1:] != file[:-1]) | (offset[1:] != end[:-1]))[: len(order)]
     return found

@@ -17,8 +17,9 @@ from tfdarshan.analysis.time_model import fit_time_model
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.probed_storage import narrower, probed_storage
-from tfdarshan.replay.read_tasks import InputCalls, ReadTasks
+from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, jumps_of
 from tfdarshan.replay.recorded_job import RecordedJob
 from tfdarshan.storage_probe.session_probes import probe_kept
 
@@ -53,6 +54,7 @@ def storage_facts(
         wait_share=probe.wait_share if fitted is None else fitted,
         files=len(np.unique(tasks.file)),
         writes_here=_writes_here(recorded),
+        reads_ahead=_reads_ahead(calls, tasks),
         device=device,
         limit_of_calls=None if limit is None or limit.counts is None else not limit.counts.is_bytes,
     )
@@ -99,3 +101,18 @@ def _wait_share(calls: InputCalls) -> float | None:
         return None
     whole_s = model.base_s + model.s_per_byte * float(length.mean())
     return model.base_s / whole_s if whole_s > 0 else None
+
+
+def _reads_ahead(calls: InputCalls, tasks: ReadTasks) -> bool | None:
+    """Return whether reads that go on where the last one ended find their data, while others wait for it.
+
+    None if too few reads of the first epoch are of either kind, or others do not wait.
+    """
+    first = calls.start_s < tasks.begin_s[tasks.epoch > 0].min(initial=np.inf)
+    reads = first & (calls.kind == KIND["read"]) & (calls.offset >= 0)
+    waits = from_storage(np.ones(len(reads)), calls.length, calls.end_s - calls.start_s)
+    jumps = jumps_of(calls)
+    moved, going_on = waits[reads & jumps], waits[reads & ~jumps]
+    if min(len(moved), len(going_on)) < SETTING["fewest"] or 2 * moved.sum() < len(moved):
+        return None
+    return bool(2 * going_on.sum() < len(going_on))

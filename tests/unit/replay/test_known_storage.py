@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tests.unit.replay.made_up_jobs import SIZE, file_job, record_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers, edited
 from tfdarshan.replay.job_model import READ
@@ -115,3 +115,20 @@ def test_a_stream_from_a_local_disk_mostly_waits_for_its_bytes(tmp_path):
     # THEN not only the bytes of those that waited count
     share = wait_share(facts_of(session), draw(64))
     assert 0.7 < (share == 0).mean() < 1
+
+
+@pytest.mark.parametrize(
+    ("going_on_ms", "count", "told"), [(0.01, 64, True), (4, 64, False), (0.01, 0, None)], ids=str
+)
+def test_reads_that_follow_each_other_tell_who_reads_ahead(tmp_path, going_on_ms, count, told):
+    # GIVEN 64 records that wait for 4 ms each at places of their own, and some that follow each other
+    places = [2 * n for n in range(64)] + [200 + n for n in range(count)]
+    waits = [4.0] * 64 + [going_on_ms] * count
+
+    # WHEN
+    facts = facts_of(record_job(tmp_path, places, read_ms=waits))
+
+    # THEN
+    assert facts.storage.reads_ahead is told
+    drawn = calibrated(facts).drawn["reads_ahead"]
+    assert set(drawn.tolist()) == ({True, False} if told is None else {told})
