@@ -122,6 +122,7 @@ class StorageFacts:
         limit_of_calls: Whether it counts calls, not bytes; None if that is not known.
         wait_share: The share of a read that is not by its bytes; None if all reads are of one size.
         files: How many files were read.
+        unlimited: Whether a probe's reads, of storage that had rested, took as long.
         reads_ahead: Whether reads that follow each other found their data there; None if that is not seen.
         device: What calls were slowed down to; None if they were not, or nothing says it.
         writes_here: The share of the time in output calls that went to the input's own mount.
@@ -137,6 +138,7 @@ class StorageFacts:
     limit_of_calls: bool | None = None
     device: StorageModel | None = None
     reads_ahead: bool | None = None
+    unlimited: bool = False
 
     @property
     def place(self) -> str:

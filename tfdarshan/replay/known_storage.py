@@ -32,6 +32,8 @@ def with_known_storage(drawn: Drawn, facts: JobFacts) -> Drawn:
     told: dict[str, float] = {}
     if facts.storage.reads_ahead is not None:
         told["reads_ahead"] = facts.storage.reads_ahead
+    if facts.storage.unlimited:
+        told[f"limited_{facts.storage.place}"] = False
     if facts.storage.device is not None:
         told |= _of_device(facts.storage.device, facts.storage.place)
     return dict(drawn) | {name: np.full(len(drawn[name]), value) for name, value in told.items()}

@@ -145,6 +145,7 @@ SETTINGS = (
     Setting("fastest", "B/s", 2e9, "the most that storage gives a reader", JUDGED),
     Setting("slowest", "B/s", 10e6, "the least that a pipe of bytes alone gives", JUDGED),
     Setting("fewest", "reads", 16, "of a kind, that tell something", JUDGED),
+    Setting("alike", "times", 1.5, "what a probe's reads take, and no limit held others back", JUDGED),
     Setting("few_files", "share", 0.98, "of tasks, those that no slow file of its own holds up", JUDGED),
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),

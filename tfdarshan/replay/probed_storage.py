@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks
 from tfdarshan.storage_probe.probe_result import StorageProbe
 
@@ -21,10 +22,22 @@ class ProbedStorage:
     Attributes:
         serial: What of a request is served one at a time, as measured, low and high.
         wait_share: The share of it that is not by its bytes.
+        alone_s: What it takes by itself, on storage that has rested.
     """
 
     serial: SerialRange | None = None
     wait_share: float | None = None
+    alone_s: float | None = None
+
+    def as_quick(self, requests: float, stored_s: float, depth: float) -> bool:
+        """Return whether a job's requests took no longer than that: nothing held them back.
+
+        Args:
+            requests: How many they are.
+            stored_s: What they took, added up.
+            depth: How many ran at a time.
+        """
+        return self.alone_s is not None and stored_s <= SETTING["alike"] * self.alone_s * requests * depth
 
 
 def probed_storage(probe: StorageProbe | None, tasks: ReadTasks) -> ProbedStorage:
@@ -40,7 +53,7 @@ def probed_storage(probe: StorageProbe | None, tasks: ReadTasks) -> ProbedStorag
         return ProbedStorage()
     # What the kernel read ahead came with the requests that storage served.
     size = float(tasks.size[first].sum()) / requests
-    return ProbedStorage(_serial(probe, size), _wait_share(probe, size))
+    return ProbedStorage(_serial(probe, size), _wait_share(probe, size), _alone_s(probe, size))
 
 
 def narrower(*ranges: SerialRange | None) -> SerialRange | None:
@@ -66,6 +79,13 @@ def _serial(probe: StorageProbe, size: float) -> SerialRange | None:
 
 
 def _wait_share(probe: StorageProbe, size: float) -> float | None:
+    whole_s = _alone_s(probe, size)
+    if probe.base_s is None or whole_s is None:
+        return None
+    return probe.base_s / max(whole_s, TINY_S)
+
+
+def _alone_s(probe: StorageProbe, size: float) -> float | None:
     if probe.base_s is None or probe.s_per_byte is None:
         return None
-    return probe.base_s / max(probe.base_s + probe.s_per_byte * size, TINY_S)
+    return probe.base_s + probe.s_per_byte * size

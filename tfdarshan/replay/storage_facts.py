@@ -46,9 +46,12 @@ def storage_facts(
         recorded.facts.held, costs.opens + costs.reads, directories_of(recorded.files).of_file,
         covered(writes.start_ns, writes.end_ns),
     )  # fmt: skip
+    depth_s = _depth_s(calls)
+    depth = float(depth_s @ np.arange(1, len(depth_s) + 1)) / max(float(depth_s.sum()), TINY_S)
     return StorageFacts(
         local=is_local(meta, recorded.files, recorded.is_input),
-        depth_s=_depth_s(calls),
+        depth_s=depth_s,
+        unlimited=probe.as_quick(float(tasks.requests.sum()), float(tasks.stored_s.sum()), depth),
         serial=narrower(shown, probe.serial),
         limit_s=None if limit is None else limit.interval_s,
         wait_share=probe.wait_share if fitted is None else fitted,

@@ -57,3 +57,17 @@ def test_a_probe_narrows_what_more_readers_give(tmp_path):
     # One behind the other they take as long as before; a limit that lends for a while stays possible.
     assert full.expected < open_one.expected
     assert full.high < waiting.high
+
+
+@pytest.mark.parametrize(("read_ms", "unlimited"), [(6, True), (40, False)])
+def test_reads_as_quick_as_a_probe_s_were_held_back_by_no_limit(tmp_path, read_ms, unlimited):
+    # GIVEN requests of 100 kB, which a probe of storage that had rested says to take 5 ms
+    session = file_job(tmp_path, read_ms=read_ms)
+    keep_probes(session, [probe_of(FULL, "/data")])
+
+    # WHEN
+    job = calibrated(facts_of(open_session(session.path)))
+
+    # THEN
+    assert job.facts.storage.unlimited == unlimited
+    assert (job.model.limit_s.sum() == 0) == unlimited
