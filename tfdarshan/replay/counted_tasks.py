@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +79,9 @@ def counted_tasks(counted: CountedFiles, weight: Array, begin_s: Array) -> tuple
     first = np.ceil(np.arange(len(weight) + 1) * count / len(weight)).astype(int)
     number = np.concatenate([np.arange(first[one], first[one + 1]) for one in kept])
     batch = np.repeat(np.arange(len(kept)), first[kept + 1] - first[kept])
+    # Of very many tasks one stands for several that follow each other.
+    every = max(math.ceil(len(number) / (2 * SETTING["most_tasks"])), 1)
+    number, batch = number[::every], batch[::every]
     of = np.searchsorted(np.cumsum(tasks), (number + 1 / 2) * SETTING["spread"] % 1.0 * count, side="right")
 
     def each(values: Array) -> Array:

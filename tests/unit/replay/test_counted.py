@@ -9,6 +9,7 @@ from tfdarshan.analysis.in_order import session_calls
 from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.counted_tasks import CountedFiles, counted_tasks
 from tfdarshan.replay.edits import CacheInMemory
 from tfdarshan.replay.job_model import OPEN, READ
 from tfdarshan.replay.loop_edits import BackgroundSaves
@@ -16,6 +17,7 @@ from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.promise import promise, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
+from tfdarshan.replay.thinned_facts import kept_batches
 from tfdarshan.session import open_session
 
 
@@ -107,3 +109,21 @@ def test_a_job_without_calls_only_computes(tmp_path):
     # THEN no copy helps
     assert len(job.facts.batch) == 0
     assert promise(job, Staged()).expected == pytest.approx(1.0)
+
+
+def test_a_log_of_millions_of_calls_is_a_few_thousand_tasks():
+    # GIVEN ten million reads of 1,000 files in 300 batches
+    calls, call_s = np.zeros((4, 1000)), np.zeros((4, 1000))
+    calls[READ], call_s[READ] = 10_000, 20.0
+    size = np.full(1000, 1e8)
+    counted = CountedFiles(np.arange(1000), calls, call_s, size, size)
+    weight = kept_batches(np.zeros(300, int), 8, 4167)
+
+    # WHEN
+    tasks, batch = counted_tasks(counted, weight, np.arange(300.0))
+
+    # THEN they read as much
+    assert len(batch) <= 2 * SETTING["most_tasks"]
+    assert set(batch.tolist()) == set(range(np.count_nonzero(weight)))
+    assert weight[weight > 0][batch] @ tasks.call_s[READ] == pytest.approx(20_000)
+    assert weight[weight > 0][batch] @ tasks.calls[READ] == pytest.approx(1e7)
