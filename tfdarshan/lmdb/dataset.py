@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batched_records import Records
+from tfdarshan.lmdb.held_snapshot import Environment
 from tfdarshan.lmdb.index import THREADS, Index
 from tfdarshan.lmdb.record_order import Shuffle
 from tfdarshan.lmdb.remedy import Remedy, RemedyName, remedy_of
@@ -18,7 +19,7 @@ Framework = Literal["python", "torch", "tensorflow"]
 
 
 def dataset(
-    source: Index | str | os.PathLike[str],
+    source: Index | str | os.PathLike[str] | Environment,
     *,
     db: bytes | str | None = None,
     batch: int = 1,
@@ -35,7 +36,7 @@ def dataset(
     """Gives a database's values in batches, read ahead by a thread in the background.
 
     Args:
-        source: An index, or the path of a database.
+        source: An index, the path of a database, or the lmdb.Environment in which the job has it open.
         db: The sub-database of a path.
         batch: Records at a time.
         shard: (i, n): part i of n of the records, for process i of n.
@@ -71,7 +72,9 @@ def dataset(
     return MAKERS[framework](records, strings)
 
 
-def _index(source: Index | str | os.PathLike[str], db: bytes | str | None, remedy: Remedy | None) -> Index:
+def _index(
+    source: Index | str | os.PathLike[str] | Environment, db: bytes | str | None, remedy: Remedy | None
+) -> Index:
     if remedy is None:
         return source if isinstance(source, Index) else Index(source, db)
     if isinstance(source, Index):

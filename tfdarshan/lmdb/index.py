@@ -18,6 +18,7 @@ from tfdarshan.lmdb.batch_room import BatchRoom
 from tfdarshan.lmdb.data_path import data_path
 from tfdarshan.lmdb.held_snapshot import (
     CheckedTransaction,
+    Environment,
     HeldTransaction,
     SnapshotKind,
     py_lmdb,
@@ -56,7 +57,7 @@ class Index:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Environment,
         db: bytes | str | None = None,
         *,
         threads: int = THREADS,
@@ -68,7 +69,8 @@ class Index:
         """Opens a database and finds its records, without reading values that have pages of their own.
 
         Args:
-            path: Its folder, or its data file.
+            path: Its folder, or its data file; or the lmdb.Environment in which the job has it open, as
+                py-lmdb opens a database once in a process: its transaction is held there.
             db: The sub-database; None is the main one.
             threads: The most reads that are in flight at once.
             access: "auto" reads through the page cache, with as many reads in flight, up to `threads`, as
@@ -91,6 +93,8 @@ class Index:
             raise ConfigurationError(f"threads must be from 1 to {MOST_THREADS}, not {threads!r}.")
         if access not in get_args(Access):
             raise ConfigurationError(f"access is 'auto', 'cached' or 'direct', not {access!r}.")
+        self._shared = path if isinstance(path, Environment) else None
+        path = path.path() if isinstance(path, Environment) else path
         self._asked: dict[str, Any] = {
             "path": os.fspath(path), "db": db, "threads": threads, "access": access, "snapshot": snapshot,
             "keep": keep, "py_lmdb_options": py_lmdb_options,
@@ -118,7 +122,7 @@ class Index:
         except OtherFormatError as error:
             self._open_by_py_lmdb(error)
             return
-        self._snapshot = take_snapshot(self._where, self._asked["snapshot"])
+        self._snapshot = take_snapshot(self._where, self._asked["snapshot"], self._shared)
         try:
             self._file = self._indexed()
         except BaseException:
@@ -150,7 +154,7 @@ class Index:
             raise DataFileError(f"{error} py-lmdb may read it (pip install lmdb).") from None
         try:
             options = self._asked["py_lmdb_options"] or {}
-            self._file = PyLmdbFile(module, self._where, self._name, options)
+            self._file = PyLmdbFile(module, self._where, self._name, options, self._shared)
         except DataFileError as refused:
             raise DataFileError(f"{error} {refused}") from None
         if self.path not in _said:

@@ -25,9 +25,14 @@ class PyLmdbFile:
     reads_direct = False
 
     def __init__(
-        self, module: ModuleType, path: DataPath, name: bytes | None, options: Mapping[str, Any]
+        self,
+        module: ModuleType,
+        path: DataPath,
+        name: bytes | None,
+        options: Mapping[str, Any],
+        shared: Any = None,
     ) -> None:
-        """Opens it and finds its records, for which py-lmdb touches each value.
+        """Opens it, or takes what the job has open, and finds its records: py-lmdb touches each value.
 
         Raises:
             ConfigurationError: There is no such sub-database.
@@ -40,7 +45,7 @@ class PyLmdbFile:
             "lock": path.lock.exists(),
         } | dict(options)  # fmt: skip
         try:
-            self._environment = module.open(str(path.given), **given)
+            self._environment = module.open(str(path.given), **given) if shared is None else shared
             # Opened before the transaction, which would not see it otherwise.
             self._database = self._environment.open_db(name, create=False)
             self._transaction = self._environment.begin(db=self._database)

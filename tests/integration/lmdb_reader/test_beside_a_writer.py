@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import found, py_lmdb
-from tfdarshan.errors import DataFileError
+from tfdarshan.errors import ConfigurationError, DataFileError
 from tfdarshan.lmdb import Index, batched_records, dataset
 
 
@@ -231,3 +231,70 @@ def test_a_data_set_reads_what_py_lmdb_has_open(path):
         assert not index.holds_transaction
         assert sum(len(batch) for batch in dataset(index, batch=7)) == environment.stat()["entries"]
     environment.close()
+
+
+@pytest.fixture
+def environment(path):
+    """The database as a job has it open by py-lmdb."""
+    with py_lmdb().open(str(path), readonly=True) as opened:
+        yield opened
+
+
+def test_a_transaction_is_held_in_the_environment_that_the_job_has_open(path, environment):
+    # GIVEN an index of that environment, and a writer that replaces all values several times
+    with Index(environment) as index:
+        assert index.holds_transaction
+        writer.run(path, 300)
+
+        # WHEN / THEN what is read is what was there
+        check_all(index)
+        assert sum(len(batch) for batch in dataset(index, batch=7)) == writer.RECORDS
+
+    # THEN the environment is the job's to close
+    assert environment.stat()["entries"] == writer.RECORDS
+    assert sum(len(batch) for batch in dataset(environment, batch=7)) == writer.RECORDS
+
+
+def test_a_job_that_closes_its_environment_is_told_of_a_writer(path, environment):
+    # GIVEN
+    index = Index(environment)
+    environment.close()
+
+    # WHEN
+    writer.run(path, 300)
+
+    # THEN
+    with pytest.raises(DataFileError, match="was written to while it was read"):
+        index.read([0])
+    index.close()
+
+
+def test_a_forked_child_checks_beside_the_jobs_environment(path, environment):
+    # GIVEN a child that cannot see whether its parent closes the environment
+    with Index(environment) as index:
+
+        def refused():
+            with pytest.raises(DataFileError, match="was written to while it was read"):
+                index.read([0])
+
+        # WHEN
+        writer.run(path, 300)
+
+        # THEN
+        assert in_child(refused) == 0
+        check_all(index)
+
+
+def test_an_environment_without_locks_holds_nothing(path):
+    with py_lmdb().open(str(path), readonly=True, lock=False) as environment, Index(environment) as index:
+        assert not index.holds_transaction
+
+
+def test_what_is_open_already_is_asked_for(path, environment):
+    with pytest.raises(ConfigurationError) as refused:
+        Index(path, snapshot="transaction")
+
+    assert str(refused.value) == (
+        f"{path}: no transaction can be held: The environment '{path}' is already open in this process. "
+        "If this job has the database open by py-lmdb, give that environment in place of the path."
+    )

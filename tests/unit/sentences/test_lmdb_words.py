@@ -92,7 +92,7 @@ def test_a_database_that_is_written_to_is_said_to_grow_once(newest, grows, said)
     # GIVEN a transaction 7 that is held, and the newest of the file
     held = HeldTransaction.__new__(HeldTransaction)
     held._path, held._held = cast(Any, f"/data/{newest}.mdb"), cast(Any, [1])
-    held._owner = os.getpid()
+    held._owner, held._environment = os.getpid(), object()
     file = SimpleNamespace(newest=lambda: newest)
 
     # WHEN it is checked twice
@@ -112,7 +112,7 @@ def test_a_database_of_another_format_is_said_to_be_read_by_py_lmdb_once(said, m
     monkeypatch.setattr(index, "py_lmdb", lambda: object())
     monkeypatch.setattr(index, "PyLmdbFile", lambda *_: object())
     of_another = index.Index.__new__(index.Index)
-    of_another.path, of_another._name = Path("/data/other.mdb"), None
+    of_another.path, of_another._name, of_another._shared = Path("/data/other.mdb"), None, None
     of_another._where, of_another._asked = cast(Any, None), {"py_lmdb_options": None}
 
     # WHEN it is opened twice
