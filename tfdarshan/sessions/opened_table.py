@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 DESCRIPTORS = "/proc/self/fd"
+# Rows from which on it is quicker to hand columns to threads than to read them one after the other.
+WORTH_THREADS = 10_000
 
 
 @contextmanager
@@ -64,6 +66,14 @@ def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
 
     with native_file(path) as source, pq.ParquetFile(source, metadata=metadata) as file:
         yield file
+
+
+def worth_threads(about: Any) -> bool:
+    """Return whether threads read the columns, by the metadata of a file or of a row group.
+
+    A process that may have no more threads can read few rows.
+    """
+    return bool(about.num_rows >= WORTH_THREADS)
 
 
 def arrow_errors() -> tuple[type[Exception], ...]:

@@ -14,7 +14,7 @@ from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.event_groups import TIMES, GroupSpan, groups_within, opened_events, span_of
 from tfdarshan.sessions.gathered_processes import LIST, gathered_metas
-from tfdarshan.sessions.opened_table import arrow_errors, opened_table
+from tfdarshan.sessions.opened_table import arrow_errors, opened_table, worth_threads
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.shared_table import shared_columns, shared_rows
 from tfdarshan.sessions.table_check import check_columns, check_values
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 # Tables whose times move with their process's clock.
 TIMED = ("events", "faults")
-
-
-# Rows from which on it is quicker to read columns side by side than to hand them to threads.
-WORTH_THREADS = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,10 @@ class ProcessData:
         try:
             with opened_table(path) as file:
                 check_columns(table, file.schema_arrow, columns)
-                found = file.read(columns=None if columns is None else list(columns))
+                found = file.read(
+                    columns=None if columns is None else list(columns),
+                    use_threads=worth_threads(file.metadata),
+                )
             check_values(table, found, self._operation_names(), self._files())
             return _later(found, self.shift_ns) if table in TIMED else found
         except arrow_errors() as error:
@@ -206,7 +205,8 @@ class ProcessData:
             try:
                 with opened_table(path) as file:
                     check_columns(table, file.schema_arrow)
-                    for batch in file.iter_batches(batch_size=schema.FILES_ROW_GROUP):
+                    size, threads = schema.FILES_ROW_GROUP, worth_threads(file.metadata)
+                    for batch in file.iter_batches(batch_size=size, use_threads=threads):
                         check_values(table, batch, self._operation_names(), self._files())
             except arrow_errors() as error:
                 raise _damaged(path, error) from error
@@ -322,7 +322,7 @@ def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
     """Reads a row group; of a large one a column of one number, as a process's id, is made."""
     import pyarrow as pa
 
-    large = _worth_threads(file, group)
+    large = worth_threads(file.metadata.row_group(group))
     declared, about = file.schema_arrow, file.metadata.row_group(group)
     places = {name: place for place, name in enumerate(declared.names)} if large else {}
     same = _constants(about, places, list(columns)[1:])
@@ -333,10 +333,6 @@ def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
         field = declared.field(name)
         found = found.append_column(field, pa.repeat(pa.scalar(number, field.type), about.num_rows))
     return found.select(list(columns)) if same else found
-
-
-def _worth_threads(file: Any, group: int) -> bool:
-    return bool(file.metadata.row_group(group).num_rows >= WORTH_THREADS)
 
 
 def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, int]) -> Iterator[Any]:
@@ -363,7 +359,7 @@ def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, i
         batch_size=schema.FILES_ROW_GROUP,
         row_groups=[group],
         columns=read,
-        use_threads=_worth_threads(file, group),
+        use_threads=worth_threads(file.metadata.row_group(group)),
     ):
         yield pa.RecordBatch.from_arrays([column(batch, field) for field in fields], schema=pa.schema(fields))
 
