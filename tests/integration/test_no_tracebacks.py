@@ -163,7 +163,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
         places[name].mkdir()
     os.mkfifo(places["pipe"])
     places["foreign"].write_text("nothing of ours\n")
-    places["script"].write_text("open(__file__).read()\n")
+    places["script"].write_text("with open(__file__) as file:\n    file.read()\n")
     files = [places["data"] / f"file_number_{number:02}.bin" for number in range(FILES)]
     files.append(places["data"] / ODD)
     for path in files:
@@ -263,6 +263,27 @@ def test_what_works_works_everywhere(job, name, place):
     check_whole_paths(job, text + "\n".join(said))
     if "--json" in name:
         json.loads(text)
+
+
+# More that a test in development mode types: what writes, measures, or takes a while.
+WRITING = {
+    "stage apply": "stage apply {plan}",
+    "stage undo": "stage undo {plan}",
+    "rebuild": "rebuild {logs}",
+    "report of two": "report {logs} {odd} -o {out}/reports --force",
+    "workload run": "workload run malware --quick --files 4 --tier shm --work-dir {out}/workloads",
+    "lmdb bench": "lmdb bench {database}",
+    "probe": "probe {data} --seconds 1",
+}
+
+
+@pytest.mark.parametrize("name", [*TYPICAL, *WRITING])
+def test_development_mode_warns_of_nothing(job, name):
+    # WHEN Python and all that it starts warn of files left open and of what is not portable
+    done = tfdarshan_says(job.words({**TYPICAL, **WRITING}[name]), {"PYTHONDEVMODE": "1"})
+
+    # THEN
+    assert [line for line in sentences(done.stderr) if "Warning" in line] == []
 
 
 @pytest.mark.parametrize("place", PLACES)

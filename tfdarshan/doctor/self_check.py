@@ -132,7 +132,7 @@ def _check_known_calls() -> str:
 
 def _check_started_python() -> str:
     """Starts an interpreter that reads a file of known size, and looks for it in the session."""
-    read = "import sys; sys.exit(0 if open(sys.argv[1], 'rb').read() else 1)"
+    read = "import sys\nwith open(sys.argv[1], 'rb') as file:\n    sys.exit(0 if file.read() else 1)"
     found, _ = _read_by([sys.executable, "-c", read])
     if found == 0:
         return (
