@@ -118,6 +118,61 @@ def test_what_control_groups_leave(tree, cgroup, mount, groups, left):
     assert memory_left(root).cgroup == left
 
 
+# The names of Linux 6.1, in its order. Source: cgroup-v2.rst.
+STAT_V2 = (
+    "anon file kernel kernel_stack pagetables sec_pagetables percpu sock vmalloc shmem zswap zswapped "
+    "file_mapped file_dirty file_writeback swapcached anon_thp file_thp shmem_thp inactive_anon active_anon "
+    "inactive_file active_file unevictable slab_reclaimable slab_unreclaimable slab workingset_refault_anon "
+    "workingset_refault_file workingset_activate_anon workingset_activate_file workingset_restore_anon "
+    "workingset_restore_file workingset_nodereclaim pgscan pgsteal pgscan_kswapd pgscan_direct pgfault "
+    "pgmajfault pgrefill pgactivate pgdeactivate pglazyfree pglazyfreed zswpin zswpout thp_fault_alloc"
+).split()
+
+
+def whole_v2(limit, usage, cache=0, high="max"):
+    """All files of a group of version 2 that concern memory, as Linux 6.1 has them; numbers in MiB."""
+    bytes_of = {"inactive_file": cache, "active_file": 0, "file": cache + 9, "shmem": 9}
+    stat = "".join(f"{name} {bytes_of.get(name, 5) * MIB}\n" for name in STAT_V2)
+    limits = {"max": limit, "high": high, "low": 1, "min": 1, "swap.max": "max", "swap.high": "max"}
+    limits |= {"zswap.max": "max", "current": usage, "peak": 10_000, "swap.current": 300, "zswap.current": 0}
+    files = {
+        f"memory.{name}": f"{value if value == 'max' else value * MIB}\n" for name, value in limits.items()
+    }
+    events = "".join(f"{name} 7\n" for name in ("low", "high", "max", "oom", "oom_kill", "oom_group_kill"))
+    return files | {"memory.stat": stat, "memory.events": events, "memory.oom.group": "1\n"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "left_mb"),
+    [
+        ({"": ("max", 5_000), "a": ("max", 900), "a/b": ("max", 500), "a/b/c": ("max", 90)}, None),
+        ({"": ("max", 5_000), "a": (1_000, 900), "a/b": ("max", 500), "a/b/c": ("max", 90)}, 100),
+        ({"a": (1_000, 900, 300), "a/b": (800, 500), "a/b/c": (350, 90)}, 260),
+        ({"a": (1_000, 900, 300), "a/b": (800, 500, 0, 560), "a/b/c": (350, 90)}, 60),
+        ({"a": (1_000, 900), "a/b": (800, 500, 0, 400), "a/b/c": ("max", 90)}, 0),
+        ({"a": (1_000, 900), "a/b": ("max", 500), "a/b/c": (0, 0)}, 0),
+    ],
+    ids=[
+        "no limit",
+        "outermost",
+        "innermost",
+        "slowed down between",
+        "slowed down already",
+        "nothing allowed",
+    ],
+)
+def test_nested_groups_of_version_2_with_all_that_the_kernel_shows(tree, groups, left_mb):
+    # GIVEN a process in a/b/c; the outermost group of a machine has no file of a limit
+    files = {f"sys/fs/cgroup/{name}": whole_v2(*about) for name, about in groups.items()}
+    for name in ("memory.max", "memory.high", "memory.current"):
+        files.get("sys/fs/cgroup/", {}).pop(name, None)
+    hybrid = "41 31 0:33 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+    root = tree("0::/a/b/c\n", OTHER_MOUNTS + V2_MOUNT.format(root="/") + hybrid, files)
+
+    # THEN neither swap, nor what is protected or was used once, counts
+    assert memory_left(root).cgroup == (UNLIMITED if left_mb is None else left_mb * MIB)
+
+
 def test_what_the_address_space_leaves():
     # GIVEN
     before = resource.getrlimit(resource.RLIMIT_AS)
