@@ -21,6 +21,7 @@ from packaging.version import Version
 SETS = ("resolved", "newest", "oldest")
 # The Keras of `TF_USE_LEGACY_KERAS=1`, with the version of its TensorFlow.
 LEGACY_KERAS = "tf_keras"
+NO_VERSION = "0+none"
 
 
 def declared() -> list[Requirement]:
@@ -43,12 +44,21 @@ def minor(version: str) -> str:
 @functools.cache
 def wheel_versions(package: str, python: str) -> list[str]:
     """Return the releases of a package that have a wheel for a Python, the oldest first."""
-    done = subprocess.run(
-        [*PIP, "index", "versions", package, "--python-version", python, "--only-binary", ":all:"],
-        capture_output=True, text=True, check=False,
+    # `pip index` lists what has no wheel, too; of a version that there is not, pip lists all that fit, also
+    # what was taken back.
+    offered = _listed(r"^Available versions: (.+)$", "index", "versions", package, "--python-version", python)
+    fitting = _listed(
+        r"\(from versions: (.+)\)", "install", "--dry-run", "--no-deps", "--target", "unused",
+        "--python-version", python, "--only-binary", ":all:", f"{package}=={NO_VERSION}",
     )  # fmt: skip
-    listed = re.search(r"^Available versions: (.+)$", done.stdout, re.MULTILINE)
-    return sorted(listed[1].split(", "), key=Version) if listed else []
+    return sorted(offered & fitting, key=Version)
+
+
+def _listed(where: str, *arguments: str) -> set[str]:
+    """Return the versions that pip lists in what it prints."""
+    done = subprocess.run([*PIP, *arguments], capture_output=True, text=True, check=False)
+    listed = re.search(where, done.stdout + done.stderr, re.MULTILINE)
+    return set(listed[1].split(", ")) if listed else set()
 
 
 def oldest(python: str, tensorflow: str) -> list[str]:

@@ -39,6 +39,20 @@ def test_the_oldest_are_those_that_python_and_tensorflow_allow(monkeypatch):
     assert len(pins) > 8
 
 
+def test_versions_without_a_wheel_for_a_python_are_left_out(tmp_path, monkeypatch):
+    # GIVEN a package whose oldest versions have no wheel for this Python, and whose newest is not finished
+    wheel = "madeup-{}-cp3{}-cp3{}-manylinux1_x86_64.whl"
+    for name in ("madeup-0.5.tar.gz", wheel.format("1.0", 11, 11), wheel.format("1.10", 12, 12),
+                 wheel.format("1.9", 12, 12), wheel.format("2.0rc1", 12, 12)):  # fmt: skip
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+
+    # THEN
+    assert version_pins.wheel_versions("madeup", "3.12") == ["1.9", "1.10"]
+    assert version_pins.wheel_versions("madeup", "3.13") == []
+
+
 @pytest.mark.parametrize(
     ("tried", "cells"),
     [
