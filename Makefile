@@ -19,7 +19,7 @@ CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) $(JOIN_FILE) setu
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
-LABORATORY ?= --fresh 60 --page docs/findings.md
+LABORATORY ?= --fresh 60 --page docs/validation.md
 # What an interpreter decides, that is built otherwise: where its calls are patched, how its processes start.
 ATTACH_TESTS := $(wildcard tests/native/python_*/) $(patsubst %,tests/integration/%,darshan mapped older oracle started \
     tensorflow staging/test_redirect.py test_children.py test_emulation.py test_interrupt.py \
@@ -122,7 +122,7 @@ test-oldest-newest: $(STAMPS)/core
 
 test-versions: $(STAMPS)/core
 	@$(BIN)/python -m tools.version_table $(VERSIONS)
-	@$(BIN)/python tools/fill_docs.py
+	@$(BIN)/python -m tools.fill_docs
 
 test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
 	@# Databases are written beside pytest.
@@ -148,7 +148,7 @@ lint: $(STAMPS)/extra-lint
 	    flock build/native/plain.lock $(MAKE) --no-print-directory -s -j $(WORKERS) -C tests/native core && \
 	    $(BIN)/python tools/c_rooms.py
 	@echo "types of the C extensions (make stubs mends them)" && $(BIN)/python tools/core_stubs.py --check
-	@echo "tables in docs (make docs mends them)" && $(BIN)/python tools/fill_docs.py --check
+	@echo "tables in docs (make docs mends them)" && $(BIN)/python -m tools.fill_docs --check
 
 format: $(STAMPS)/extra-lint
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
@@ -176,14 +176,14 @@ bench: $(STAMPS)/extra-bench
 	    $(BIN)/python -m tests.perf $(BENCH)
 
 findings: $(STAMPS)/extra-test
-	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/findings.md
+	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/validation.md
 
 laboratory: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools $(FUSE_TOOLS) mount mkfs.ext4:e2fsprogs
 	@$(BIN)/python -m tfdarshan.workloads.laboratory $(LABORATORY)
 
 docs: $(STAMPS)/extra-docs
-	@$(BIN)/python tools/fill_docs.py
+	@$(BIN)/python -m tools.fill_docs
 	@$(BIN)/mkdocs build --quiet --strict
 
 clean:

@@ -18,7 +18,6 @@ import pytest
 from tfdarshan.analysis.step_time import step_summary
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.commands import main
-from tfdarshan.findings import staging as staging_finding
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.overview_view import overview_view
@@ -177,9 +176,6 @@ def _times(
     answer("time in file calls", "advise", facts["io_s"])
     answer("time recorded", "summary", summary["duration_s"])
     answer("time recorded", "advise", facts["duration_s"])
-    # All calls of the session are another question than those on input within the steps.
-    answer("time in input calls", "findings", measures.model.most_wait_s * measures.model.units)
-    answer("time in input calls", "advise", facts["model"]["most_wait_s"])
 
 
 def _steps(
@@ -197,13 +193,13 @@ def _steps(
     whole = step_summary(source.steps) if len(source.steps) else None
     answer("time of a step", "findings", model.unit_s)
     answer("time of a step", "input_bound", evidence.get(("input_bound", "step")))
-    answer("time of a step", "whatif", whatif and whatif["before"]["step_s"])
+    answer("time of a step", "whatif", whatif and whatif["before_s"])
     answer("time of a step", "whatif's gain", whatif and whatif["gain"]["before_s"])
     for finding in findings["findings"]:
         answer("time of a step", finding["name"], finding["gain"] and finding["gain"]["before_s"])
     answer("input wait", "findings", findings["verdict"]["wait_share"])
     answer("input wait", "summary", summary["verdict"]["wait_share"])
-    answer("input wait", "advise", advice["question"]["input_wait"])
+    answer("input wait", "advise", facts["input_wait"])
     if whole is None:
         return
     answer("time of a step", "tab", whole.step_s)
@@ -215,7 +211,6 @@ def _steps(
 
 
 def _gains(answer: Callable[..., None], advice: Any, whatif: Any, measures: Any, tiles: Any) -> None:
-    found = staging_finding.find(measures, TIER)
     everything, chosen = advice["everything"], advice["rules"][0]["expected"]
     before_s = everything["epoch_s"]
     parts = (("lower bound", "low_s"), ("expected", "saved_s"), ("upper bound", "high_s"))
@@ -227,7 +222,6 @@ def _gains(answer: Callable[..., None], advice: Any, whatif: Any, measures: Any,
         if advice["rest"] is not None:
             question = f"share of the time that staging a few files saves, {words}"
             answer(question, "advise", chosen[name] / before_s)
-        answer(question, "findings", found and getattr(found.gain, name) / found.gain.before_s)
     if not advice["reasons"]:
         answer("saved an epoch, worded", "advise", f"{chosen['saved_s']:.9f} s")
         answer("saved an epoch, worded", "tab", tiles.get("Saved an epoch", [None, None])[1])

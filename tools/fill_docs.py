@@ -1,8 +1,8 @@
 """Fills the generated tables of docs/ from the declarations they document; needs the built extension.
 
 A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. The options
-in docstrings of functions that take them, listed in TAKE_OPTIONS, are filled too.
-`--check` writes nothing and fails where a table is out of date.
+in docstrings of functions that take them, listed in TAKE_OPTIONS, are filled too. Each finding has a page
+of its own. `--check` writes nothing and fails where a table or a page is out of date.
 """
 
 import argparse
@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.comparison.metric import METRICS
+from tfdarshan.findings.all_findings import CAUSES
 from tfdarshan.fleet.job_columns import JOB_COLUMNS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
 from tfdarshan.recording.keyword_options import argument_lines, docstring_lines
 from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
+from tools.finding_pages import finding_page, finding_rows, prior_rows, threshold_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
 PACKAGE = DOCS.parent / "tfdarshan"
@@ -123,6 +125,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
+    "findings": lambda: table(("finding", "title"), finding_rows()),
     "fleet-columns": lambda: columns(JOB_COLUMNS),
     "hooks": hooks,
     "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
@@ -132,8 +135,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
     "own-counters": lambda: counters("TFD_"),
     "posix-counters": lambda: counters("POSIX_"),
+    "priors": lambda: table(("left open", "range", "source"), prior_rows()),
     "step-columns": lambda: columns(schema.STEP_COLUMNS),
     "stdio-counters": lambda: counters("STDIO_"),
+    "thresholds": lambda: table(("number", "value", "source"), threshold_rows()),
     "versions": versions,
 }
 
@@ -162,7 +167,25 @@ def pages() -> dict[Path, Callable[[str], str]]:
     for name in TAKE_OPTIONS:
         defaults = BUDGET_DEFAULTS if name == "testing.py" else NO_DEFAULTS
         filling[PACKAGE / name] = functools.partial(filled_docstrings, defaults=defaults)
+    for path, text in finding_pages().items():
+        filling[path] = functools.partial(lambda text, _: text, text)
     return filling
+
+
+def finding_pages() -> dict[Path, str]:
+    """Returns the page of each finding, and "" for a page whose finding is gone."""
+    folder = DOCS / "findings"
+    wanted = {folder / f"{cause.NAME}.md": finding_page(cause.NAME, cause.ABOUT) for cause in CAUSES}
+    return dict.fromkeys(sorted(folder.glob("*.md")), "") | wanted
+
+
+def _write(page: Path, text: str) -> None:
+    """Writes a page; one of no text is of a finding that is gone."""
+    if not text:
+        page.unlink()
+        return
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -174,11 +197,11 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     for page, fill in pages().items():
-        text = page.read_text(encoding="utf-8")
-        if fill(text) != text:
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        if fill(text) != text or not fill(text):
             stale.append(page.name)
             if not check:
-                page.write_text(fill(text), encoding="utf-8")
+                _write(page, fill(text))
     if check and stale:
         print(f"out of date: {', '.join(stale)}", file=sys.stderr)
     return int(check and bool(stale))

@@ -68,9 +68,10 @@ def sums(tab, key):
     )
 
 
-def advised(run, room_bytes, tier="local"):
+def advised(run, room_bytes, tier="local", *, everything=False):
     """Gives the advisor's decision, asked apart from the view; what the steps waited it reads itself."""
-    return decide([run.session], Question(fast=FAST, room_bytes=room_bytes), assumed_tier(tier, readers(run)))
+    question = Question(fast=FAST, room_bytes=room_bytes, everything=everything)
+    return decide([run.session], question, assumed_tier(tier, readers(run)))
 
 
 def readers(run):
@@ -211,7 +212,7 @@ def test_the_slider_moves_by_keyboard_and_asks_for_that_room(tab, server, run):
     tab.page.wait_for_function(
         "bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[-1].room_bytes
     )
-    files = f"{advised(run, curve[-1].room_bytes).advice.chosen.files:,}"
+    files = f"{advised(run, curve[-1].room_bytes, everything=True).advice.chosen.files:,}"
     tab.frame.locator("[data-label='Files to copy'] .value", has_text=files).wait_for()
     # and a link opens the same in a new page
     again = Tab(SimpleNamespace(page=tab.page.context.new_page()))

@@ -34,4 +34,5 @@ def test_each_rank_s_table_is_opened_once(tmp_path, words):
     opened = Counter(OPENED.findall(log.read_text()))
     tables = {str(path) for path in session.path.rglob("*.files.parquet")}
     assert (set(opened), len(tables)) == (tables, RANKS)
-    assert set(opened.values()) == {1}
+    # The advice of a report asks the newest session's model.
+    assert set(opened.values()) <= ({1, 2} if words[0] == "report" else {1})

@@ -113,7 +113,8 @@ def test_a_slow_rank_is_found(tmp_path, data, count):
         found = named(session)
         assert set(found) == {"slow_rank"}
         assert f"rank {bad} " in found["slow_rank"].title
-        assert found["slow_rank"].cost_s > 0
+        # Its seconds may be those that copies on a local disk give back, too.
+        assert found["slow_rank"].gain.saved_s > 0
 
 
 @pytest.mark.timeout(1800)

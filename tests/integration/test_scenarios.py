@@ -18,7 +18,6 @@ import pytest
 
 from tests.one_measurement import asked, different
 from tfdarshan.session import find_sessions, open_session
-from tfdarshan.workloads.laboratory.contradiction import contradictions
 from tfdarshan.workloads.scenarios.before_after import CROWDED, DISTURBED
 from tfdarshan.workloads.scenarios.names import NAMES
 
@@ -84,7 +83,7 @@ def test_every_interface_gives_the_same_figures(
     run_suite(tmp_path, "--quick", "--work-dir", str(tmp_path / "work"), timeout_s=1000)
 
     # WHEN every interface is asked for the same figures
-    found, denied = {}, {}
+    found = {}
     for folder in sorted((tmp_path / "work").iterdir()):
         for path in find_sessions(folder / "logs"):
             found[folder.name, path.name] = different(
@@ -92,10 +91,7 @@ def test_every_interface_gives_the_same_figures(
             )
             (tmp_path / "report.html").unlink()
 
-            denied[folder.name, path.name] = contradictions(open_session(path))
-
-    # THEN none differs from another, and none denies what another promises
-    assert {name: sentences for name, sentences in denied.items() if sentences} == {}
+    # THEN none differs from another
     assert len(found) >= len(NAMES)
     assert {name: questions for name, questions in found.items() if questions} == {}
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.findings.finding import Assumption, Cure, Finding, Gain
+from tfdarshan.findings.finding import Cure, Finding, Gain
 from tfdarshan.workloads.scenarios import before_after
-from tfdarshan.workloads.scenarios.before_after import Outcome, judged, run_quickly
+from tfdarshan.workloads.scenarios.before_after import Outcome, judged, other_first, run_quickly
 from tfdarshan.workloads.scenarios.cure_line import number_in
 from tfdarshan.workloads.scenarios.gains_table import fill_page
 from tfdarshan.workloads.scenarios.scenario import Scenario
@@ -35,10 +38,10 @@ def outcome(
     of: Scenario, *found: list[tuple[str, str]], after_s: float = 1.0, steps: tuple[int, int] = (10, 10)
 ) -> Outcome:
     # From 4 s a unit between 1 and 3 s are saved: 1.33x to 4x.
-    seen = Assumption("steps wait", "3 s of 4 s", "they do not")
-    gain = Gain("step", 4.0, 1.0, 2.0, 3.0, (seen,)) if of.cured else None
+    gain = Gain("step", 4.0, 1.0, 2.0, 3.0) if of.cured else None
     after = [after_s] if of.cured else []
-    return Outcome(of, steps, list(found), "verdict", gain, [2.0, 3.0, 2.0], after, [])
+    first = [False] * len(found)
+    return Outcome(of, steps, list(found), "verdict", gain, [2.0, 3.0, 2.0], after, [], first)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,25 @@ def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
     # One run of several that finds something else is enough.
     good = {"small_files": [PROBLEM], "low_coverage": [DOUBT], "input_bound": [NOTE], "": []}[of.finding]
     assert (judged(outcome(of, good, found, good), quick=True) == []) is right
+
+
+@pytest.mark.parametrize(
+    ("saved_s", "one_of", "right"), [(3.0, ("staging",), True), (1.0, ("staging",), False), (3.0, (), False)]
+)
+def test_only_a_fix_that_gives_more_may_come_before_the_planted_one(saved_s, one_of, right):
+    # GIVEN a scenario in which another finding comes before the planted one, which is named with its gain
+    def finding(name: str, seconds: float, **more: Any) -> Finding:
+        return Finding(name, "problem", "t", "w", gain=Gain("step", 4.0, 0.5, seconds, 3.5), **more)
+
+    found = (finding("staging", saved_s), finding("small_files", 2.0, one_of=one_of))
+    of = scenario("small_files")
+
+    # WHEN it is judged
+    made = outcome(of, [OTHER, PROBLEM])
+    made.other_first[0] = other_first(of, SimpleNamespace(findings=found))
+
+    # THEN that is right only if the other one's fix gives the same seconds, and at least as many
+    assert (judged(made, quick=True) == []) is right
 
 
 @pytest.mark.parametrize(("wrong_runs", "runs", "right"), [(0, 1, True), (2, 3, True), (3, 3, False)])

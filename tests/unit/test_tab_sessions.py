@@ -47,6 +47,8 @@ def waiting(folder, wait_ms, *, at_s=0, steps=20):
     )
     (path,) = session.path.glob("*.meta.json")
     meta = json.loads(path.read_text())
+    for row in meta["steps"]["rows"]:
+        row[1:3] = [moment + at_s * SECOND_NS for moment in row[1:3]]
     path.write_text(json.dumps(meta | {"origin_realtime_ns": (1_700_000_000 + at_s) * SECOND_NS}))
     return session
 

@@ -21,18 +21,6 @@ def draws(pipeline: Pipeline, last: Stage) -> Stage | None:
     return next((one for one in (*pipeline.before(last), last) if one.random), None)
 
 
-def same_each_epoch(pipeline: Pipeline, last: Stage) -> bool:
-    """Says whether what a stage gives is known to be the same in each epoch, but for its order."""
-    stages = (*pipeline.before(last), last)
-    shuffled = False
-    for stage in stages:
-        known = stage.random is False or (stage.random is None and stage.name in HAND_ON)
-        if not known or (shuffled and stage.name in CHOOSE):
-            return False
-        shuffled |= stage.name == "shuffle"
-    return True
-
-
 def behind(pipeline: Pipeline, decoder: Stage) -> Stage:
     """Gives the stage that `cache()` is to follow: the last of the maps behind one that draw nothing."""
     place = decoder

@@ -18,15 +18,13 @@ import pandas as pd
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.in_order.session_calls import SessionCalls
-from tfdarshan.analysis.in_order.small_writes import NO_WRITES, small_writes
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.rereads import Rereads, epochs_of, rereads
 from tfdarshan.analysis.segments import Thread
 from tfdarshan.analysis.session_readers import untraced_readers
-from tfdarshan.analysis.step_model import NOISE, StepModel
+from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.analysis.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.analysis.tf_data_pipeline import pipelines_of
@@ -86,7 +84,6 @@ def measure_input(
     pipeline: InputPipeline,
     windows: StepWindows | None,
     clock: WallClock,
-    session_calls: SessionCalls,
     data_folder: str | None = None,
 ) -> InputFigures:
     """Measures the input.
@@ -97,7 +94,6 @@ def measure_input(
         pipeline: What one look at their calls gave.
         windows: The steps, None if there are none.
         clock: The session's times.
-        session_calls: All its calls.
         data_folder: What is below it is data, whatever its name.
 
     Raises:
@@ -123,13 +119,9 @@ def measure_input(
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
     handed_s = windows.handed_s if windows is not None and pipelines_of(metas[0]) else 0.0
     model = _model(clock, windows, pipeline, calls, cpu_s, handed_s)
-    model = _with_shared_writes(model, files, costs, session_calls, loop_thread(processes[0]))
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
-    if kept < made or imported:
-        # What was waited with none of the calls under way that were kept may have been for others.
-        model = dataclasses.replace(model, unhidden_s=0.0)
     size = files.rows["size_bytes"].to_numpy()
     memory_bytes = (metas[0].get("machine") or {}).get("memory_bytes") or 0
     keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
@@ -171,33 +163,6 @@ def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
     if any((meta.get("steps") or {}).get("rows") for meta in metas):
         return 0.0
     return float(sum(meta.get("other", {}).get("excluded", {}).get("bytes_read", 0) for meta in metas))
-
-
-def _with_shared_writes(
-    model: StepModel,
-    files: FileTable,
-    costs: FileCosts,
-    session_calls: SessionCalls,
-    is_loop: Callable[[Thread], bool],
-) -> StepModel:
-    """Gives the model with what writes to the input's storage may take longer for the reads beside them.
-
-    Reads and writes take turns: beside readers at a share o of their pace a write gets 1 / (1 + o) of it. One
-    that is no longer than a read stands in line for its turn, behind all readers, and a disk's arm has to
-    come back for it: it may take no longer than its quickest like before which nothing was read.
-    """
-    mounts = files.rows["mount_point"].cat
-    codes = mounts.codes.to_numpy()
-    by_mount = np.bincount(np.maximum(codes, 0), costs.call_s, minlength=max(len(mounts.categories), 1))
-    here = codes == by_mount.argmax()
-    all_s = float(files.rows["write_s"].to_numpy()[here].sum())
-    turns, small = model.overlap / (1 + model.overlap), NO_WRITES
-    if all_s >= NOISE * model.all_s:
-        read_bytes = float(costs.read_bytes[here].sum()) / max(float(costs.reads[here].sum()), 1.0)
-        small = small_writes(session_calls.in_memory, here, read_bytes, is_loop)
-    shared_s = max(turns * all_s, turns * max(all_s - small.all_s, 0.0) + small.for_reads_s)
-    shared_s, seen_s = (min(part / model.units, model.compute_s) for part in (shared_s, small.seen_s))
-    return dataclasses.replace(model, shared_writes_s=shared_s, writes_for_reads_s=min(seen_s, shared_s))
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:
@@ -242,6 +207,5 @@ def _model(
         readers=readers.readers,
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
-        cpu_s=used_s, handed_s=handed_s, first_wait_s=windows.first_wait_s / count,
-        unhidden_s=pipeline.unhidden_s / count,
+        cpu_s=used_s, handed_s=handed_s,
     )  # fmt: skip

@@ -16,7 +16,6 @@ import pandas as pd
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
-from tfdarshan.analysis.in_order.unhidden_waits import UnhiddenWaits
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
@@ -61,7 +60,6 @@ class InputPipeline:
         reading: When each file was read, None if none was.
         in_waits_ns: The calls' time within the waits of steps, added up.
         loop_in_waits_ns: What of it is of the training loop's thread.
-        unhidden_s: What steps waited that these calls have no part in (`in_order.unhidden_waits`).
     """
 
     made: int
@@ -75,7 +73,6 @@ class InputPipeline:
     reading: ReadingTimes | None = None
     in_waits_ns: int = 0
     loop_in_waits_ns: int = 0
-    unhidden_s: float = 0.0
 
 
 def input_pipeline(
@@ -169,7 +166,6 @@ class _Sums:
         self._windows, self._is_loop = windows, is_loop
         waited = None if windows is None or windows.waits is None else covered(*windows.waits)
         self.costs, self.depths = CostSums(size_bytes, waited), SetDepths(set_of)
-        self._unhidden = None if windows is None or windows.waits is None else UnhiddenWaits(*windows.waits)
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)
@@ -185,8 +181,6 @@ class _Sums:
     def add_beside(self, block: Segments, calls: InputCalls) -> None:
         """Adds the same calls to the sums that `add` has no part in."""
         self.costs.add(calls)
-        if self._unhidden is not None:
-            self._unhidden.add(calls.start_ns, calls.end_ns)
         self.depths.add(self._of_pipeline(block, calls))
 
     def _of_pipeline(self, block: Segments, calls: InputCalls) -> InputCalls:
@@ -223,5 +217,4 @@ class _Sums:
         return InputPipeline(
             made, groups_of(times.by_kind), costs, levels, readers, times.union_ns / 1e9, overlap, sample,
             self.costs.reading(), times.in_waits_ns, times.loop_in_waits_ns,
-            0.0 if self._unhidden is None else self._unhidden.sum_s(),
         )  # fmt: skip

@@ -48,7 +48,6 @@ class FileWaits:
         waits: How many these are.
         quick: Faults within the steps that found their page in the page cache.
         jumps: Of `waits`, those that are out of order.
-        jump_s: Their time.
         touched_bytes: What was touched of it, at most, as far as faults show it, in the whole session.
     """
 
@@ -62,7 +61,6 @@ class FileWaits:
     waits: float = 0.0
     quick: float = 0.0
     jumps: float = 0.0
-    jump_s: float = 0.0
     touched_bytes: float = 0.0
 
 
@@ -77,7 +75,6 @@ class MappedWaits:
         own_s: What it did within its waits.
         readers: Threads that wait in faults at a time; those that wait less count less.
         overlap: How much the pipeline's threads fault beside compute as against in the waits, 0 to 1.
-        hidden_s: What the steps would wait less if the loop's own waits were beside the step before.
         kept: Whether single faults are known.
     """
 
@@ -87,13 +84,17 @@ class MappedWaits:
     own_s: float = 0.0
     readers: float = 1.0
     overlap: float = 0.0
-    hidden_s: float = 0.0
     kept: bool = False
 
     @property
     def wait_s(self) -> float:
         """All of it."""
         return self.beside_s + self.within_s
+
+    @property
+    def waits(self) -> float:
+        """Faults that waited, within the steps."""
+        return sum(one.waits for one in self.files)
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,6 @@ def mapped_waits(
                 own_s = float(_in_waits(start, end, windows).sum()) / 1e9 * faults.scale
                 found.own_s += own_s
                 found.within_s += all_s - own_s
-                found.hidden_s += _hidden_s(start, end, windows, faults.scale)
                 threads.append(own_s)
             else:
                 beside_ns[0] += float(_in_waits(start, end, windows).sum())
@@ -226,15 +226,6 @@ def _in_waits(start_ns: Array, end_ns: Array, windows: StepWindows | None) -> Ar
     return covered(windows.start_ns, windows.wait_end_ns).within(start_ns, end_ns)
 
 
-def _hidden_s(start_ns: Array, end_ns: Array, windows: StepWindows | None, scale: float) -> float:
-    """Gives what steps but the first wait less if these faults of the loop's went on beside compute."""
-    typical_s = None if windows is None else windows.typical_compute_s
-    if windows is None or windows.wait_end_ns is None or typical_s is None:
-        return 0.0
-    each_ns = covered(start_ns, end_ns).within(windows.start_ns, windows.wait_end_ns)[1:]
-    return float(np.minimum(each_ns / 1e9 * scale, typical_s).sum())
-
-
 def _by_file(faults: _Faults, files: dict[int, FileWaits]) -> Iterator[tuple[FileWaits, Array]]:
     for file in np.unique(faults.file).tolist():
         if file in files:
@@ -250,7 +241,6 @@ def _add_files(faults: _Faults, files: dict[int, FileWaits]) -> None:
         one.quick += float((~waited).sum()) * faults.scale
         one.wait_s += float(took_ns[waited].sum()) / 1e9 * faults.scale
         one.jumps += float(jumps.sum()) * faults.scale
-        one.jump_s += float(took_ns[jumps].sum()) / 1e9 * faults.scale
 
 
 def _is_jump(faults: _Faults, places: Array) -> Array:

@@ -13,8 +13,6 @@ from tfdarshan.analysis.intervals import Array, Covered, covered
 
 # A pause between steps is one from so many times a step's length on, and of so many seconds at least.
 LONGER, LEAST_PAUSE_S = 3.0, 0.02
-# A step that waits no larger share of a mean step found its batch ready.
-READY = 0.05
 # A batch of tf.data that is ready takes 0.1 to 1 ms to be handed over to Python, the longer the longer the
 # processors rested. So much at most of a step's wait is taken for that, and what its quickest waits take.
 MOST_HANDED_S, QUICK_WAITS = 2e-4, 0.1
@@ -63,33 +61,11 @@ class StepWindows:
         return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
 
     @property
-    def first_wait_s(self) -> float:
-        """By how much the first step waited longer than a step usually does; 0 if unknown."""
-        if self.wait_end_ns is None:
-            return 0.0
-        waits = self.wait_end_ns - self.start_ns
-        return max(0.0, float(waits[0] - np.median(waits))) / 1e9
-
-    @property
     def handed_s(self) -> float:
         """What of a step's wait it takes tf.data to hand over a batch that is ready; 0 if unknown."""
         if self.wait_end_ns is None:
             return 0.0
         return min(MOST_HANDED_S, float(np.quantile(self.wait_end_ns - self.start_ns, QUICK_WAITS)) / 1e9)
-
-    @property
-    def ready_share(self) -> float:
-        """Share of the steps that found their batch ready: that waited a twentieth of a mean step or less."""
-        if self.wait_end_ns is None:
-            return 0.0
-        return float(np.mean((self.wait_end_ns - self.start_ns) / 1e9 <= READY * self.step_s))
-
-    @property
-    def typical_compute_s(self) -> float | None:
-        """The median time that steps computed, None if unknown: a first step that compiles is not typical."""
-        if self.wait_end_ns is None:
-            return None
-        return float(np.median(self.end_ns - self.wait_end_ns)) / 1e9
 
     def overlap(self, in_waits_ns: float, beside_compute_ns: float) -> float:
         """Gives the share of the compute time in which the input pipeline worked as it did in the waits.
@@ -114,16 +90,6 @@ class StepWindows:
             return None
         all_s = float((self.end_ns - self.start_ns).sum()) / 1e9
         return self.wait_s + overlap * (all_s - self.wait_s)
-
-    def hidden_wait_s(self, beside_s: float, from_ns: int = 0) -> float:
-        """Gives what steps wait less where `beside_s` of each wait goes on while the step before computes.
-
-        The first step has none before it; those that begin before `from_ns` are left out.
-        """
-        if self.wait_end_ns is None:
-            return 0.0
-        waits = (self.wait_end_ns - self.start_ns)[1:] / 1e9
-        return float(np.minimum(waits, beside_s)[self.start_ns[1:] >= from_ns].sum())
 
     @cached_property
     def pauses(self) -> tuple[Array, Array]:

@@ -134,11 +134,6 @@ class Pipeline:
         return self.reader.name if self.reader is not None else ""
 
     @property
-    def reader_statement(self) -> str:
-        """That stage as a statement, "" where there is none."""
-        return self.reader.statement if self.reader is not None else ""
-
-    @property
     def last(self) -> Stage:
         """The last stage that does work, or hands it on: not options."""
         shown = [stage for stage in self.stages if stage.name != "with_options"]

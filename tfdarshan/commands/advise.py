@@ -57,12 +57,6 @@ def add_parser(verbs: Any) -> None:
         help="epochs in the sessions (default: the median of the files' passes)",
     )
     parser.add_argument(
-        "--input-wait",
-        type=float,
-        metavar="PERCENT",
-        help="share of the time in which training waits for input (default: what recorded steps say)",
-    )
-    parser.add_argument(
         "--all",
         action="store_true",
         dest="everything",
@@ -117,7 +111,7 @@ def command(arguments: argparse.Namespace) -> int:
         write_plot(decision.advice, arguments.plot)
     if planned is not None and not arguments.json:
         job = sessions[-1].meta[0].get("command", "")
-        _write(planned, arguments, job, mirrored=bool(decision.advice.mirrored))
+        _write(planned, arguments, job, mirrored=decision.advice.mirrored)
     if arguments.json:
         print_json(
             {"advice": _plain(decision), "plan": planned.plan.as_json() if planned else None}
@@ -133,9 +127,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
-    wait, epochs, session_epochs = arguments.input_wait, arguments.epochs, arguments.session_epochs
-    if wait is not None and not 0 <= wait <= 100:
-        raise ConfigurationError(f"--input-wait is a share in percent, 0 to 100, not {wait:g}.")
+    epochs, session_epochs = arguments.epochs, arguments.session_epochs
     if epochs is not None and epochs < 1:
         raise ConfigurationError(f"--epochs is how many the job will run, 1 or more, not {epochs}.")
     if session_epochs is not None and not 0 < session_epochs < math.inf:
@@ -196,6 +188,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.question import Question
     from tfdarshan.staging.run_facts import read_run
+    from tfdarshan.staging.run_model import newest_job
 
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]
@@ -209,13 +202,12 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
         slow=slow,
         epochs=arguments.epochs,
         session_epochs=arguments.session_epochs,
-        input_wait=None if arguments.input_wait is None else arguments.input_wait / 100,
         unit=arguments.unit,
         block_bytes=room.block,
         everything=arguments.everything,
     )
     tier = probe_tier(existing_parent(fast), round(facts.readers))
-    return decide_on(use, facts, question, tier), room.reserve
+    return decide_on(use, facts, question, tier, newest_job(sessions, slow)), room.reserve
 
 
 def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrored: bool = False) -> None:

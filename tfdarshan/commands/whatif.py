@@ -31,7 +31,7 @@ def add_parser(verbs: Any) -> None:
         "whatif",
         help="say what a step would take on other storage or with other threads",
         description="Say what a training step would take if storage had another bandwidth or latency, if "
-        "more threads read, or if the input were on another device; what that assumes is printed. Without "
+        "more threads read, or if the input were on another device. Without "
         "an option: the questions worth asking of this session, with their answers.",
     )
     add_session(parser)

@@ -1,13 +1,8 @@
-"""All findings, in the order in which they claim the seconds that are lost.
-
-First what need not be done at all, then what could be done at the same time, then what could be done
-elsewhere. A finding costs what no one before it claims, so the costs add up to no more than what is lost.
-They are shown by their seconds.
-"""
+"""All findings. Their order decides only between fixes that are worth as much."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from tfdarshan.findings import (
     checkpoint_stall,
@@ -19,9 +14,7 @@ from tfdarshan.findings import (
     input_bound,
     low_coverage,
     mapped_cached,
-    mapped_random,
     mapped_wait,
-    mapped_window,
     page_cache,
     prefetch,
     random_access,
@@ -42,42 +35,53 @@ from tfdarshan.findings import (
     unsharded_input,
     validation,
 )
+from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Finding, Unknown
 from tfdarshan.findings.measures import Measures
 
-Rule = Callable[[Measures], Finding | Unknown | None]
 
-FINDINGS: tuple[tuple[str, Rule], ...] = (
-    (low_coverage.NAME, low_coverage.find),
-    (truncated_trace.NAME, truncated_trace.find),
-    (unsharded_input.NAME, unsharded_input.find),
-    (shard_imbalance.NAME, shard_imbalance.find),
-    (slow_node.NAME, slow_node.find),
-    (slow_rank.NAME, slow_rank.find),
-    (straggler.NAME, straggler.find),
-    (stat_storm.NAME, stat_storm.find),
-    (eof_probes.NAME, eof_probes.find),
-    (reopening.NAME, reopening.find),
-    (random_access.NAME, random_access.find),
-    (mapped_random.NAME, mapped_random.find),
-    (too_many_threads.NAME, too_many_threads.find),
-    (small_reads.NAME, small_reads.find),
-    (shuffle_buffer.NAME, shuffle_buffer.find),
-    (validation.NAME, validation.find),
-    (mapped_wait.NAME, mapped_wait.find),
-    (mapped_window.NAME, mapped_window.find),
-    (mapped_cached.NAME, mapped_cached.find),
-    (prefetch.NAME, prefetch.find),
-    (fits_in_memory.NAME, fits_in_memory.find),
-    (read_parallelism.NAME, read_parallelism.find),
-    (small_files.NAME, small_files.find),
-    (staging.NAME, staging.find),
-    (decode_bound.NAME, decode_bound.find),
-    (fsync.NAME, fsync.find),
-    (small_writes.NAME, small_writes.find),
-    (checkpoint_stall.NAME, checkpoint_stall.find),
-    (full_storage.NAME, full_storage.find),
-    (input_bound.NAME, input_bound.find),
-    (page_cache.NAME, page_cache.find),
+class Cause(Protocol):
+    """A module that finds one cause, and explains it."""
+
+    NAME: str
+    ABOUT: About
+
+    def find(self, measures: Measures, /) -> Finding | Unknown | None:
+        """Return what is to be said of a session, if anything."""
+
+
+CAUSES: tuple[Cause, ...] = (
+    low_coverage,
+    truncated_trace,
+    unsharded_input,
+    shard_imbalance,
+    slow_node,
+    slow_rank,
+    straggler,
+    stat_storm,
+    eof_probes,
+    reopening,
+    random_access,
+    too_many_threads,
+    small_reads,
+    shuffle_buffer,
+    validation,
+    mapped_wait,
+    mapped_cached,
+    prefetch,
+    fits_in_memory,
+    read_parallelism,
+    small_files,
+    staging,
+    decode_bound,
+    fsync,
+    small_writes,
+    checkpoint_stall,
+    full_storage,
+    input_bound,
+    page_cache,
 )
-NAMES = tuple(name for name, _ in FINDINGS)
+FINDINGS = tuple((cause.NAME, cause.find) for cause in CAUSES)
+NAMES = tuple(cause.NAME for cause in CAUSES)
+# What a fix is called among others: names of findings are for programs.
+FIX_NAMES = {cause.NAME: cause.ABOUT.fix for cause in CAUSES if cause.ABOUT.fix}

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
-import numpy as np
-
-from tfdarshan.findings.decoding_time import decodes_longer, other_s, reading_s
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Gain, Unknown
-from tfdarshan.findings.fits_in_memory import AGAIN, DECODED, ROOM, filling_s, less
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
+from tfdarshan.findings.fixes import COUNTS, Fix, best_fix, enough_readers
 from tfdarshan.findings.kept_samples import kept_samples
-from tfdarshan.findings.later_waits import within_later_waits
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.findings.pipeline_api import (
     GENERATOR,
-    PYTHON,
     decoding_stage,
     input_pipeline,
     keep_decoded,
@@ -25,227 +20,152 @@ from tfdarshan.findings.pipeline_api import (
     own_threads,
     reads_in_python,
     runs_as_many,
-    unpacks,
 )
-from tfdarshan.findings.python_lock import DECODED_S, hands_lock_over
-from tfdarshan.findings.reader_change import with_readers
-from tfdarshan.findings.unseen_faults import NOT_SEEN, UnseenFaults, unseen_faults
+from tfdarshan.findings.replayed import mean_s
+from tfdarshan.findings.step_split import step_split
+from tfdarshan.findings.thresholds import THRESHOLD
+from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
+from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, edited
+from tfdarshan.replay.storage_edits import OtherStorage
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
-BUSY_CPUS = 0.85
-# Of what decoding takes again, so much is spared for certain: batching and copying remain.
-SURELY = 0.7
-# Of all steps, those that had a processor to themselves.
-QUICK = 0.1
-# More calls of a map leave that as it is: who reads a file unpacks it.
-NOT_UNPACKED = Assumption(
-    "what decodes takes this time, not unpacking records",
-    "",
-    "records that are not packed are as much quicker",
+ABOUT = About(
+    title="Decoding is the bottleneck",
+    cause="Steps wait for their batch, and decoding is the longest part of that wait, longer than file "
+    "calls. Faster storage gives nothing.",
+    shown=(
+        ('"the input pipeline decodes longer than it reads"', "`tfdarshan findings`, the tab's Overview"),
+        ("a long input wait with few calls running", "the tab's Timeline and Steps"),
+    ),
+    fixes={
+        "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, or `.cache()` behind the decoder",
+        "PyTorch": "`DataLoader(..., num_workers=8)`",
+        "Grain": "`.mp_prefetch(MultiprocessingOptions(num_workers=8))`",
+        "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=8)`; store the samples decoded or "
+        "smaller",
+    },
+    estimate="tfdarshan replays the job with more decoding calls, and with decoded samples that stay in "
+    "memory if they fit. The better fix is named. The range is wide if Python decodes, because "
+    "Python's lock may be held for any part of decoding.",
+    ignore="the steps need the processors, or as many calls decode as there are processors",
+    fix="quicker decoding",
 )
+WHAT_WAITS = ("storage", "page_faults", "decoding", "other_wait")  # of `StepPart`
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where steps would wait even if storage took no time."""
+    """Find it if steps wait longer for what the pipeline computes than for anything else."""
     model = measures.model
     if model.wait_s is None:
         return Unknown(NAME, f"whether steps wait for decoding: {measures.why_no_wait}")
-    if not decodes_longer(measures):
+    unseen = unseen_faults(measures) is not None
+    # Of what is no file call, page faults or services may be a part that nothing tells from decoding.
+    untold = unseen or model.cpu_s is None
+    if not _is_longest(measures, "other_wait" if untold else "decoding"):
         return None
-    read_s = reading_s(measures)
-    rest_s = max(0.0, other_s(measures) - model.overlap * model.compute_s)
-    gain, cure = _gain_and_cure(measures, rest_s)
-    unseen = unseen_faults(measures)
-    if unseen:
-        gain = unseen.doubted(gain, "the pipeline decodes between its file calls")
-    in_calls = percent(read_s, model.pipeline_s)
+    fixes = _fixes(measures)
+    fix = best_fix(measures, fixes) if fixes else Fix(_less(measures), ())
+    in_calls = percent(model.storage_s, model.pipeline_s)
     return Finding(
         name=NAME,
-        kind="problem",
-        title=_title(unseen),
+        kind="problem" if fix.edits else "note",
+        title="the input pipeline is busy longer outside of file calls than in them"
+        if untold
+        else "the input pipeline decodes longer than it reads",
         what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} of it in file calls. "
         + (NOT_SEEN if unseen else "Faster storage or staging will not help.")
         + _drawn(measures),
-        evidence=_evidence(measures, rest_s, "file calls" if unseen else "storage"),
+        evidence=_evidence(measures),
         unit=model.unit,
-        cost_s=rest_s,
-        cure=cure,
-        gain=gain,
+        cure=fix.cure,
+        edits=fix.edits,
         not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
         "as there are processors",
     )
 
 
-def _drawn(measures: Measures) -> str:
-    """Says why what is decoded again cannot be kept, if that is known."""
-    drawing = kept_samples(measures).drawing
-    if drawing is None or measures.passes < AGAIN:
-        return ""
-    return f" {drawing.typed} draws random numbers: what it gives is not the same in each epoch."
+def _is_longest(measures: Measures, name: str) -> bool:
+    """Say whether a part of the steps' wait for input is the longest of them."""
+    waits = {part.name: part.seconds for part in step_split(measures) if part.name in WHAT_WAITS}
+    return waits.get(name, 0.0) > 0 and waits[name] == max(waits.values())
 
 
-def _gain_and_cure(measures: Measures, rest_s: float) -> tuple[Gain, Cure]:
-    """Gives those of decoding with more calls, or of keeping what is decoded, whichever gives more.
-
-    Args:
-        measures: The session.
-        rest_s: What a step would wait if storage took no time.
-    """
-    limit = _limit(measures)
-    gain, kept = _gain(measures, rest_s, None if limit else _busy(measures)), _gain_of_keeping(measures)
-    if kept is not None and (limit or kept.saved_s > gain.saved_s or _surely_better(kept, gain)):
-        return kept, keep_decoded(measures, limit)
-    if limit:
-        again = measures.passes >= AGAIN
-        return gain, keep_decoded(measures, limit, fits=_may_fit(measures), again=again)
-    return gain, more_decoding(measures, _calls_at_a_time(measures))
+def decodes_in_its_reads(measures: Measures) -> bool:
+    """Say whether what reads decodes as well, and longer: then more of it is a fix of decoding."""
+    pipeline, decoder = input_pipeline(measures), decoding_stage(measures)
+    same = pipeline is not None and decoder is not None and decoder is pipeline.reader
+    return same and _is_longest(measures, "decoding")
 
 
-def _surely_better(kept: Gain, gain: Gain) -> bool:
-    return kept.low_s > 0 and kept.worth >= gain.worth
+def _fixes(measures: Measures) -> list[Fix]:
+    """Return what can be done: to decode more at a time, and to decode in the first epoch alone."""
+    limit, samples = _limit(measures), kept_samples(measures)
+    found = [] if limit else [_more(measures)]
+    if measures.passes >= AGAIN and samples.drawing is None and _fits(measures):
+        found.append(Fix(keep_decoded(measures, limit), (CacheInMemory(works_behind=samples.works_behind),)))
+    return found
 
 
 def _limit(measures: Measures) -> str:
-    """Says why no more calls can decode at a time; "" where they can, as far as is known."""
-    busy = _busy(measures)
-    if busy is not None and busy >= BUSY_CPUS:
+    """Say why no more calls can decode at a time; "" if they can, as far as is known."""
+    busy, decoder, cpus = _busy(measures), decoding_stage(measures), round(measures.machine.cpus or 1)
+    if busy is not None and busy >= THRESHOLD["busy"]:
         return "the processors have no more to give"
-    decoder, cpus = decoding_stage(measures), round(measures.machine.cpus or 1)
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
     if by_threads or runs_as_many(measures, decoder, cpus):
         return "as many calls decode at a time as there are processors"
-    in_threads = decoder is None or decoder.name == GENERATOR or PYTHON in decoder.does
-    if in_threads and hands_lock_over(measures, DECODED_S):
-        return "threads would hand Python's lock to each other most of the time"
     return ""
 
 
-def _calls_at_a_time(measures: Measures) -> int:
-    """Gives how many calls keep all processors busy: more than these where a call that decodes reads, too."""
-    model, cpus = measures.model, measures.machine.cpus or 1.0
-    if not keeps_decoded(measures):
-        return round(cpus)
-    return math.ceil(cpus * model.pipeline_s / (model.pipeline_s - reading_s(measures)))
+def _more(measures: Measures) -> Fix:
+    """Return how to decode more at a time: by AUTOTUNE, or by so many calls if each of them reads as well."""
+    cpus = max(2, round(measures.machine.cpus or 2))
+    if reads_in_python(measures):
+        return Fix(more_decoding(measures, cpus), (DecodeCalls(cpus),))
+    count = enough_readers(measures, COUNTS) if keeps_decoded(measures) else cpus
+    return Fix(more_decoding(measures, count), (DecodeCalls(count if count > cpus else -1),))
 
 
-def _reads_beside_s(measures: Measures) -> float:
-    """Gives what reads are expected to take less of P if calls that decode read, and more run at a time."""
-    calls = _calls_at_a_time(measures)
-    if not keeps_decoded(measures) or calls <= measures.model.readers:
-        return 0.0
-    change = with_readers(measures, calls)[1]
-    return dataclasses.replace(change, other=1.0).saved_s(measures)
+def _less(measures: Measures) -> Cure:
+    """Word what is left if nothing can be kept, and no more calls can decode."""
+    return keep_decoded(measures, _limit(measures), fits=_fits(measures), again=measures.passes >= AGAIN)
+
+
+def _fits(measures: Measures) -> bool:
+    """Say whether the input fits into memory, and what is decoded is not known to take more."""
+    memory = measures.machine.memory_bytes
+    if memory is None:
+        return False
+    return max(measures.unique_bytes, kept_samples(measures).kept_bytes or 0.0) <= ROOM * memory
 
 
 def _busy(measures: Measures) -> float | None:
-    """Gives the processors' busy share, None if unknown."""
+    """Return the processors' busy share, None if unknown."""
     machine = measures.machine
     if machine.cpu_s is None or not machine.cpus:
         return None
     return machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
 
 
-def _evidence(measures: Measures, rest_s: float, free: str) -> tuple[Evidence, ...]:
-    """Gives what shows it; `free` is what would take no time if steps waited for `rest_s` only."""
-    model, busy = measures.model, _busy(measures)
-    read_s = reading_s(measures)
-    in_calls = percent(read_s, model.pipeline_s)
+def _drawn(measures: Measures) -> str:
+    """Say why what is decoded again cannot be kept, if that is known."""
+    drawing = kept_samples(measures).drawing
+    if drawing is None or measures.passes < AGAIN:
+        return ""
+    return f" {drawing.typed} draws random numbers: what it gives is not the same in each epoch."
+
+
+def _evidence(measures: Measures) -> tuple[Evidence, ...]:
+    model, busy, job = measures.model, _busy(measures), measures.job
+    in_calls = percent(model.storage_s, model.pipeline_s)
     evidence = [
         Evidence("pipeline, for one batch", human_seconds(model.pipeline_s), model.pipeline_s),
-        Evidence("of it in file calls", f"{human_seconds(read_s)}, {in_calls}", read_s),
-        Evidence(f"input wait if {free} took no time", human_seconds(rest_s), rest_s),
+        Evidence("of it in file calls", f"{human_seconds(model.storage_s)}, {in_calls}", model.storage_s),
     ]
+    free = edited(job, OtherStorage(latency=0.0, bandwidth=math.inf))
+    left_s = mean_s(job, free.run.wait_s) / model.units
+    evidence.append(Evidence("input wait if storage took no time", human_seconds(left_s), left_s))
     if busy is not None:
         evidence.append(Evidence("processors busy", percent(busy, 1), busy))
     return tuple(evidence)
-
-
-def _title(unseen: UnseenFaults | None) -> str:
-    """Says what the pipeline does as far as that is seen: outside of calls it decodes, or waits in faults."""
-    if unseen:
-        return "the input pipeline is busy longer outside of file calls than in them"
-    return "the input pipeline decodes longer than it reads"
-
-
-def _gain_of_keeping(measures: Measures) -> Gain | None:
-    """Gives the gain of decoding in the first epoch alone; None of one epoch, or of too much for memory."""
-    memory = measures.machine.memory_bytes
-    if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
-        return None
-    again_s, samples = measures.model.other_s * (1 - 1 / measures.passes), kept_samples(measures)
-    if samples.drawing is not None or not _may_fit(measures):
-        return None
-    gain = measures.gain(SURELY * again_s, DECODED * again_s, again_s, assumed=samples.assumed)
-    gain = less(within_later_waits(gain, measures), filling_s(measures, samples.place))
-    more_s = _computed_longer_s(measures) + _made_again_s(measures)
-    gain = dataclasses.replace(gain, high_s=min(gain.high_s + more_s, gain.before_s))
-    # A generator that does not decode, as far as is seen, hands samples over, which a cache does, too.
-    decoder = decoding_stage(measures)
-    hands_over = decoder is not None and decoder.name == GENERATOR and "decodes" not in decoder.does
-    half = hands_over or (samples.same and samples.works_behind)
-    return dataclasses.replace(gain, saved_s=UNSHOWN * gain.saved_s) if half else gain
-
-
-def _may_fit(measures: Measures) -> bool:
-    """Says whether what is decoded is not known to take more memory than there is room."""
-    memory = measures.machine.memory_bytes
-    return memory is None or (kept_samples(measures).kept_bytes or 0.0) <= ROOM * memory
-
-
-def _computed_longer_s(measures: Measures) -> float:
-    """Gives what of a step's compute later epochs spare, at most, if nothing decodes beside it then.
-
-    Both share the processors: the quickest tenth of the steps shows what half of them take longer for that.
-    """
-    windows, model = measures.windows, measures.model
-    if windows is None or windows.wait_end_ns is None or model.overlap <= 0:
-        return 0.0
-    computed_s = (windows.end_ns - windows.wait_end_ns) / 1e9
-    longer_s = float(np.median(computed_s) - np.quantile(computed_s, QUICK))
-    return (1 - 1 / measures.passes) * min(longer_s, model.overlap * model.compute_s)
-
-
-def _made_again_s(measures: Measures) -> float:
-    """Gives what of a step making data sets takes, at most, where each epoch has its own.
-
-    They are made between steps: in as many pauses as there are data sets but the first, of the longest ones.
-    """
-    pipeline, windows = input_pipeline(measures), measures.windows
-    if pipeline is None or windows is None or not pipeline.made_anew or pipeline.datasets < 2:
-        return 0.0
-    pauses_s = np.sort(np.maximum(windows.start_ns[1:] - windows.end_ns[:-1], 0) / 1e9)
-    return float(pauses_s[1 - pipeline.datasets :].sum()) / measures.model.units
-
-
-def _gain(measures: Measures, rest_s: float, busy: float | None) -> Gain:
-    """Gives the gain of decoding more at a time; of decoding less where no processor is free or known to be.
-
-    Args:
-        measures: The session.
-        rest_s: What a step would wait if storage took no time.
-        busy: The processors' busy share; None where they are busy throughout, or unknown.
-    """
-    model, cpus = measures.model, measures.machine.cpus
-    if busy is None or not cpus:
-        less = Assumption("decoding less takes less time", "", "decoding is a small part of this work")
-        return measures.gain(0.0, 0.3 * rest_s, rest_s, assumed=[less])
-    # What one processor does, all of them do in this part of the time; at most, the reads of a call that
-    # decodes go side by side as well. At least nothing is gained: how many calls decode at a time is not
-    # known, and as many as there are processors may do so already.
-    at_work = min(1.0, (model.cpu_s or 0.0) / max(cpus * model.pipeline_s, 1e-9))
-    spared = 1 - max(busy, 1 / cpus)
-    # Whose processor time it was is not known: the pipeline's alone, or that of all that went on beside it.
-    likely = 1 - max((busy + at_work) / 2, 1 / cpus)
-    fewer = Assumption(
-        "fewer calls decode at a time than there are processors", "", "all processors decode already"
-    )
-    if reads_in_python(measures):
-        # What runs Python has one processor for all calls but where it computes in a library.
-        likely *= UNSHOWN
-    packed = unpacks(measures)
-    if packed:
-        likely *= UNSHOWN
-    expected_s = 0.8 * likely * model.other_s + _reads_beside_s(measures)
-    assumed = [fewer, *([NOT_UNPACKED] if packed else [])]
-    return measures.gain(0.0, expected_s, 1.1 * spared * model.pipeline_s, assumed=assumed)

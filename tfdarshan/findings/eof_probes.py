@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_whole_files
 from tfdarshan.findings.record_files import steps_read_records
+from tfdarshan.replay.storage_edits import Without
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "eof_probes"
+ABOUT = About(
+    title="Files are read until nothing comes",
+    cause="A read at the end of a file returns no bytes. Such an end-of-file read only tells that the "
+    "file has ended, and on network storage costs a round trip. The size of the file tells the "
+    "same for one `fstat()` call.",
+    shown=(('"33.3 % of the reads return nothing"', "`tfdarshan findings`, the tab's Overview"),),
+    fixes={
+        "plain Python": "`data = os.pread(handle, os.fstat(handle).st_size, 0)`",
+    },
+    estimate="tfdarshan replays the job without end-of-file reads. TensorFlow's own readers are left out, "
+    "because no line of a job changes their end-of-file reads.",
+    ignore="the file system is local, where an end-of-file read takes a microsecond, or the input is in "
+    "TFRecord shards",
+    fix="no reads at the end of files",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -20,12 +37,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not probes.calls or reads_whole_files(measures) or steps_read_records(measures):
         return None
     count = round(probes.calls)
-    assumed = Assumption(
-        "a file's size is known before it is read",
-        f"{plural(count, 'read')} at the end of files",
-        "files grow while they are read",
-    )
-    gain, stall_s = measures.without(probes, 0.5, 1.0, 1.0, [assumed])
     each_s = probes.thread_s / probes.calls
     return Finding(
         name=NAME,
@@ -39,13 +50,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(each_s), each_s),
         ),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=Cure(
             "Read as many bytes as the file has, and not until nothing comes.",
             "data = os.pread(handle, os.fstat(handle).st_size, 0)",
         ),
-        gain=gain,
+        edits=(Without("probe"),),
         not_worth="on local file systems, where such a read takes a microsecond; in TFRecord shards there "
         "are few",
     )

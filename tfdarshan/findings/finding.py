@@ -1,48 +1,49 @@
-"""What a finding says: what is wrong, what shows it, what it costs, how to cure it, what that gives."""
+"""What a finding says: what is wrong, what shows it, what it costs, how to fix it, what that gives."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-# "doubt": the session itself is not to be trusted; "problem": costs time that a cure gives back;
-# "note": worth knowing, nothing to cure.
+from tfdarshan.replay.edits import Edit
+
+# "doubt": the session itself is not to be trusted; "problem": costs time that a fix gives back;
+# "note": worth knowing, nothing to fix.
 Kind = Literal["doubt", "problem", "note"]
 KINDS: tuple[Kind, ...] = ("doubt", "problem", "note")
 
+# What a fix takes: to change lines, to copy some files or all of them, or to convert the data.
+Work = Literal["lines", "copy some", "copy all", "convert"]
+
 
 @dataclass(frozen=True)
-class Assumption:
-    """One thing that the lower bound of a gain rests on.
+class OpenQuestion:
+    """One thing that the session leaves open, and that the range of a speedup hangs on.
 
     Attributes:
-        claim: What is taken to be so.
-        support: What of the session shows it, with a figure; "" if nothing does.
-        refuted_by: What would show that it is not so, to be read after "wrong if".
-        told_by: The command that tells whether it is so; "" if there is none.
+        claim: What may be so: the speedup is the larger the more it is.
+        told_by: The command that tells; "" if there is none.
     """
 
     claim: str
-    support: str
-    refuted_by: str
     told_by: str = ""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a cure alone, applied to the run as it was recorded, saves of each unit of time.
-
-    Nothing is saved for certain if one of the assumptions has no support, or if none is named.
+    """What a fix alone, applied to the run as it was recorded, saves of each unit of time.
 
     Attributes:
         unit: "step" or "session": what the seconds are of.
         before_s: What one took, mean of all.
         low_s: Lower bound of what is saved of it.
-        saved_s: What is saved, by the model.
+        saved_s: What is saved, by the replay.
         high_s: Upper bound.
-        assumptions: What the lower bound rests on.
-        if_so_s: What is saved if all that is assumed is so; `saved_s` where nothing of that is in doubt.
+        supported: Whether the replay reproduces the recorded run, and the session says what was waited for.
+            If not, only the upper bound is promised.
+        wait_s: What of `saved_s` is input wait.
+        hangs_on: What the session leaves open and the range hangs on; nothing if it is narrow.
     """
 
     unit: str
@@ -50,42 +51,14 @@ class Gain:
     low_s: float
     saved_s: float
     high_s: float
-    assumptions: tuple[Assumption, ...] = ()
-    if_so_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not self.supported:
-            object.__setattr__(self, "low_s", min(self.low_s, 0.0))
-        object.__setattr__(self, "if_so_s", max(self.if_so_s, self.saved_s))
-
-    @property
-    def supported(self) -> bool:
-        """Whether the session supports all that is assumed."""
-        return bool(self.assumptions) and all(entry.support for entry in self.assumptions)
-
-    @property
-    def doubts(self) -> tuple[Assumption, ...]:
-        """What it assumes that nothing of the session shows."""
-        return tuple(entry for entry in self.assumptions if not entry.support)
+    supported: bool = True
+    wait_s: float = 0.0
+    hangs_on: tuple[OpenQuestion, ...] = ()
 
     @property
     def speedup(self) -> float:
         """How many times faster it is expected to be: 1.4 is 1.4x."""
         return speedup(self.before_s, self.saved_s)
-
-    @property
-    def speedup_if_so(self) -> float:
-        """How many times faster it is if all that is assumed is so."""
-        return speedup(self.before_s, self.if_so_s)
-
-    @property
-    def worth(self) -> float:
-        """How many times faster it counts as, for comparison with others.
-
-        A gain of which nothing is certain counts as the square root of what it is if all that it assumes is
-        so: halfway, by ratio, between none and that.
-        """
-        return self.speedup if self.speedup_range[0] > 1 else math.sqrt(self.speedup_if_so)
 
     @property
     def speedup_range(self) -> tuple[float, float]:
@@ -123,15 +96,17 @@ class Finding:
         evidence: The numbers that show it.
         files: The files or folders that show it best, at most five.
         unit: What `cost_s` is per: "step" or "session".
-        cost_s: Seconds of a unit that this costs and no finding before it in FINDINGS already claims, so
-            that the costs of all findings add up to no more than what is lost.
+        cost_s: Seconds of a unit that the fix gives back beside the fixes of the findings before it, so that
+            the costs of all findings add up to no more than what all fixes give.
         stall_s: Of `cost_s`, what the training loop itself stood still for, outside of its wait for input.
         cost_share: `cost_s` as a share of the unit.
         cure: What to do; None where there is nothing to do.
-        gain: What the cure alone gives; None where it is not known or there is none.
+        edits: The fix as edits of the replay model; empty where it has none.
+        gain: What the fix alone gives, by replay; None where it is not known or there is none.
         not_worth: When not to bother.
-        copied_bytes: What the cure copies or converts, 0 if nothing.
-        one_of: Names of findings whose cures give the same seconds back: one of them will do.
+        work: What the fix takes.
+        copied_bytes: What it copies or converts, 0 if nothing.
+        one_of: Names of findings whose fixes give the same seconds back: one of them will do.
     """
 
     name: str
@@ -145,8 +120,10 @@ class Finding:
     stall_s: float = 0.0
     cost_share: float = 0.0
     cure: Cure | None = None
+    edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     gain: Gain | None = None
     not_worth: str = ""
+    work: Work = "lines"
     copied_bytes: float = 0.0
     one_of: tuple[str, ...] = ()
 
@@ -167,7 +144,7 @@ class Unknown:
 
 
 def speedup(before_s: float, saved_s: float) -> float:
-    """Gives how many times faster something is that took `before_s` and takes `saved_s` less."""
+    """Return how many times faster something is that took `before_s` and takes `saved_s` less."""
     left = before_s - saved_s
     if before_s <= 0:
         return 1.0

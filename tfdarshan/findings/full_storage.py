@@ -2,131 +2,97 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings import too_many_threads
+from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
-from tfdarshan.findings.limit_in_parts import parts_that_pass
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
-from tfdarshan.findings.more_readers import serial_share, turns_words
-from tfdarshan.findings.read_split import limit_words
-from tfdarshan.findings.served_once import storage_served_once
-from tfdarshan.units import human_bytes, human_seconds
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.thresholds import THRESHOLD
+from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "full_storage"
-TURNS = "what the job reads and what it writes to the same place hold each other up"
-# Calls of so much of the time are worth a word.
-BUSY = 0.5
+ABOUT = About(
+    title="The storage is full",
+    cause="The storage gives the same bandwidth however many reads run at a time: calls take longer as "
+    "more of them run, or a rate limit holds calls back. More readers give nothing.",
+    shown=(
+        (
+            '"storage gives 20.0 MB/s however many reads run at a time"',
+            "`tfdarshan findings`, the tab's Overview",
+        ),
+        ("a flat bandwidth at any queue depth", "the tab's Timeline"),
+    ),
+    fixes={
+        "any job": "read less: stage the files, keep them in memory, or store them smaller",
+        "a limit on calls": "read with fewer calls: put small files into shards",
+    },
+    estimate="This finding promises nothing by itself. `staging`, `fits_in_memory` and `small_files` "
+    "replay the job with less to read.",
+    ignore="training does not wait for input",
+)
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where calls take longer the more of them run, so that together they get no further.
-
-    Where fewer at a time get further, that is said instead. A probe may show it where the session does not.
-    """
-    model = measures.model
-    if not measures.traced or not is_full(measures) or model.most_wait_s < LEAST_SHARE * model.unit_s:
+    """Find it if calls take longer the more of them run, or a limit holds them back."""
+    model, limit, found = measures.model, measures.allowance, measures.contention
+    if not measures.traced or model.most_wait_s < THRESHOLD["note"] * model.unit_s:
         return None
-    if isinstance(too_many_threads.find(measures), Finding):
+    if limit is None and (found is None or found.low < THRESHOLD["full"]):
         return None
-    share = serial_share(measures)
     levels = measures.pipeline.levels.iloc[1:]
     busy_s, calls = float(levels["seconds"].sum()), measures.input_calls.calls
-    if busy_s < BUSY * model.storage_s * model.units or busy_s <= 0:
+    if busy_s <= 0:
         return None
     # What memory serves besides is none of it.
     stored = measures.costs.storage_share or 1.0
     bandwidth, rate, what = stored * float(levels["bytes"].sum()) / busy_s, stored * calls / busy_s, "calls"
-    if measures.allowance is not None:
-        bandwidth, rate, what = measures.allowance.bytes_per_s, measures.allowance.calls_per_s, "reads"
-    gives = f"{human_bytes(bandwidth)}/s in {rate:,.0f} {what} a second"
+    if limit is not None:
+        bandwidth, rate, what = limit.bytes_per_s, limit.calls_per_s, "reads"
     return Finding(
         name=NAME,
         kind="note",
         title=f"storage gives {human_bytes(bandwidth)}/s however many reads run at a time",
-        what=f"It gives {gives}{_up_to(measures)}. {_counted(measures)}More readers give nothing.",
+        what=f"It gives {human_bytes(bandwidth)}/s in {rate:,.0f} {what} a second{_shown_by(measures)}. "
+        "More readers give nothing.",
         evidence=(
             Evidence("bandwidth", f"{human_bytes(bandwidth)}/s", bandwidth),
             Evidence(f"{what} a second", f"{rate:,.0f}", rate),
             *_compared(measures),
-            Evidence("of a call, served one at a time", share.words, share.expected),
         ),
         unit=model.unit,
-        cost_s=0.0 if model.certain else _taken_s(measures, busy_s / model.units),
         cure=_cure(measures),
     )
 
 
-def _taken_s(measures: Measures, busy_s: float) -> float:
-    """Gives what storage takes of a unit at most, where no step says what of that is waited for.
-
-    Args:
-        measures: The session.
-        busy_s: What of a unit calls on input were running.
-    """
-    return min(busy_s, measures.model.most_wait_s) * measures.slow_share
-
-
-def is_full(measures: Measures) -> bool:
-    """Says whether the session, or a probe, shows that more reads at a time give nothing."""
-    return serial_share(measures).is_full
-
-
 def _cure(measures: Measures) -> Cure:
-    """Words it for what storage limits, if that is known."""
-    # What memory serves later anyway is not read less by keeping it.
+    """Word it for what storage limits, if that is known."""
+    limit = measures.allowance
     ways = "stage the files, keep them in memory"
-    if storage_served_once(measures):
-        ways = "stage the files if several runs use them"
+    if limit is not None and limit.counts is not None and not limit.counts.is_bytes:
+        return Cure(f"Read it in fewer calls: put small files into shards, {ways}.")
     less = f"Read less from it: {ways}, store them smaller"
-    allowance = measures.allowance
-    if parts_that_pass(measures) is not None:
+    if limit is not None and limit.counts is not None:
         return Cure(f"{less}.")
-    if allowance is None or allowance.counts is None:
-        return Cure(f"{less}; where it is calls that it limits, put small files into shards.")
-    if allowance.counts.is_bytes:
-        return Cure(f"{less}.")
-    return Cure(f"Read it in fewer calls: put small files into shards, {ways}.")
+    return Cure(f"{less}; if it limits calls, put small files into shards.")
 
 
-def _counted(measures: Measures) -> str:
-    """Words what a limit counts, "" if that is not known."""
-    allowance, parts = measures.allowance, parts_that_pass(measures)
-    if parts is not None:
+def _shown_by(measures: Measures) -> str:
+    """Word what shows it: a limit, or how many of the session's calls ran at a time."""
+    limit, found = measures.allowance, measures.contention
+    if limit is not None:
         return (
-            f"It lets {parts.least:,} or {parts.least + 1:,} reads pass in each, {parts.mean:,.1f} on "
-            "average. Limits of calls are whole numbers as a rule, so it counts bytes most likely, and "
-            "shards give little. "
-        )
-    if allowance is None or allowance.counts is None:
-        return ""
-    if allowance.counts.is_bytes:
-        return f"It counts bytes, not calls ({limit_words(allowance.counts)}), so shards give nothing. "
-    return (
-        f"It counts calls, not bytes ({limit_words(allowance.counts)}), so fewer and larger ones give more. "
-    )
-
-
-def _up_to(measures: Measures) -> str:
-    """Words what shows it: a limit, how many of the session's calls ran at a time, or a probe."""
-    allowance, longer = measures.allowance, ": a call takes the longer the more others run"
-    if allowance is not None:
-        return (
-            f": what is more than a limit allows waits for the next {human_seconds(allowance.interval_s)}, "
+            f": what is more than a limit allows waits for the next {human_seconds(limit.interval_s)}, "
             "as a cgroup, a cloud disk or a quota makes it"
         )
-    if measures.contention is not None:
-        return f" with up to {measures.contention.depth:.0f} of them under way{longer}"
-    share = serial_share(measures)
-    if measures.turns is not None and share.source == turns_words(measures.turns):
-        return f": {TURNS}"
-    most = share.most_readers
-    return f", and a probe got no more with {most:.0f} reads at a time than with one{longer}"
+    depth = 0.0 if found is None else found.depth
+    return f" with up to {depth:.0f} of them under way: a call takes the longer the more others run"
 
 
 def _compared(measures: Measures) -> tuple[Evidence, ...]:
-    """Gives the calls that show it, where they are the session's."""
+    """Return the calls that show it, and what of one is served one at a time, if they are the session's."""
     found = measures.contention
+    if found is None or measures.allowance is not None:
+        return ()
+    share = f"{percent(found.share, 1)} ({percent(found.low, 1)} to {percent(found.high, 1)})"
     return (
-        ()
-        if found is None or measures.allowance is not None
-        else (Evidence("calls compared", f"{found.calls:,}", found.calls),)
+        Evidence("calls compared", f"{found.calls:,}", found.calls),
+        Evidence("of a call, served one at a time", share, found.share),
     )

@@ -38,7 +38,6 @@ class KeptVerdict:
         speedup: What the cure gives, None if there is none.
         wait_share: Share of step time that waits for input, None if unknown.
         lost_s: Seconds of the session that the cure is expected to give back.
-        cured: What the cure is of, if that is not what costs most.
     """
 
     state: str
@@ -48,7 +47,6 @@ class KeptVerdict:
     speedup: float | None = None
     wait_share: float | None = None
     lost_s: float = 0.0
-    cured: str = ""
 
 
 class KeptVerdicts:
@@ -92,17 +90,16 @@ class KeptVerdicts:
 def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
     """Takes from a diagnosis of a session of `duration_s` what a list says."""
     verdict = diagnosis.verdict
-    cause, named = diagnosis.cause, diagnosis.named
+    named = diagnosis.named
     gain = verdict.gain if verdict.state == "slow" else None
     return KeptVerdict(
         state=verdict.state,
         sentence=verdict.sentence,
         finding=verdict.finding,
-        title="" if cause is None else cause.title,
+        title="" if named is None else named.title,
         speedup=None if gain is None else min(gain.speedup, 1e9),
         wait_share=verdict.wait_share,
         lost_s=0.0 if gain is None or not gain.before_s else gain.saved_s / gain.before_s * duration_s,
-        cured="" if gain is None or named is None or named is cause else named.title,
     )
 
 

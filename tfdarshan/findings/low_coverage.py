@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
 from tfdarshan.units import human_bytes, percent
 
 NAME = "low_coverage"
+ABOUT = About(
+    title="Much of the I/O was not recorded",
+    cause="The kernel charged the job with more bytes than tfdarshan recorded. Programs without "
+    "Python, calls inside libc and mapped files move bytes that tfdarshan does not see unless "
+    "you ask for them. All seconds and speedups leave the unrecorded bytes out, so other "
+    "findings may be wrong.",
+    shown=(
+        ('"34.2 % of the bytes read were not seen"', "`tfdarshan summary`, the tab's Overview"),
+        ("coverage below 90 %", "the tab's Overview"),
+    ),
+    fixes={
+        "programs without Python": "`tfdarshan run --programs train.py`",
+        "mapped files": "`tfdarshan run --mapped train.py`",
+        "Python processes": "`tfdarshan doctor` tests whether they join the session",
+    },
+    ignore="the unrecorded bytes are the job's own programs and libraries",
+)
 UNSEEN = 0.1
 LEAST_BYTES = 1 << 20
 # Where more was missed than seen, and so much, the pace of what was seen says nothing of the rest.

@@ -76,7 +76,7 @@ def measure(
         return pipeline, found.facts()
 
     pipeline, facts = kept.get("input", look)
-    figures = measure_input(processes, files, pipeline, windows, clock, calls)
+    figures = measure_input(processes, files, pipeline, windows, clock)
     pauses = kept.get(
         "pauses",
         lambda: (

@@ -5,12 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.summary_data import slowed_calls
+from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import SERVED, opens_take_long
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.units import human_bytes, percent
 
 NAME = "page_cache"
+ABOUT = About(
+    title="The page cache served the input",
+    cause="Nearly all input came from memory, because an earlier run or epoch left the files in the "
+    "page cache. The session measured memory, and says little about storage.",
+    shown=(
+        ('"the page cache served 99.0 % of the input"', "`tfdarshan findings`, the tab's Overview"),
+        ("storage against page cache", "the tab's Overview"),
+    ),
+    fixes={
+        "plain Python": "`os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)`, for each file, "
+        "before the run",
+        "any job": "`vmtouch -e FOLDER`, before the run",
+    },
+    ignore="the input fits in memory in production too",
+)
 # Less input than this says nothing.
 LEAST_BYTES = 1 << 20
 

@@ -121,15 +121,6 @@ def prepares_ahead(measures: Measures) -> bool:
     return pipeline is not None and pipeline.prefetches
 
 
-def waits_elsewhere(measures: Measures) -> bool:
-    """Says whether a map that runs one call at a time waits for something else than files: a service."""
-    pipeline, model, cpu_s = input_pipeline(measures), measures.model, measures.machine.cpu_s
-    if pipeline is None or pipeline.reader is None or cpu_s is None:
-        return False
-    serial = pipeline.reader.name == "map" and pipeline.reader.calls is None
-    return serial and cpu_s < COMPUTED * model.other_s * model.units
-
-
 def more_readers(measures: Measures, readers: int, before: int) -> Cure:
     """Words how to read with so many calls at a time, where `before` ran at a time."""
     what = f"Read with {readers} calls at a time."

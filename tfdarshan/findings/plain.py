@@ -14,7 +14,8 @@ def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
     """Gives all fields of a diagnosis, with speedups; `step_split_s` has its parts of a mean step."""
     verdict = diagnosis.verdict
     return {
-        "verdict": dataclasses.asdict(verdict) | {"gain": plain_gain(verdict.gain)},
+        "verdict": dataclasses.asdict(verdict)
+        | {"gain": plain_gain(verdict.gain), "together": plain_gain(verdict.together)},
         "findings": [plain_finding(finding) for finding in diagnosis.findings],
         "unknown": [dataclasses.asdict(entry) for entry in diagnosis.unknown],
         "step": None if diagnosis.step is None else dataclasses.asdict(diagnosis.step),
@@ -27,7 +28,9 @@ def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
 def plain_finding(finding: Finding) -> dict[str, Any]:
     """Gives a finding's fields; the names of its files are exact."""
     files = [exact_name(path) for path in finding.files]
-    return dataclasses.asdict(finding) | {"gain": plain_gain(finding.gain), "files": files}
+    shown = dataclasses.replace(finding, edits=())
+    plain = dataclasses.asdict(shown) | {"gain": plain_gain(finding.gain), "files": files}
+    return {name: value for name, value in plain.items() if name != "edits"}
 
 
 def plain_gain(gain: Gain | None) -> dict[str, Any] | None:

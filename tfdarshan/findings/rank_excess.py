@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfdarshan.analysis.rank_table import RankFigures, RankTable
-from tfdarshan.findings.finding import Assumption, Gain
 from tfdarshan.findings.measures import Measures
-from tfdarshan.units import human_seconds, plural
+from tfdarshan.units import human_seconds
 
 # Ranks with fewer calls on input say nothing.
 FEWEST_CALLS = 30
@@ -69,25 +68,6 @@ def leading_excess(measures: Measures) -> tuple[RankTable, Excess] | None:
     table = measures.ranks
     found = None if table is None else excess_over(table.leader, table.others)
     return None if table is None or found is None else (table, found)
-
-
-def gain_of(measures: Measures, share: float, assumed: Assumption) -> tuple[Gain, float]:
-    """Gives the gain if such a share of the leading rank's calls on input is not made, or takes no time."""
-    table = measures.ranks
-    lockstep = Assumption(
-        "the other ranks wait for this one in each step",
-        _lockstep(table) if table is not None else "",
-        "the ranks do not wait for each other",
-    )
-    return measures.without(measures.input_calls, 0.6 * share, share, share, (assumed, lockstep))
-
-
-def _lockstep(table: RankTable) -> str:
-    """Says what shows that ranks keep step: they wait differently long and their steps are equally long."""
-    steps = [row.step_s for row in table.ranks if row.step_s is not None]
-    if len(steps) < 2 or max(steps) > 1.1 * min(steps):
-        return ""
-    return f"steps of all {plural(len(steps), 'rank')} take {human_seconds(min(steps))}"
 
 
 def wait_words(table: RankTable) -> str:

@@ -38,15 +38,6 @@ def in_records(measures: Measures) -> bool:
     return reads_by_tf_data(measures) and (pipeline is None or pipeline.reader_name != GENERATOR)
 
 
-def records_take_s(measures: Measures, read_bytes: float) -> tuple[float, float, float]:
-    """Gives what so many bytes of a session take more as records, seconds of a unit's pipeline.
-
-    At worst, as expected, at best.
-    """
-    unit_s = measures.pipeline_s(read_bytes) if in_records(measures) else 0.0
-    return RECORD_S_PER_BYTE_AT_WORST * unit_s, RECORD_S_PER_BYTE * unit_s, 0.0
-
-
 def in_shards(measures: Measures, shards: int, shard_bytes: float, buffer_bytes: int) -> Cure:
     """Words how to write large files in place of small ones, and how to read them.
 

@@ -7,29 +7,42 @@ import statistics
 from tfdarshan.analysis.rank_table import MountFigures, RankTable
 from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.file_name import printable
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.rank_excess import FEWEST_CALLS, SLOWER, Excess, excess_over, gain_of, wait_words
+from tfdarshan.findings.rank_excess import FEWEST_CALLS, SLOWER, Excess, excess_over, wait_words
+from tfdarshan.replay.storage_edits import OtherStorage
 from tfdarshan.units import human_seconds, plural
 
 NAME = "slow_node"
+ABOUT = About(
+    title="One node reads slowly",
+    cause="All ranks of one node take at least twice as long as ranks of other nodes for the same "
+    "amount of input. The network or the mount of that node is the likely cause. In synchronous "
+    "training all ranks wait for the slow node.",
+    shown=(
+        ('"node gpu07 reads 3.1 times slower than the others"', "`tfdarshan findings`, the tab's Overview"),
+        ("longer calls on the ranks of one node", "the tab's Timeline, by rank"),
+    ),
+    fixes={
+        "Slurm": "`srun --exclude=gpu07 ...`",
+        "any job": "compare the mount options and `tfdarshan probe /data` on that node and on another node",
+    },
+    estimate="tfdarshan replays the slow rank with the latency and the bandwidth that ranks of other "
+    "nodes got.",
+    ignore="the node was slow once, because of another job: look at a second session first",
+    fix="another node",
+)
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where the rank that waits most is on such a node."""
+    """Find it if the rank that waits most is on such a node."""
     table = measures.ranks
     found = None if table is None else slow_node(table)
     if table is None or found is None:
         return None
     host = table.leader.host
     there = [row for row in table.ranks if row.host == host]
-    share = 1 - 1 / found.slow
-    assumed = Assumption(
-        "the node can read as quickly as the others",
-        f"{plural(len(table.ranks) - len(there), 'rank')} elsewhere take 1/{found.slow:.1f} as long",
-        "its ranks are as slow on another node",
-    )
-    gain, stall_s = gain_of(measures, share, assumed)
     ranks = ", ".join(str(row.rank) for row in there[:8])
     return Finding(
         name=NAME,
@@ -43,14 +56,12 @@ def find(measures: Measures) -> Finding | None:
             Evidence("ranks on it", f"{len(there)}", len(there)),
         ),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=Cure(
             "Leave this node out, or find out what is wrong with its network or mount: compare its mount "
             "options and probe the data from there and from another node.",
             f"srun --exclude={host} ...",
         ),
-        gain=gain,
+        edits=(OtherStorage(latency=1 / found.slow, bandwidth=found.slow),),
         not_worth="where it was slow this once only, for another job's sake: look at a second session",
     )
 

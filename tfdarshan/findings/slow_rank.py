@@ -6,31 +6,43 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.rank_table import RankTable
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.rank_excess import SLOWER, excess_over, gain_of, leading_excess, wait_words
+from tfdarshan.findings.rank_excess import SLOWER, excess_over, leading_excess, wait_words
 from tfdarshan.findings.slow_node import slow_node
+from tfdarshan.replay.storage_edits import OtherStorage
 from tfdarshan.units import human_seconds
 
 NAME = "slow_rank"
+ABOUT = About(
+    title="One rank reads slowly",
+    cause="One rank takes at least twice as long as the other ranks for the same amount of input, on "
+    "most of its files. Other ranks of its node are not slow. In synchronous training all ranks "
+    "wait for the slow rank.",
+    shown=(
+        ('"rank 3 reads 2.4 times slower than the other ranks"', "`tfdarshan findings`, the tab's Overview"),
+        ("longer calls on one rank", "the tab's Timeline, by rank"),
+    ),
+    fixes={
+        "any job": "compare the rank with others: mount and folder of its shard, processors, other programs "
+        "on the node; `tfdarshan findings SESSION/rank-00003`",
+    },
+    estimate="tfdarshan replays the slow rank with the latency and the bandwidth that the other ranks got.",
+    ignore="the rank was slow once: look at a second session first",
+    fix="another place for the slow rank",
+)
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where the rank that waits most is slow, and not all of its node."""
+    """Find it if the rank that waits most is slow, and not all of its node."""
     found = leading_excess(measures)
     if found is None or slow_node(found[0]) is not None:
         return None
     table, excess = found
     if excess.slow < SLOWER or not _steadily(table):
         return None
-    share = 1 - 1 / excess.slow
-    assumed = Assumption(
-        "the rank can read like the others",
-        f"the others read as much in 1/{excess.slow:.1f} of the time",
-        "its files are as slow for another rank",
-    )
-    gain, stall_s = gain_of(measures, share, assumed)
-    leader = table.leader
+    share, leader = 1 - 1 / excess.slow, table.leader
     return Finding(
         name=NAME,
         kind="problem",
@@ -47,14 +59,12 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(_slowest(measures)),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=Cure(
             "Look at what is different for this rank: the mount and folder of its shard, the processors "
             "it is bound to, and what else runs beside it.",
             f"tfdarshan findings LOGDIR/plugins/tfdarshan/SESSION/rank-{table.leading:05}",
         ),
-        gain=gain,
+        edits=(OtherStorage(latency=1 / excess.slow, bandwidth=excess.slow),),
         not_worth="where it was slow this once only: look at a second session first",
     )
 

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.part_of_calls import LEAST_S, part_of
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import DATABASES
-from tfdarshan.findings.read_split import seconds_per_byte, split_evidence
+from tfdarshan.replay.storage_edits import LargeReads
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_reads"
+ABOUT = About(
+    title="Reads are small",
+    cause="The job reads files in order, at most 64 KiB at a time, and the storage serves each read by "
+    "itself. Each read waits for the storage's latency. A few large reads wait a few times.",
+    shown=(
+        ('"files are read 4.1 kB at a time"', "`tfdarshan findings`, the tab's Overview"),
+        ("small access sizes", "the tab's Patterns"),
+    ),
+    fixes={
+        "tf.data": "`tf.data.TFRecordDataset(path, buffer_size=8 << 20)`",
+        "plain Python": "`open(path, 'rb', buffering=1 << 20)`, or `file.read()`",
+        "SQLite": "`PRAGMA page_size = 65536; VACUUM`, once",
+    },
+    estimate="tfdarshan replays the job with reads as large as the kernel's requests to storage. Bytes, "
+    "order and decoding stay.",
+    ignore="the job needs only the beginning of each file",
+    fix="larger reads",
+)
 SMALL = 64 << 10
-# What one read asks for instead, and what the kernel makes of that at worst, bytes.
-LARGE, LEAST_PART = 1 << 20, 128 << 10
+# What one read asks for instead, bytes.
+LARGE = 1 << 20
 FEWEST = 64
 # What SQLite reads at a time as a rule, and at most: a page.
 PAGE, LARGE_PAGE = 4 << 10, 64 << 10
@@ -25,7 +43,6 @@ PIECES = 2
 SHARE = 0.1
 # Of the reads, storage has to serve so many by themselves.
 ONE_BY_ONE = 0.5
-LIKELY = (0.7, 0.95, 1.0)
 # Stages whose function makes the data sets that read.
 MADE_WITHIN = ("interleave", "flat_map")
 
@@ -49,29 +66,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     bytes_read = float(moved[small].sum())
     whole = moved[small] / passes[small]
-    parts, most_parts = (float(np.ceil(whole / part) @ passes[small]) for part in (LARGE, LEAST_PART))
+    parts = float(np.ceil(whole / LARGE) @ passes[small])
     by_sqlite = _are_databases(measures, np.flatnonzero(small))
     if by_sqlite:
         # With each query SQLite asks whether the file has changed, in a read that stays.
-        parts = most_parts = max(0.0, reads - bytes_read / PAGE) + bytes_read / LARGE_PAGE
+        parts = max(0.0, reads - bytes_read / PAGE) + bytes_read / LARGE_PAGE
     each_s = read_s / reads
-    saved_s = [
-        share * max(0.0, read_s - left * each_s - bytes_read * byte_s)
-        for share, left, byte_s in zip(
-            LIKELY, (most_parts, parts, parts), seconds_per_byte(measures), strict=True
-        )
-    ]
-    their_s = float(measures.costs.read_s[small].sum())
-    low, expected, high = (seconds / max(their_s, LEAST_S) for seconds in saved_s)
-    if expected <= 0:
-        return None
-    assumed = Assumption(
-        "a read waits as long whatever its size",
-        f"{human_seconds(each_s)} for {human_bytes(bytes_read / chosen)}, {reads:,} times",
-        "larger reads take as many times longer",
-    )
-    calls = part_of(measures, measures.group("read"), measures.costs.read_s, small)
-    gain, stall_s = measures.without(calls, low, expected, high, [assumed])
     order = np.argsort(-np.where(small, made, 0), kind="stable")
     return Finding(
         name=NAME,
@@ -84,14 +84,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of them served by storage", f"{reads:,}", reads),
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
-            *split_evidence(measures),
         ),
         files=measures.paths_of(order[: min(5, int(small.sum()))]),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=_cure(measures, order[: int(small.sum())]),
-        gain=gain,
+        edits=(LargeReads(),),
         not_worth="where only the beginning of each file is wanted",
     )
 

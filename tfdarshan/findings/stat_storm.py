@@ -5,18 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import NO_CALLS, STATS, CallGroup
+from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_in_python
+from tfdarshan.replay.storage_edits import Without
 from tfdarshan.units import human_seconds, plural
 
 NAME = "stat_storm"
+ABOUT = About(
+    title="Files are asked about again and again",
+    cause="The job makes `stat()` calls that no open needs, for example `os.path.exists()` before "
+    "every read. A `stat()` call on network storage is a round trip to a server.",
+    shown=(
+        ('"8 stats are made a step"', "`tfdarshan findings`, the tab's Overview"),
+        ("`stat()` calls while steps wait", "the tab's Timeline, by kind of call"),
+    ),
+    fixes={
+        "plain Python": "`paths = sorted(entry.path for entry in os.scandir(folder))`, once before training",
+        "PyTorch": "list the files in `Dataset.__init__`, not in `__getitem__`",
+        "tf.data": "`tf.data.Dataset.from_tensor_slices(paths)`, with a list that was made once",
+    },
+    estimate="tfdarshan replays the job without `stat()` calls, and without the time that Python takes "
+    "for such calls. All other calls stay.",
+    ignore="a local disk's cache answers, in a microsecond a call",
+    fix="fewer stat() calls",
+)
 # Places in `AskedCalls`.
 OTHERS, LOOP = 0, 1
 BY_NAME, ANY = 1, slice(None)
-# The kernel answers later looks at a name if they take at most this part of what the first one does.
-ANSWERED = 0.25
 CURE = Cure(
     "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
@@ -31,15 +49,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     needless = needless_stats(measures)
     if needless.thread_s <= 0:
         return None
-    # At most, nothing is asked at all.
-    assumed = Assumption(
-        "files do not change, so one answer will do",
-        f"{plural(round(stats.calls), 'stat')} for {plural(round(opens.calls), 'open')}",
-        "the job waits for files that others write",
-    )
-    least, likely = spared_by_a_list(measures)
-    most = stats.thread_s / needless.thread_s
-    gain, stall_s = measures.without(needless, 0.7 * least, likely, most, [assumed])
     rows = measures.files.rows["stats"].to_numpy()
     order = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
     each_s = stats.thread_s / stats.calls
@@ -60,10 +69,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(order[rows[order] > 0]),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=CURE,
-        gain=gain,
+        edits=(Without("stat"),),
         not_worth="where the answers come from a local disk's cache, in a microsecond each",
     )
 
@@ -99,47 +106,6 @@ def needless_stats(measures: Measures) -> CallGroup:
     within_s = min(stats.within_s, own_s)
     calls = stats.calls * (spare * count + own_count) / float(asked.sum())
     return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
-
-
-def spared_by_a_list(measures: Measures) -> tuple[float, float]:
-    """Gives what part of the needless stats' time a list spares: lower bound, and expected.
-
-    The first stat since a file was opened looks its name up, and where none is made the open does. If the
-    kernel answers the ones that follow, that is what the first one took its time for; if each stat is the
-    first nothing tells.
-    """
-    asked = measures.facts.asked
-    own = [LOOP, OTHERS] if reads_in_python(measures) else [LOOP]
-    calls, lasted_ns = (
-        float(asked.calls[0][own, BY_NAME].sum()),
-        float(asked.lasted_ns[0][own, BY_NAME].sum()),
-    )
-    looks, looked_ns = float(asked.looks[own].sum()), float(asked.looked_ns[own].sum())
-    if not looks or lasted_ns <= 0:
-        return 1.0, 1.0
-    opened = min(1.0, float(asked.calls[1].sum()) / looks)
-    others = 1 - opened * looked_ns / lasted_ns
-    if calls <= looks:
-        return others, 1.0
-    answered = (lasted_ns - looked_ns) / (calls - looks) <= ANSWERED * looked_ns / looks
-    return (others, others) if answered else (1.0, 1.0)
-
-
-def stats_of_opens(measures: Measures) -> CallGroup:
-    """Gives the stats that come with opening files: who opens fewer times makes as many fewer."""
-    stats, spare = measures.group(*STATS), needless_stats(measures)
-    if not measures.kinds_known:
-        return NO_CALLS
-    beside_s, within_s = stats.beside_s - spare.beside_s, stats.within_s - spare.within_s
-    return CallGroup(max(0.0, stats.calls - spare.calls), 0.0, max(0.0, beside_s), max(0.0, within_s))
-
-
-def asked_by_loop(measures: Measures) -> float:
-    """Gives what share of stats by name, in time, is the loop's own: to read otherwise spares none."""
-    stats = measures.group("stat")
-    if not measures.kinds_known or stats.thread_s <= 0:
-        return 0.0
-    return min(1.0, needless_stats(measures).within_s / stats.thread_s)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

@@ -8,20 +8,38 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.depth_phases import DepthPhases
-from tfdarshan.findings.finding import Assumption, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import fewer_readers
+from tfdarshan.replay.storage_edits import Uncrowded
 from tfdarshan.units import human_bytes, plural
 
 NAME = "too_many_threads"
+ABOUT = About(
+    title="Too many reads run at a time",
+    cause="The storage moves more bytes per second with fewer reads at a time. One disk arm that "
+    "serves eight files jumps between them, and spends its time on seeks.",
+    shown=(
+        ('"8 reads at a time are more than the storage bears"', "`tfdarshan findings`, the tab's Overview"),
+        ("bandwidth that falls as queue depth grows", "the tab's Timeline, by depth and by bandwidth"),
+    ),
+    fixes={
+        "tf.data": "`map(load, num_parallel_calls=2)`; `interleave(..., num_parallel_calls=2)`",
+        "PyTorch": "`DataLoader(..., num_workers=2)`",
+        "Grain": "`.to_iter_dataset(ReadOptions(num_threads=2))`",
+        "plain Python": "`ThreadPoolExecutor(2)`",
+    },
+    estimate="tfdarshan replays the job with as many readers as ran in the phases of highest bandwidth.",
+    ignore="decoding needs the threads: then read with few calls and decode with many, in two maps",
+    fix="fewer reads at a time",
+)
 # How much the bandwidth has to fall.
 FALLS = 1.1
 # One shallow phase may be a burst, or a cache that fills: it has to be so again.
 FEWEST_PHASES = 3
 # Quartiles of the rates that bound what is promised.
 QUARTILES = (25, 50, 75)
-# What of the difference a job gets that now has fewer at a time throughout: the phases read other files.
-LIKELY = (0.6, 0.9, 1.1)
 
 
 @dataclass(frozen=True)
@@ -31,12 +49,10 @@ class Crowding:
     Attributes:
         phases: They, beside the others.
         readers: How many reads were under way in them.
-        left: What calls take there of what they take now: at worst, as expected, at best.
     """
 
     phases: DepthPhases
     readers: int
-    left: tuple[float, float, float]
 
 
 def crowding(measures: Measures) -> Crowding | None:
@@ -55,8 +71,7 @@ def crowding(measures: Measures) -> Crowding | None:
     # Even the slower ones of the shallow windows have to move more than the quicker ones of the others.
     if slower[0] < 1 - 1 / FALLS:
         return None
-    low, expected, high = (max(0.0, 1 - likely * part) for likely, part in zip(LIKELY, slower, strict=True))
-    return Crowding(phases, max(1, math.floor(phases.shallow_depth + 0.5)), (low, expected, high))
+    return Crowding(phases, max(1, math.floor(phases.shallow_depth + 0.5)))
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -68,24 +83,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     phases, n = found.phases, found.readers
     now, best = float(np.median(phases.usual_rate)), float(np.median(phases.shallow_rate))
-    served = measures.model.storage_s * measures.slow_share
     shallow, usual = phases.shallow_depth, phases.usual_depth
-    # Fewer readers are also fewer threads that do the rest, as far as processors let them.
-    cpus = measures.machine.cpus or 1.0
-    more_s = measures.model.other_s * max(0.0, min(usual, cpus) / min(n, cpus) - 1)
-    quartile = np.percentile(phases.shallow_rate, QUARTILES[0])
-    assumed = Assumption(
-        "storage gives more with fewer reads at a time throughout",
-        f"{human_bytes(quartile)}/s or more in three quarters of {plural(phases.shallow_phases, 'phase')} "
-        f"with {shallow:.1f}",
-        "those phases read other files, or the page cache",
-    )
-    gain = measures.gain(
-        (1 - found.left[0]) * served - more_s,
-        (1 - found.left[1]) * served - more_s / 2,
-        (1 - found.left[2]) * served,
-        assumed=[assumed],
-    )
     return Finding(
         name=NAME,
         kind="problem",
@@ -100,8 +98,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("phases at that", f"{phases.shallow_phases}", phases.shallow_phases),
         ),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
         cure=fewer_readers(measures, n, round(usual)),
-        gain=gain,
+        edits=(Uncrowded(n, best / max(now, 1.0)),),
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
     )

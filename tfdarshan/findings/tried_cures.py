@@ -29,7 +29,7 @@ from tfdarshan.findings import (
     too_many_threads,
     validation,
 )
-from tfdarshan.findings.cure_names import CURE_NAMES
+from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import LEAST_STEPS, Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline, prepares_ahead
@@ -71,8 +71,7 @@ def without_tried(findings: Sequence[Finding], tried: Sequence[TriedCure]) -> li
             what=f"{finding.what} {by_name[finding.name].why} It is not offered again.",
             cure=None,
             gain=None,
-            cost_s=0.0,
-            stall_s=0.0,
+            edits=(),
         )
         if finding.name in by_name
         else finding
@@ -122,7 +121,7 @@ def _shown(finding: Finding, before: Measures, after: Measures) -> list[TriedCur
         return [TriedCure(finding.name, f"{told}; the cure is in, and {words}.")]
     if finding.name not in OPPOSITE:
         return []
-    why = f"Session {session} shows that this would undo what {CURE_NAMES[finding.name]} gave: {words}."
+    why = f"Session {session} shows that this would undo what {FIX_NAMES[finding.name]} gave: {words}."
     return [TriedCure(OPPOSITE[finding.name], why)]
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
-from tfdarshan.findings.finding import Assumption, Gain
 from tfdarshan.findings.measures import LEAST_SHARE, Measures
-from tfdarshan.findings.more_readers import UNSHOWN
 from tfdarshan.units import human_bytes, human_seconds
 
 # Mapped, and not watched, so much may be what a job reads.
@@ -23,12 +20,6 @@ class UnseenFaults:
     what: str
     why: str
     record: str
-
-    def doubted(self, gain: Gain, claim: str) -> Gain:
-        """Gives a gain that has to assume something of them."""
-        assumed = Assumption(claim, "", "threads wait in page faults on mapped files, which were not seen")
-        saved_s = UNSHOWN * gain.saved_s
-        return dataclasses.replace(gain, saved_s=saved_s, assumptions=(*gain.assumptions, assumed))
 
 
 def unseen_faults(measures: Measures) -> UnseenFaults | None:

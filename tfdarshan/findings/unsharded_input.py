@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import Assumption, Cure, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
+from tfdarshan.replay.rank_edits import PartOfInput
 from tfdarshan.units import human_bytes, plural
 
 NAME = "unsharded_input"
+ABOUT = About(
+    title="Every rank reads all of the input",
+    cause="Several ranks each read every input file. If a rank needs only its part, the ranks repeat "
+    "each other's reads. An epoch then takes as many times longer as there are such ranks.",
+    shown=(
+        ('"all 4 ranks read the same files"', "`tfdarshan findings`, the tab's Overview"),
+        ("as many bytes read on every rank", "the tab's Timeline, by rank"),
+    ),
+    fixes={
+        "tf.data": "`dataset = files.shard(world_size, rank).interleave(...)`",
+        "PyTorch": "`DataLoader(dataset, sampler=DistributedSampler(dataset))`",
+        "Grain": "`dataset = dataset[rank::world_size]`",
+        "plain Python": "`for path in files[rank::world_size]:`",
+    },
+    estimate="tfdarshan replays the rank that waits longest with its share of the input: with four ranks, "
+    "a quarter of all reads and of their decoding. An epoch then means one pass of all ranks "
+    "together over the input.",
+    ignore="each rank has to see every sample, as in validation",
+    fix="a shard for each rank",
+)
 # Fewer files may be read by all on purpose, such as a checkpoint or a tokenizer.
 FEWEST_FILES = 8
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where several ranks each read every input file equally often."""
+    """Find it if several ranks each read every input file equally often."""
     table = measures.ranks
     shared = None if table is None else table.shared
     if (
@@ -27,11 +49,6 @@ def find(measures: Measures) -> Finding | None:
     if table.leader.files < FEWEST_FILES:
         return None
     count = len(shared.ranks)
-    share = 1 - 1 / count
-    assumed = Assumption(
-        "an epoch is one pass of all ranks together over the input", "", "each rank is to see every sample"
-    )
-    gain, stall_s = measures.without(measures.input_calls, 0.0, share, share, (assumed,))
     who = f"all {count}" if count == len(table.ranks) else f"{count} of {len(table.ranks)}"
     times = "" if shared.passes == 1 else f", {shared.passes} times each"
     return Finding(
@@ -48,10 +65,8 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
         unit=measures.model.unit,
-        cost_s=gain.saved_s,
-        stall_s=stall_s,
         cure=_cure(measures),
-        gain=gain,
+        edits=(PartOfInput(1 / count),),
         not_worth=f"where each of {plural(count, 'rank')} is to see every sample, as if all validate",
     )
 

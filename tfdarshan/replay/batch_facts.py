@@ -31,7 +31,9 @@ def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) ->
     return only if told else np.zeros(count, bool)
 
 
-def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch: Array) -> BatchFacts:
+def batch_facts(
+    recorded: RecordedJob, loop: LoopTimes, reading: Array, validating: Array, epoch: Array
+) -> BatchFacts:
     """Return what the loop did with each batch: it stood still for its own calls, at least.
 
     Output of other threads is waited for as far as it makes a step and the pause behind it longer.
@@ -39,6 +41,7 @@ def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch
     Args:
         recorded: The session's tables.
         loop: When it asked for batches, and got them.
+        reading: Which calls read what batches are made of, bool.
         validating: Which calls read a validation set, bool.
         epoch: The epoch of each batch.
     """
@@ -51,6 +54,9 @@ def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch
     def taken(chosen: Array) -> Array:
         return union_by(place[chosen], start_s[chosen], end_s[chosen], count)
 
+    # What its own thread reads, or asks, outside of its wait it waits for, too.
+    working = (start_s >= loop.got_s[place]) & (start_s < loop.stop_s[place])
+    own_s = taken(recorded.is_loop & reading & working)
     wrote, synced = output & (kinds == KIND["write"]), output & (kinds == KIND["sync"])
     write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
     whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
@@ -59,13 +65,14 @@ def batch_facts(recorded: RecordedJob, loop: LoopTimes, validating: Array, epoch
     if saves.any() and not saves.all():
         longer_s = np.maximum(whole_s - float(np.median(whole_s[~saves])), 0.0)
         write_s = np.where(saves, np.maximum(write_s, longer_s), write_s)
-    compute_s = np.maximum(busy_s - write_s, 0.0)
-    pause_s = np.maximum(whole_s - compute_s - write_s, 0.0)
+    own_s = np.minimum(own_s, np.maximum(busy_s - write_s, 0.0))
+    compute_s = np.maximum(busy_s - write_s - own_s, 0.0)
+    pause_s = np.maximum(whole_s - compute_s - write_s - own_s, 0.0)
     validation_s = np.minimum(taken(validating), pause_s)
     opened = validating & (kinds == KIND["open"])
     windows = recorded.windows
     return BatchFacts(
-        weight=np.ones(count), epoch=epoch, wait_s=loop.got_s - loop.ask_s, compute_s=compute_s,
+        weight=np.ones(count), epoch=epoch, wait_s=loop.got_s - loop.ask_s + own_s, compute_s=compute_s,
         write_s=write_s, sync_s=np.minimum(taken(synced), write_s),
         beside_s=np.maximum(taken(output) - write_s, 0.0),
         writes=np.bincount(place[wrote], minlength=count), write_bytes=write_bytes,

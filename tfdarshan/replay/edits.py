@@ -100,18 +100,33 @@ class Prefetch:
 
 @dataclass(frozen=True)
 class CacheInMemory:
-    """Samples that stay in memory once they are decoded: later epochs read nothing."""
+    """Samples that stay in memory once they are read: later epochs read nothing.
+
+    Attributes:
+        decoded: They stay as they are decoded; else later epochs decode them again.
+        works_behind: Functions behind the cache still work on them in each epoch.
+    """
+
+    decoded: bool = True
+    works_behind: bool = False
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with it; of a single epoch, the same."""
         model, later = job.model, (job.facts.tasks.epoch > 0)[:, None]
-        kept_s = np.minimum(model.work_s + model.behind_s + model.storage_s, job.drawn["kept_task_s"])
         nothing = {
             name: np.where(later, 0.0, getattr(model, name))
-            for name in ("limit_s", "wait_s", "transfer_s", "seek_s", "behind_s")
+            for name in ("limit_s", "wait_s", "transfer_s", "seek_s")
         }
         calls = np.where(later[:, 0], 0.0, model.calls)
-        return job.but(**nothing, calls=calls, work_s=np.where(later, kept_s, model.work_s))
+        job = job.but(**nothing, calls=calls)
+        if not self.decoded:
+            return job
+        kept_s = np.minimum(model.work_s + model.behind_s + model.storage_s, job.drawn["kept_task_s"])
+        left = job.drawn["worked_behind"] * self.works_behind
+        return job.but(
+            behind_s=np.where(later, left * model.behind_s, model.behind_s),
+            work_s=np.where(later, kept_s + left * model.work_s, model.work_s),
+        )
 
 
 @dataclass(frozen=True)

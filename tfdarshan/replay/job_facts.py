@@ -181,6 +181,7 @@ class JobFacts:
         storage: What serves the tasks.
         processors: What the machine gives.
         files: The session's files, whose rows `tasks.file` names.
+        validating: Which of them only pauses between steps read, bool; None if that is not known.
         counted: Whether its calls are made up from counters: of no call it is known when it ran.
     """
 
@@ -191,4 +192,5 @@ class JobFacts:
     storage: StorageFacts
     processors: ProcessorFacts
     files: FileTable
+    validating: Array | None = None
     counted: bool = False

@@ -23,7 +23,11 @@ class BackgroundSaves:
     fast_tier: bool = False
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them: what was waited for goes on beside the next steps, if storage has to."""
+        """Return the job with them: what was waited for goes on beside the next steps, if storage has to.
+
+        Saves that take longer than all else are waited for at the end. What is on a fast tier is written to
+        the slow one, and read there once more.
+        """
         model, batches = job.model, job.facts.batches
         saved = batches.write_bytes > SETTING["saves"]
         wrote_s = np.where(saved, batches.write_s, 0.0)[:, None]
@@ -31,7 +35,11 @@ class BackgroundSaves:
         copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
         job = _without_writes(job, wrote_s)
         beside_s = model.beside_s + model.write_s - job.model.write_s
-        return job.but(stall_s=job.model.stall_s + copied_s, beside_s=beside_s)
+        stall_s = job.model.stall_s + copied_s
+        saved_s = float(batches.weight @ wrote_s[:, 0])
+        busy_s, rest_s = saved_s * (2 if self.fast_tier else 1), batches.total_s - saved_s
+        stall_s[-1] += max(busy_s - rest_s, 0.0) / batches.weight[-1]
+        return job.but(stall_s=stall_s, beside_s=beside_s)
 
 
 @dataclass(frozen=True)
@@ -46,21 +54,44 @@ class BufferedWrites:
 
 
 @dataclass(frozen=True)
+class SyncsBehind:
+    """Syncs that a thread makes, so that the loop waits for none of them.
+
+    Attributes:
+        every_s: How often a file is synced at most, in seconds.
+    """
+
+    every_s: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: few go on beside the steps, but of what is large all bytes do."""
+        model, batches = job.model, job.facts.batches
+        syncing = float(batches.weight @ (batches.sync_s > 0))
+        left = min(1.0, batches.total_s / self.every_s / max(syncing, 1.0))
+        part = np.where(batches.write_bytes > SETTING["saves"], 1.0, left)[:, None]
+        job = _without_writes(job, batches.sync_s[:, None])
+        return job.but(beside_s=model.beside_s + part * (model.write_s - job.model.write_s))
+
+
+@dataclass(frozen=True)
 class ValidationReaders:
-    """Readers for a validation set, which one read.
+    """Readers for a validation set.
 
     Attributes:
         count: How many.
+        before: How many read it in the recorded run.
     """
 
     count: int = int(SETTING["readers"])
+    before: float = 1.0
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them."""
-        model = job.model
+        """Return the job with them; the same if as many read it already."""
+        model, count = job.model, max(self.count, self.before)
         # What is at its limit gives no more to more readers.
-        serial = np.where(model.limit_s.sum(0) > 0, 1.0, model.wait_serial)
-        left = np.array([call_time(share, self.count) / self.count for share in serial.tolist()])
+        shares = np.where(model.limit_s.sum(0) > 0, 1.0, model.wait_serial).tolist()
+        each = [call_time(share, count) / call_time(share, self.before) for share in shares]
+        left = np.array(each) * self.before / count
         return job.but(stall_s=_without_validation(job, 1 - left))
 
 

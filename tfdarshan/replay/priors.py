@@ -30,6 +30,7 @@ class Prior:
         meaning: What it is.
         source: Where the range comes from.
         scale: Any value of the range is as likely ("even"), or any ratio ("log"); "chance" is so or not.
+        by_probe: Whether a probe of the storage tells it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Prior:
     meaning: str
     source: str
     scale: Scale = "even"
+    by_probe: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class Setting:
     source: str
 
 
-def _chance(name: str, likely: float, meaning: str, source: str) -> Prior:
-    return Prior(name, "chance", likely, likely, meaning, source, "chance")
+def _chance(name: str, likely: float, meaning: str, source: str, *, by_probe: bool = False) -> Prior:
+    return Prior(name, "chance", likely, likely, meaning, source, "chance", by_probe)
 
 
 def _ratio(name: str, unit: str, low: float, high: float, meaning: str, source: str) -> Prior:
@@ -70,60 +72,78 @@ def _ratio(name: str, unit: str, low: float, high: float, meaning: str, source: 
 
 PRIORS = (
     # Storage: what of a call is served one at a time. At 0 calls wait side by side, at 1 in turn.
-    _chance("serial_local", 0.7, "calls on a local disk wait for its one arm or quota", TRIALS),
-    _chance("serial_network", 0.25, "calls on other storage wait one behind the other", TRIALS),
-    Prior("wait_serial_low", "share", 0.0, 0.12, "of a wait, if calls wait side by side", TRIALS),
-    Prior("wait_serial_high", "share", 0.85, 1.0, "of a wait, if they do not", TRIALS),
-    Prior("serial_place", "share", 0.0, 1.0, "where a measured share lies in its range", "contention.py"),
-    _chance("pipe_shared", 0.8, "all readers share one pipe for bytes", TRIALS),
-    Prior("transfer_serial_low", "share", 0.0, 0.25, "of a transfer, if each reader has a pipe", TRIALS),
-    Prior("transfer_serial_high", "share", 0.85, 1.0, "of a transfer, if readers share one", TRIALS),
-    Prior(
-        "bandwidth", "share", 0.0, 1.0, "from what a read had to the most, by ratio, if all are alike", JUDGED
+    _chance("serial_local", 0.7, "whether a local disk serves calls one at a time", TRIALS, by_probe=True),
+    _chance(
+        "serial_network", 0.25, "whether other storage serves calls one at a time", TRIALS, by_probe=True
     ),
-    _chance("only_bytes", 0.3, "such reads wait for nothing but their bytes, if these are so quick", TRIALS),
-    _chance("streams_bytes", 0.8, "nor do reads of a local disk that go on where the last one ended", JUDGED),
-    Prior("wait_share_error", "share", -0.2, 0.2, "what a fit of it by sizes may be off by", TRIALS),
-    _ratio("served_together", "calls", 16, 64, "calls that a server takes side by side", TRIALS),
-    _chance("limited_local", 0.5, "a limit holds back calls that wait one at a time", TRIALS),
-    _chance("limited_network", 0.3, "the same on other storage", TRIALS),
-    _chance("limit_of_calls", 0.5, "a limit counts calls, not bytes", JUDGED),
-    _ratio("burst_s", "s", 0.02, 30.0, "what a limit lends after a rest", TRIALS),
-    _chance("arm", 0.5, "what waits one at a time waits for an arm", JUDGED),
-    _chance("reads_ahead", 0.8, "the kernel reads ahead of calls that follow each other", JUDGED),
-    Prior("sequential_left", "share", 0.0, 0.5, "of an arm's wait, what next bytes take", TRIALS),
+    Prior("wait_serial_low", "share", 0.0, 0.12, "serialized share of latency, calls side by side", TRIALS),
+    Prior("wait_serial_high", "share", 0.85, 1.0, "serialized share of latency, calls one at a time", TRIALS),
+    Prior("serial_place", "share", 0.0, 1.0, "place of the serialized share in its range", "contention.py"),
+    _chance("pipe_shared", 0.8, "whether all readers share one pipe for bytes", TRIALS, by_probe=True),
+    Prior("transfer_serial_low", "share", 0.0, 0.25, "serialized share of transfers, one pipe each", TRIALS),
+    Prior(
+        "transfer_serial_high", "share", 0.85, 1.0, "serialized share of transfers, one shared pipe", TRIALS
+    ),
+    Prior(
+        "bandwidth",
+        "share",
+        0.0,
+        1.0,
+        "place of the bandwidth between its bounds if all reads are alike",
+        JUDGED,
+        by_probe=True,
+    ),
+    _chance(
+        "only_bytes",
+        0.3,
+        "whether quick reads that are alike wait for bytes alone",
+        TRIALS,
+        by_probe=True,
+    ),
+    _chance("streams_bytes", 0.8, "whether sequential reads of a local disk wait for bytes alone", JUDGED),
+    Prior("wait_share_error", "share", -0.2, 0.2, "error of latency's share as fitted to read sizes", TRIALS),
+    _ratio("served_together", "calls", 16, 64, "calls that storage serves side by side", TRIALS),
+    _chance("limited_local", 0.5, "whether a rate limit holds back calls on a local disk", TRIALS),
+    _chance("limited_network", 0.3, "whether a rate limit holds back calls on other storage", TRIALS),
+    _chance("limit_of_calls", 0.5, "whether a rate limit counts calls, not bytes", JUDGED),
+    _ratio("burst_s", "s", 0.02, 30.0, "time that a rate limit lends after a pause", TRIALS),
+    _chance("arm", 0.5, "whether calls served one at a time wait for a disk arm", JUDGED),
+    _chance("reads_ahead", 0.8, "whether the kernel reads ahead of sequential reads", JUDGED),
+    Prior("sequential_left", "share", 0.0, 0.5, "share of a seek that a sequential read takes", TRIALS),
     Prior(
         "elevator",
         "exponent",
         0.0,
         0.45,
-        "of calls that wait, by which an arm moves less",
+        "exponent by which more waiting calls shorten a disk arm's moves",
         "storage_model.py",
     ),
     # Faster tiers and memory.
-    _ratio("fast_call_s", "s", 5e-6, 100e-6, "a call on a local NVMe disk or in memory", TRIALS),
-    _ratio("fast_bytes_per_s", "B/s", 0.8e9, 3e9, "bytes from there", TRIALS),
-    _ratio("kept_task_s", "s", 5e-6, 60e-6, "a sample taken out of a cache in memory", TRIALS),
-    _ratio("snapshot_bytes_per_s", "B/s", 1e9, 4e9, "copying in memory what is saved", TRIALS),
-    _ratio("burst_bytes_per_s", "B/s", 0.4e9, 1.5e9, "writing it to a fast tier first", TRIALS),
+    _ratio("fast_call_s", "s", 5e-6, 100e-6, "latency of a local NVMe disk or of memory", TRIALS),
+    _ratio("fast_bytes_per_s", "B/s", 0.8e9, 3e9, "bandwidth of a local NVMe disk or of memory", TRIALS),
+    _ratio("kept_task_s", "s", 5e-6, 60e-6, "time to take a sample from a cache in memory", TRIALS),
+    _ratio("snapshot_bytes_per_s", "B/s", 1e9, 4e9, "bandwidth of copying a checkpoint in memory", TRIALS),
+    _ratio("burst_bytes_per_s", "B/s", 0.4e9, 1.5e9, "bandwidth of saving to a fast tier", TRIALS),
     # Pipelines.
-    Prior("autotuned_batches", "batches", 2, 8, "batches that prefetch(AUTOTUNE) is ahead", TRIALS),
-    Prior("autotuned_calls", "processors", 1.0, 2.0, "calls that AUTOTUNE makes, in processors", TRIALS),
-    _chance("prefetch_injected", 0.8, "tf.data prefetches though nobody wrote so", TRIALS),
-    _chance("counted_ahead", 0.5, "calls that counters alone tell of ran beside computing", JUDGED),
-    Prior("parsed_share", "share", 0.2, 0.9, "of a record's work, what is behind its reader", TRIALS),
-    Prior("inflated_share", "share", 0.0, 0.5, "the same of a compressed record", TRIALS),
+    Prior("autotuned_batches", "batches", 2, 8, "batches that prefetch(AUTOTUNE) keeps ready", TRIALS),
+    Prior("autotuned_calls", "processors", 1.0, 2.0, "calls that AUTOTUNE runs, in processors", TRIALS),
+    _chance("prefetch_injected", 0.8, "whether tf.data adds a prefetch by itself", TRIALS),
+    _chance("counted_ahead", 0.5, "whether calls known by counters alone ran while steps computed", JUDGED),
+    Prior("parsed_share", "share", 0.2, 0.9, "share of work behind readers, plain records", TRIALS),
+    Prior("inflated_share", "share", 0.0, 0.5, "share of work behind readers, compressed records", TRIALS),
     # Processors.
-    Prior("python_lock", "share", 0.1, 0.7, "of decoding in Python, what holds its lock", TRIALS),
-    Prior("operation_lock", "share", 0.0, 0.1, "of TensorFlow's operations, the serial part", TRIALS),
-    Prior("steps_compute", "share", 0.0, 1.0, "of computing, what takes a processor", JUDGED),
-    Prior("handover_s", "s", 5e-6, 50e-6, "getting Python's lock back after a call", TRIALS),
+    Prior("python_lock", "share", 0.1, 0.7, "share of decoding in Python that holds Python's lock", TRIALS),
+    Prior("operation_lock", "share", 0.0, 0.1, "serialized share of TensorFlow's own decoding", TRIALS),
+    Prior("steps_compute", "share", 0.0, 1.0, "share of computing that keeps a processor busy", JUDGED),
+    Prior("handover_s", "s", 5e-6, 50e-6, "time to get Python's lock back after a call", TRIALS),
     Prior("python_call_s", "s", 1e-6, 6e-6, "Python's own time for a call", TRIALS),
-    Prior("operation_faster", "times", 0.8, 1.6, "TensorFlow's decoding against Python's", TRIALS),
+    Prior("operation_faster", "times", 0.8, 1.6, "speed of TensorFlow's decoding over Python's", TRIALS),
     _ratio("sample_s", "s", 80e-6, 600e-6, "from_generator's own time for a sample", TRIALS),
-    _ratio("inflate_s_per_byte", "s/B", 4e-9, 12e-9, "unpacking a compressed byte", TRIALS),
-    Prior("inflated_times", "times", 1.6, 2.4, "bytes out of a compressed byte", TRIALS),
-    Prior("pipeline_pace", "share", 0.0, 1.0, "of the work that fits beside steps, what is done", JUDGED),
+    _ratio("inflate_s_per_byte", "s/B", 4e-9, 12e-9, "time to decompress a byte", TRIALS),
+    Prior("inflated_times", "times", 1.6, 2.4, "bytes from a compressed byte", TRIALS),
+    Prior("pipeline_pace", "share", 0.0, 1.0, "share of the work beside steps that gets done", JUDGED),
+    Prior("worked_behind", "share", 0.0, 1.0, "share of decoding that functions behind a cache do", JUDGED),
+    Prior("touched_place", "share", 0.0, 1.0, "place of touched pages in their range", "mapped_waits.py"),
 )
 
 SETTINGS = (
@@ -150,6 +170,7 @@ SETTINGS = (
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),
     Setting("saves", "B", 1 << 20, "a step that writes more saves a model", TRIALS),
+    Setting("fault", "B", 128 << 10, "what a page fault brings in", "Linux, read_ahead_kb"),
     Setting(
         "window", "B", 256 << 10, "what streams ask for at a time", "two of read_ahead_kb; TFRecordDataset"
     ),
@@ -163,6 +184,11 @@ SETTINGS = (
     Setting("no_step", "share", 0.05, "of a step's computing, what is no step: an epoch's end", JUDGED),
     Setting("burst_gap", "share", 0.5, "of the usual rest between reads, what ends a batch's", TRIALS),
     Setting("beside", "share", 0.4, "of the time in calls beside computing: readers are ahead", TRIALS),
+    Setting(
+        "knee", "share", 0.05, "of all that copies save, what a knee of their curve is above its line", JUDGED
+    ),
+    Setting("shrinks", "reads", 16, "of a file that tell as much of its speed as all files do", JUDGED),
+    Setting("nearly", "share", 0.9, "of what staging all gives, what some files give to be enough", JUDGED),
 )
 
 SETTING = {setting.name: setting.value for setting in SETTINGS}

@@ -110,6 +110,9 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
     groups, counted = GROUP[calls.kind], np.isin(calls.kind, COUNTED)
     passes = np.zeros(count, int)
     np.maximum.at(passes, number[reads], _passes(calls, length, size_bytes)[reads])
+    # A batch that passes over its files again and again is no row of epochs.
+    most = int(passes.max(initial=0)) + 1
+    passes = passes * batches // most if most > batches else passes
     epoch = _epochs(passes[order], begin_s[order])
     return ReadTasks(
         begin_s[order], epoch, file[order],

@@ -18,6 +18,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.replay.fault_calls import FaultCalls
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.storage_probe.session_probes import main_mount
@@ -35,6 +36,7 @@ class RecordedJob:
         windows: The steps, None without any.
         pipeline: What reads the input.
         facts: What a look at all calls in order says.
+        faults: What the page faults among the calls stand for; None without any.
     """
 
     files: FileTable
@@ -44,6 +46,7 @@ class RecordedJob:
     windows: StepWindows | None
     pipeline: InputPipeline
     facts: InputFacts
+    faults: FaultCalls | None = None
 
     @cached_property
     def kinds(self) -> Array:
@@ -63,20 +66,26 @@ class RecordedJob:
 
 
 def recorded_job(
-    processes: Sequence[ProcessData], files: FileTable, calls: Segments, data_folder: str | None = None
+    processes: Sequence[ProcessData],
+    files: FileTable,
+    calls: Segments,
+    data_folder: str | None = None,
+    faults: FaultCalls | None = None,
 ) -> RecordedJob:
-    """Look at the calls of a session.
+    """Look at the calls of a session, and page faults on mapped files if these waited.
 
     Args:
         processes: The session's.
         files: Its files.
         calls: Its calls.
         data_folder: What is below it is input, whatever its name, as the file table spells it.
+        faults: Its page faults; None if none waited.
     """
+    files, calls = (files, calls) if faults is None else (faults.files, faults.calls)
     windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
     is_input, size = input_files(files, data_folder), files.rows["size_bytes"].to_numpy()
     look = InputLook(files.rows["reads"].to_numpy(), size, windows, is_loop)
     sets = data_sets(files, is_input)
     pipeline = input_pipeline(lambda _: calls.blocks(), size, is_input, windows, is_loop, look.add, sets)
     by_loop = np.array([is_loop(thread) for thread in calls.threads] or [False])[calls.thread]
-    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, look.facts())
+    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, look.facts(), faults)

@@ -10,6 +10,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
+from tfdarshan.replay.fault_calls import with_faults
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import loop_times, with_waits
@@ -42,9 +43,10 @@ def facts_of(session: SessionData, data_folder: str | None = None) -> JobFacts:
     processes, meta = session.processes, session.meta[0]
     files, _ = SessionFiles(session, with_table=True).table_and_totals()
     calls = SessionCalls(processes, files.index).in_memory
-    if calls is None or not len(calls):
+    faults = None if calls is None else with_faults(processes, files)
+    if calls is None or not (len(calls) or faults):
         return counted_facts(processes, files, meta, data_folder)
-    return job_facts(recorded_job(processes, files, calls, data_folder), meta)
+    return job_facts(recorded_job(processes, files, calls, data_folder, faults), meta)
 
 
 def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
@@ -57,23 +59,27 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
     kinds, start_s, end_s = recorded.kinds, recorded.calls.start_ns / 1e9, recorded.calls.end_ns / 1e9
     is_input = recorded.is_input[recorded.calls.file] & (kinds != KIND["write"]) & (kinds != KIND["sync"])
     loop = loop_times(recorded.windows, start_s[is_input], end_s[is_input], float(end_s.max(initial=0.0)))
-    validating = is_input & validation_files(recorded, is_input, loop)[recorded.calls.file]
+    between = validation_files(recorded, is_input, loop)
+    validating = is_input & between[recorded.calls.file]
     if recorded.windows is not None and not loop.known:
         loop = with_waits(loop, start_s[is_input & ~validating], end_s[is_input & ~validating])
     reading = is_input & ~validating & (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
     calls = _input_calls(recorded, reading)
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))
+    if recorded.faults is not None:
+        tasks = recorded.faults.as_many(tasks)
     noted = noted_pipeline(meta)
     ahead = 0 if noted is None else shuffled_tasks(noted, len(tasks), len(loop.ask_s))
     placed = batches_of(tasks, loop, ahead)
     return JobFacts(
-        batches=batch_facts(recorded, loop, validating, placed.epoch),
+        batches=batch_facts(recorded, loop, reading, validating, placed.epoch),
         tasks=placed.tasks,
         batch=placed.batch,
         pipeline=pipeline_facts(recorded, noted, calls, loop, placed, ahead, recorded.is_loop[reading]),
         storage=storage_facts(recorded, meta, calls, tasks),
         processors=processor_facts(meta),
         files=recorded.files,
+        validating=between,
     )
 
 

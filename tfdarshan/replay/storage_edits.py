@@ -42,32 +42,50 @@ class Staged:
 
     Attributes:
         files: Which, as a mask over rows of the session's file table; None is all.
+        call_s: What a call takes there, as measured; None: a local disk, or memory.
+        bytes_per_s: The same of bytes.
+        mirrored: Whether questions by name are asked of the copies, too; else they go to the originals.
     """
 
     files: Array | None = None
+    call_s: float | None = None
+    bytes_per_s: float | None = None
+    mirrored: bool = True
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job that reads the copies; a validation set is copied with all files."""
-        model, drawn, tasks = job.model, job.drawn, job.facts.tasks
-        staged = np.ones((len(tasks), 1), bool) if self.files is None else self.files[tasks.file][:, None]
-        waits_s = np.minimum(model.wait_s, model.calls[:, :, None] * drawn["fast_call_s"])
-        transfers_s = np.minimum(model.transfer_s, tasks.size[:, None] / drawn["fast_bytes_per_s"])
+        """Return the job that reads the copies."""
+        model, tasks = job.model, job.facts.tasks
+        copied = np.ones((len(tasks), 1), bool) if self.files is None else self.files[tasks.file][:, None]
+        call_s = job.drawn["fast_call_s"] if self.call_s is None else self.call_s
+        bytes_per_s = job.drawn["fast_bytes_per_s"] if self.bytes_per_s is None else self.bytes_per_s
+        asked = np.arange(len(model.calls))[:, None, None] == STAT
+        waits_s = np.where(asked & (not self.mirrored), model.wait_s, model.calls[:, :, None] * call_s)
+        transfers_s = tasks.size[:, None] / bytes_per_s
+        # What memory serves is no slower than the copy.
+        staged = copied & (waits_s.sum(0) + transfers_s < model.storage_s + model.limit_s)
         made = job.but(
             wait_s=np.where(staged, waits_s, model.wait_s),
             transfer_s=np.where(staged, transfers_s, model.transfer_s),
             seek_s=np.where(staged, 0.0, model.seek_s),
             limit_s=np.where(staged, 0.0, model.limit_s),
         )
-        if self.files is not None:
-            return made
-        slow_s = np.maximum((model.storage_s + model.limit_s).sum(0), TINY_S)
-        spared = np.maximum(1 - made.model.storage_s.sum(0) / slow_s, 0.0)
-        validation_s = job.facts.batches.validation_s[:, None]
+        slow_s, fast_s = (((one.storage_s + one.limit_s) * copied).sum(0) for one in (model, made.model))
+        spared = self._of_validation(job) * np.maximum(1 - fast_s / np.maximum(slow_s, TINY_S), 0.0)
+        stall_s = np.maximum(model.stall_s - job.facts.batches.validation_s[:, None] * spared, 0.0)
+        if not copied.all():
+            return made.but(stall_s=stall_s)
         # What is written stays where it was: nobody reads there now, or moves an arm between writes.
+        drawn = job.drawn
         moved = np.where(moves_arm(drawn, model.wait_serial), drawn["sequential_left"], 1.0)
-        stall_s = np.maximum(model.stall_s - validation_s * spared, 0.0) + model.write_s * moved
         nothing = np.zeros_like(model.write_s)
-        return made.but(stall_s=stall_s, write_s=nothing, beside_s=nothing)
+        return made.but(stall_s=stall_s + model.write_s * moved, write_s=nothing, beside_s=nothing)
+
+    def _of_validation(self, job: ModelledJob) -> float:
+        """Return the share of the files read in pauses alone that are staged: these take as much less."""
+        validating = job.facts.validating
+        if self.files is None or validating is None or not validating.any():
+            return float(self.files is None)
+        return float(self.files[validating].mean())
 
 
 @dataclass(frozen=True)
@@ -78,11 +96,23 @@ class Without:
         kind: Of `job_model.CALLS`.
     """
 
-    kind: Literal["open", "stat", "probe"]
+    kind: Literal["stat", "probe"]
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job without them, and without the time that Python takes for them."""
         return _without(job, CALLS.index(self.kind))
+
+
+@dataclass(frozen=True)
+class KeptOpen:
+    """Files that stay open once they were opened."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job that opens each file once."""
+        file = job.facts.tasks.file
+        again = np.ones(len(file), bool)
+        again[np.unique(file, return_index=True)[1]] = False
+        return _without(job, OPEN, again)
 
 
 @dataclass(frozen=True)
@@ -93,6 +123,37 @@ class SequentialReads:
         """Return the job with them; where the kernel reads ahead, it asks storage for a window at a time."""
         job = _in_order(job)
         return in_requests(job, WINDOW, job.drawn["reads_ahead"])
+
+
+@dataclass(frozen=True)
+class Uncrowded:
+    """Fewer readers, of storage that the session shows to give more to fewer.
+
+    Attributes:
+        readers: How many.
+        times: How many times as much storage gave in all while so many calls were under way.
+    """
+
+    readers: int
+    times: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: their calls take as long as they did then, side by side."""
+        model, depth = job.model, max(job.facts.storage.depth, 1.0)
+        scale = min(1.0, self.readers / (depth * self.times))
+        recorded_s = job.facts.tasks.call_s[:, :, None] * scale
+        read_s = recorded_s[READ] + np.zeros(model.samples)
+        reads_s = np.maximum(model.wait_s[READ] + model.transfer_s + model.seek_s, TINY_S)
+        part = read_s / reads_s
+        wait_s = recorded_s + np.zeros_like(model.wait_s)
+        wait_s[READ] = model.wait_s[READ] * part
+        least = np.full(model.samples, 1 / self.readers)
+        return job.but(
+            wait_s=wait_s, transfer_s=model.transfer_s * part, seek_s=model.seek_s * part,
+            wait_serial=least, transfer_serial=least,
+            readers=np.full(model.samples, self.readers),
+            calls_ahead=np.minimum(model.calls_ahead, self.readers),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -150,11 +211,15 @@ class Uncompressed:
         )  # fmt: skip
 
 
-def _without(job: ModelledJob, kind: int) -> ModelledJob:
+def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> ModelledJob:
+    """Return the job without calls of a kind, in some tasks or all."""
     model = job.model
     wait_s, calls = model.wait_s.copy(), model.calls.copy()
-    wait_s[kind], calls[kind] = 0.0, 0.0
-    spared_s = model.calls[kind][:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+    mine = slice(None) if chosen is None else chosen
+    wait_s[kind, mine], calls[kind, mine] = 0.0, 0.0
+    spared_s = (
+        (model.calls[kind] - calls[kind])[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+    )
     return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
 
 

@@ -19,6 +19,9 @@ SUMS = (
     "validation_files", "pause_s",
 )  # fmt: skip
 
+# Of `ReadTasks`, what the first of several tasks says for all; the rest adds up.
+FIRSTS = ("begin_s", "epoch", "file")
+
 
 def thinned(facts: JobFacts) -> JobFacts:
     """Return the facts of some batches, with their tasks; of a short job of all of them.
@@ -26,6 +29,10 @@ def thinned(facts: JobFacts) -> JobFacts:
     Batches are kept in stretches that follow each other. The first stretch of an epoch, and its last batch,
     stand for themselves. What all batches took stays what it was: waits, computing, writes, pauses.
     """
+    return _coarse(_with_part_of_batches(facts))
+
+
+def _with_part_of_batches(facts: JobFacts) -> JobFacts:
     batches, every = facts.batches, math.ceil(len(facts.batch) / SETTING["most_tasks"])
     if every <= 1 or facts.counted:
         return facts
@@ -38,6 +45,23 @@ def thinned(facts: JobFacts) -> JobFacts:
     return dataclasses.replace(
         facts, batches=chosen, tasks=ReadTasks(**tasks), batch=number[facts.batch[mine]]
     )
+
+
+def _coarse(facts: JobFacts) -> JobFacts:
+    """Return the facts with tasks that follow each other in a batch as one, if they are still too many."""
+    every = math.ceil(len(facts.batch) / (2 * SETTING["most_tasks"]))
+    if every <= 1:
+        return facts
+    first = np.flatnonzero(np.diff(facts.batch, prepend=-1))
+    place = np.arange(len(facts.batch)) - np.repeat(first, np.diff(np.append(first, len(facts.batch))))
+    heads = np.flatnonzero(place % every == 0)
+    tasks = {
+        one.name: getattr(facts.tasks, one.name)[..., heads]
+        if one.name in FIRSTS
+        else np.add.reduceat(getattr(facts.tasks, one.name), heads, axis=-1)
+        for one in dataclasses.fields(ReadTasks)
+    }
+    return dataclasses.replace(facts, tasks=ReadTasks(**tasks), batch=facts.batch[heads])
 
 
 def kept_batches(epoch: Array, stretch: int, every: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,6 @@ from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.look_time import Looks, looks_at
 from tfdarshan.staging.plan import STATE_FOLDER
 
 Array = Any
@@ -28,15 +26,6 @@ DATABASES = "SQLite's, opened for writing: open a copy of your own"
 JOURNALS = ("-journal", "-wal")
 # An open and close of a file of a local file system takes a tenth of that.
 SLOW_OPEN_S = 300e-6
-# Of a mount whose opens take so long as a rule, one that took less than others was lucky this time, not near:
-# so many of its files, at least, take twice as long as a local one or more.
-MOST_FILES, NOT_LOCAL_S = 0.75, SLOW_OPEN_S / 5
-# Where stats by name take this share of the time in calls, the job is better led to a folder than each of its
-# opens to a copy, which leaves such stats where they are.
-MUCH_ASKED = 1 / 3
-# Why a job is better led to a folder: stats by name, which `run --staged` leaves to the slow server, take
-# much of the time in calls; or looks at originals, which it makes in opens, may take much of what is left.
-ASKED_BY_NAME, LOOKED_AT = "names", "looks"
 
 
 @dataclass(frozen=True)
@@ -55,15 +44,8 @@ class Candidates:
     Attributes:
         rows: Their rows in the `FileUse`.
         pass_bytes: Bytes of one pass: what is read from one open to the next.
-        pass_s: Time of one pass that storage serves, opens and stats included.
         passes: Passes in the sessions.
-        storage_passes: Of these, as many as storage served; all, where opening the file asks a slow server.
-        recurring: Passes that storage will serve when the same run comes again: with re-reads, in the share
-            of them that storage served; where a file was read once, one.
-        asked: Whether opening the file asks a slow server, bool.
-        mirrored: Why the job is to read copies and links in one folder, "" if it need not: ASKED_BY_NAME
-            or LOOKED_AT.
-        looks: What a run with the copies takes for looks at the originals, which it makes in opens.
+        storage_passes: Of these, as many as storage served.
         left_out: Why other files are none.
         reread_share: Share of all passes that came after a file's first.
         reread_storage_share: Of these, the share that storage served; None without re-reads.
@@ -71,13 +53,8 @@ class Candidates:
 
     rows: Array
     pass_bytes: Array
-    pass_s: Array
     passes: Array
     storage_passes: Array
-    recurring: Array
-    asked: Array
-    mirrored: str
-    looks: Looks
     left_out: tuple[LeftOut, ...]
     reread_share: float
     reread_storage_share: float | None
@@ -104,78 +81,15 @@ def find_candidates(
     storage_passes = passes * share
     again = np.maximum(passes - 1, 0)
     missed = np.clip(storage_passes - 1, 0, None)
-    recurring = np.where(passes < 1.5, storage_passes, passes * missed / np.maximum(again, 1))
-    spared_s = use.meta_s[rows] * share
-    asked = _asks_server(use, rows)
-    mirrored = ASKED_BY_NAME if _asked_by_name(use, rows, asked) else ""
-    looks = _looks(use, rows, asked & (not mirrored), use.run_s)
-    if asked.any():
-        # A server that is slow to open a file is so at each open, though memory has the bytes.
-        stat_s = use.stat_s[rows] if mirrored else 0.0
-        spared_s = np.where(asked, use.meta_s[rows] + stat_s - looks.expected_s, spared_s)
-        storage_passes, recurring = (np.where(asked, passes, one) for one in (storage_passes, recurring))
-    seconds = use.storage_s[rows] + spared_s
-    per_byte = np.where(asked, 1, share) * bytes_read
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pass_s = np.where(storage_passes > 0, seconds / np.maximum(per_byte, 1), 0)
-    pass_bytes = bytes_read / passes
     return Candidates(
         rows=rows,
-        pass_bytes=pass_bytes,
-        pass_s=pass_s * pass_bytes,
+        pass_bytes=bytes_read / passes,
         passes=passes,
         storage_passes=storage_passes,
-        recurring=recurring,
-        asked=asked,
-        mirrored=mirrored,
-        looks=looks,
         left_out=left_out,
         reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
         reread_storage_share=_sum(np.minimum(missed, again)) / _sum(again) if again.any() else None,
     )
-
-
-def look_anew(use: FileUse, found: Candidates, run_s: float) -> Candidates:
-    """Gives the same for a run with the copies that takes so many seconds: a shorter one looks less often."""
-    looks = _looks(use, found.rows, found.asked & (not found.mirrored), run_s)
-    spared_s = found.looks.expected_s - looks.expected_s
-    return dataclasses.replace(found, looks=looks, pass_s=found.pass_s + spared_s / found.passes)
-
-
-def without_looks(use: FileUse, found: Candidates) -> Candidates:
-    """Gives the same for a job that reads a mirror: nothing looks at originals, and copies answer stats."""
-    nothing = _looks(use, found.rows, np.zeros_like(found.asked), use.run_s)
-    spared_s = found.looks.expected_s + np.where(found.asked, use.stat_s[found.rows], 0.0)
-    pass_s = found.pass_s + spared_s / found.passes
-    return dataclasses.replace(found, mirrored=LOOKED_AT, looks=nothing, pass_s=pass_s)
-
-
-def _looks(use: FileUse, rows: Array, asked: Array, run_s: float) -> Looks:
-    """Gives what looks take; emulated storage does not delay them."""
-    return looks_at(use, rows, np.zeros_like(asked) if use.emulated else asked, run_s)
-
-
-def _asked_by_name(use: FileUse, rows: Array, asked: Array) -> bool:
-    """Says whether stats by name of a slow server take much of the time in calls."""
-    asked_s = _sum(use.stat_s[rows][asked])
-    others_s = _sum(use.read_s[rows]) + _sum(use.meta_s[rows]) + _sum(use.stat_s[rows])
-    return asked_s > 0 and asked_s >= MUCH_ASKED * others_s
-
-
-def _asks_server(use: FileUse, rows: Array) -> Array:
-    """Says of which files an open takes longer than a local file system's, bool.
-
-    Of a mount whose opens do, all do: a file that was opened while the server, its limit or the machine had
-    time is as far away as the others.
-    """
-    opens, meta_s, mount = use.opens[rows], use.meta_s[rows], use.mount[rows]
-    asked: Array = (opens > 0) & (meta_s > SLOW_OPEN_S * opens)
-    for place in np.unique(mount[asked]).tolist():
-        here = (mount == place) & (opens > 0)
-        slow = meta_s[here].sum() > SLOW_OPEN_S * opens[here].sum()
-        if slow and np.mean(meta_s[here] > NOT_LOCAL_S * opens[here]) >= MOST_FILES:
-            asked |= here
-    return asked
 
 
 def _copies(paths: Any) -> Array:

@@ -16,7 +16,6 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.later_epochs import SEVERAL
 from tfdarshan.staging.plan import STATE_FOLDER, Plan
 from tfdarshan.staging.question import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
@@ -170,7 +169,7 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
         epochs=epochs,
         by_steps=by == "steps",
         by_reading=by == "reading",
-        first_promised=promise.cached_share > 0 and epochs / sessions >= SEVERAL,
+        first_promised=promise.cached_share > 0 and round(epochs / sessions) > 1,
         before_s=before_s,
         promised_s=before_s - promise.saved_s,
         low_s=max(before_s - promise.high_s, 0.0),

@@ -13,7 +13,6 @@ from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.rereads import times_read
-from tfdarshan.analysis.storage_passes import PassSample
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,6 @@ class FileUse:
         moves: Times the file was renamed, replaced by a renamed one, or deleted.
         read_s: Threads' time in reads.
         meta_s: Threads' time in open, close, fstat, seek, reads of nothing ...
-        open_s: Of `meta_s`, opens and closes.
         stat_s: Threads' time in stats by name: `run --staged` leaves them on the slow tier.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
@@ -50,12 +48,7 @@ class FileUse:
         mounts: Where the files are.
         emulated: Whether storage was emulated: then what is in memory is slow, too.
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
-        samples: For each session, passes that storage served.
         reading: For each session, when its files were read; none where one has not all calls.
-        in_pauses: Which files the loop stands still for between steps; None if none.
-        runs: Programs that were started by themselves, as each rank of a job is.
-        run_s: Seconds that the longest of them took.
-        log_read: What each file's reads take as a rule (`analysis.file_costs`), None if unknown.
     """
 
     paths: Any
@@ -71,7 +64,6 @@ class FileUse:
     moves: Array
     read_s: Array
     meta_s: Array
-    open_s: Array
     stat_s: Array
     storage_s: Array
     storage_bytes: Array
@@ -79,25 +71,10 @@ class FileUse:
     mounts: tuple[Mount, ...]
     emulated: bool = False
     traced_share: float = 0.0
-    samples: tuple[PassSample, ...] = ()
     reading: tuple[ReadingTimes, ...] = ()
-    log_read: Array | None = None
-    waited_s: Array | None = None
-    in_pauses: Array | None = None
-    runs: int = 1
-    run_s: float = 0.0
 
     def __len__(self) -> int:
         return len(self.size_bytes)
-
-    def typical_read_s(self, rows: Array) -> Array:
-        """Gives what a read of some files takes as a rule: the geometric mean, else the mean."""
-        reads = np.maximum(self.reads[rows], 1)
-        if self.log_read is None:
-            mean: Array = self.read_s[rows] / reads
-            return mean
-        typical: Array = np.exp(self.log_read[rows] / reads) / 1e9
-        return typical
 
     def reading_s(self, chosen: Array) -> float | None:
         """Gives the time from the first read of some files to the last one, of all sessions together.
@@ -118,11 +95,7 @@ def file_use(
     *,
     emulated: bool = False,
     traced_share: float = 0.0,
-    samples: Sequence[PassSample] = (),
     reading: Sequence[ReadingTimes] = (),
-    in_pauses: Array | None = None,
-    runs: int = 1,
-    run_s: float = 0.0,
 ) -> FileUse:
     """Puts together what is known of each path.
 
@@ -132,11 +105,7 @@ def file_use(
         costs: What the calls on input cost, of all sessions.
         emulated: Whether storage was emulated.
         traced_share: Share of the calls that have segments.
-        samples: Passes that storage served.
         reading: When each session's files were read.
-        in_pauses: Which the loop stands still for between steps.
-        runs: Programs that were started by themselves.
-        run_s: Seconds that the longest of them took.
     """
     rows = files.rows
     names = ("size_bytes", "bytes_read", "bytes_written", "opens")
@@ -156,7 +125,6 @@ def file_use(
         moves=rows["moves"].to_numpy(),
         read_s=costs.read_s,
         meta_s=np.subtract(costs.other_s, costs.stat_s) if costs.stat_s.any() else costs.other_s,
-        open_s=costs.open_s,
         stat_s=costs.stat_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
@@ -164,13 +132,7 @@ def file_use(
         mounts=mounts,
         emulated=emulated,
         traced_share=traced_share,
-        samples=tuple(samples),
         reading=tuple(reading),
-        log_read=costs.log_read,
-        waited_s=costs.waited_s,
-        in_pauses=in_pauses,
-        runs=runs,
-        run_s=run_s,
     )
 
 

@@ -24,6 +24,8 @@ FILES_OF_SIZE = (16, 16, 8, 6, 4)
 LONGEST_S = 5.0
 ROUNDS = 5
 BLOCK = 1 << 20
+# Calls of a pass that wait: an open, and a read.
+CALLS_OF_PASS = 2
 ALIGNMENT = 4_096
 
 
@@ -43,6 +45,16 @@ class TierProbe:
     write_bytes_per_s: float
     direct: bool
     note: str
+
+    @property
+    def call_s(self) -> float:
+        """What a call takes, however many bytes it moves."""
+        return self.model.base_s / CALLS_OF_PASS
+
+    @property
+    def bytes_per_s(self) -> float:
+        """What a thread reads a second."""
+        return 1 / max(self.model.s_per_byte, 1e-15)
 
 
 def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf_counter) -> TierProbe:

@@ -21,7 +21,6 @@ class Question:
         slow: Only files below this folder; None for all data files.
         epochs: Epochs the job will run, None if unknown: bounds when the copy has to have paid.
         session_epochs: Epochs in the sessions; None to take the median of the files' passes.
-        input_wait: Share of the time in which training waits for input; None to take what the steps say.
         unit: One of UNITS.
         block_bytes: What the fast tier allots space in.
         least_gain: Smaller gains are not worth staging for.
@@ -33,7 +32,6 @@ class Question:
     slow: str | None = None
     epochs: int | None = None
     session_epochs: float | None = None
-    input_wait: float | None = None
     unit: str = "auto"
     block_bytes: int = 4096
     least_gain: float = 0.03
@@ -42,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a rule chooses: the files' own `bytes`, the room that they take, thread seconds saved per epoch.
+    """What a rule chooses: the files' own `bytes`, the room that they take, readers' seconds saved per epoch.
 
     `room_bytes` are those on the fast tier, in whole blocks.
     """
@@ -61,8 +59,8 @@ class CopyCost:
 
     Attributes:
         seconds: What it takes.
-        break_even_epoch: The epoch, if every one gains as the first.
-        break_even_if_kept: The epoch of a run, if the page cache keeps what it can of the first.
+        break_even_epoch: The epoch; if nothing tells what later ones gain, as if they gain as the first.
+        break_even_if_kept: The same if the page cache keeps all of the first epoch.
     """
 
     seconds: float
@@ -80,17 +78,17 @@ class Promise:
         low_s: Lower bound of `saved_s`.
         high_s: Upper bound of `saved_s`.
         readers: Threads that read.
-        staged_passes: Passes over the staged files that storage served.
-        staged_bytes: Bytes of such passes.
-        staged_slow_s: Thread time they took on the slow tier, by the model.
-        staged_fast_s: Thread time they are to take on the fast tier.
-        rest_passes: Passes over the other files that storage served.
-        rest_slow_s: Thread time of these.
+        staged_passes: Passes over the staged files.
+        staged_bytes: Bytes of these.
+        staged_slow_s: Readers' time that they took on the slow tier, by the model.
+        staged_fast_s: Readers' time that they are to take on the fast tier.
+        rest_passes: Passes over the other files.
+        rest_slow_s: Readers' time of these.
         whole_epoch_s: Where `epoch_s` is of the steps' time, an epoch of all time; None otherwise.
         reading_epoch_s: An epoch from the first read of the data set to the last, so without start-up; None
             where the sessions do not have all calls.
-        cached_share: Share of the input that the page cache may keep from a run's first epoch on: that one
-            is what is promised.
+        cached_share: 1 if the page cache may keep the input from a run's first epoch on: that one is what is
+            promised; else 0.
     """
 
     epoch_s: float

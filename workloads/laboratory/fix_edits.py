@@ -15,7 +15,15 @@ from tfdarshan.replay.edits import (
     ShufflePaths,
 )
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, ValidationCached, ValidationReaders
-from tfdarshan.replay.storage_edits import LargeReads, SequentialReads, Shards, Staged, Uncompressed, Without
+from tfdarshan.replay.storage_edits import (
+    KeptOpen,
+    LargeReads,
+    SequentialReads,
+    Shards,
+    Staged,
+    Uncompressed,
+    Without,
+)
 
 from .known_cure import FEW, THREADS
 from .program import Program
@@ -56,7 +64,7 @@ EDITS: Mapping[str, Edits] = {
     "large reads": (LargeReads(),),
     "larger pages": (LargeReads(),),
     "listed once": (Without("stat"),),
-    "kept open": (Without("open"),),
+    "kept open": (KeptOpen(),),
     "known size": (Without("probe"),),
     "one sync": (BufferedWrites(),),
     "buffered writes": (BufferedWrites(),),

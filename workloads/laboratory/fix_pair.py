@@ -1,4 +1,4 @@
-"""What the replay model and the rules expect of each fix that was run, beside what it gave."""
+"""What the replay model and the findings expect of each fix that was run, beside what it gave."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ class FixPair:
         cure: The fix.
         obtained: The speedup that it gave: lower bound, median, upper bound of what runs tell.
         replay: What the replay model promises: lower bound, expected, upper bound; None where it has no edit.
-        rules: What the rules promise; None where they name no such fix.
+        findings: What the findings promise; None where they name no such fix.
     """
 
     cure: str
     obtained: Range
     replay: Range | None
-    rules: Range | None
+    findings: Range | None
 
 
 def fix_pairs(truth: Truth, say: Callable[[str], None]) -> tuple[FixPair, ...]:
     """Return all pairs of a job."""
     run = [tried for tried in truth.tried if tried.runs and not tried.failure and not tried.stopped]
     job = _modelled(truth, say) if run else None
-    rules = _of_rules(truth) if run else {}
+    findings = _of_findings(truth) if run else {}
     pairs = []
     for tried in run:
-        told, as_session = rules.get(tried.cure.name, (None, False))
+        told, as_session = findings.get(tried.cure.name, (None, False))
         times = truth.times(tried.runs, unit="session" if as_session else "step")
         pairs.append(FixPair(tried.cure.name, _range(times), _of_replay(truth, job, tried), told))
         say(f"  {tried.cure.name}: obtained {times.middle:.2f}x, replay {_said(pairs[-1].replay)}, "
-            f"rules {_said(told)}")  # fmt: skip
+            f"findings {_said(told)}")  # fmt: skip
     return tuple(pairs)
 
 
@@ -75,7 +75,7 @@ def _of_replay(truth: Truth, job: ModelledJob | None, tried: Tried) -> Range | N
     return found.low, found.expected, found.high
 
 
-def _of_rules(truth: Truth) -> dict[str, tuple[Range, bool]]:
+def _of_findings(truth: Truth) -> dict[str, tuple[Range, bool]]:
     """Return what findings promise for the cure that gives most of those that they may mean."""
     found: dict[str, tuple[Range, bool]] = {}
     try:
@@ -96,12 +96,12 @@ def pair_lines(pairs: Sequence[FixPair]) -> list[str]:
     """Return the figures of both over all pairs of a draw, a line each; none without pairs."""
     if not pairs:
         return []
-    of_both = [pair for pair in pairs if pair.replay and pair.rules]
+    of_both = [pair for pair in pairs if pair.replay and pair.findings]
     return [
         _line("replay model", pairs, lambda pair: pair.replay),
-        _line("rules", pairs, lambda pair: pair.rules),
+        _line("findings", pairs, lambda pair: pair.findings),
         *([_line("replay model where both promise", of_both, lambda pair: pair.replay)] if of_both else []),
-        *([_line("rules where both promise", of_both, lambda pair: pair.rules)] if of_both else []),
+        *([_line("findings where both promise", of_both, lambda pair: pair.findings)] if of_both else []),
     ]
 
 

@@ -80,8 +80,7 @@ class Judgement:
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
         noise: The longest run of the job over the shortest: what is not the cure's.
         again: The same cure was offered again after it was applied; None where it was not applied.
-        contradictions: What findings, advice and what-if say of one session and cannot all be true.
-        pairs: What the replay model and the rules expect of each fix that was run.
+        pairs: What the replay model and the findings expect of each fix that was run.
     """
 
     seed: int
@@ -102,7 +101,6 @@ class Judgement:
     noise: float = 1.0
     disturbed: float = 0.0
     crowded: float = 0.0
-    contradictions: tuple[str, ...] = ()
     pairs: tuple[FixPair, ...] = ()
 
     @property
@@ -204,7 +202,6 @@ def judge(
     typed: str = "",
     printed_runs: Sequence[TimedRun] = (),
     again: bool | None = None,
-    contradictions: tuple[str, ...] = (),
     pairs: tuple[FixPair, ...] = (),
 ) -> Judgement:
     """Gives the judgement of a job.
@@ -218,7 +215,6 @@ def judge(
         typed: How its cure could be applied.
         printed_runs: The runs with it.
         again: Whether it was offered again then.
-        contradictions: Of all its sessions.
         pairs: Of all its fixes.
     """
     by_hand = truth.tried_for(said.first) if said.first else None
@@ -246,6 +242,5 @@ def judge(
         noise=truth.noise,
         disturbed=truth.disturbed,
         crowded=truth.crowded,
-        contradictions=contradictions,
         pairs=pairs,
     )

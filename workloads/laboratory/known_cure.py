@@ -41,9 +41,6 @@ FINDINGS_OF = {
     "buffered writes": ("small_writes",),
     # Of mapped files: none is drawn here, see tests/integration/test_mapped_findings.py.
     "read ahead of faults": ("mapped_wait",),
-    "single pages": ("mapped_random",),
-    "a larger read-ahead": ("mapped_window",),
-    "records without a generator": ("mapped_cached",),
     # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
     "sharded by rank": ("unsharded_input",),
     "equal shards": ("shard_imbalance",),
@@ -52,7 +49,7 @@ FINDINGS_OF = {
     "validation parallel": ("read_parallelism", "validation"),
 }
 # Say something else than a cure: never a promise.
-REMARKS = ("input_bound", "page_cache", "low_coverage", "truncated_trace")
+REMARKS = ("input_bound", "page_cache", "mapped_cached", "low_coverage", "truncated_trace")
 EXTRA_CURES = {
     "numpy_checkpoint": "background checkpoint",
     "tf_checkpoint": "background checkpoint",

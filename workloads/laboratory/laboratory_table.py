@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.units import plural
 
 from .fix_pair import pair_lines
 from .judgement import Judgement
@@ -26,7 +25,6 @@ def job_line(one: Judgement) -> str:
     unknown = "; a finding that the laboratory does not know" if one.unknown_name else ""
     crowd = f"; others took {one.crowded:.0%} of a processor" if one.crowded >= 0.25 else ""
     crowd += f"; runs before differ {one.noise:.2f} times" if one.noise >= NOISY else ""
-    crowd += f"; {plural(len(one.contradictions), 'contradiction')}" if one.contradictions else ""
     says = f"{one.said.first or one.said.state} {promised(one)}"
     judged = f"finding {one.first}, promise {one.promise}{typed}{again}{unknown}{crowd}"
     obtained = f"obtained {_obtained(one)}"

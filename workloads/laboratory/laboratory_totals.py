@@ -177,12 +177,6 @@ def _of_cures(judgements: Sequence[Judgement]) -> list[Total]:
     return [
         _share("cure applied as printed", printed, lambda one: one.typed == "as printed"),
         _share("cure offered again after it was applied", applied, lambda one: bool(one.again), most=0.0),
-        _share(
-            "jobs of which findings, advice, check and what-if contradict each other",
-            judgements,
-            lambda one: bool(one.contradictions),
-            most=0.0,
-        ),
     ]
 
 

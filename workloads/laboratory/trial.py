@@ -20,8 +20,6 @@ from .applied import (
     is_command,
     is_mirrored,
 )
-from .check_contradiction import check_contradictions
-from .contradiction import contradictions
 from .fix_pair import fix_pairs
 from .job import Job
 from .judgement import Judgement, Said, judge, leaves_open, said_in
@@ -114,7 +112,6 @@ def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line:
     return judge(
         trial.seed, trial.words, said, trial.truth,
         real=trial.real, typed=typed, printed_runs=runs, again=again,
-        contradictions=(*contradictions_of(folder / "runs", say), *_of_check(trial, folder, say)),
         pairs=fix_pairs(trial.truth, say),
     )  # fmt: skip
 
@@ -141,35 +138,10 @@ def _trial(
     return Trial(job.seed, job.words, job.storage.medium in REAL, truth, printed)
 
 
-def contradictions_of(runs: Path, say: Callable[[str], None] = lambda line: None) -> list[str]:
-    """Gives the contradictions in all sessions of a job, each with the run that it is of."""
-    found: list[str] = []
-    for logdir in sorted(runs.glob("*/logs")):
-        try:
-            sentences = contradictions(open_session(logdir))
-        except TfdarshanError:
-            continue
-        found += [f"run {logdir.parent.name}: {sentence}" for sentence in sentences]
-    for sentence in found:
-        say(f"  contradiction in {sentence}")
-    return found
-
-
 def _staged_nothing(folder: Path) -> bool:
     """Says whether the printed commands made a plan of no files: they measured, and nothing was applied."""
     plan = folder / PRINTED / PLAN
     return plan.exists() and not read_plan(plan).files
-
-
-def _of_check(trial: Trial, folder: Path, say: Callable[[str], None]) -> list[str]:
-    """Gives what `advise --check` contradicts, where a plan was carried out."""
-    plan = folder / PRINTED / PLAN
-    if not plan.exists() or not trial.printed.runs:
-        return []
-    found = check_contradictions(plan, trial.truth.before[0].logdir, trial.printed.runs[0].logdir)
-    for sentence in found:
-        say(f"  contradiction: {sentence}")
-    return found
 
 
 def said_of(run: TimedRun) -> Said:

@@ -1,4 +1,4 @@
-"""Runs the scenarios; `make findings` fills the table of docs/findings.md."""
+"""Runs the scenarios; `make findings` fills the tables of docs/validation.md."""
 
 from __future__ import annotations
 

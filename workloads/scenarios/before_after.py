@@ -6,7 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import tfdarshan
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
 from tfdarshan.findings.finding import Finding, Gain
 
+from ..laboratory.truth import AS_GOOD
 from ..machine import busy_elsewhere_s, stolen_s
 from .room import Room
 from .scenario import Scenario
@@ -37,8 +38,9 @@ class Outcome:
         scenario: Which.
         steps: Steps of a run before the cure and of one with it.
         found: For each recorded run before the cure, the findings in their order, as (kind, name).
+        other_first: For each of these runs, whether a fix that gives more comes before the planted one's.
         verdict: The sentence of the run that the promise is taken from.
-        promise: What the first finding promises; None where nothing is.
+        promise: What the planted cause's finding promises; None where nothing is.
         before_s: Wall-clock seconds of the runs before.
         after_s: And of those with the cure.
         problems: What is not as it must be, one sentence each.
@@ -54,6 +56,7 @@ class Outcome:
     before_s: list[float]
     after_s: list[float]
     problems: list[str]
+    other_first: list[bool] = field(default_factory=list)
     disturbed: float = 0.0
     crowded: float = 0.0
 
@@ -108,17 +111,17 @@ def run_scenario(
         before_s.append(run.seconds)
         before_steps = len(run.session.steps)
         diagnoses.append(diagnose(run.session))
-        first = _first(diagnoses[-1])
-        if scenario.cured is not None and first is not None and first.name == scenario.finding:
+        planted = _planted(scenario, diagnoses[-1])
+        if scenario.cured is not None and planted is not None:
             if scenario.convert is not None:
-                scenario.convert(room, first)
-            run = _undisturbed(scenario, room, partial(_cured, scenario, first), say)
+                scenario.convert(room, planted)
+            run = _undisturbed(scenario, room, partial(_cured, scenario, planted), say)
             runs.append(run)
             after_s.append(run.seconds)
             after_steps = len(run.session.steps)
         say(f"{scenario.name}: run {number + 1} of {repeats}: {diagnoses[-1].verdict.sentence}")
     middle = before_s.index(statistics.median_low(before_s))
-    chosen = _first(diagnoses[middle])
+    chosen = _planted(scenario, diagnoses[middle])
     outcome = Outcome(
         scenario=scenario,
         steps=(before_steps, after_steps),
@@ -128,6 +131,7 @@ def run_scenario(
         before_s=before_s,
         after_s=after_s,
         problems=[],
+        other_first=[other_first(scenario, one) for one in diagnoses],
         disturbed=max(run.disturbed for run in runs),
         crowded=max(run.crowded for run in runs),
     )
@@ -178,21 +182,30 @@ def _cured(scenario: Scenario, finding: Finding, room: Room) -> None:
     scenario.cured(room, finding)
 
 
-def _first(diagnosis: Diagnosis) -> Finding | None:
-    return diagnosis.findings[0] if diagnosis.findings else None
+def _planted(scenario: Scenario, diagnosis: Diagnosis) -> Finding | None:
+    """Return the finding of the cause that the scenario makes; None where it was not found."""
+    return next((one for one in diagnosis.findings if one.name == scenario.finding), None)
+
+
+def other_first(scenario: Scenario, diagnosis: Diagnosis) -> bool:
+    """Say whether a fix that gives as much comes first, and the planted cause is named with its own."""
+    planted, first = _planted(scenario, diagnosis), next(iter(diagnosis.findings), None)
+    if planted is None or first is None or planted.gain is None or first.gain is None:
+        return False
+    return first.name in planted.one_of and first.gain.speedup >= AS_GOOD * planted.gain.speedup
 
 
 def judged(outcome: Outcome, *, quick: bool) -> list[str]:
     """Lists what is not as it must be, one sentence each."""
     scenario, problems = outcome.scenario, []
-    for found in outcome.found:
+    for found, other_first in zip(outcome.found, outcome.other_first, strict=True):
         wanted = (scenario.kind, scenario.finding)
         alarms = [entry for entry in found if entry[0] in KINDS_THAT_ALARM]
         if not scenario.finding and alarms:
             problems.append(f"found {_worded(alarms)} in a healthy job")
         elif scenario.kind == "note" and (alarms or wanted not in found):
             problems.append(f"found {_worded(found)} where {scenario.finding} and only notes must be")
-        elif scenario.finding and scenario.kind != "note" and found[:1] != [wanted]:
+        elif scenario.finding and scenario.kind != "note" and found[:1] != [wanted] and not other_first:
             problems.append(f"found {_worded(found)} where {scenario.finding} must come first")
     before_steps, after_steps = outcome.steps
     # Where the number of batches is not known, asking whether there is more is a step.

@@ -109,6 +109,8 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
 def _found(outcome: Outcome) -> str:
     """Names what came first: of notes only the one that was to be found, for others say that all is well."""
     first = next(iter(outcome.found[0]), ("note", ""))
+    if any(outcome.other_first):
+        return f"{first[1]}, which gives more, then {outcome.scenario.finding}"
     if first[0] != "note":
         return first[1]
     wanted = ("note", outcome.scenario.finding)

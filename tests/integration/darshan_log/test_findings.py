@@ -12,7 +12,7 @@ from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.verdict import SUSPECT_SHARE
+from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.formats.importing.darshan_log import import_darshan
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
@@ -40,7 +40,7 @@ def test_what_a_log_does_not_say_is_named_and_nothing_is_blamed_without_proof(pa
     assert "The log does not say what the job waited for" in found.verdict.sentence
     assert "training" not in found.verdict.sentence
     most = max((finding.cost_share for finding in found.findings if finding.kind == "note"), default=0.0)
-    assert found.verdict.state == ("suspect" if most >= SUSPECT_SHARE else "unknown")
+    assert found.verdict.state == ("suspect" if most >= THRESHOLD["problem"] else "unknown")
     for finding in found.findings:
         assert finding.gain is None or finding.gain.low_s == 0
 

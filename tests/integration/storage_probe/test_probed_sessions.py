@@ -78,7 +78,7 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
     assert f"measured by a probe of {folder} on" in shown(found(after)["small_files"])
     threads = what_if(measure(after), StorageChange(threads=16))
     assert threads.gain.speedup_range[0] > 1.3
-    assert any("measured by a probe" in text for text in threads.assumptions)
+    assert any("measured by a probe" in text for text in threads.notes)
 
 
 @tried_again

@@ -18,7 +18,7 @@ from tfdarshan.analysis.depth_phases import (
     SOMEWHAT_BUSY,
     DepthPhases,
 )
-from tfdarshan.analysis.in_order.pause_calls import ALONE, SHORT_REST, PauseReading
+from tfdarshan.analysis.in_order.pause_calls import ALONE, PauseReading
 from tfdarshan.analysis.in_order.read_judge import usual_s
 from tfdarshan.analysis.in_order.read_pieces import (
     FEWEST_READS,
@@ -183,9 +183,6 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
         return None
     found = places[chosen]
     later = found[before[chosen] > before[chosen].min()]
-    later_start, later_end = segments.start_ns[later], np.maximum.accumulate(segments.end_ns[later])
-    rest, compute_s = later_start[1:] - later_end[:-1], windows.typical_compute_s
-    short = (rest > 0) & (rest <= SHORT_REST * 1e9 * (0.0 if compute_s is None else compute_s))
     return PauseReading(
         len(np.unique(before[chosen])),
         union_ns(segments.start_ns[found], segments.end_ns[found]) / 1e9,
@@ -194,7 +191,6 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
         int(chosen.sum()),
         np.unique(file[chosen]),
         float(_lasted_ns(segments, found[segments.thread[found] == calls.loop]).sum()) / 1e9,
-        float(rest[short].sum()) / 1e9,
     )
 
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
+from tests.unit.findings.made_up_jobs import names, rests
+from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_more_readers import job, names, rests
-from tfdarshan.findings import decode_bound, fits_in_memory, prefetch, straggler
+from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.more_readers import serial_share
-from tfdarshan.units import human_seconds
 
 COUNT = 600
 
@@ -35,16 +34,8 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
     assert found is not None
     assert found.interval_s == pytest.approx(0.1, rel=0.05)
 
-    # THEN more readers are no cure, and what shows that is said
+    # THEN that storage is full is said, with the interval
     said = {finding.name: finding for finding in diagnose(session).findings}
-    assert "read_parallelism" not in said
-    share = serial_share(measure(session))
-    assert share.is_full
-    assert share.words == (
-        f"100.0 % (90.0 % to 100.0 %), measured by {found.calls} calls that take "
-        f"{100 * found.held_share:.1f} % of the time and end {1e3 * found.interval_s:.1f} ms apart"
-    )
-    assert share.words in " ".join(entry.text for entry in said["full_storage"].evidence)
     assert said["full_storage"].what.endswith(
         f": what is more than a limit allows waits for the next {1e3 * found.interval_s:.1f} ms, "
         "as a cgroup, a cloud disk or a quota makes it. More readers give nothing."
@@ -66,7 +57,7 @@ def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     session = session_of(tmp_path, storage())
 
     assert measure(session).allowance is None
-    assert not serial_share(measure(session)).is_full
+    assert measure(session).allowance is None
     assert "full_storage" not in names(session)
 
 
@@ -166,106 +157,3 @@ def test_files_that_a_limit_held_up_are_not_slow_themselves(tmp_path):
     not_held = replace(measures, facts=replace(measures.facts, held=()))
     assert straggler.find(not_held).title.startswith("14 files are ")
     assert straggler.find(not_held).kind == "note"
-
-
-@pytest.mark.parametrize(("compute_ms", "doubted"), [(15.0, True), (200.0, False)])
-def test_reading_ahead_gains_nothing_certain_within_an_interval(tmp_path, compute_ms, doubted):
-    # GIVEN steps that wait for 160 calls, of which 20 pass in each 100 ms, and compute for less, or for more
-    storage, noise = Budget(20), random.Random(3)
-    at, calls, steps = 0.0, [], []
-    for _ in range(12):
-        began = at
-        for _ in range(160):
-            end = storage.end(at, 100_000, noise)
-            calls.append((at, end, 1, "pread", noise.randrange(60), 100_000, 0))
-            at = end + noise.expovariate(2)
-        steps.append((began, at + compute_ms, at - began))
-        at += compute_ms
-    session = training(tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(60)], sizes=[10**9] * 60)
-    measures = measure(session)
-    assert measures.allowance is not None
-
-    doubts = [entry.refuted_by for entry in prefetch.find(measures).gain.doubts]
-
-    apart = human_seconds(measures.allowance.interval_s)
-    assert doubts == ([f"calls that are held end {apart} apart, whatever steps compute"] if doubted else [])
-
-
-@pytest.mark.parametrize(
-    ("stored", "share", "left"),
-    [(1.0, 0.2, False), (0.5, 0.2, True), (None, 0.2, True)],
-    ids=["storage gives all of it", "storage gives half", "nobody knows"],
-)
-def test_no_run_is_shorter_than_a_limit_makes_what_is_read(tmp_path, stored, share, left):
-    # GIVEN reads in all of the time, at the pace of a limit, and a loop that stands still for a fifth of that
-    session = session_of(tmp_path, Budget(20))
-    measures = measure(session)
-    read_bytes, unit_s = float(measures.costs.read_bytes.sum()), measures.model.unit_s
-    fetched = None if stored is None else round(stored * read_bytes)
-    measures = replace(measures, figures=replace(measures.figures, stored_bytes=fetched))
-    stall_s = (share * unit_s,) * 3
-
-    # WHEN these stalls are gone, and all is read as before, or is not
-    kept, gone = (
-        measures.gain(0, 0, 0, assumed=[], stall_s=stall_s, beside=0.0, reads_as_much=reads)
-        for reads in (True, False)
-    )
-
-    # THEN storage needs as long as it did
-    assert gone.saved_s == pytest.approx(share * unit_s)
-    assert kept.saved_s == pytest.approx(share * unit_s if left else 0.0, abs=0.05 * unit_s)
-    assert (kept == gone) is left
-
-
-def test_time_in_which_a_limit_holds_calls_back_is_no_decoding(tmp_path):
-    # GIVEN two calls that are held at a time, of 16 readers, and much work of the processors
-    measures = measure(session_of(tmp_path, Budget(20), readers=2))
-    model = replace(measures.model, readers=16.0, storage_s=measures.model.storage_s / 8, cpu_s=1.0)
-    measures = replace(measures, model=model)
-    assert model.storage_s < model.other_s
-
-    # THEN a batch's time in calls is that in which any is held, whatever share of the readers it is
-    assert measures.at_a_time == pytest.approx(2.0, rel=0.1)
-    assert decode_bound.find(measures) is None
-    not_held = replace(measures, facts=replace(measures.facts, held=()))
-    assert not_held.at_a_time == 16
-    assert decode_bound.find(not_held) is not None
-
-
-def test_keeping_promises_what_is_decoded_again_where_a_limit_held_the_first_epoch_up(tmp_path):
-    # GIVEN a map that a limit holds up for 5 ms a file in the first epoch, and that decodes for 3 ms in the
-    # second, which memory serves
-    half = COUNT // 2
-    made = [
-        (*call[:2], 1, "pread", number, 100_000)
-        for number, call in enumerate(calls_of(Budget(20), readers=1, rest_ms=rests(0.2), count=half))
-    ]
-    again_ms = made[-1][1] + 3
-    made += [(again_ms + 3 * n, again_ms + 3 * n + 0.05, 1, "pread", n, 100_000) for n in range(half)]
-    load = {"name": "map", "calls": None, "function": "load", "does": ["reads", "decodes"]}
-    pipeline = {"stages": [load], "pool_threads": None, "datasets": 1, "iterators": 2}
-    session = training(
-        tmp_path,
-        made,
-        [(10.0 * n, 10.0 * n + 10, 9.9) for n in range(int(made[-1][1]) // 10)],
-        paths=[f"/home/{place}" for place in range(half)],
-        sizes=[100_000] * half,
-        kernel={"rchar": COUNT * 100_000, "read_bytes": half * 100_000},
-        meta={
-            "machine": {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": 2.0},
-            "pipelines": {"found": [pipeline], "left_out": 0},
-        },
-    )
-    measures = measure(session)
-    assert measures.allowance is not None
-
-    # WHEN its calls count as those of two readers, so that they take less than half of a batch's time
-    model = replace(measures.model, readers=2.0, storage_s=measures.model.storage_s / 2)
-    measures = replace(measures, model=model)
-    assert model.storage_s < model.other_s
-
-    # THEN decoding is no cause of its own, and keeping what is decoded spares what the second epoch waits
-    assert decode_bound.find(measures) is None
-    kept = fits_in_memory.find(measures)
-    decoded_s = 3e-3 * half / model.units
-    assert kept.gain.saved_s == pytest.approx(decoded_s, rel=0.2)

@@ -70,3 +70,14 @@ def test_files_that_are_read_again_begin_an_epoch(tmp_path):
     assert session.steps["epoch"].tolist() == [-1] * len(session.steps)
     assert session.verdict.epochs.first == 1
     assert " of epoch 1 waits for input (later epochs: " in session.verdict.sentence
+
+
+def test_a_copy_that_the_first_epoch_alone_gains_by_is_told_as_of_this_run(tmp_path):
+    # GIVEN files that memory serves in a second epoch
+    session = two_epochs(tmp_path, first_ms=60.0, later_ms=0.01)
+
+    # THEN the verdict says what a copy gives to this run
+    assert session.verdict.state == "unknown"
+    assert "Stage " in session.verdict.sentence
+    assert "For a run as short as this one: " in session.verdict.sentence
+    assert "no fix known here" not in session.verdict.sentence

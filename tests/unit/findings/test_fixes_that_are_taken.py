@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS
-from tests.unit.findings.test_cures_of_pipelines import job as of_tf_data
+from tests.unit.findings.made_up_jobs import BATCH, GENERATOR, LOAD, PATHS
+from tests.unit.findings.made_up_jobs import pipeline_job as of_tf_data
 from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import keep_in_memory, more_readers, read_ahead
-from tfdarshan.findings.reopening import CURE, _cure
+from tfdarshan.findings.reopening import CURE, way_to_open_less
 
 MAIN = {
     "pid": 1,
@@ -74,9 +74,9 @@ def test_workers_that_end_with_an_epoch_are_given_what_they_inherit(tmp_path):
     assert keep_in_memory(anew).what.endswith(
         "Workers end with each epoch: read before the first one, and have them inherit that."
     )
-    assert _cure(anew) == keep_in_memory(anew)
+    assert way_to_open_less(anew).cure == keep_in_memory(anew)
     assert keep_in_memory(lasting).line.startswith("@functools.cache\n")
-    assert _cure(lasting) == CURE
+    assert way_to_open_less(lasting).cure == CURE
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_handle_is_offered_to_a_map_of_tf_data(tmp_path, stages, keeps_open):
     measures = measure(of_tf_data(tmp_path, *stages))
 
     # THEN a line is offered that its API takes
-    assert (_cure(measures) == CURE) is keeps_open
+    assert (way_to_open_less(measures).cure == CURE) is keeps_open
     assert CURE.what == "Open each file once and keep it open, or keep what was read in memory."
     assert CURE.line == "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once"
-    assert keeps_open or ".cache()" in _cure(measures).line
+    assert keeps_open or ".cache()" in way_to_open_less(measures).cure.line

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.closed_readers import Queue, calls_of
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.findings.diagnosis import diagnose
 
@@ -38,14 +37,9 @@ def full_storage_of(session):
 def test_storage_that_takes_all_the_time_stands_out_where_no_step_is_known(tmp_path):
     diagnosis = diagnose(two_epochs(tmp_path))
 
-    # THEN not the syncs, which cost 3 %, though they are a note, too
-    assert diagnosis.verdict.cause == diagnosis.verdict.finding == "full_storage"
-    assert "What stands out: storage gives" in diagnosis.verdict.sentence
-    assert "fsync" in [one.name for one in diagnosis.findings]
+    # THEN it is a note, and nothing is a problem
     assert diagnosis.problems == ()
-    # AND it comes first, with what storage takes at most
-    assert diagnosis.findings[0].name == "full_storage"
-    assert diagnosis.findings[0].cost_s == pytest.approx(FILES * STORED_MS / 1e3, rel=0.05)
+    assert [one.kind for one in diagnosis.findings if one.name == "full_storage"] == ["note"]
 
 
 def test_bandwidth_is_storages_without_what_memory_serves(tmp_path):
@@ -55,21 +49,6 @@ def test_bandwidth_is_storages_without_what_memory_serves(tmp_path):
     bandwidth, calls, *_ = found.evidence
     assert bandwidth.value == pytest.approx(40e6, rel=0.05)
     assert calls.value == pytest.approx(40, rel=0.05)
-
-
-def test_what_memory_serves_later_is_not_to_be_kept(tmp_path):
-    # GIVEN one job whose later epoch memory serves, and one that reads once
-    again = full_storage_of(two_epochs(tmp_path / "again"))
-    calls = [
-        (start, end, 1 + reader, "read", 0, length, place * length)
-        for place, (start, end, reader, length) in enumerate(
-            calls_of(Queue(0, 5), readers=4, rest_ms=lambda noise: noise.expovariate(1 / 5))
-        )
-    ]
-    once = full_storage_of(training(tmp_path / "once", calls, sizes=[10**12]))
-
-    assert "Read less from it: stage the files if several runs use them, store them" in again.cure.what
-    assert "Read less from it: stage the files, keep them in memory, store them" in once.cure.what
 
 
 def test_steps_say_what_is_waited_for_in_its_place(tmp_path):

@@ -15,7 +15,6 @@ from tests.unit.findings.made_up_mapped import (
     without_calls,
 )
 from tests.unit.findings.made_up_training import epochs_of_steps
-from tfdarshan.analysis.step_model import most_saved_s, noise_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
@@ -55,6 +54,7 @@ def probe(share, *, page_s=0.002, window_s=0.0025):
     kept = StorageProbe(
         "/data", "/data", "nfs", "h", 1, 1.0, MB, 1, 0, False, False, 0,
         small=scaling(4096, page_s), large=scaling(131072, window_s),
+        base_s=page_s, s_per_byte=(window_s - page_s) / (131072 - 4096),
     )  # fmt: skip
     return kept.as_dict()
 
@@ -139,13 +139,11 @@ def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
     # WHEN pages lie far apart: nothing is read beside compute
     finding = found(mapped_training(tmp_path, RANDOM, IN_STEPS))["mapped_wait"]
 
-    # THEN what compute hides is sure, and that storage serves more is not
+    # THEN steps of 20 ms have nothing left but 10 ms of compute
     assert finding.kind == "problem"
     assert finding.files == (PATH,)
     assert "200 times a thread touched a page" in finding.what
-    low, high = finding.gain.speedup_range
-    assert 1.2 < low <= 20 / (20 - 0.6 * 10) < finding.gain.speedup < high
-    assert [entry.claim for entry in finding.gain.assumptions if not entry.support] == []
+    assert 1.5 < finding.gain.speedup_range[0] < finding.gain.speedup < 2.0
     assert "pool.map" in finding.cure.line
 
 
@@ -164,52 +162,34 @@ def test_a_pipeline_that_faults_beside_compute_does_not_rest(tmp_path, beside_co
     assert "mapped_wait" in found(session)
 
 
-def test_reads_in_order_are_read_ahead_by_the_kernel(tmp_path):
-    # GIVEN faults a window apart, two of which a step the kernel reads while the step before computes
-    in_order = loop_faults(STEPS, STEP_MS, EACH_MS, 4, jump=128 << 10)
-
-    waits = found(mapped_training(tmp_path, in_order, IN_STEPS))["mapped_wait"]
-
-    assert 1.0 < waits.gain.speedup_range[0] < 1.2
-
-
-@pytest.mark.parametrize(("share", "least", "most"), [(0.05, 2.5, 20.0), (0.5, 1.0, 1.8)])
-def test_a_probe_says_what_more_readers_give(tmp_path, share, least, most):
-    # GIVEN threads of a pipeline that always wait
+def test_a_probe_says_what_more_readers_give(tmp_path):
+    # GIVEN threads of a pipeline that always wait, on storage that serves reads side by side or in turn
     faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
     steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
-    finding = found(mapped_training(tmp_path, faults, steps, probes=[probe(share)]))["mapped_wait"]
-
-    assert least <= finding.gain.speedup_range[0] <= most
-    assert "measured by a probe of /data" in " ".join(entry.text for entry in finding.evidence)
-
-
-def test_a_dataset_of_lmdb_may_also_save_what_a_generator_costs_beside_faults(tmp_path):
-    # GIVEN threads that wait 2.5 ms of each wait of 10 ms
-    faults = [(step * STEP_MS, step * STEP_MS + EACH_MS, 7, step * MB) for step in range(STEPS)]
-    arrays, records = (
-        found(mapped_training(tmp_path / kind, faults, IN_STEPS, formats={PATH: kind}))["mapped_wait"].gain
-        for kind in ("npy", "lmdb")
+    aside, in_turn = (
+        found(mapped_training(tmp_path / str(share), faults, steps, probes=[probe(share)]))["mapped_wait"]
+        for share in (0.05, 0.95)
     )
 
-    # THEN the upper bound is without the faults alone, or without all of the wait, with what runs differ by
-    assert arrays.speedup_range[1] == pytest.approx(
-        20 / (20 - most_saved_s(20, 2.5 + noise_s(20, 2.5))), rel=0.01
+    # THEN eight threads give nearly eight times as much, or as good as nothing for certain
+    assert aside.gain.speedup_range[0] > 4
+    assert in_turn.gain.speedup_range[0] < 1.1
+
+
+@pytest.mark.parametrize(
+    ("jump", "window_ms", "line"),
+    [(MB, 12.5, "MADV_RANDOM"), (128 << 10, EACH_MS, "read_ahead_kb")],
+    ids=["a page of each window", "windows in order"],
+)
+def test_the_cure_is_what_gives_most_on_this_storage(tmp_path, jump, window_ms, line):
+    # GIVEN storage that serves one read at a time, and faults that brought in 128 KiB each
+    probes = [probe(0.95, page_s=0.0001, window_s=0.0025)] if jump == MB else [probe(0.95, page_s=0.0024)]
+    faults = loop_faults(STEPS, STEP_MS, EACH_MS, 8, jump=jump)
+    session = mapped_training(
+        tmp_path, faults, epochs_of_steps(STEPS, STEP_MS, 19.9), bytes_in=len(faults) << 17, probes=probes
     )
-    assert records.speedup_range[1] == pytest.approx(
-        20 / (20 - most_saved_s(20, 10 + noise_s(20, 10))), rel=0.01
-    )
-    assert records.speedup == arrays.speedup
 
-
-def test_where_the_device_is_the_limit_nothing_is_promised(tmp_path):
-    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
-    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
-
-    finding = found(mapped_training(tmp_path, faults, steps, probes=[probe(0.95)]))["mapped_wait"]
-
-    assert (finding.kind, finding.gain, finding.cure) == ("note", None, None)
-    assert "as fast as storage gives" in finding.title
+    assert line in found(session)["mapped_wait"].cure.line
 
 
 def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
@@ -218,7 +198,7 @@ def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
 
     names = found(mapped_training(tmp_path, quick, IN_STEPS))
 
-    assert not {"mapped_wait", "mapped_random"} & set(names)
+    assert "mapped_wait" not in names
 
 
 @pytest.mark.parametrize(
@@ -238,39 +218,17 @@ def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
     ],
 )
 def test_the_cure_is_in_the_words_of_the_format(tmp_path, kind, path, line):
-    session = mapped_training(tmp_path, RANDOM, IN_STEPS, path=path, formats={path: kind} if kind else {})
+    formats = {path: kind} if kind else {}
+    session = mapped_training(tmp_path, RANDOM, IN_STEPS, path=path, bytes_in=-1, formats=formats)
 
     assert line in found(session)["mapped_wait"].cure.line
 
 
-def test_single_pages_are_the_cure_where_a_window_takes_longer(tmp_path):
-    # GIVEN a probe by which a page takes 0.2 ms, and faults of 2.5 ms that jump about, which brought 25 MB
-    session = mapped_training(
-        tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17, probes=[probe(0.9, page_s=0.0002)]
-    )
+def test_waits_that_calls_on_input_exceed_are_not_the_cause(tmp_path):
+    # GIVEN 10 ms of page faults in each step, and a read of 10.5 ms beside them
+    calls = [(step * STEP_MS, step * STEP_MS + 10.5, 7, "read", 0, 1000) for step in range(STEPS)]
 
-    finding = found(session)["mapped_random"]
-
-    assert finding.title == "page faults out of order read 32 times what is touched"
-    assert "MADV_RANDOM" in finding.cure.line
-    # each wait of 10 ms becomes one of 0.8 ms
-    assert finding.gain.speedup == pytest.approx(20 / (20 - 9.2), rel=0.02)
-    assert finding.gain.speedup_range[0] > 1.5
-
-
-def test_a_page_that_takes_as_long_as_a_window_is_no_cure(tmp_path):
-    session = mapped_training(
-        tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17, probes=[probe(0.1, page_s=0.0025)]
-    )
-
-    assert "mapped_random" not in found(session)
-
-
-def test_without_a_probe_amplification_is_a_note(tmp_path):
-    finding = found(mapped_training(tmp_path, RANDOM, IN_STEPS, bytes_in=200 << 17))["mapped_random"]
-
-    assert (finding.kind, finding.gain) == ("note", None)
-    assert finding.cure.line.startswith("tfdarshan probe --logdir")
+    assert "mapped_wait" not in found(mapped_training(tmp_path, RANDOM, IN_STEPS, calls=calls))
 
 
 def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
@@ -336,7 +294,7 @@ def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):
     path = "/data/secret/train.mdb"
     session = mapped_training(
         tmp_path, RANDOM, IN_STEPS, path=path, formats={path: "lmdb"}, bytes_in=200 << 17,
-        probes=[probe(0.05, page_s=0.0002)],
+        probes=[probe(0.05)],
     )  # fmt: skip
 
     # WHEN
@@ -360,11 +318,12 @@ def test_a_small_mapping_that_nobody_watched_is_nothing(tmp_path):
 
 
 def test_without_waits_of_steps_a_pipeline_s_faults_are_a_note(tmp_path):
-    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(100)]
+    # GIVEN bursts of four faults of another thread
+    faults = [(start, end, 7, at) for start, end, _, at in RANDOM]
 
-    finding = found(mapped_training(tmp_path, faults, duration_ms=260))["mapped_wait"]
+    finding = found(mapped_training(tmp_path, faults, duration_ms=1000))["mapped_wait"]
 
-    assert (finding.kind, finding.gain) == ("note", None)
+    assert (finding.kind, finding.gain.supported) == ("note", False)
 
 
 def test_a_part_of_the_faults_stands_for_all(tmp_path):
@@ -376,57 +335,3 @@ def test_a_part_of_the_faults_stands_for_all(tmp_path):
     assert waits.own_s == pytest.approx(2.0)
     assert file.waits == pytest.approx(800)
     assert dataclasses.asdict(file)["bytes_in"] == MB
-
-
-def held_back(call_s, page_s):
-    """Gives a probe of a device held to a rate, and what its pages took: as windows do, or less if lent."""
-    kept = probe(0.95, page_s=page_s, window_s=call_s)
-    deep = {"readers": 16, "call_s": 0.004, "calls_per_s": 4000.0, "bytes_per_s": 16e6}
-    kept["small"]["levels"] = [*kept["small"]["levels"], deep]
-    return kept
-
-
-@pytest.mark.parametrize(("page_s", "least"), [(0.010, 1.0), (0.0001, 16.7)], ids=["waited", "lent"])
-def test_where_bytes_are_the_limit_a_page_takes_its_part_of_them(tmp_path, page_s, least):
-    # GIVEN threads that always wait, 10 ms for each window, of which a page is wanted;
-    # in the probe a page took as long, or hardly any time
-    faults = [(n * 10.0, n * 10.0 + 10.0, 7, n * MB) for n in range(int(STEPS * STEP_MS / 10))]
-    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
-    session = mapped_training(
-        tmp_path, faults, steps, bytes_in=len(faults) * (128 << 10), probes=[held_back(0.010, page_s)]
-    )
-
-    names = found(session)
-
-    # THEN one thirty-second of a window is expected, and storage is not said to do no more
-    finding = names["mapped_random"]
-    (part_s,) = [entry.value for entry in finding.evidence if entry.label == "a read of one page"]
-    assert part_s == pytest.approx(0.010 / 32)
-    assert finding.kind == "problem"
-    assert finding.gain.speedup_range[0] == pytest.approx(least, rel=0.3)
-    assert finding.gain.speedup > 5
-    assert "mapped_wait" not in names
-
-
-def test_full_storage_gives_lmdb_what_unwanted_bytes_take(tmp_path):
-    # GIVEN threads that wait 2.5 ms for each window of 1 MiB, of which a page is wanted, and full storage
-    faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
-    steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
-    full = probe(0.95, page_s=0.0024, window_s=0.0025)
-
-    lmdb, array = (
-        found(
-            mapped_training(
-                tmp_path / kind, faults, steps, bytes_in=len(faults) * MB, formats={PATH: kind}, probes=[full]
-            )
-        )["mapped_wait"]
-        for kind in ("lmdb", "npy")
-    )
-
-    # THEN what is read ahead, 16 MiB at 52 MB/s, and the pages are left; an array has no order of its own
-    assert lmdb.kind == "problem"
-    assert 'shuffle="blocks"' in lmdb.cure.line
-    left_s = (len(faults) * 4096 + (16 << 20)) / (131072 / 0.0025)
-    assert lmdb.gain.speedup == pytest.approx(1 / (1 - 0.95 * (1 - left_s)), rel=0.1)
-    assert 1 < lmdb.gain.speedup_range[0] < lmdb.gain.speedup
-    assert (array.kind, array.gain) == ("note", None)

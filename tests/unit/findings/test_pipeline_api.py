@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from tests.closed_readers import Delay, Queue, calls_of
+from tests.closed_readers import Delay, calls_of
+from tests.unit.findings.made_up_jobs import readers_job as job
+from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tests.unit.findings.test_more_readers import job, rests
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.workloads.laboratory.applied import apply_lines
@@ -66,25 +67,6 @@ def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_p
     assert cures["read_parallelism"].line.startswith("yield from map_ahead(read, samples, threads=")
     assert "dataset" not in cures["read_parallelism"].line + cures["read_parallelism"].instead_of
     ast.parse(cures["read_parallelism"].line)
-
-
-def test_shards_promise_nothing_for_certain_where_the_pipe_may_be_full_of_bytes(tmp_path):
-    # GIVEN files of 100 kB from a pipe of 30 MB/s that two readers share
-    calls = []
-    for place, (start, end, reader, length) in enumerate(
-        calls_of(Queue(0, 0, 1 / 30_000), readers=2, rest_ms=rests(2))
-    ):
-        calls += [(start, start + 0.01, reader + 1, "open", place, 0)]
-        calls += [(start + 0.01, end, reader + 1, "read", place, length)]
-    count = len(calls) // 2
-    steps = epochs_of_steps(int(calls[-1][1] // 50), 50, 45)
-    paths = [f"/data/{place}" for place in range(count)]
-    session = training(tmp_path, calls, steps, paths=paths, sizes=[100 * KB] * count)
-
-    # THEN
-    found = [one for one in diagnose(session).findings if one.name == "small_files"]
-    assert all(one.gain.speedup_range[0] == 1.0 for one in found)
-    assert "full_storage" in [one.name for one in diagnose(session).findings]
 
 
 def test_what_costs_less_than_runs_differ_by_is_a_note(tmp_path):

@@ -82,7 +82,7 @@ def test_a_planted_cause_is_found(tmp_path, cause, seed):
 
     # THEN
     assert set(found) == {cause}
-    assert (found[cause].kind, found[cause].cost_s > 0) == ("problem", True)
+    assert found[cause].gain.speedup_range[0] > 1
     if cause != "unsharded_input":
         truth = _lost_s(dealt, times)
         assert found[cause].gain.saved_s == pytest.approx(truth, rel=0.35)
@@ -205,8 +205,8 @@ def test_the_verdict_says_which_rank_it_is_of(tmp_path):
     session = joint_training(tmp_path, ranks)
 
     # THEN
-    assert "rank 1 reads 5." in session.verdict.sentence or "rank 1 reads 4." in session.verdict.sentence
-    assert session.verdict.sentence.endswith("This is of rank 1, which waits longest for its input of 3.")
+    assert "rank 1 reads 4." in named(session)["slow_rank"].title
+    assert "This is of rank 1, which waits longest for its input of 3." in session.verdict.sentence
     assert session.joint.leading.rank == 1
     text = session.summary(verbose=True)
     assert text.split("rank  host")[1].splitlines()[1].split()[:2] == ["1", "n0"]
@@ -244,7 +244,7 @@ def test_a_planted_cause_is_found_among_64_ranks(tmp_path, cause):
 
     # THEN
     assert set(found) == {cause}
-    assert found[cause].cost_s > 0
+    assert found[cause].gain.speedup_range[0] > 1
     if cause == "slow_rank":
         assert f"rank {rank} " in found[cause].title
     if cause == "slow_node":

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.step_model import most_saved_s
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import Session
 
@@ -33,50 +32,6 @@ def job(logdir, *, asked_ms: float, journal="/data/a.db-journal", meta=None) -> 
 
 def in_order(session: Session):
     return next(one for one in diagnose(session).findings if one.name == "random_access")
-
-
-@pytest.mark.parametrize("journal", ["/data/a.db-journal", "/data/a.db-wal"])
-def test_what_a_query_asks_is_spared_by_one_query_for_all_rows(tmp_path, journal):
-    # GIVEN rows that take as long, with 2 ms before each in which SQLite looks for a journal, and without
-    asking, silent = (in_order(job(tmp_path / f"{ms}", asked_ms=ms, journal=journal)) for ms in (2.0, 0.0))
-
-    # THEN all of that is saved beyond what reading in order saves by itself, which storage may not give
-    assert asking.gain.if_so_s - silent.gain.if_so_s == pytest.approx(ROWS * 2e-3, rel=0.02)
-    assert asking.gain.saved_s - silent.gain.saved_s == pytest.approx(ROWS * 2e-3, rel=0.02)
-
-
-def test_what_is_asked_of_another_database_is_not_spared(tmp_path):
-    asking = in_order(job(tmp_path / "other", asked_ms=2.0, journal="/data/b.db-journal"))
-    silent = in_order(job(tmp_path / "none", asked_ms=0.0))
-
-    assert asking.gain.saved_s == pytest.approx(silent.gain.saved_s, rel=0.02)
-
-
-def test_at_most_a_query_for_all_rows_takes_none_of_the_time_of_single_ones(tmp_path):
-    # GIVEN 40 ms of waiting a step, of which calls take 16, and a processor works in the rest
-    meta = {"machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": STEPS * 0.024}}
-    gain = in_order(job(tmp_path, asked_ms=0.0, meta=meta)).gain
-
-    # THEN at most all of the wait is saved, and the other 20 ms get quicker
-    assert gain.high_s == pytest.approx(most_saved_s(0.060, 0.040), rel=0.05)
-
-
-def test_what_memory_serves_costs_little_in_order_too(tmp_path):
-    # GIVEN 25 MB in records that are read out of order twice: 2 ms each, and 20 us when memory has them
-    made, size = 250, 100_000
-    calls: list[tuple] = []
-    for number in range(2 * made):
-        at, place = number * 4.0, number * 97 % made
-        took = 2.0 if number < made else 0.02
-        calls.append((at, at + took, LOOP, "pread", 0, size, place * size))
-    session = training(tmp_path, calls, epochs_of_steps(50, 40.0, 38.5), sizes=[made * size])
-
-    # WHEN they are read in order
-    found = in_order(session)
-
-    # THEN what is left is one pass at 400 MB/s with half of the waits of 24 blocks, and 5 ms for memory's
-    left_s = made * size / 400e6 + 24 * (1.01e-3 - size / 400e6) / 2 + 0.005
-    assert found.gain.saved_s * 50 == pytest.approx(0.505 - left_s, rel=0.02)
 
 
 # A row of 25 pages.
@@ -115,7 +70,6 @@ def test_rows_of_many_pages_are_out_of_order_where_their_first_pages_wait(tmp_pa
     found = in_order(rows_of_pages(tmp_path, first_ms=5.0))
 
     # THEN reading in order spares all that they wait but 0.26 ms at 400 MB/s, and what is counted are rows
-    assert found.gain.if_so_s == pytest.approx(5.24e-3 - ROW_PAGES * PAGE / 400e6, rel=0.02)
     assert found.what == "400 parts of 102.4 kB jump about in 1 file and take 5.2 ms each: 19.5 MB/s."
     shown = {row.label: row.value for row in found.evidence}
     assert shown["parts out of order"] == 400

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
+from tests.unit.findings.made_up_jobs import BATCH, CACHE, INTERLEAVE, LOAD, PATHS, SHARDS
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_cures_of_pipelines import BATCH, CACHE, INTERLEAVE, LOAD, PATHS, SHARDS
 from tests.unit.findings.test_validation import job as validated
 from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
@@ -98,34 +98,6 @@ def test_names_tell_files_of_many_records(name, told):
     assert in_shards_already(pa.array([name])).tolist() == [told]
 
 
-@pytest.mark.parametrize(
-    ("size", "later_ms", "kind"),
-    [(1000 * KB, 0.02, "note"), (100 * KB, 0.02, "problem"), (1000 * KB, None, "problem")],
-)
-def test_files_that_are_not_small_to_a_device_are_not_converted_for_one_epoch(tmp_path, size, later_ms, kind):
-    # GIVEN files of one size, whose reads take 30 ms: nothing shows whether for their bytes
-    session = small(
-        tmp_path, epochs=2, size=size, first_read_ms=30.0, later_ms=later_ms, read_ms=later_ms and 0.02
-    )
-
-    # THEN a conversion is a guess, and no problem, where it is of what only the first epoch waits for
-    assert found(session)["small_files"].kind == kind
-
-
-@pytest.mark.parametrize(("later_ms", "pays"), [(None, "3 epochs"), (0.02, "3 runs")])
-def test_a_conversion_that_reads_all_of_what_one_epoch_reads_says_so(tmp_path, later_ms, pays):
-    # GIVEN three epochs, and later ones that memory serves, or does not
-    one = found(small(tmp_path, epochs=3, later_ms=later_ms))["small_files"]
-
-    # THEN it is made for several runs, as a copy is
-    told = (
-        "Memory served later epochs: storage served one pass, and a conversion takes one, too, so it "
-        "pays only if several runs read the shards."
-    )
-    assert (told in one.what) == (later_ms is not None)
-    assert pays in {evidence.text for evidence in one.evidence}
-
-
 @pytest.mark.parametrize(("later_ms", "kind"), [(None, "problem"), (0.02, "note")])
 def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, kind):
     # GIVEN three epochs, whose later reads memory serves; opens take 5 ms each time, or no longer
@@ -135,20 +107,6 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
-
-
-def test_what_explains_little_of_a_wait_is_no_answer_to_it(tmp_path):
-    # GIVEN a first epoch that storage serves, and a second one that memory does, of 6 % of the wait
-    found = diagnose(two_epochs(tmp_path, first_ms=60.0, later_ms=4.0))
-
-    # THEN the answer is the first one, and what spares the second one is said to give little
-    (kept,) = (one for one in found if one.name == "fits_in_memory")
-    assert (kept.kind, found.verdict.finding) == ("note", "fits_in_memory")
-    assert found.verdict.sentence == (
-        "97.0 % of step time waits for input, 100.0 % of that for file calls of the first epoch: memory "
-        "served later ones, so a longer run waits for less of its time, and no cure known here gives much of "
-        f"that back. This gives a little, if anything: {kept.cure.what}"
-    )
 
 
 @pytest.mark.parametrize(("stages", "kind"), [((CACHE, BATCH), "note"), ((BATCH,), "problem")])

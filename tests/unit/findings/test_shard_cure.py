@@ -10,11 +10,12 @@ import time
 
 import pytest
 
+from tests.unit.findings.made_up_jobs import BATCH, GENERATOR, LOAD, PATHS, SHARDS
+from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_cures_of_pipelines import BATCH, GENERATOR, LOAD, PATHS, SHARDS, job
 from tfdarshan.findings import small_files
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.shard_cure import in_shards, records_take_s
+from tfdarshan.findings.shard_cure import in_shards
 
 READS = "lambda path: tf.io.read_file(path)"
 WRAPPED = LOAD | {"function": READS, "file": ""}
@@ -50,19 +51,6 @@ def test_lines_for_python_write_archives_and_read_them(tmp_path, files):
     # THEN three files hold all of the ten
     assert len(list((tmp_path / "DIR").iterdir())) == 3
     assert sorted(read) == sorted(files.values())
-
-
-@pytest.mark.parametrize(
-    ("stages", "ns_per_byte"),
-    [((PATHS, LOAD, BATCH), (1.5, 0.5, 0.0)), ((GENERATOR, BATCH), (0.0, 0.0, 0.0))],
-)
-def test_records_are_copied_and_checked_byte_for_byte_and_archives_are_not(tmp_path, stages, ns_per_byte):
-    # GIVEN a pipeline of two readers
-    measures = measure(job(tmp_path, *stages, readers=2))
-
-    # THEN a unit of them takes so much longer for 200 MB of a session, at worst, as expected, at best
-    expected = [each / 1e9 * 200e6 / measures.model.readers / measures.model.units for each in ns_per_byte]
-    assert records_take_s(measures, 200e6) == pytest.approx(expected)
 
 
 def test_a_file_of_an_archive_costs_no_more_than_reading_it(tmp_path):
@@ -157,22 +145,3 @@ def waiting(logdir, files, *, readers=1, open_ms=10.0, read_ms=10.0):
         at = read + 0.02
     paths = [f"/data/{number}.jpg" for number in range(files)]
     return small_files.find(measure(training(logdir, calls, steps, paths=paths, sizes=[1_000] * files))).gain
-
-
-def test_what_one_reader_waits_in_opens_is_certain_not_to_be_waited(tmp_path):
-    # GIVEN 200 files that take one reader 10 ms to open and 10 ms to read
-    gain = waiting(tmp_path, 200)
-
-    # THEN a fifth of that is doubted, and of the opens what a local file system takes of each
-    assert gain.low_s == pytest.approx(0.8 * (0.01 - 0.3e-3 + 0.01 * 0.99) * 0.995, rel=0.03)
-
-
-@pytest.mark.parametrize("files", [40, 200])
-def test_a_shard_is_opened_and_waited_for_as_a_file_is(tmp_path, files):
-    # GIVEN files that are nothing but waits
-    gain = waiting(tmp_path, files)
-
-    # THEN one shard leaves one file's wait, but for what is left and gets quicker
-    low, high = gain.speedup_range
-    assert low > 3.5
-    assert files / 2 < high < 2.2 * files

@@ -113,5 +113,8 @@ def test_the_files_of_each_rank_are_opened_once(tmp_path, opened, ask, times, co
     ask(session)
 
     # THEN
-    assert +opened == {str(path): times for path in session.path.rglob("*.files.parquet")}
+    # The advice of the tab asks the model of the newest session, which reads its tables itself.
+    more = 1 if ask is all_of_the_tab else 0
+    assert set(+opened) == set(map(str, session.path.rglob("*.files.parquet")))
+    assert set((+opened).values()) <= {times, times + more}
     assert len(+opened) == (count or 2)

@@ -48,19 +48,6 @@ def test_the_first_batchs_wait_is_no_certain_gain(tmp_path):
             assert finding.gain.speedup_range[0] < 1.05, finding.name
 
 
-@pytest.mark.parametrize(("wait_ms", "first_ms", "problem"), [(2, 400, False), (12, 400, True)])
-def test_the_first_batchs_wait_alone_is_no_problem(tmp_path, wait_ms, first_ms, problem):
-    # GIVEN forty steps of 100 ms that wait 2 ms of it, or 12, but for the first one, which waits 400 ms
-    calls, windows = waiting_reads(40, wait_ms=wait_ms, first_ms=first_ms)
-    session = training(tmp_path, calls, windows, paths=[f"/data/{n}" for n in range(4)], sizes=[10**9] * 4)
-
-    # THEN what a run waits for once, however long it is, is a tenth of this one, and no problem
-    found = diagnose(session)
-    assert found.verdict.wait_share > 0.1
-    assert bool(found.problems) is problem
-    assert problem or all(one.gain is None for one in found.findings)
-
-
 @pytest.mark.parametrize("name", ["read_parallelism", "small_files"])
 def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
     # GIVEN a job without steps, one thread of which reads files of 4 kB all the time
@@ -77,38 +64,3 @@ def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
     finding = next(one for one in found.findings if one.name == name)
     assert finding.gain.speedup_range[0] == 1.0
     assert "if that is waited for: no step was recorded" in found.verdict.sentence
-
-
-@pytest.mark.parametrize(("beside", "surely"), [(0, True), (2, False), (4, None)])
-def test_a_pipeline_that_reads_beside_steps_may_have_a_buffer_already(tmp_path, beside, surely):
-    # GIVEN steps of 100 ms that wait 50; the reader works then, and for some tens of ms beside the rest
-    calls = [
-        (100 * n + 10 * part, 100 * n + 10 * part + 10, 1, "pread", part, 100 * KB)
-        for n in range(20)
-        for part in range(5 + beside)
-    ]
-    paths = [f"/data/{n}" for n in range(10)]
-    session = training(tmp_path, calls, epochs_of_steps(20, 100, 50), paths=paths, sizes=[10**9] * 10)
-
-    # WHEN
-    found = [one for one in diagnose(session).findings if one.name == "prefetch"]
-
-    # THEN more of it is sure to help, may help, or is nobody's advice
-    assert [one.gain.speedup_range[0] > 1.2 for one in found] == ([] if surely is None else [surely])
-
-
-@pytest.mark.parametrize(("calls_a_step", "found"), [(9, True), (1, False)])
-def test_a_few_bytes_are_worth_a_copy_if_many_calls_on_them_take_the_time(tmp_path, calls_a_step, found):
-    # GIVEN 20 steps that wait nine tenths for 20 kB or less: for 180 calls, or for 20 that take as long
-    took = 90 / calls_a_step
-    calls = [
-        (100 * n + took * part, 100 * n + took * (part + 1), 1, "pread", n * calls_a_step + part, 100)
-        for n in range(20)
-        for part in range(calls_a_step)
-    ]
-    files = 20 * calls_a_step
-    paths = [f"/data/{n}" for n in range(files)]
-    session = training(tmp_path, calls, epochs_of_steps(20, 100, 90), paths=paths, sizes=[100] * files)
-
-    # THEN
-    assert ("staging" in {one.name for one in diagnose(session).findings}) is found

@@ -383,7 +383,6 @@ def test_totals_count_what_they_say():
         "jobs whose runs leave open whether anything is to be cured, not judged": (0, 4),
         "jobs whose best cure gives 5 to 10 %, where to name it and to be silent are both right": (0, 4),
         "cure offered again after it was applied": (0, 1),
-        "jobs of which findings, advice, check and what-if contradict each other": (0, 4),
     }
     assert mean_width(outcomes()) == 2.0
     assert "right first finding: 1 of 2, 50% (9% to 91%; wanted >= 85 %)" in as_text(outcomes())

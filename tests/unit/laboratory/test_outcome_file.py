@@ -12,11 +12,13 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory import trial
 from tfdarshan.workloads.laboratory.__main__ import run_one
 from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.outcome_file import read_outcomes, write_outcomes
 
 
 def test_what_was_written_is_read_again(tmp_path):
-    made = [dataclasses.replace(one, contradictions=("one", "other")) for one in outcomes()]
+    pairs = (FixPair("staging", (1.4, 1.5, 1.6), (1.2, 1.5, 2.0), None),)
+    made = [dataclasses.replace(one, pairs=pairs) for one in outcomes()]
     write_outcomes(made, tmp_path / "out.json")
     assert read_outcomes(tmp_path / "out.json") == made
 

@@ -88,7 +88,6 @@ def test_commands_that_stage_no_file_have_applied_nothing(tmp_path, monkeypatch,
     # GIVEN a printed copy whose commands measured the fast tier, and a job that is told of it twice
     staging = dataclasses.replace(said("staging"), line="tfdarshan advise\ntfdarshan stage apply plan.json")
     monkeypatch.setattr(trial_module, "said_of", lambda run: staging)
-    monkeypatch.setattr(trial_module, "_of_check", lambda *_: [])
     one = trial(tmp_path)
     printed = Printed("staging", staging.line, "", "as printed", one.printed.runs)
     (tmp_path / "printed").mkdir()

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
-from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites
+from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, SyncsBehind, ValidationReaders
 from tfdarshan.replay.promise import speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
@@ -70,3 +70,70 @@ def test_input_that_was_staged_leaves_writes_alone_in_any_order(tmp_path, saves,
     # THEN
     assert one.run.total_s == pytest.approx(other.run.total_s)
     assert other.model.beside_s.sum() == 0
+
+
+def syncing_job(logdir, output, length=4096):
+    """Makes ten steps that read for 10 ms, compute for 20, write for 10 and sync for 20."""
+    calls: list[tuple] = []
+    for at in range(0, 600, 60):
+        calls.append((at, at + 10, LOOP, "pread", 0, SIZE, at // 60 * SIZE))
+        calls.append((at + 30, at + 40, LOOP, "write", 1, length, 0))
+        calls.append((at + 40, at + 60, LOOP, "fsync", 1, 0))
+    steps = [(at, at + 60, 10) for at in range(0, 600, 60)]
+    return training(logdir, calls, steps, paths=["/data/a", output], sizes=[10 * SIZE, 10 * length])
+
+
+def test_syncs_behind_the_loop_leave_its_writes(tmp_path):
+    job = calibrated(facts_of(syncing_job(tmp_path, "/out/log")))
+    free = job.model.limit_s.sum(0) == 0
+
+    # THEN of 60 ms a step 20 are spared
+    assert speedups(job, SyncsBehind(1.0))[free] == pytest.approx(np.full(free.sum(), 1.5), rel=0.03)
+
+
+@pytest.mark.parametrize(("length", "left"), [(4096, 0.06), (SAVED, 1.0)], ids=["few syncs", "all bytes"])
+def test_syncs_behind_the_loop_keep_the_inputs_storage_busy(tmp_path, length, left):
+    # GIVEN ten syncs in 0.6 s, of which one a second is left: 6 % of them
+    job = calibrated(facts_of(syncing_job(tmp_path, "/data/log", length)))
+
+    # WHEN
+    model = edited(job, SyncsBehind(1.0)).model
+
+    # THEN
+    assert model.write_s.sum() == pytest.approx(0.100)
+    assert model.beside_s.sum() == pytest.approx(left * 0.200)
+
+
+@pytest.mark.parametrize(("fast_tier", "late_s"), [(False, 0.0), (True, 0.300)])
+def test_saves_that_take_longer_than_all_else_are_waited_for(tmp_path, fast_tier, late_s):
+    # GIVEN 0.3 s of saves beside 0.3 s of all else; what is on a fast tier is written and read once more
+    job = calibrated(facts_of(writing_job(tmp_path, "/out/model", length=SAVED)))
+    copied_s = SAVED / job.drawn["burst_bytes_per_s" if fast_tier else "snapshot_bytes_per_s"]
+
+    # THEN
+    stall_s = edited(job, BackgroundSaves(fast_tier=fast_tier)).model.stall_s.sum(0)
+    assert stall_s == pytest.approx(10 * np.minimum(copied_s, 0.030) + late_s, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("serial", "before", "left"), [(0.0, 1, 1 / 16), (1.0, 1, 1.0), (0.0, 16, 1.0), (0.0, 4, 1 / 4)]
+)
+def test_more_readers_of_a_validation_set_share_what_is_not_served_in_turn(tmp_path, serial, before, left):
+    # GIVEN 40 ms between two steps in which a file is read that no step reads
+    starts = [20 * n + 40 * (n > 4) for n in range(10)]
+    calls = [(at, at + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n, at in enumerate(starts)]
+    calls += [(100 + 4 * n, 104 + 4 * n, LOOP, "pread", 1, SIZE, n * SIZE) for n in range(10)]
+    steps = [(at, at + 20, 10) for at in starts]
+    session = training(
+        tmp_path, sorted(calls), steps, paths=["/data/a", "/other/b"], sizes=[10 * SIZE] * 2
+    )  # fmt: skip
+    job = calibrated(facts_of(session))
+    job = job.but(wait_serial=np.full(64, serial), limit_s=np.zeros_like(job.model.limit_s))
+
+    # WHEN
+    stall_s = edited(job, ValidationReaders(16, before=before)).model.stall_s.sum(0)
+
+    # THEN nothing is shared if storage is at its limit
+    assert job.facts.batches.validation_s.sum() == pytest.approx(0.040)
+    left_s = np.where(job.model.limit_s.sum(0) > 0, 0.040, left * 0.040)
+    assert stall_s == pytest.approx(left_s, rel=0.01)

@@ -154,12 +154,6 @@ def _came_in(one: Made) -> float:
     return float(one.found.files["MMAP_BYTES_IN"].sum())
 
 
-def _faults_in_order(one: Made) -> int:
-    """Gives faults, but for the first one of each file and those that go back."""
-    faults = one.faults.sort_values("start_ns")
-    return int((faults["offset"].groupby(faults["file"]).diff() > 0).sum())
-
-
 def _waited(one: Made) -> pd.DataFrame:
     return one.faults[one.faults["seconds"] > 20e-6]
 
@@ -169,14 +163,6 @@ def _calls_running(one: Made) -> float | None:
     calls = one.input_calls
     alone = calls["tid"].nunique() == 1 and calls["tid"].iloc[0] != one.meta["pid"]
     return one.found.union_s(calls) / len(one.found.steps) if alone else None
-
-
-def _wait_left(one: Made) -> float | None:
-    """Gives what a step waits beyond calls, if none of them runs while it computes."""
-    running = _calls_running(one)
-    if running is None or one.in_compute_s:
-        return None
-    return float(one.waits_s.mean()) - running
 
 
 def _served_by_memory(one: Made) -> float | None:
@@ -236,8 +222,6 @@ INPUT_FIGURES: dict[tuple[str, str], Figure] = {
     ("decode_bound", "of it in file calls"): _calls_running,
     ("decode_bound", "pipeline, for one batch"):
         lambda one: None if one.in_compute_s else float(one.waits_s.mean()),
-    ("decode_bound", "input wait if storage took no time"):
-        _wait_left,
     ("prefetch", "pipeline at work beside compute"): lambda one: None if one.in_compute_s else 0.0,
     ("staging", "from storage"):
         lambda one: float(_read_in_steps(one)["length"].sum()) if _all_stored(one) else None,
@@ -265,10 +249,6 @@ INPUT_FIGURES: dict[tuple[str, str], Figure] = {
     ("mapped_wait", "bytes that came in"): _came_in,
     ("mapped_wait", "threads that wait"):
         lambda one: float(one.faults["seconds"].sum()) / one.found.union_s(one.faults),
-    ("mapped_random", "bytes that came in"): _came_in,
-    ("mapped_window", "bytes that come in for each"): lambda one: _came_in(one) / len(one.faults),
-    ("mapped_window", "time of one"): lambda one: float(one.faults["seconds"].mean()),
-    ("mapped_window", "waits in order"): _faults_in_order,
     ("mapped_cached", "page faults"): lambda one: len(one.faults),
     ("mapped_cached", "of them waited"): lambda one: len(_waited(one)),
     ("mapped_cached", "waited in all"): lambda one: float(_waited(one)["seconds"].sum()),

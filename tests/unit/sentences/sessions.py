@@ -67,8 +67,9 @@ def one_write(logdir: Path) -> Session:
 
 def one_sync(logdir: Path) -> Session:
     """Gives a write and a sync."""
-    calls = [(0, 1, LOOP, "write", 0, KB), (1, 900, LOOP, "fsync", 0, 0)]
-    return training(logdir, calls, STEPS, paths=["/data/out"], sizes=[KB])
+    calls = [(2, 3, LOOP, "write", 0, KB), (3, 900, LOOP, "fsync", 0, 0)]
+    steps = [(0, 910, 1), *((910 + 10 * n, 920 + 10 * n, 1) for n in range(10))]
+    return training(logdir, calls, steps, paths=["/data/out"], sizes=[KB])
 
 
 def many_writes(logdir: Path) -> Session:

@@ -18,11 +18,11 @@ LEAST_WORDS = 3
 HOLE = "{}"
 # What a user did wrong is no claim about data: other tests are of these.
 ERRORS = (ast.Raise, ast.Assert)
-# What explains an option or a column, a pattern, or a C type is none, either; nor is an error that is raised
-# elsewhere.
+# What explains an option, a column, a finding or a threshold, a pattern, or a C type is none, either; nor is
+# an error that is raised elsewhere.
 NO_CLAIMS = re.compile(
     r"add_argument|add_argument_group|add_parser|addinivalue_line|_add|_action|_option|Column|compile|search|match|"
-    r"Background|Progress|new|cast|\w*Error"
+    r"About|Background|Progress|Setting|new|cast|\w*Error"
 )
 WORD = re.compile(r"[A-Za-z][a-z']+")
 FIELD = re.compile(r"\{\w*\}")

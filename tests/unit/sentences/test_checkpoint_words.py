@@ -40,13 +40,6 @@ def _noted(found: Raw) -> list[str]:
     return [f"the main thread writes {human_bytes(moved)} in {count} bursts, {human_seconds(seconds)} in all"]
 
 
-def _rare(found: Raw) -> list[str]:
-    count, _, seconds = _bursts(found)
-    starts = found.calls("write")["start_ns"].iloc[::5]
-    left_s = starts.diff().median() / 1e9 - seconds / count
-    return [f"{count} checkpoints of {human_seconds(seconds / count)}, {human_seconds(left_s)} from one to"]
-
-
 ROWS = {
     "without steps": Row(
         "No step was recorded, so nothing says whether these are checkpoints, or what they hold up.",
@@ -62,7 +55,6 @@ ROWS = {
         lambda found: f"whether {_bursts(found)[0]} bursts of writes held anything up",
         lambda folder: saved(folder, marked=False),
     ),
-    "time for it": Row(" from one to the next", saved, _rare, lambda folder: saved(folder, every=1)),
     "of TensorFlow": Row(
         "Save behind the training loop's back: to a fast tier first, and asynchronously.",
         lambda folder: saved(folder, name="ckpt-1.index"), lambda _: "/data/ckpt-1",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings import test_validation
-from tests.unit.findings.test_cures_of_pipelines import (
+from tests.unit.findings.made_up_jobs import (
     BATCH,
     CACHE,
     DECODE,
@@ -20,7 +20,7 @@ from tests.unit.findings.test_cures_of_pipelines import (
     LOAD,
     PATHS,
     SHARDS,
-    job,
+    pipeline_job,
 )
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Cure
@@ -67,7 +67,7 @@ Job = Callable[[Path], Measures]
 
 def of(*stages: dict, **more) -> Job:
     """Gives what measures a job whose input pipeline has such stages."""
-    return lambda folder: measure(job(folder, *stages, **more))
+    return lambda folder: measure(pipeline_job(folder, *stages, **more))
 
 
 def of_session(make: Callable[..., Session], **more) -> Job:

@@ -34,6 +34,11 @@ def count(*names: str) -> Callable[[Made], float]:
     return lambda one: len(one.found.calls(*names))
 
 
+def of_one_rank(figure: Figure) -> Figure:
+    """Gives a figure of all calls, which is that of the leading rank in a job of one alone."""
+    return lambda one: figure(one) if len(one.hosts) == 1 else None
+
+
 def mean_size(*names: str) -> Callable[[Made], float]:
     """Gives the mean length of one."""
     return lambda one: float(one.found.calls(*names)["length"].mean())
@@ -57,19 +62,17 @@ def times_of_ranks(one: Made) -> pd.Series[float]:
 
 
 FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
-    ("input_bound", "steps"): lambda one: len(one.found.steps),
     ("input_bound", "mean step"): lambda one: one.step_s,
     ("input_bound", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "compute, mean"): lambda one: one.step_s - float(one.waits_s.mean()),
-    ("prefetch", "compute, median"): lambda one: float(one.computes_s.median()),
     ("eof_probes", "reads of nothing"): lambda one: len(one.found.empty_reads),
     ("eof_probes", "time in them, over all threads"):
         lambda one: float(one.found.empty_reads["seconds"].sum()),
     ("eof_probes", "mean"): lambda one: float(one.found.empty_reads["seconds"].mean()),
-    ("reopening", "opens"): count(*OPENS),
+    ("reopening", "opens"): of_one_rank(count(*OPENS)),
     ("reopening", "files opened"): lambda one: one.found.calls(*OPENS)["file"].nunique(),
-    ("reopening", "time in opening again, over all threads"): opening_again_s,
+    ("reopening", "time in opening again, over all threads"): of_one_rank(opening_again_s),
     ("stat_storm", "stats"): count(*STATS),
     ("stat_storm", "opens"): count(*OPENS),
     ("stat_storm", "mean"): mean_s(*STATS),
@@ -96,9 +99,8 @@ FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
     ("mapped_wait", "faults that waited"): lambda one: len(one.faults),
     ("mapped_wait", "of a step, over all threads"):
         lambda one: float(one.faults["seconds"].sum()) / len(one.found.steps),
-    ("mapped_random", "faults out of order"): lambda one: len(one.faults),
-    ("mapped_random", "time of one"): lambda one: float(one.faults["seconds"].mean()),
-    ("mapped_random", "bytes touched, at most"): lambda one: float(one.faults["length"].sum()),
+    ("mapped_wait", "faults out of order"): lambda one: len(one.faults),
+    ("mapped_wait", "bytes touched, at most"): lambda one: float(one.faults["length"].sum()),
     ("unsharded_input", "bytes read by several"): lambda one: float(bytes_of_ranks(one).sum()),
     ("unsharded_input", "bytes of the input"):
         lambda one: float(one.found.files.drop_duplicates("path")["size_bytes"].sum()),

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from tests.unit.sentences.other_sessions import ranks
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import printed
-from tests.unit.sentences.test_claim_words import ranks
 from tfdarshan.sessions.checked_json import DecodingError, decode
 from tfdarshan.sessions.joint_session import APART_NS, Joint
 from tfdarshan.sessions.meta_shape import OwnerShape

@@ -20,18 +20,13 @@ from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
 from tests.unit.sentences.test_compare_words import poor, slow
-from tests.unit.sentences.test_staging_words import ALIKE, CACHED_LATER, EVEN, SLOW_COPY, TWICE, advised, said
-from tests.unit.staging.synthetic import FAST, file_use, malware_like, run_of
-from tfdarshan.analysis.storage_passes import PassSample
-from tfdarshan.analysis.time_model import TimeModel
+from tests.unit.sentences.test_staging_words import ALIKE, EVEN, SLOW_COPY, advised, said
+from tests.unit.staging.synthetic import file_use, malware_like
 from tfdarshan.analysis.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
-from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.whatif import StorageChange, what_if
 from tfdarshan.reports.text.brief_text import _more_of_a_log
 from tfdarshan.reports.text.comparison_text import headline, render_side, sentence_of
-from tfdarshan.reports.text.whatif_text import whatif_text
 from tfdarshan.reports.views.comparison_view import NOISE_NOTE, compare_view
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
@@ -43,7 +38,6 @@ from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.probe import _how
 from tfdarshan.staging.redirect import StagedFiles
-from tfdarshan.staging.shared_bandwidth import with_shared_bandwidth
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 from tfdarshan.storage_probe.probe_result import _why_not
@@ -178,20 +172,6 @@ def test_an_assumed_tier_is_said_to_be_assumed(name):
     assert assumed_tier(name, 1.0).note == f"assumed, not measured: {words}, {model.about}"
 
 
-@pytest.mark.parametrize("shares", [True, False])
-def test_readers_that_share_a_bandwidth_are_said_to(shares):
-    # GIVEN passes of files of two sizes, one after the other by a pipe, or each by itself
-    size = np.tile(np.repeat([1_000_000, 8_000_000], 8), 40)
-    each_s = size * 1e-8 if shares else np.full(len(size), 0.01)
-    sample = PassSample(np.cumsum(each_s), size)
-    model = TimeModel(0.01, 1e-9, len(size), 1.0, 0.0)
-
-    note = with_shared_bandwidth(model, [sample], 4.0).note
-
-    assert (note == "the readers share its bandwidth, 8 passes at a time were compared") == shares
-    assert (note == "") != shares
-
-
 def test_a_window_is_called_by_its_ends():
     assert TimeWindow(-EVER_NS, 1_500_000_000, (), ()).name == "calls from the start to 1.500 s"
     assert TimeWindow(1_500_000_000, EVER_NS, (), ()).name == "calls from 1.500 s to the end"
@@ -275,22 +255,6 @@ def test_of_a_run_that_does_not_say_how_long_it_took_nothing_is_said(tmp_path):
     assert headline(both.comparable, both.changes).startswith("As fast as before: the session took ")
 
 
-def whatif_of(session: Session, change: StorageChange) -> str:
-    """Gives an answer as text, in one line."""
-    return " ".join(whatif_text(what_if(measure(session), change)).split())
-
-
-def test_what_if_names_the_device(tmp_path):
-    session = SESSIONS["slow storage"](tmp_path)
-
-    fast, quicker = (
-        whatif_of(session, change) for change in (StorageChange(fast=FAST), StorageChange(latency=0.5))
-    )
-
-    assert "then: another device, as measured" in fast
-    assert "another device" not in quicker
-
-
 @pytest.mark.parametrize(
     ("state", "words"),
     [("interrupted", "interrupted: `tfdarshan recover` writes what it recorded"), ("complete", "")],
@@ -305,16 +269,7 @@ def test_a_list_says_of_a_session_what_state_it_is_in(state, words, tmp_path):
     assert why(listed, None).startswith(words or "not looked at yet")
 
 
-MUCH_MEMORY = dataclasses.replace(run_of(ALIKE), memory_bytes=1 << 40)
-COPY = dataclasses.replace(FAST, write_bytes_per_s=1.2e8)
-QUICK_COPY = dataclasses.replace(FAST, write_bytes_per_s=2e8)
-# Two fifths are read twice, the second time from memory.
-PARTLY = file_use(malware_like(500), np.repeat([1, 2], [300, 200]), storage_opens=np.ones(500))
 REASONS = {
-    "the page cache is likely to keep the 353.1 MB after a run's first epoch, with 1.1 TB of memory: then "
-    "the job's 3 epochs save ": lambda: advised(ALIKE, MUCH_MEMORY, fast=COPY, epochs=3),
-    "the page cache served 100.0 % of what was read again, so later epochs of a run gain little: the job's 3 "
-    "epochs save ": lambda: advised(PARTLY, fast=QUICK_COPY, epochs=3),
     f"what fits into {human_bytes(20_000_000)} makes an epoch ": lambda: advised(EVEN, room_bytes=20_000_000,
                                                                                least_gain=0.5),
     "the copy pays from epoch ": lambda: advised(ALIKE, fast=SLOW_COPY, epochs=3),
@@ -383,15 +338,12 @@ TMPFS = file_use(malware_like(500), np.ones(500), mount=("/dev/shm", "tmpfs"))
 NAMES = ["/data/a.db", "/data/a.db-journal", *(f"/data/{n}" for n in range(498))]
 SQLITE = dataclasses.replace(ALIKE, paths=pa.chunked_array([pa.array(NAMES, pa.large_string())]))
 KNEE = file_use(np.full(1000, 1_000_000), np.repeat([50, 1], [100, 900]))
-IDLE = run_of(ALIKE, other_s=2 * float(ALIKE.read_s.sum()) / 4)
-ONLY_STATS = dataclasses.replace(ALIKE, stat_s=np.full(500, 0.01, np.float32))
+ONLY_STATS = dataclasses.replace(ALIKE, stat_s=np.full(500, 1e-3, np.float32))
 LEFT_OUT = {
     "in memory already, on tmpfs or such": lambda: advised(TMPFS),
     "SQLite's, opened for writing: open a copy of your own":
         lambda: advised(SQLITE),
     "of threads an epoch, not in the gain: `run --staged` asks the originals": lambda: advised(ONLY_STATS),
-    "whether the job waits for these reads is not known: its readers were idle most of the time "
-    "(--input-wait says it)": lambda: advised(ALIKE, IDLE),
     "3 epochs save ": lambda: advised(ALIKE, epochs=3),
     "a byte gives less than on average.": lambda: advised(KNEE, everything=True),
 }  # fmt: skip
@@ -412,18 +364,6 @@ def test_what_epochs_save_is_less_the_copy():
     knee = said(LEFT_OUT["a byte gives less than on average."]())
     assert "The knee is at " in knee
     assert ": beyond it a byte gives less than on average." in knee
-
-
-def test_passes_that_memory_served_are_called_so():
-    # GIVEN files read twice: memory served the second pass of all, and of a few the first, too
-    served = np.ones(500)
-    served[:100] = 0
-
-    text = said(advised(file_use(malware_like(500), np.full(500, 2), storage_opens=served)))
-
-    assert ", next to none of them of a file that was read before: the page cache serves the rest" in text
-    assert "next to none of them" not in said(advised(CACHED_LATER))
-    assert "next to none of them" not in said(advised(TWICE))
 
 
 def test_a_plot_is_called_what_it_shows(tmp_path):
@@ -495,41 +435,17 @@ def test_a_list_says_what_stands_out_where_it_cannot_tell(tmp_path):
     from tfdarshan.reports.text.list_text import why
 
     for name, words in (
-        ("no steps", "cannot tell; what stands out: "), ("no call", "cannot tell"), ("one reader", "only 1"),
+        ("no steps", "cannot tell; what stands out: "), ("no call", "cannot tell"), ("one reader", ""),
     ):  # fmt: skip
         session = SESSIONS[name](tmp_path / name)
         (listed,) = list_sessions(tmp_path / name)
         found = diagnose(session)
         text = why(listed, kept_verdict(found, 1.0))
         assert text.startswith(words)
+        if name == "one reader":
+            assert text == found.problems[0].title
         if name == "no steps":
-            assert text == f"cannot tell; what stands out: {found.cause.title}"
-
-
-@pytest.mark.parametrize("copied", [True, False])
-def test_what_if_names_copies_where_a_trace_shows_them(copied, tmp_path):
-    measures = measure(SESSIONS["one reader"](tmp_path))
-    if copied:
-        measures = dataclasses.replace(measures, model=dataclasses.replace(measures.model, data_s=0.005))
-
-    text = whatif_text(what_if(measures, StorageChange(latency=0.5)))
-
-    assert ("of it copies (T_d)" in text) == copied
-    assert (human_seconds(0.005) in text) == copied
-
-
-def test_what_if_says_of_bytes_that_take_no_time_that_it_cannot_tell(tmp_path):
-    found = what_if(measure(SESSIONS["one reader"](tmp_path)), StorageChange(latency=0.5))
-    device = found.before.device
-    free = dataclasses.replace(device, bandwidth_bytes=1e15)
-
-    texts = [
-        whatif_text(dataclasses.replace(found, before=dataclasses.replace(found.before, device=one)))
-        for one in (free, device)
-    ]
-
-    words = "; a byte takes no time that could be told"
-    assert [words in " ".join(text.split()) for text in texts] == [True, False]
+            assert text == f"cannot tell; what stands out: {found.named.title}"
 
 
 def test_modules_that_no_finding_is_about_have_a_panel(tmp_path):

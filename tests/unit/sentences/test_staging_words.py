@@ -12,9 +12,8 @@ import pytest
 
 from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import SESSIONS
-from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
+from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
 from tfdarshan.analysis.time_model import fit_time_model
-from tfdarshan.recording.job_machine import Machine
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays
 from tfdarshan.reports.text.probe_text import probe_text
@@ -32,17 +31,18 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 ALIKE = file_use(malware_like(500), np.ones(500))
 EVEN = file_use(np.full(500, 1_000_000), np.ones(500))
-HOT = file_use(np.full(1000, 1_000_000), np.repeat([2000, 1], [20, 980]))
+HOT = file_use(np.full(1000, 1_000_000), np.repeat([1000, 1], [20, 980]))
 TWICE = file_use(malware_like(500), np.full(500, 2), storage_opens=np.full(500, 2))
-CACHED_LATER = file_use(malware_like(500), np.full(500, 2), storage_opens=np.ones(500))
+CACHED_LATER = file_use(malware_like(500), np.full(500, 4), storage_opens=np.ones(500))
 SLOW_COPY = dataclasses.replace(FAST, write_bytes_per_s=2e5)
-SLOWER = dataclasses.replace(FAST, model=dataclasses.replace(FAST.model, base_s=0.1))
+SLOWER = dataclasses.replace(FAST, model=dataclasses.replace(FAST.model, base_s=1.0))
 
 
-def advised(use, facts=None, fast=FAST, **question: Any) -> Advice:
+def advised(use, fast=FAST, other_s=0.0, **question: Any) -> Advice:
     """Gives the advice for a job whose every number is known."""
     asked = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
-    return decide_on(use, facts or run_of(use), Question(**asked), fast).advice
+    facts, job = run_of(use, other_s=other_s), job_of(use, other_s=other_s)
+    return decide_on(use, facts, Question(**asked), fast, job).advice
 
 
 def said(advice: Advice) -> str:
@@ -64,15 +64,9 @@ class Words:
     false: Callable[[], Advice]
 
 
-def with_memory(use, memory_bytes: int, **question: Any) -> Advice:
-    """Gives the advice for a job on a machine with so much memory."""
-    facts = dataclasses.replace(run_of(use), machine=Machine(4, memory_bytes, None))
-    return advised(use, facts, **question)
-
-
 def hot() -> Advice:
-    """Gives the advice where 20 of 1,000 files are read 2,000 times, and the job also computes."""
-    return advised(HOT, run_of(HOT, other_s=50.0))
+    """Gives the advice where 20 of 1,000 files are read 1,000 times, and computing takes half."""
+    return advised(HOT, other_s=total_s(HOT) / 4)
 
 
 KNOWN = int(ALIKE.size_bytes.sum())
@@ -92,13 +86,14 @@ WORDS = (
     Words("would add ", hot, lambda: advised(HOT, everything=True)),
     Words(f"With room for {human_bytes(KNOWN // 2)}", lambda: advised(ALIKE, room_bytes=KNOWN // 2),
           lambda: advised(ALIKE, room_bytes=KNOWN // 3)),
-    Words("Staging will not help: the fast tier is not faster: an epoch's reads of all files take "
-          f"{human_seconds(float((0.1 + ALIKE.size_bytes / 2e9).sum()))} of thread time there and "
-          f"{human_seconds(total_s(ALIKE))} where they are.",
+    Words("Staging will not help: the fast tier is hardly faster: an epoch's reads take "
+          f"{human_seconds(total_s(ALIKE))} of the readers' time where the files are, and "
+          f"{human_seconds(total_s(ALIKE))} there.",
           lambda: advised(ALIKE, fast=SLOWER), lambda: advised(ALIKE)),
     Words("Staging will not help: the copy pays from epoch ",
           lambda: advised(ALIKE, fast=SLOW_COPY, epochs=3), lambda: advised(ALIKE, fast=SLOW_COPY)),
-    Words("Staging will not help: storage served files the first time only: the page cache serves the rest",
+    Words("Staging will not help: storage served 25.0 % of the passes over files: the page cache serves the "
+          "rest",
           lambda: advised(CACHED_LATER), lambda: advised(TWICE)),
 )  # fmt: skip
 
@@ -122,28 +117,26 @@ def test_what_is_staged_is_counted_by_its_own_files():
 
 
 def test_what_would_be_added_is_counted_by_the_rest():
-    # GIVEN 20 files that are read 2,000 times, and 980 that are read once, all of 1 MB
+    # GIVEN 20 files that are read 1,000 times, and 980 that are read once, all of 1 MB
     advice = hot()
 
     # THEN the 20 give most of it, and a pass over each file saves the same
     assert advice.chosen.files == 20
-    share = percent(980, 980 + 20 * 2000)
+    share = percent(980, 980 + 20 * 1000)
     more = f"980 files more, {human_bytes(980e6)}"
-    assert f"{more}, would add {share} of the thread time saved: " in said(advice)
+    assert f"{more}, would add {share} of the readers' time saved: " in said(advice)
 
 
-MEMORY = LaterEpochs(kept_share=0.8, likely=True, input_bytes=10**9, memory_bytes=4 * 10**9)
-SHOWN = dataclasses.replace(MEMORY, measured=True)
+ALL_ALIKE = LaterEpochs(first_s=1.0, later_s=1.0, measured=True)
+FIRST_ONLY = LaterEpochs(first_s=2.0, later_s=0.5, measured=True)
+UNKNOWN = LaterEpochs(first_s=1.0, later_s=None, input_bytes=10**9, memory_bytes=4 * 10**9)
 PAID = {
-    "won back in the first epoch": (1, 1, LaterEpochs()),
-    "won back in epoch 1,200": (1200, 1200, LaterEpochs()),
-    "won back in epoch 4": (4, 4, MEMORY),
-    "never won back": (None, None, MEMORY),
-    "won back in epoch 9": (3, 9, SHOWN),
-    "won back by the first epochs of 3 runs": (3, None, SHOWN),
-    "won back by the first epochs of 3 runs if the page cache keeps what it can, in epoch 3 if it keeps "
-    "nothing": (3, None, MEMORY),
-    "won back in epoch 9 if the page cache keeps what it can, in epoch 3 if it keeps nothing": (3, 9, MEMORY),
+    "won back in the first epoch": (1, 1, ALL_ALIKE),
+    "won back in epoch 1,200": (1200, 1200, ALL_ALIKE),
+    "never won back": (None, None, FIRST_ONLY),
+    "won back by the first epochs of several runs": (None, None, UNKNOWN),
+    "won back by the first epochs of several runs if the page cache keeps what it can, in epoch 3 if it "
+    "keeps nothing": (3, None, UNKNOWN),
 }  # fmt: skip
 
 
@@ -155,12 +148,10 @@ def test_a_copy_is_won_back_when_it_is(words):
 
 
 GAINS = {
-    "": LaterEpochs(),
-    "the page cache served 80.0 % of what the session read again": SHOWN,
-    "later epochs gain as much at most, and 20.0 % of it if the page cache keeps what it can of the 1.0 GB, "
-    "with 4.0 GB of memory: a session of two epochs shows whether it does": MEMORY,
-    "later epochs gain as much at most, and nothing if the page cache keeps the 1.0 GB: a session of two "
-    "epochs shows whether it does": LaterEpochs(kept_share=1.0, input_bytes=10**9),
+    "": ALL_ALIKE,
+    "with all files staged a run's first epoch saves 2.000 s, and each later one 500.0 ms": FIRST_ONLY,
+    "later epochs gain as much at most, and nothing if the page cache keeps the 1.0 GB, with 4.0 GB of "
+    "memory: a session of two epochs shows whether it does": UNKNOWN,
 }  # fmt: skip
 
 

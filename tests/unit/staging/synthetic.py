@@ -1,14 +1,23 @@
 """Jobs whose every number is known: files of given sizes, read so often, at a given time per pass."""
 
+import dataclasses
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.job_facts import BatchFacts, JobFacts, PipelineFacts, ProcessorFacts, StorageFacts
+from tfdarshan.replay.job_model import CALLS, READ
+from tfdarshan.replay.read_tasks import ReadTasks
 from tfdarshan.staging.file_use import FileUse, Mount
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 
 HDD = (8e-3, 1 / 163e6)
+CACHED_S = 10e-6
 FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0, 0.0), 1e9, True, "assumed")
 
 
@@ -17,7 +26,8 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
     size, opens = np.asarray(size, np.int64), np.asarray(opens, np.int32)
     served = opens if storage_opens is None else np.asarray(storage_opens, np.int32)
     scatter = np.exp(noise * np.random.default_rng(seed).standard_normal(len(size)))
-    seconds = served * (tier[0] + size * tier[1]) * scatter
+    stored_s = served * (tier[0] + size * tier[1]) * scatter
+    seconds = stored_s + (opens - served) * CACHED_S
     zeros = np.zeros(len(size), np.float32)
     return FileUse(
         paths=pa.chunked_array([pa.array([f"/data/{i:06}" for i in range(len(size))], pa.large_string())]),
@@ -33,9 +43,8 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         moves=np.zeros(len(size), np.int32),
         read_s=seconds.astype(np.float32),
         meta_s=zeros,
-        open_s=zeros,
         stat_s=zeros,
-        storage_s=seconds.astype(np.float32),
+        storage_s=stored_s.astype(np.float32),
         storage_bytes=(served * size).astype(np.float32),
         mount=np.zeros(len(size), np.int16),
         mounts=(Mount(*mount),),
@@ -52,3 +61,53 @@ def run_of(use, *, readers=4, other_s=0.0, read_bytes=None):
 def malware_like(count, seed=0):
     """Gives sizes of which the smallest two fifths hold about 8 % of the bytes, as in the paper."""
     return (1_000 * np.exp(1.1 * np.random.default_rng(seed).standard_normal(count)) * 400).astype(np.int64)
+
+
+def job_of(use, *, readers=4, other_s=0.0):
+    """Gives the replay model of the run of `run_of`, all times `readers` times as long, by one reader.
+
+    Each pass is a batch; passes that storage did not serve come last, from memory. If all files are read as
+    often, that is in epochs.
+    """
+    rows, number = np.repeat(np.arange(len(use)), use.opens), _numbers(use.opens)
+    order = np.lexsort((rows, number))
+    rows, number = rows[order], number[order]
+    alike, count = len(set(use.opens.tolist())) == 1, len(order)
+    served = np.round(use.storage_bytes / np.maximum(use.size_bytes, 1))
+    stored = number < served[rows]
+    each_s = use.storage_s / np.maximum(served, 1)
+    call_s = np.where(stored, each_s[rows], CACHED_S).astype(float)
+    zeros, epoch = np.zeros(count), number if alike else np.zeros(count, int)
+
+    def of_reads(values):
+        return np.array([values if kind == READ else zeros for kind in range(len(CALLS))])
+
+    tasks = ReadTasks(
+        begin_s=np.cumsum(call_s) - call_s, epoch=epoch, file=rows, calls=of_reads(np.ones(count)),
+        call_s=of_reads(call_s), quick_s=call_s, size=use.size_bytes[rows].astype(float),
+        stored_s=call_s * stored, requests=stored.astype(float), jumps=np.ones(count), work_s=zeros,
+        rest_s=zeros,
+    )  # fmt: skip
+    columns = {one.name: zeros for one in dataclasses.fields(BatchFacts) if one.type == "Array"}
+    compute_s = np.full(count, readers * other_s / max(count, 1))
+    columns |= {"weight": np.ones(count), "epoch": epoch, "wait_s": call_s, "compute_s": compute_s}
+    paths = pd.Series(pd.arrays.ArrowExtensionArray(use.paths))
+    return calibrated(JobFacts(
+        batches=BatchFacts(**columns, known=True, hand_s=0.0), tasks=tasks, batch=np.arange(count),
+        pipeline=PipelineFacts(
+            readers=1.0, declared_readers=None, prefetch=None, shuffle_tasks=0, parallel_behind=None,
+            framework=False, python=True, records=False, compressed=False, loop_reads=True, beside=0.0,
+            overlap=0.0, late_s=np.zeros(int(epoch.max(initial=0)) + 1),
+        ),
+        storage=StorageFacts(
+            local=False, depth_s=np.ones(1), serial=(0.0, 0.0, 0.0), limit_s=None, wait_share=0.5,
+            files=len(use),
+        ),
+        processors=ProcessorFacts(cpus=None, others=None, cpu_s=None, memory_bytes=None),
+        files=FileTable(pd.DataFrame({"path": paths}), ()),
+    ))  # fmt: skip
+
+
+def _numbers(opens):
+    """Gives the number of each pass over its file, from 0."""
+    return np.arange(opens.sum()) - np.repeat(np.cumsum(opens) - opens, opens)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
+from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.staging.advice import decide_on
@@ -23,9 +23,8 @@ def staged_run(fast=(20e-6, 1 / 2e9), slow=HDD, opens=None):
     size, before = malware_like(COUNT), np.ones(COUNT)
     use = file_use(size, before)
     room_bytes = int(size.sum() // 4)
-    # Somebody knows that it does nothing but to wait: without that no promise has a lower bound.
-    question = Question(fast="/fast", room_bytes=room_bytes, slow="/data", block_bytes=1, input_wait=1.0)
-    decision = decide_on(use, run_of(use, other_s=0.3), question, FAST)
+    question = Question(fast="/fast", room_bytes=room_bytes, slow="/data", block_bytes=1, everything=True)
+    decision = decide_on(use, run_of(use, other_s=0.3), question, FAST, job_of(use, other_s=0.3))
     names = [f"{row:06}" for row in decision.rows]
     plan = Plan("/data", "/fast", tuple(PlannedFile(name, 1, 1) for name in names))
     staged = np.isin(np.arange(COUNT), decision.rows)
@@ -88,23 +87,6 @@ def test_effects_add_up_to_what_came_differently():
 
     moved = sum(assumption.effect_s for assumption in found.assumptions)
     assert moved == pytest.approx(found.obtained_s - found.promised_s, rel=0.02)
-
-
-def test_parts_add_up_where_the_wait_for_input_bounds_the_promise():
-    # GIVEN a plan for a job that waits for input in 30 % of its time only
-    _, _, use = staged_run(fast=(5e-3, 1 / 2e9))
-    before = file_use(malware_like(COUNT), np.ones(COUNT))
-    question = Question(fast="/fast", room_bytes=1 << 40, slow="/data", block_bytes=1, input_wait=0.3)
-    decision = decide_on(before, run_of(before, other_s=0.3), question, FAST)
-    plan = Plan("/data", "/fast", tuple(PlannedFile(f"{row:06}", 1, 1) for row in decision.rows))
-
-    # WHEN
-    found = check(plan, decision, use)
-
-    # THEN
-    moved = sum(assumption.effect_s for assumption in found.assumptions)
-    assert moved == pytest.approx(found.obtained_s - found.promised_s)
-    assert render_check(found).rstrip().splitlines()[-1].startswith("  all of these")
 
 
 def test_originals_read_all_the_same_are_counted():

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.commands import main
 from tfdarshan.staging.advice import decide
@@ -17,11 +17,12 @@ SIZE = 100_000
 
 
 def job(logdir, *, start_up_ms, read_ms, folder="/data"):
-    """One thread that reads 100 files after some start-up."""
+    """The loop reads 100 files itself after some start-up, and works for 1 ms after each."""
     calls = []
     for number in range(FILES):
-        at = start_up_ms + number * (read_ms + 2)
-        calls += [(at, at + 1, 1, "open", number, 0), (at + 1, at + 1 + read_ms, 1, "pread", number, SIZE)]
+        at = start_up_ms + number * (1.025 * read_ms + 1)
+        calls.append((at, at + 0.025 * read_ms, LOOP, "open", number, 0))
+        calls.append((at + 0.025 * read_ms, at + 1.025 * read_ms, LOOP, "pread", number, SIZE))
     paths = [f"{folder}/{number:03}" for number in range(FILES)]
     return training(logdir, calls, paths=paths, sizes=[SIZE] * FILES)
 
@@ -30,7 +31,7 @@ def job(logdir, *, start_up_ms, read_ms, folder="/data"):
 def plan(tmp_path):
     """The plan for a job of 0.2 s of start-up and 4.2 s of reading, which it waits for; for all files."""
     session = job(tmp_path / "before", start_up_ms=200, read_ms=40)
-    question = Question(fast="/fast", slow="/data", room_bytes=1 << 40, block_bytes=1, input_wait=1.0)
+    question = Question(fast="/fast", slow="/data", room_bytes=1 << 40, block_bytes=1)
     decision = decide([session], question, FAST)
     files = tuple(PlannedFile(f"{number:03}", SIZE, 1) for number in range(FILES))
     promise = dataclasses.asdict(decision.promise)

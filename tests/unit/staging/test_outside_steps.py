@@ -29,8 +29,8 @@ def job(logdir, *, files=FILES, more=MORE, steps=True, read_ms=READ_MS, root="/d
     calls: list[tuple] = []
     at = 0.0
     for number in range(files + more):
-        calls.append((at, at + 0.5, 1, "open", number, 0))
-        calls.append((at + 0.5, at + read_ms, 1, "pread", number, MB, 0))
+        calls.append((at, at + read_ms / 100, 1, "open", number, 0))
+        calls.append((at + read_ms / 100, at + read_ms, 1, "pread", number, MB, 0))
         at += read_ms
         if number == files - 1:
             # The last step ends, and the next read begins behind it.
@@ -86,7 +86,7 @@ def test_they_take_only_the_room_that_is_left(tmp_path):
 
 def test_where_nothing_helps_they_are_not_staged(tmp_path):
     # GIVEN files that memory serves
-    advice = advise(job(tmp_path, read_ms=0.6)).advice
+    advice = advise(job(tmp_path, read_ms=0.05)).advice
 
     assert not advice.helps
     assert (advice.chosen.files, advice.outside_steps) == (0, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like, run_of
+from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.reports.text.advice_text import render
@@ -16,14 +16,14 @@ from tfdarshan.staging.question import Question
 ALIKE = "every file is read about as often as every other"
 ROOM_FOR_ALL = "There is room for all files"
 SAME_FIGURE = "what it chooses saves as much, to within 1 %"
-IDLE = "its readers were idle most of the time"
 MB = 1_000_000
 GROWING = 1_000 * np.arange(1, 101)
 
 
-def advise(use, facts=None, fast=FAST, **question):
+def advise(use, facts=None, fast=FAST, other_s=0.0, **question):
     question = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
-    return decide_on(use, facts or run_of(use), Question(**question), fast).advice
+    facts, job = facts or run_of(use, other_s=other_s), job_of(use, other_s=other_s)
+    return decide_on(use, facts, Question(**question), fast, job).advice
 
 
 def said(*arguments, **question):
@@ -131,28 +131,12 @@ def test_what_told_storage_from_memory(traced, words):
     assert words in said(use)
 
 
-def test_readers_are_called_idle_only_where_they_were():
-    use = file_use(malware_like(500), np.ones(500))
-
-    # GIVEN readers that were idle for two thirds of the time
-    assert IDLE in said(use, run_of(use, other_s=2 * float(use.read_s.sum()) / 4))
-
-    # GIVEN readers that were always busy, and a tier so little faster that it may save nothing
-    advice = advise(use, fast=tier(0.8))
-    assert advice.chosen.expected.low_s == 0
-    assert IDLE not in " ".join(render(advice).split())
-
-
 @pytest.mark.parametrize(
     ("storage_opens", "words"),
     [
         (np.zeros(500), "the page cache served all passes over files"),
         (np.repeat([1, 0], [20, 480]), "storage served 1.3 % of the passes over files:"),
-        (np.ones(500), "storage served files the first time only:"),
-        (
-            np.repeat([1, 0], [100, 400]),
-            "storage served 6.7 % of the passes over files, next to none of them of a file that was read",
-        ),
+        (np.ones(500), "storage served 33.3 % of the passes over files:"),
     ],
 )
 def test_what_storage_served_where_the_page_cache_serves_the_rest(storage_opens, words):
@@ -176,68 +160,34 @@ def test_the_page_cache_is_no_reason_where_storage_served_one_large_file(storage
     assert advise(use).helps is helps
 
 
-@pytest.mark.parametrize(("times", "how"), [(2, "not faster"), (0.95, "hardly faster")])
-def test_how_fast_the_fast_tier_is(times, how):
+def test_how_fast_the_fast_tier_is():
     # GIVEN 4 s of reads where the files are
     use = file_use(np.full(100, MB), np.full(100, 1), tier=(0.04, 0.0))
-    fast = dataclasses.replace(FAST, model=TimeModel(0.04 * times, 0.0, 50, 1.0, 0.0))
+    fast = dataclasses.replace(FAST, model=TimeModel(10.0, 1.0, 50, 1.0, 0.0))
 
     code, sentence = reason(use, fast=fast)
     assert code == "fast_tier"
     assert sentence == (
-        f"the fast tier is {how}: an epoch's reads of all files take {4 * times:.3f} s of thread time there "
-        "and 4.000 s where they are"
+        "the fast tier is hardly faster: an epoch's reads take 4.000 s of the readers' time where the files "
+        "are, and 4.000 s there"
     )
-    assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.02, 0.0, 50, 1.0, 0.0))).helps
+    assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.002, 0.0, 50, 1.0, 0.0))).helps
 
 
-def run_with(use, *, read_share, other_share=0.0):
-    """Gives a run of 4 readers that were in reads, and in other file calls, for shares of the time."""
-    facts = run_of(use)
-    duration_s = facts.thread_s / 4 / read_share
-    busy_s = (read_share + other_share) * duration_s
-    return dataclasses.replace(facts, duration_s=duration_s, io_s=busy_s, thread_s=4 * busy_s)
-
-
-@pytest.mark.parametrize(
-    ("run", "fast", "wait", "code", "words"),
-    [
-        ({"read_share": 1}, FAST, 0.01, "not_io", "training waits for input 1.0 % of the time, so what"),
-        ({"read_share": 0.01}, FAST, None, "not_io", "the readers are in file calls 1.0 % of the time, so"),
-        (
-            {"read_share": 0.01},
-            FAST,
-            0.8,
-            "not_io",
-            "training waits for input 80.0 % of the time; the readers are in file calls 1.0 % of the time,",
-        ),
-        (
-            {"read_share": 0.01, "other_share": 0.9},
-            FAST,
-            None,
-            "other_io",
-            "other file calls are the limit, for what could be staged takes storage only 25.0 ms of an epoch",
-        ),
-        (
-            {"read_share": 0.1, "other_share": 0.8},
-            tier(0.8),
-            None,
-            "little",
-            "what takes 25.0 ms of an epoch's 250.0 ms would take 20.0 ms on the fast tier",
-        ),
-    ],
-)
-def test_what_is_the_limit_where_staging_all_gains_little(run, fast, wait, code, words):
-    # GIVEN 100 ms of reads by 4 readers
+@pytest.mark.parametrize(("share", "helps"), [(0.01, False), (0.5, True)])
+def test_what_is_the_limit_where_staging_all_gains_little(share, helps):
+    # GIVEN 25 ms of waiting for reads in an epoch, and what else takes the rest of it
     use = file_use(np.full(100, MB), np.ones(100), tier=(1e-3, 0.0))
-    fast = dataclasses.replace(fast, model=TimeModel(1e-3 * fast.model.base_s / HDD[0], 0.0, 50, 1.0, 0.0))
 
-    found, sentence = reason(use, run_with(use, **run), fast, input_wait=wait)
+    found = advise(use, other_s=0.025 * (1 / share - 1))
 
-    assert found == code
-    assert sentence.startswith(words)
-    # and none of it where the readers do nothing but these reads
-    assert advise(use, run_with(use, read_share=1), fast, input_wait=None).helps
+    assert found.helps is helps
+    if not helps:
+        assert found.reasons[0].code == "not_io"
+        assert found.reasons[0].sentence.startswith(
+            "training waits for input 1.0 % of the time, and storage takes 1.0 % of the readers' time, so "
+            "decoding or computing is the limit: with every file staged an epoch would be "
+        )
 
 
 def test_what_does_not_fit():
@@ -252,19 +202,22 @@ def test_what_does_not_fit():
         "capacity",
         "no file that would gain fits: 500 B may be used and the smallest takes 1.0 kB",
     )
-    assert "makes an epoch 1.0 % faster" in reason(use, unit="file", room_bytes=1_000)[1]
+    assert " faster; all files together would make it " in reason(use, unit="file", room_bytes=1_000)[1]
     assert advise(use, unit="file", room_bytes=50_000).helps
 
 
 def test_when_the_copy_pays():
-    use = file_use(np.full(500, MB), np.ones(500))
+    use = file_use(np.full(500, MB), np.full(500, 2))
     slow = dataclasses.replace(FAST, write_bytes_per_s=1e8)
     pays = advise(use, fast=slow).copy.break_even_epoch
     assert pays > 1
 
     code, sentence = reason(use, fast=slow, epochs=pays - 1)
 
-    assert (code, sentence) == ("copy", f"the copy pays from epoch {pays} on, and the job runs {pays - 1}")
+    assert (code, sentence) == (
+        "copy",
+        f"the copy pays from epoch {pays} on, and the job runs {pays - 1} epochs",
+    )
     assert advise(use, fast=slow, epochs=pays).helps
 
 

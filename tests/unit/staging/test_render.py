@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from tests.unit.staging.synthetic import FAST, file_use, malware_like, run_of
+from tests.unit.staging.synthetic import FAST, file_use, job_of, malware_like, run_of
 from tfdarshan.reports.text.advice_text import gain_text, render
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.question import Question
@@ -26,7 +26,7 @@ def test_one_file_is_no_files():
     question = Question(fast="/fast", room_bytes=1 << 60, block_bytes=1)
 
     # WHEN
-    text = render(decide_on(use, run_of(use), question, FAST).advice)
+    text = render(decide_on(use, run_of(use), question, FAST, job_of(use)).advice)
 
     # THEN
     assert "  1 file " in text

@@ -18,9 +18,6 @@ from tfdarshan.native.input_sums import InputCalls
 ALONE = 0.9
 # Of fewer calls in pauses nothing is to be said.
 FEWEST_CALLS = 8
-# A batch that is evaluated takes the forward half of a step, about a third of its compute: no shorter rest
-# between calls than this share is a model's, so it is the input pipeline's, which decodes and hands over.
-SHORT_REST = 0.1
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,6 @@ class PauseReading:
         calls: How many calls.
         rows: Of the file table.
         loop_s: Of `thread_s`, what the training loop's own thread spent.
-        later_rests_s: Rests between the calls of `later_s` that are too short for a model to be evaluated.
     """
 
     count: int
@@ -45,7 +41,6 @@ class PauseReading:
     calls: int
     rows: Array
     loop_s: float
-    later_rests_s: float = 0.0
 
     @property
     def at_a_time(self) -> float:
@@ -107,7 +102,6 @@ class PauseCounts:
         if int(self.inside[alone].sum()) < FEWEST_CALLS:
             return None
         first, later, lasted_ns, loop_ns, pauses = RunningUnion(), RunningUnion(), 0, 0, set[int]()
-        rests = ShortRests(_short_ns(windows))
         for any_calls in calls.within(self.begin_ns, self.end_ns):
             block = any_calls.where(input_calls(any_calls, is_input, windows)[0])
             pause = self._pause_of(block.start_ns)
@@ -117,41 +111,14 @@ class PauseCounts:
             is_first = pause[chosen] == min(pauses, default=0)
             first.add(start[is_first], end[is_first])
             later.add(start[~is_first], end[~is_first])
-            rests.add(start[~is_first], end[~is_first])
             lasted_ns += int((end - start).sum())
             by_loop = np.array([is_loop(one) for one in block.threads] or [False])[block.thread[chosen]]
             loop_ns += int((end - start)[by_loop].sum())
         rows = np.flatnonzero(alone & (self.inside > 0))
         made = int(self.inside[alone].sum())
         later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
-        return PauseReading(
-            len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows, loop_ns / 1e9, rests.sum_ns / 1e9
-        )
+        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows, loop_ns / 1e9)
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""
         return place_in(self.begin_ns, self.end_ns, start_ns)
-
-
-class ShortRests:
-    """The length of short rests between intervals that come block by block, in order of start: `sum_ns`."""
-
-    def __init__(self, most_ns: float) -> None:
-        self.sum_ns = 0
-        self._most_ns = most_ns
-        self._reached_ns = np.zeros(0, np.int64)
-
-    def add(self, start_ns: Array, end_ns: Array) -> None:
-        """Adds intervals; none begins before those that were added already."""
-        if len(start_ns) == 0:
-            return
-        reached = np.maximum.accumulate(np.concatenate([self._reached_ns, end_ns]))
-        rest = start_ns[len(start_ns) + 1 - len(reached) :] - reached[:-1]
-        self.sum_ns += int(rest[(rest > 0) & (rest <= self._most_ns)].sum())
-        self._reached_ns = reached[-1:]
-
-
-def _short_ns(windows: StepWindows | None) -> float:
-    """Gives how long a rest is at most that no model is evaluated in; 0 if steps do not say."""
-    compute_s = None if windows is None else windows.typical_compute_s
-    return 0.0 if compute_s is None else SHORT_REST * compute_s * 1e9

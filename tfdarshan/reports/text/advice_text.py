@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 from tfdarshan.analysis.processor_share import others_sentence
-from tfdarshan.analysis.time_model import FEWEST_FILES, TimeModel
+from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice, CacheFacts
-from tfdarshan.staging.candidate import LOOKED_AT
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.outside_steps import NOTABLE
 from tfdarshan.staging.question import RuleResult
-from tfdarshan.staging.whole_input import MUCH_LOOKED
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
@@ -21,6 +19,7 @@ from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
 
 BAR = 40
+WAIT_UNKNOWN = "nothing is certain, because no step says what it waits for: mark steps, and record again"
 # Characters of a line of the curve beside its bar.
 BESIDE_BAR = 22
 HANG = "    "
@@ -36,7 +35,7 @@ LEFT_OUT = Columns("  ", 18, " ", 15, "   ", 0)
 
 
 def render(advice: Advice, width: int = WIDTH) -> str:
-    """Gives the advice as text."""
+    """Return the advice as text."""
     said = [*advice.facts.traces, others_sentence(advice.facts.others_share)]
     parts = [_verdict(advice, width), *(_wrapped(text, width) for text in said if text)]
     if advice.files:
@@ -82,11 +81,8 @@ def _verdict(advice: Advice, width: int) -> str:
         *(f"  {words}" for words in filter(None, (later_gain(advice.later), _all_epochs(advice)))),
         f"  copying takes about {human_seconds(advice.copy.seconds)}, {pays(advice.copy, advice.later)}",
     ]
-    if advice.wait_unknown:
-        lines.append(
-            "  whether the job waits for these reads is not known: its readers were idle most of the time "
-            "(--input-wait says it)"
-        )
+    if not advice.wait_known:
+        lines.append(f"  {WAIT_UNKNOWN}")
     return "\n".join(
         found
         for line in lines
@@ -112,7 +108,7 @@ def added_by_rest(advice: Advice, rest: RuleResult) -> str:
     chosen = advice.chosen
     share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
     more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
-    return f"{more}, would add {share} of the thread time saved: {gain_text(rest.expected.gain)}"
+    return f"{more}, would add {share} of the readers' time saved: {gain_text(rest.expected.gain)}"
 
 
 def _all_epochs(advice: Advice) -> str:
@@ -120,7 +116,7 @@ def _all_epochs(advice: Advice) -> str:
     epochs, expected = advice.question.epochs, advice.chosen.expected
     if epochs is None or advice.later.known:
         return ""
-    least_s, most_s = expected.low_s * advice.later.epochs_worth(epochs), expected.high_s * epochs
+    least_s, most_s = expected.low_s, expected.high_s * epochs
     return (
         f"{plural(epochs, 'epoch')} save {human_seconds(least_s)} to {human_seconds(most_s)}, less the copy"
     )
@@ -137,7 +133,6 @@ def _job(advice: Advice, width: int) -> str:
         ("from storage", f"{percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}"),
         ("re-reads", _again(cache)),
         *_stats(advice),
-        *_looks(advice),
     ]
     return "\n".join(["The job", *fact_lines(said, width, JOB, "  ")])
 
@@ -152,17 +147,6 @@ def _stats(advice: Advice) -> list[tuple[str, str]]:
     return [("stats", f"{taken}, not in the gain: `run --staged` asks the originals")]
 
 
-def _looks(advice: Advice) -> list[tuple[str, str]]:
-    """Says why the job is to read a mirror, where that is for looks at originals."""
-    if advice.mirrored != LOOKED_AT:
-        return []
-    said = (
-        f"those of `run --staged` at originals may take {percent(MUCH_LOOKED, 1)} or more of what is left of "
-        "a run: a mirror makes none"
-    )
-    return [("looks", said)]
-
-
 def _again(cache: CacheFacts) -> str:
     if cache.reread_storage_share is None or cache.reread_share == 0:
         return "no file was read twice, so what the page cache will keep cannot be seen"
@@ -173,7 +157,7 @@ def _again(cache: CacheFacts) -> str:
 
 
 def _epoch(advice: Advice) -> str:
-    facts, wait = advice.facts, advice.question.input_wait
+    facts, wait = advice.facts, advice.facts.input_wait
     text = human_seconds(facts.training_s / advice.session_epochs)
     text += ", start-up included" if facts.steps_s is None else ", from the first step to the last"
     return text if wait is None else f"{text}; {percent(wait, 1)} of it waits for input"
@@ -195,38 +179,25 @@ def _told_by(cache: CacheFacts) -> str:
 
 
 def _tiers(advice: Advice, width: int) -> str:
-    lines = ["Time of one pass over a file (open, read, close)"]
-    for tier in advice.slow_tiers:
-        name = tier.place or (
-            "other files"
-            if tier.mount is None
-            else f"{tier.mount.point or '?'} ({tier.mount.fs_type or '?'})"
-        )
-        lines += _model(name, tier.model, f"fitted on {plural(tier.model.files, 'file')}", width)
-    probe = advice.fast_tier
-    return "\n".join(lines + _model(advice.question.fast, probe.model, probe.note, width))
+    said = f"{human_seconds(advice.pass_s)}, mean, by the model"
+    now = fact_lines([("where the files are", said)], width, TIER, "  ")
+    return "\n".join(["Time of one pass over a file (open, read, close)", *now, *_fast(advice, width)])
 
 
-def _model(name: str, model: TimeModel, source: str, width: int) -> list[str]:
-    name = shortened(printable(name), TIER - 2)
-    if not model.files:
-        return fact_lines([(name, printable(f"not known: {model.note}"))], width, TIER, "  ")
-    lines = fact_lines([(name, f"{_time_of(model)}{_quality_of(model)}")], width, TIER, "  ")
-    return [*lines, *(line for text in (source, model.note) for line in wrap(printable(text), width, HANG))]
+def _fast(advice: Advice, width: int) -> list[str]:
+    """Word what the fast tier takes."""
+    name, probe = shortened(printable(advice.question.fast), TIER - 2), advice.fast_tier
+    if not probe.model.files and probe.model.note:
+        return fact_lines([(name, printable(f"not known: {probe.model.note}"))], width, TIER, "  ")
+    lines = fact_lines([(name, _time_of(probe.model))], width, TIER, "  ")
+    return [*lines, *wrap(printable(probe.note), width, HANG)]
 
 
 def _time_of(model: TimeModel) -> str:
-    """Words the time of one pass over a file."""
+    """Word the time of one pass over a file."""
     if model.s_per_byte <= 0:
         return f"{human_seconds(model.base_s)} whatever the size"
     return f"{human_seconds(model.base_s)} + size / {human_bytes(1 / model.s_per_byte)}/s"
-
-
-def _quality_of(model: TimeModel) -> str:
-    """Words how well the files agree with that; a line through very few points is no agreement."""
-    if model.files < FEWEST_FILES:
-        return ""
-    return f"; R2 {model.r2:.2f}, single files {100 * model.mad_share:.0f} % off"
 
 
 def _rules(advice: Advice, width: int) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.finding import Assumption, Finding, Gain
+from tfdarshan.findings.finding import Finding, Gain, OpenQuestion
+from tfdarshan.findings.promise_words import most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
@@ -32,15 +30,10 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
     parts = [verdict_text(diagnosis, width)]
     if diagnosis.trace_span is not None:
         parts.append("\n".join(wrap(diagnosis.trace_span.sentence, width)) + "\n")
-    common = _common(diagnosis)
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
         if found:
-            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, common, width) for finding in found))
-    if common:
-        lines = ["Gains above assume as well"]
-        lines += [line for shared in common for line in _wrapped(assumption_text(shared), width, "  ")]
-        parts.append("\n".join(lines) + "\n")
+            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, width) for finding in found))
     if diagnosis.unknown:
         lines = ["Not known"]
         for entry in diagnosis.unknown:
@@ -53,19 +46,20 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 
 def gain_text(gain: Gain) -> str:
-    """Words a gain: "1.40x (1.20x to 1.60x), 0.3 s of a step of 1.0 s"."""
+    """Word a gain: "1.40x (1.20x to 1.60x): 0.3 s of a step of 1.0 s"; if it is not firm, "up to 1.60x"."""
     low, high = gain.speedup_range
+    if not gain.supported:
+        return f"{most_words(gain)}, of a {gain.unit} of {human_seconds(gain.before_s)}"
     return (
         f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)}): "
-        f"{human_seconds(gain.saved_s)} of a "
-        f"{gain.unit} of {human_seconds(gain.before_s)}"
+        f"{human_seconds(gain.saved_s)} of a {gain.unit} of {human_seconds(gain.before_s)}"
     )
 
 
-def assumption_text(entry: Assumption) -> str:
-    """Words an assumption: what is assumed, what shows it, what would refute it."""
-    seen = f"seen: {entry.support}" if entry.support else "not seen here, so no gain is certain"
-    return f"{entry.claim} ({seen}; wrong if {entry.refuted_by})."
+def open_text(entry: OpenQuestion) -> str:
+    """Word what the session leaves open, and the command that tells."""
+    told = f"; `{entry.told_by}` tells" if entry.told_by else ""
+    return f"The range is wide because the session does not show this: {entry.claim}{told}."
 
 
 def cost_text(finding: Finding) -> str:
@@ -76,14 +70,7 @@ def cost_text(finding: Finding) -> str:
     return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
 
 
-def _common(diagnosis: Diagnosis) -> list[Assumption]:
-    """Gives what several gains assume: it is said once."""
-    gains = [finding.gain for finding in diagnosis.findings if finding.gain is not None]
-    counted = Counter(entry for gain in gains for entry in gain.assumptions)
-    return [entry for entry, count in counted.items() if count > 1]
-
-
-def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
+def _finding(finding: Finding, width: int) -> str:
     cost = cost_text(finding)
     title = f"* {finding.title}{f': {cost}' if cost else ''}"
     lines = _wrapped(title, width, "  ", hang="    ")
@@ -96,9 +83,8 @@ def _finding(finding: Finding, common: Sequence[Assumption], width: int) -> str:
         lines += _wrapped(one_of_words(finding), width, "    ")
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
-        for entry in finding.gain.assumptions:
-            text = f"Assumes: {assumption_text(entry)}"
-            lines += [] if entry in common else _wrapped(text, width, "    ")
+        for entry in finding.gain.hangs_on:
+            lines += _wrapped(open_text(entry), width, "    ")
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
     lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]

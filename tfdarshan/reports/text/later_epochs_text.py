@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.question import CopyCost
-from tfdarshan.units import human_bytes, percent
+from tfdarshan.units import human_bytes, human_seconds
 
 
 def which_epoch(later: LaterEpochs) -> str:
-    """Names the epoch that a gain is of."""
+    """Name the epoch that a gain is of."""
     return "an epoch" if later.known else "the first epoch of a run"
 
 
 def later_gain(later: LaterEpochs) -> str:
-    """Says what later epochs gain, and why that is not known; "" where they gain alike. Has no full stop."""
+    """Say what later epochs gain, or why that is not known; "" if they gain alike. No full stop."""
+    if later.measured and later.later_s is not None:
+        less, more = sorted((later.first_s, later.later_s))
+        if less >= SETTING["nearly"] * more:
+            return ""
+        first, each = human_seconds(later.first_s), human_seconds(later.later_s)
+        return f"with all files staged a run's first epoch saves {first}, and each later one {each}"
     if later.known:
         return ""
-    if later.measured:
-        return f"the page cache served {percent(later.kept_share, 1)} of what the session read again"
     memory = "" if later.memory_bytes is None else f", with {human_bytes(later.memory_bytes)} of memory"
-    size = human_bytes(later.input_bytes)
-    least, kept = "nothing", f"the {size}"
-    if later.kept_share < 1:
-        least, kept = f"{percent(1 - later.kept_share, 1)} of it", f"what it can of the {size}"
     return (
-        f"later epochs gain as much at most, and {least} if the page cache keeps {kept}{memory}: "
-        "a session of two epochs shows whether it does"
+        "later epochs gain as much at most, and nothing if the page cache keeps the "
+        f"{human_bytes(later.input_bytes)}{memory}: a session of two epochs shows whether it does"
     )
 
 
 def pays(copy: CopyCost, later: LaterEpochs) -> str:
-    """Says when copying is won back, as a part of a sentence."""
+    """Say when copying is won back, as a part of a sentence."""
     epoch, kept = copy.break_even_epoch, copy.break_even_if_kept
     if epoch is None:
-        return "never won back"
+        return "never won back" if later.known else "won back by the first epochs of several runs"
     text = "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch:,}"
-    if later.known or kept == epoch:
+    if kept == epoch:
         return text
-    at_worst = f"by the first epochs of {epoch:,} runs" if kept is None else f"in epoch {kept:,}"
-    if later.measured:
-        return f"won back {at_worst}"
+    at_worst = "by the first epochs of several runs" if kept is None else f"in epoch {kept:,}"
     return f"won back {at_worst} if the page cache keeps what it can, in epoch {epoch:,} if it keeps nothing"

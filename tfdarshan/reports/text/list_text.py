@@ -29,8 +29,6 @@ WIDEST_NAME, NARROW, USUAL, WIDE = 40, 80, 100, 120
 YEAR = len("2024-")
 # Characters of a command that tell it from others.
 LEAST_COMMAND = 20
-# What names no cure: nothing, or how long steps wait, whatever for. Their module loads pandas.
-NO_CURE = ("", "input_bound")
 Group = Sequence[ListedSession]
 Verdicts = Mapping[Path, KeptVerdict]
 STATES = {
@@ -75,17 +73,10 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if verdict.state == "healthy":
         return "healthy"
     if verdict.state == "slow":
-        return f"{verdict.title}; {cure_elsewhere(verdict)}" if verdict.cured else verdict.title
-    if verdict.wait_share is not None and verdict.finding in NO_CURE:
-        return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
+        return verdict.title
     if verdict.wait_share is not None:
-        return f"no cure is certain; {verdict.title}"
+        return "too short to tell" if "Too short to tell" in verdict.sentence else "no cure is known"
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
-
-
-def cure_elsewhere(verdict: KeptVerdict) -> str:
-    """Says what the gain is of, if that is not the cure of what costs most."""
-    return f"the gain is that of curing something else: {verdict.cured}" if verdict.cured else ""
 
 
 @dataclass(frozen=True)
@@ -123,16 +114,15 @@ def _lines(
         "-" if verdict is None or verdict.speedup is None else human_times(verdict.speedup),
     )
     start = shape.row(*cells, ".")[:-1]
-    elsewhere = "" if verdict is None or session.state != COMPLETE else cure_elsewhere(verdict)
-    said = printable(verdict.title if verdict is not None and elsewhere else why(session, verdict))
+    said = printable(why(session, verdict))
     lines = [start + _begin(said, max(paint.width - len(start), 12))]
     if paint.width < NARROW:
         lines = [start.rstrip(), *wrap(said, paint.width, f"{indent}  ")]
     if verdict is not None and verdict.state == "slow":
         lines = list(map(paint.bold, lines))
     room = paint.width - len(indent) - 2
-    more = [_begin(printable(elsewhere), room), _about(session, room)]
-    return [*lines, *(paint.dim(f"{indent}  {text}") for text in more if text)]
+    about = _about(session, room)
+    return [*lines, paint.dim(f"{indent}  {about}")] if about else lines
 
 
 def _begin(text: str, width: int) -> str:

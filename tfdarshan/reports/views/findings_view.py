@@ -10,11 +10,11 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.measurement import measure_leading
-from tfdarshan.findings.promise_words import condition_words, most_words
+from tfdarshan.findings.promise_words import most_words
 from tfdarshan.findings.same_seconds import one_of_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
-from tfdarshan.reports.text.findings_text import assumption_text, cost_text, gain_text
+from tfdarshan.reports.text.findings_text import cost_text, gain_text, open_text
 from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
@@ -45,6 +45,7 @@ def diagnosis_for(
             summary=redacted_summary(measures.summary, redaction),
             ranks=None if measures.ranks is None else without_names(measures.ranks, redaction.folder),
             shown_path=redaction.path,
+            named=measures,
         )
     return diagnosis_of(measures)
 
@@ -80,11 +81,9 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         low, high = map(human_times, verdict.gain.speedup_range)
         speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {low} to {high}"
         if verdict.state != "slow":
-            # What a job that hardly waits is promised has the condition that the sentence says.
-            condition = "if that was waited for" if verdict.wait_share is None else "on that condition"
-            speedup, promise = most_words(verdict.gain), f"faster, {condition}"
+            speedup, promise = most_words(verdict.gain), "faster, if that was waited for"
         elif not verdict.gain.supported:
-            speedup, promise = most_words(verdict.gain), f"faster, if {condition_words(verdict.gain)}"
+            speedup, promise = most_words(verdict.gain), "faster: the model does not reproduce the run"
     return Headline(verdict.why or verdict.sentence, verdict.state, record, speedup, promise, _card(named))
 
 
@@ -129,7 +128,7 @@ def _card(finding: Finding) -> Card:
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
         speedup=_speedup(finding.gain) if finding.gain is not None and cure is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
-        assumes=[assumption_text(entry) for entry in finding.gain.assumptions] if finding.gain else [],
+        assumes=[open_text(entry) for entry in finding.gain.hangs_on] if finding.gain else [],
         what=finding.what,
         cure=f"{cure.what} {one_of_words(finding)}".strip() if cure is not None else "",
         line=cure.line if cure is not None else "",

@@ -86,7 +86,7 @@ def files_table(source: Source, decision: Decision) -> Table:
         )
     columns = (
         ("file to copy", "text"),
-        ("thread time saved an epoch", "number"),
+        ("readers' time saved an epoch", "number"),
         ("size", "number"),
         ("opens", "number"),
         ("read", "number"),
@@ -125,20 +125,10 @@ def rules_table(advice: Advice) -> Table:
     return Table("staging-rules", title, columns, cells)
 
 
-def tiers_table(source: Source, advice: Advice) -> Table:
-    """Gives the time models, and how well they fit."""
-    cells = []
-    for tier in advice.slow_tiers:
-        name = "other files"
-        if tier.mount is not None:
-            point = tier.mount.point
-            if source.redaction is not None and point:
-                point = source.redaction.folder(point)
-            name = f"{point or '?'} ({tier.mount.fs_type or '?'})"
-        if tier.place:
-            hidden = source.redaction if tier.place.startswith("/") else None
-            name = tier.place if hidden is None else hidden.folder(tier.place)
-        cells.append([Cell(name), *_model(tier.model), Cell(tier.model.note or "fitted")])
+def tiers_table(advice: Advice) -> Table:
+    """Return what a pass over a file takes."""
+    here = [Cell(words) for words in ("any size", "-", "by the model")]
+    cells = [[Cell("where the files are"), duration(advice.pass_s), *here]]
     fast = advice.fast_tier
     cells.append([Cell("fast tier"), *_model(fast.model), Cell(fast.note)])
     columns = (
@@ -148,7 +138,7 @@ def tiers_table(source: Source, advice: Advice) -> Table:
         ("files", "number"),
         ("fit", "text"),
     )
-    note = "One pass over a file (open, read, close) takes a + size / b, at the run's own concurrency."
+    note = "One pass over a file (open, read, close) takes a + size / b; the mean where the files are."
     return Table("staging-tiers", "Time of a pass", columns, cells, note)
 
 

@@ -10,8 +10,15 @@ import pyarrow as pa
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.copied_files import session_and_log
+from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
-from tfdarshan.reports.text.advice_text import added_by_rest, gain_text, in_blocks, outside_steps
+from tfdarshan.reports.text.advice_text import (
+    WAIT_UNKNOWN,
+    added_by_rest,
+    gain_text,
+    in_blocks,
+    outside_steps,
+)
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
     Chart,
@@ -40,6 +47,7 @@ from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.staging.run_model import newest_job
 from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -65,27 +73,30 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
     """Gives its panels; where staging will not help, why."""
     query = query or StagingQuery()
     use, facts = source.cached("_file_use", lambda: _read(source))
-    decision = _decide(source, use, facts, query)
+    job = source.cached("_newest_job", lambda: newest_job([source.session]))
+    decision = _decide(source, use, facts, job, query)
     advice = decision.advice
     if not advice.files:
         return [_verdict(advice), *left_out_table(advice)]
     panels: list[Panel] = [_verdict(advice), Tiles(_tiles(advice))]
     if _room_decides(advice):
-        panels.append(_curve(advice))
+        panels.append(_curve(decision))
     if advice.helps:
         panels += [folders_table(source, decision), files_table(source, decision), rules_table(advice)]
-    return [*panels, tiers_table(source, advice), *left_out_table(advice), _how(source, decision, query)]
+    return [*panels, tiers_table(advice), *left_out_table(advice), _how(source, decision, query)]
 
 
 def _read(source: Source) -> tuple[FileUse, RunFacts]:
     return read_run([source.session], [source.whole], tables=[source.named_files])
 
 
-def _decide(source: Source, use: FileUse, facts: RunFacts, query: StagingQuery) -> Decision:
+def _decide(
+    source: Source, use: FileUse, facts: RunFacts, job: ModelledJob | None, query: StagingQuery
+) -> Decision:
     """Decides for the room that was asked for, else for all files or the few that give nearly all."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
     room, filled = (ALL_ROOM, False) if query.room_bytes is None else (query.room_bytes, True)
-    return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=filled), tier)
+    return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=filled), tier, job)
 
 
 def _room_decides(advice: Advice) -> bool:
@@ -110,11 +121,8 @@ def _verdict(advice: Advice) -> Text:
         lines.append(f"{later[:1].upper()}{later[1:]}.")
     if advice.rest is not None:
         lines.append(f"{added_by_rest(advice, advice.rest)}.")
-    if advice.wait_unknown:
-        lines.append(
-            "Whether training waits for these reads is not known: its readers were idle most of the time, "
-            "and the session has no steps that say how long they waited."
-        )
+    if not advice.wait_known:
+        lines.append(f"{WAIT_UNKNOWN[:1].upper()}{WAIT_UNKNOWN[1:]}.")
     return Text(lines, "Staging")
 
 
@@ -151,8 +159,9 @@ def _epochs_note(advice: Advice) -> str:
     return note if advice.facts.steps_s is not None else f"{note}, start-up included"
 
 
-def _curve(advice: Advice) -> Chart:
-    expected = [advice.expected_at(point) for point in advice.curve]
+def _curve(decision: Decision) -> Chart:
+    advice = decision.advice
+    expected = [decision.expected_at(point) for point in advice.curve]
     start = _nearest([point.room_bytes for point in advice.curve], advice.chosen.room_bytes)
     epoch = which_epoch(advice.later)
     points = [
@@ -189,7 +198,7 @@ def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
         root="DATA" if redacted else common_folder(paths),
         everything=decision.advice.rest is None,
         room_bytes=query.room_bytes,
-        mirrored=bool(decision.advice.mirrored),
+        mirrored=decision.advice.mirrored,
     )
     measured = source.fast_tier is not None
     lines = [

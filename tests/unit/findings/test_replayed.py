@@ -1,0 +1,140 @@
+"""What findings say that fixes give: one replay of the job, alone and beside the fixes before."""
+
+import dataclasses
+import math
+
+import pytest
+
+from tests.unit.replay.made_up_jobs import file_job
+from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.replayed import gain_of, replayed, worth
+from tfdarshan.findings.thresholds import PRICE, THRESHOLD, THRESHOLDS
+from tfdarshan.findings.verdict import make_verdict
+from tfdarshan.replay.edits import CacheInMemory, Prefetch, Readers, edited
+from tfdarshan.replay.promise import promise
+
+
+@pytest.fixture(scope="module")
+def measures(tmp_path_factory):
+    """A loop that reads four files of 10 ms a batch, in two epochs, and computes for 20 ms."""
+    return measure(file_job(tmp_path_factory.mktemp("job")))
+
+
+def a_finding(name, *edits, work="lines"):
+    return Finding(name, "problem", name, name, cure=Cure(name), edits=edits, work=work)
+
+
+def test_a_gain_is_what_the_model_promises(measures):
+    # WHEN
+    gain = gain_of(measures.job, (Prefetch(),), measures)
+
+    # THEN
+    found = promise(measures.job, Prefetch())
+    assert gain.speedup == pytest.approx(found.expected)
+    assert gain.speedup_range == pytest.approx((found.low, found.high))
+    assert gain.before_s == pytest.approx(0.060, rel=0.03)
+
+
+def test_a_wait_that_is_hidden_is_a_wait_that_is_saved(measures):
+    # WHEN 40 ms of reads go beside 20 ms of compute
+    gain = gain_of(measures.job, (Prefetch(2),), measures)
+
+    # THEN all that is saved was input wait
+    assert gain.wait_s == pytest.approx(gain.saved_s, rel=0.05)
+    assert gain.saved_s == pytest.approx(0.020, rel=0.2)
+
+
+def test_costs_add_up_to_what_all_fixes_together_give(measures):
+    # WHEN
+    made = [
+        a_finding("cache", CacheInMemory()),
+        a_finding("ahead", Prefetch()),
+        a_finding("more", Readers(4)),
+    ]
+    found = replayed(made, measures)
+
+    # THEN
+    job = measures.job
+    charged = [one for one in found if one.cost_s > 0]
+    together = edited(job, *(edit for one in charged for edit in one.edits))
+    saved_s = float(job.weight @ (job.run.total_s - together.run.total_s)) / measures.model.units
+    assert sum(one.cost_s for one in charged) == pytest.approx(saved_s)
+    assert len(charged) >= 2
+
+
+def test_the_first_problem_is_the_fix_that_is_worth_most(measures):
+    # WHEN
+    made = [a_finding("ahead", Prefetch()), a_finding("cache", CacheInMemory())]
+    found = replayed(made, measures)
+
+    # THEN
+    assert worth(found[0]) == max(worth(one) for one in found)
+    assert found[0].cost_s == pytest.approx(found[0].gain.saved_s, rel=0.02)
+
+
+def test_of_two_fixes_for_the_same_seconds_one_will_do(measures):
+    # WHEN
+    found = replayed([a_finding("cache", CacheInMemory()), a_finding("again", CacheInMemory())], measures)
+
+    # THEN
+    first, second = found
+    assert (first.kind, second.kind) == ("problem", "note")
+    assert second.one_of == (first.name,)
+    assert second.cost_s == 0
+    assert second.gain == first.gain
+
+
+def test_a_fix_that_gives_nothing_is_not_named(measures):
+    assert replayed([a_finding("readers", Readers(1))], measures) == []
+
+
+@pytest.mark.parametrize("work", ["copy some", "copy all", "convert"])
+def test_more_work_has_to_give_more(measures, work):
+    # WHEN
+    found = replayed(
+        [a_finding("hard", CacheInMemory(), work=work), a_finding("easy", CacheInMemory())], measures
+    )
+
+    # THEN
+    assert [one.name for one in found] == ["easy", "hard"]
+    assert worth(found[0]) - worth(found[1]) == pytest.approx(PRICE[work])
+
+
+def test_a_rule_may_make_a_note_of_what_would_be_a_problem(measures):
+    # WHEN
+    note = dataclasses.replace(a_finding("cache", CacheInMemory()), kind="note")
+
+    # THEN
+    assert [one.kind for one in replayed([note], measures)] == ["note"]
+
+
+def test_the_verdict_names_the_first_problem_and_what_a_second_one_adds(measures):
+    # WHEN
+    made = [a_finding("fits_in_memory", CacheInMemory()), a_finding("prefetch", Prefetch())]
+    first, second = replayed(made, measures)
+    verdict = make_verdict(measures, [first, second], [])
+
+    # THEN
+    assert (verdict.state, verdict.finding, verdict.second) == ("slow", first.name, second.name)
+    assert verdict.gain == first.gain
+    both = promise(measures.job, *first.edits, *second.edits)
+    assert verdict.together.speedup == pytest.approx(both.expected)
+    assert both.expected > first.gain.speedup
+
+
+def test_a_model_that_does_not_reproduce_the_run_promises_at_most(measures):
+    # GIVEN
+    job = dataclasses.replace(measures.job, step_error=measures.job.step_error + 0.5)
+    other = dataclasses.replace(measures)
+    other.__dict__["job"] = job
+
+    # THEN
+    assert not gain_of(job, (Prefetch(),), other).supported
+    assert measures.job.reproduces
+
+
+def test_each_threshold_says_what_it_is_and_where_it_comes_from():
+    assert all(row.unit and row.meaning and row.source for row in THRESHOLDS)
+    assert len(THRESHOLD) == len(THRESHOLDS)
+    assert all(math.isfinite(row.value) for row in THRESHOLDS)

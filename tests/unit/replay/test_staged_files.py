@@ -1,0 +1,59 @@
+"""What copies of some files give, and what each file is worth, against closed forms."""
+
+import numpy as np
+import pytest
+
+from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.epoch_seconds import epoch_seconds
+from tfdarshan.replay.file_seconds import left_on_tier
+from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.storage_edits import Staged
+
+EACH_S, FILES, EPOCHS = (OPEN_MS + READ_MS) / 1e3, 32, 2
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """A loop that reads 32 files of 10 ms in each of two epochs, one after the other."""
+    return calibrated(facts_of(file_job(tmp_path_factory.mktemp("job"))))
+
+
+def rows_of(job, *names):
+    paths = job.facts.files.paths.to_pylist()
+    return np.isin(np.arange(len(paths)), [paths.index(name) for name in names])
+
+
+def test_a_measured_tier_takes_what_was_measured(job):
+    # GIVEN a tier of 1 ms a call and 100 MB/s: 3 ms for two calls and 100 kB
+    after_s = Staged(None, 1e-3, 100e6)(job).run.total_s
+
+    assert job.run.total_s - after_s == pytest.approx(np.full(64, EPOCHS * FILES * (EACH_S - 3e-3)), rel=0.03)
+
+
+def test_copies_of_half_of_the_files_save_half(job):
+    half = rows_of(job, *(f"/data/{number:03}" for number in range(FILES // 2)))
+    some_s, all_s = (Staged(files, 0.0, np.inf)(job).run.total_s for files in (half, None))
+
+    assert job.run.total_s - some_s == pytest.approx((job.run.total_s - all_s) / 2, rel=0.03)
+
+
+def test_a_tier_that_is_slower_changes_nothing(job):
+    slower = Staged(None, 1.0, 1e3)
+
+    assert slower(job).run.total_s == pytest.approx(job.run.total_s)
+    assert left_on_tier(job, slower) == pytest.approx(np.ones(len(job.facts.files)))
+
+
+def test_what_is_left_of_a_file_is_what_the_tier_takes(job):
+    # GIVEN a tier that takes 3 ms of a file's 10 ms
+    left = left_on_tier(job, Staged(None, 1e-3, 100e6))
+
+    assert left[rows_of(job, "/data/007")] == pytest.approx(0.3, rel=0.2)
+
+
+def test_an_epoch_that_memory_served_takes_computing_alone(tmp_path):
+    # GIVEN eight batches of four files of 10 ms and 20 ms of computing; memory serves the second epoch
+    job = calibrated(facts_of(file_job(tmp_path, cached_ms=0.02)))
+
+    assert epoch_seconds(job) == pytest.approx([8 * 0.060, 8 * 0.020], rel=0.05)

@@ -1,0 +1,52 @@
+"""Chooses between ways to fix one cause, by what the replay model says of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfdarshan.findings.finding import Cure, Work
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.thresholds import PRICE, THRESHOLD
+from tfdarshan.replay.edits import Edit, Readers
+from tfdarshan.replay.promise import promise
+
+# Numbers of readers that are tried, the least first.
+COUNTS = (2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One way.
+
+    Attributes:
+        cure: It in words.
+        edits: It as edits of the replay model.
+        work: What it takes.
+    """
+
+    cure: Cure
+    edits: tuple[Edit, ...]
+    work: Work = "lines"
+
+
+def best_fix(measures: Measures, fixes: Sequence[Fix]) -> Fix:
+    """Return the way that is worth most, as `replayed.worth` has it; the first if nothing tells."""
+    job = measures.job
+    if len(fixes) == 1:
+        return fixes[0]
+
+    def worth(fix: Fix) -> float:
+        found = promise(job, *fix.edits)
+        return (math.log(found.low) + math.log(found.expected)) / 2 - PRICE[fix.work]
+
+    return max(fixes, key=worth)
+
+
+def enough_readers(measures: Measures, counts: Sequence[int]) -> int:
+    """Return the least number of readers that gives nearly as much as the largest one of some numbers."""
+    job = measures.job
+    gains = [math.log(promise(job, Readers(count)).expected) for count in counts]
+    enough = THRESHOLD["nearly"] * max(*gains, 0.0)
+    return next((count for count, gain in zip(counts, gains, strict=True) if gain >= enough), counts[-1])

@@ -1,0 +1,153 @@
+"""Lets the replay model say what each fix gives, alone and beside the fixes before it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.probe_command import probe_command
+from tfdarshan.findings.read_on_demand import bursts_of
+from tfdarshan.findings.thresholds import PRICE, THRESHOLD
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.edits import Edit, edited
+from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.priors import PRIORS
+from tfdarshan.replay.promise import promise_of, speedups
+
+
+def replayed(made: Sequence[Finding], measures: Measures) -> list[Finding]:
+    """Return the findings worth a word with what their fixes give: the worst first, doubts before all.
+
+    A fix that gives too little is left out. The cost of a finding is what its fix gives beside those of the
+    findings before it; of fixes that give the same seconds back, the first has the cost.
+    """
+    job = measures.job
+    fixes = [one for one in made if one.edits]
+    others = [one for one in made if not one.edits]
+    fixes = _charged([with_gain(one, job, measures) for one in fixes], job, measures)
+    return sorted([*others, *fixes], key=_rank)
+
+
+def with_gain(finding: Finding, job: ModelledJob, measures: Measures) -> Finding:
+    """Return a finding with what its fix alone gives."""
+    return dataclasses.replace(finding, gain=gain_of(job, finding.edits, measures))
+
+
+def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain:
+    """Return what some edits together give."""
+    times = speedups(job, *edits)
+    found = promise_of(job, times)
+    model = measures.model
+    # A session is more than what its batches take; steps are not.
+    part_s = mean_s(job, job.run.total_s) / model.units if measures.windows is None else model.unit_s
+    total_s = min(part_s, model.unit_s)
+    waited_s = mean_s(job, job.run.wait_s - edited(job, *edits).run.wait_s) / measures.model.units
+    low_s, saved_s, high_s = (total_s * (1 - 1 / one) for one in (found.low, found.expected, found.high))
+    supported = found.firm and not job.facts.counted and (model.certain or job.facts.pipeline.loop_reads)
+    wide = found.high > THRESHOLD["wide"] * found.low
+    return Gain(
+        unit=model.unit,
+        before_s=model.unit_s,
+        low_s=low_s if supported else min(low_s, 0.0),
+        saved_s=saved_s,
+        high_s=high_s,
+        supported=supported,
+        # The loop's own calls are waits to the model, and none to the steps.
+        wait_s=min(max(waited_s, 0.0), max(saved_s, 0.0), measures.model.most_wait_s),
+        hangs_on=_hangs_on(job, times, probe_command(measures)) if wide else (),
+    )
+
+
+def waits(measures: Measures, job: ModelledJob) -> bool:
+    """Say whether the job waits for its input: steps say so, readers never rest, or it reads by itself."""
+    bursts = bursts_of(measures) if measures.windows is None else None
+    alone = bursts is not None and bursts.one_at_a_time
+    return measures.model.likely or job.facts.pipeline.loop_reads or alone
+
+
+def worth(finding: Finding) -> float:
+    """Return what a fix is worth, as the logarithm of a speedup.
+
+    That is halfway between the speedup that is certain and the one that is expected, less what the work of
+    the fix has to give.
+    """
+    gain = finding.gain
+    if gain is None:
+        return 0.0
+    low, expected = (math.log(max(one, TINY_S)) for one in (gain.speedup_range[0], gain.speedup))
+    return (low + expected) / 2 - PRICE[finding.work]
+
+
+def mean_s(job: ModelledJob, seconds: Array) -> float:
+    """Return the mean over a job's samples, by how well each reproduces the run."""
+    return float(job.weight @ seconds)
+
+
+def _charged(fixes: Sequence[Finding], job: ModelledJob, measures: Measures) -> list[Finding]:
+    """Return the findings whose fix gives enough, each with its cost beside those that are worth more."""
+    found: list[Finding] = []
+    taken: tuple[Edit, ...] = ()
+    first: tuple[str, ...] = ()
+    left = job
+    for finding in sorted(fixes, key=_order):
+        gain = finding.gain
+        if gain is None or gain.saved_s < THRESHOLD["note"] * gain.before_s:
+            continue
+        with_it = edited(job, *taken, *finding.edits)
+        saved_s = mean_s(job, left.run.total_s - with_it.run.total_s) / measures.model.units
+        waited_s = mean_s(job, left.run.wait_s - with_it.run.wait_s) / measures.model.units
+        share = saved_s / gain.before_s
+        if share < THRESHOLD["note"]:
+            found.append(dataclasses.replace(finding, kind="note", one_of=first))
+            continue
+        taken, left = (*taken, *finding.edits), with_it
+        first = (*first, finding.name)
+        enough = share >= THRESHOLD["problem"] and worth(finding) > 0 and not measures.too_short
+        kind = finding.kind if enough and waits(measures, job) else "note"
+        found.append(dataclasses.replace(
+            finding, kind=kind, cost_s=saved_s, cost_share=share,
+            stall_s=max(saved_s - min(max(waited_s, 0.0), measures.model.most_wait_s), 0.0),
+        ))  # fmt: skip
+    return found
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    """Sort findings as their costs are taken: problems by what their fix is worth, then notes."""
+    return KINDS.index(finding.kind), -worth(finding)
+
+
+def _rank(finding: Finding) -> tuple[int, int, float]:
+    """Sort doubts, problems and notes: problems as they were charged, notes by their cost."""
+    kind = KINDS.index(finding.kind)
+    return kind, 0, -worth(finding) if finding.kind == "problem" else -finding.cost_s
+
+
+def _hangs_on(job: ModelledJob, times: Array, probe: str) -> tuple[OpenQuestion, ...]:
+    """Return the open question that explains most of what samples differ by; nothing if none explains much.
+
+    Args:
+        job: The job.
+        times: The speedup of each sample.
+        probe: The command that probes its storage.
+    """
+    log_gain = np.log(times)
+    shares = {
+        prior.name: _explained(job.weight, job.drawn[prior.name].astype(float), log_gain) for prior in PRIORS
+    }
+    most = max(PRIORS, key=lambda prior: shares[prior.name])
+    if shares[most.name] < THRESHOLD["hangs"]:
+        return ()
+    return (OpenQuestion(most.meaning, probe if most.by_probe else ""),)
+
+
+def _explained(weight: Array, cause: Array, effect: Array) -> float:
+    """Return the share of a weighted variance that a straight line explains."""
+    cause, effect = cause - weight @ cause, effect - weight @ effect
+    both = float(weight @ (cause * effect))
+    return both**2 / max(float(weight @ cause**2) * float(weight @ effect**2), TINY_S**4)

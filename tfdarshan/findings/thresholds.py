@@ -1,0 +1,47 @@
+"""What is worth a word, and what a fix has to give: all numbers that findings were given, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tfdarshan.findings.finding import Work
+from tfdarshan.replay.priors import JUDGED, Setting
+
+THRESHOLDS = (
+    Setting("note", "share", 0.02, "smallest share of the time that a fix has to save to be named", JUDGED),
+    Setting("problem", "share", 0.05,
+        "smallest share of the time that a fix has to save to be a problem", "runs differ by as much"),
+    Setting("healthy", "share", 0.05, "largest input wait of a healthy job, as a share of step time", JUDGED),
+    Setting("wide", "times", 1.5, "upper over lower bound of a range that needs a reason", JUDGED),
+    Setting("hangs", "share", 0.25, "share of a range's variance that an open question explains", JUDGED),
+    Setting("full", "share", 0.7,
+        "serialized share of a call from which on storage is full", "1.4 times as much at most"),
+    Setting("room", "share", 0.4, "largest share of memory for cached input", "the job needs the rest"),
+    Setting("again", "times", 1.2, "readings of the input from which on a run has later epochs", JUDGED),
+    Setting("busy", "share", 0.85, "busy share of the processors from which on no more calls fit", JUDGED),
+    Setting("slow", "times", 4.0, "time of a slow file or folder over the usual time", JUDGED),
+    Setting("slow call", "times", 10.0,
+        "time of a slow file with few calls over the usual time", "single calls vary by more"),
+    Setting("stragglers", "share", 0.1,
+        "largest share of slow files; with more of them the storage is slow", JUDGED),
+    Setting("few calls", "calls", 8, "calls below which a file has few calls", JUDGED),
+    Setting("many calls", "calls", 32, "calls that are enough to judge a folder or file", JUDGED),
+    Setting("several", "times", 3, "slow passes that show that a file is slow", JUDGED),
+    Setting("small write", "B", 64 << 10,
+        "largest write that a buffer should collect", "several blocks of a file system"),
+    Setting("alike", "times", 1.5, "largest save of one state over its smallest save", JUDGED),
+    Setting("memory", "B/s", 500e6,
+        "bandwidth of a local save that memory takes", "no disk in need of help writes so fast"),
+    Setting("nearly", "share", 0.9, "share of the largest saving that fewer readers have to reach", JUDGED),
+    Setting("copy some", "log", 0.05, "least speedup of copying some files beyond changing lines", JUDGED),
+    Setting("copy all", "log", 0.08, "least speedup of copying all files beyond changing lines", JUDGED),
+    Setting("convert", "log", 0.12, "least speedup of converting the data beyond changing lines", JUDGED),
+)  # fmt: skip
+
+THRESHOLD = {setting.name: setting.value for setting in THRESHOLDS}
+PRICE: Mapping[Work, float] = {
+    "lines": 0.0,
+    "copy some": THRESHOLD["copy some"],
+    "copy all": THRESHOLD["copy all"],
+    "convert": THRESHOLD["convert"],
+}

@@ -1,0 +1,15 @@
+"""How long each epoch of a job takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob
+
+
+def epoch_seconds(job: ModelledJob) -> Array:
+    """Return it, mean over samples by how well each reproduces the run, shape (epochs,)."""
+    batch_s = np.diff(job.run.ask_s, axis=0) @ job.weight * job.run.weight
+    found: Array = np.bincount(job.model.epoch, batch_s)
+    return found

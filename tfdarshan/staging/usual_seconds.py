@@ -1,0 +1,44 @@
+"""What files usually take: those that happened to be slow in a session are not the ones that will be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.staging.file_use import FileUse
+
+
+def usual_seconds(use: FileUse, rows: Array, passes: Array, seconds: Array) -> Array:
+    """Return it of some files: the more a file was read, the more its own time counts, or its folder's.
+
+    Few reads say little of a file or a folder: all files of its size count beside these.
+
+    Args:
+        use: What the files were used for.
+        rows: The files.
+        passes: Passes over each, above 0.
+        seconds: What these took.
+    """
+    if not len(rows):
+        return seconds
+    size = use.bytes_read[rows] / passes
+    fitted_s = passes * fit_time_model(size, seconds / passes, passes).seconds(size)
+    own = np.where(fitted_s > 0, seconds / np.maximum(fitted_s, 1e-12), 1.0)
+    reads, folder = np.maximum(use.reads[rows], 1).astype(np.float64), _folders(use, rows)
+    as_much = SETTING["shrinks"]
+    in_folder, slow = (np.bincount(folder, weights) for weights in (reads, reads * own))
+    of_folder = ((slow + as_much) / (in_folder + as_much))[folder]
+    found: Array = fitted_s * (reads * own + as_much * of_folder) / (reads + as_much)
+    found *= seconds.sum() / max(float(found.sum()), 1e-12)
+    return found
+
+
+def _folders(use: FileUse, rows: Array) -> Array:
+    parents = pc.replace_substring_regex(use.paths.take(pa.array(rows)), "/[^/]*$", "")
+    chunks = parents.chunks if isinstance(parents, pa.ChunkedArray) else [parents]
+    found: Array = pa.chunked_array(chunks).combine_chunks().dictionary_encode().indices.to_numpy()
+    return found
