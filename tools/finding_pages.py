@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.all_findings import CAUSES
-from tfdarshan.findings.thresholds import THRESHOLDS
 from tfdarshan.replay.priors import PRIORS, Prior
+from tfdarshan.thresholds import THRESHOLDS
 from tfdarshan.units import human_bytes, human_seconds
 
 Rows = Iterable[tuple[str, ...]]

@@ -16,8 +16,8 @@ from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, goes_on_
 from tfdarshan.analysis.segments import WRITE
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.sessions.session_directory import BURST_CONTROL
+from tfdarshan.thresholds import THRESHOLD
 
 # Files of a checkpoint of TensorFlow, also while they are written.
 TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})(?:\.tempstate\d+)?$"

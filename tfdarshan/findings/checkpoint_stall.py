@@ -17,9 +17,9 @@ from tfdarshan.findings.checkpoint_saves import (
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.fixes import Fix
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.replay.edits import Edit
 from tfdarshan.replay.loop_edits import BackgroundSaves
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "checkpoint_stall"

@@ -23,10 +23,10 @@ from tfdarshan.findings.pipeline_api import (
 )
 from tfdarshan.findings.replayed import mean_s
 from tfdarshan.findings.step_split import step_split
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, edited
 from tfdarshan.replay.storage_edits import OtherStorage
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"

@@ -12,8 +12,8 @@ from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline, keep_in_memory
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.replay.edits import CacheInMemory
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "fits_in_memory"

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tfdarshan.findings.finding import Cure, Work
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import PRICE, THRESHOLD
 from tfdarshan.replay.edits import Edit, Readers
 from tfdarshan.replay.promise import promise
+from tfdarshan.thresholds import THRESHOLD
 
 # Numbers of readers that are tried, the least first.
 COUNTS = (2, 4, 8, 16)
+# What a fix has to give beyond one that changes lines, as the logarithm of a speedup.
+PRICE: Mapping[Work, float] = {
+    "lines": 0.0,
+    "copy some": THRESHOLD["copy some"],
+    "copy all": THRESHOLD["copy all"],
+    "convert": THRESHOLD["convert"],
+}
 
 
 @dataclass(frozen=True)

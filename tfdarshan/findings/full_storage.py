@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import THRESHOLD
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "full_storage"

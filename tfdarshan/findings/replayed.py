@@ -10,15 +10,16 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
+from tfdarshan.findings.fixes import PRICE
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.probe_command import probe_command
 from tfdarshan.findings.read_on_demand import bursts_of
-from tfdarshan.findings.thresholds import PRICE, THRESHOLD
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Edit, edited
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import PRIORS
 from tfdarshan.replay.promise import promise_of, speedups
+from tfdarshan.thresholds import THRESHOLD
 
 
 def replayed(made: Sequence[Finding], measures: Measures) -> list[Finding]:

@@ -14,8 +14,8 @@ from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.in_order.read_judge import SlowCalls
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.staging.candidate import SLOW_OPEN_S
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import plural
 
 SLOW, SLOW_CALL = THRESHOLD["slow"], THRESHOLD["slow call"]

@@ -11,8 +11,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.replay.loop_edits import BufferedWrites
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "small_writes"

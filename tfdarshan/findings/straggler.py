@@ -10,8 +10,8 @@ from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.slow_files import FEW, SLOW, slow_files
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.replay.storage_edits import Staged
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "straggler"

@@ -13,7 +13,7 @@ from tfdarshan.findings.measures import CACHED, Measures
 from tfdarshan.findings.promise_words import most_words, promise_words
 from tfdarshan.findings.replayed import gain_of
 from tfdarshan.findings.step_split import step_split
-from tfdarshan.findings.thresholds import THRESHOLD
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most
 
 # What to do if a part of the wait is the longest one, and no finding has a fix for it.

@@ -1,6 +1,7 @@
-"""All that a session leaves open about its job, and all numbers that were chosen: two tables.
+"""All that a session leaves open about its job, and all numbers that were chosen for the model: two tables.
 
-No other file of replay/ has a number that somebody chose. Change these by development jobs only.
+No other file of replay/ has a chosen number; those that tell causes are in `tfdarshan/thresholds.py`.
+Change these by development jobs only.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import Literal
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import JUDGED, Setting
 
 Scale = Literal["even", "log", "chance"]
 TRIALS = "trial runs of 35 development jobs"
-JUDGED = "a judgement: no measurement yet"
 
 
 @dataclass(frozen=True)
@@ -41,25 +42,6 @@ class Prior:
     source: str
     scale: Scale = "even"
     by_probe: bool = False
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A number that was chosen.
-
-    Attributes:
-        name: What it is called.
-        unit: Its unit.
-        value: It.
-        meaning: What it is.
-        source: Where it comes from.
-    """
-
-    name: str
-    unit: str
-    value: float
-    meaning: str
-    source: str
 
 
 def _chance(name: str, likely: float, meaning: str, source: str, *, by_probe: bool = False) -> Prior:

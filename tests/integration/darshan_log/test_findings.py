@@ -12,8 +12,8 @@ from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.thresholds import THRESHOLD
 from tfdarshan.formats.importing.darshan_log import import_darshan
+from tfdarshan.thresholds import THRESHOLD
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
 NEVER_KNOWN = {"input_bound", "prefetch", "decode_bound", "page_cache", "low_coverage", "truncated_trace"}

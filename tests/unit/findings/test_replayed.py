@@ -1,15 +1,14 @@
 """What findings say that fixes give: one replay of the job, alone and beside the fixes before."""
 
 import dataclasses
-import math
 
 import pytest
 
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.fixes import PRICE
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import gain_of, replayed, worth
-from tfdarshan.findings.thresholds import PRICE, THRESHOLD, THRESHOLDS
 from tfdarshan.findings.verdict import make_verdict
 from tfdarshan.replay.edits import CacheInMemory, Prefetch, Readers, edited
 from tfdarshan.replay.promise import promise
@@ -132,9 +131,3 @@ def test_a_model_that_does_not_reproduce_the_run_promises_at_most(measures):
     # THEN
     assert not gain_of(job, (Prefetch(),), other).supported
     assert measures.job.reproduces
-
-
-def test_each_threshold_says_what_it_is_and_where_it_comes_from():
-    assert all(row.unit and row.meaning and row.source for row in THRESHOLDS)
-    assert len(THRESHOLD) == len(THRESHOLDS)
-    assert all(math.isfinite(row.value) for row in THRESHOLDS)

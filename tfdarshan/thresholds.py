@@ -1,19 +1,47 @@
-"""What is worth a word, and what a fix has to give: all numbers that findings were given, in one table."""
+"""What was chosen about sessions: what is worth a word, and from where on a cause is there, in one table.
+
+The replay model has its own numbers, in `replay/priors.py`. No other module of findings/, analysis/,
+staging/, storage_probe/ and replay/ has a number that somebody chose.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
-from tfdarshan.findings.finding import Work
-from tfdarshan.replay.priors import JUDGED, Setting
+JUDGED = "a judgement: no measurement yet"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number that was chosen.
+
+    Attributes:
+        name: What it is called.
+        unit: Its unit.
+        value: It.
+        meaning: What it is.
+        source: Where it comes from.
+    """
+
+    name: str
+    unit: str
+    value: float
+    meaning: str
+    source: str
+
 
 THRESHOLDS = (
+    # What is worth a word, and what a fix has to give.
     Setting("note", "share", 0.02, "smallest share of the time that a fix has to save to be named", JUDGED),
     Setting("problem", "share", 0.05,
         "smallest share of the time that a fix has to save to be a problem", "runs differ by as much"),
     Setting("healthy", "share", 0.05, "largest input wait of a healthy job, as a share of step time", JUDGED),
     Setting("wide", "times", 1.5, "upper over lower bound of a range that needs a reason", JUDGED),
     Setting("hangs", "share", 0.25, "share of a range's variance that an open question explains", JUDGED),
+    Setting("copy some", "log", 0.05, "least speedup of copying some files beyond changing lines", JUDGED),
+    Setting("copy all", "log", 0.08, "least speedup of copying all files beyond changing lines", JUDGED),
+    Setting("convert", "log", 0.12, "least speedup of converting the data beyond changing lines", JUDGED),
+    # From where on a cause is there.
     Setting("full", "share", 0.7,
         "serialized share of a call from which on storage is full", "1.4 times as much at most"),
     Setting("room", "share", 0.4, "largest share of memory for cached input", "the job needs the rest"),
@@ -33,15 +61,9 @@ THRESHOLDS = (
     Setting("memory", "B/s", 500e6,
         "bandwidth of a local save that memory takes", "no disk in need of help writes so fast"),
     Setting("nearly", "share", 0.9, "share of the largest saving that fewer readers have to reach", JUDGED),
-    Setting("copy some", "log", 0.05, "least speedup of copying some files beyond changing lines", JUDGED),
-    Setting("copy all", "log", 0.08, "least speedup of copying all files beyond changing lines", JUDGED),
-    Setting("convert", "log", 0.12, "least speedup of converting the data beyond changing lines", JUDGED),
+    # What a session's calls tell: analysis/.
+    # What a probe's reads tell: storage_probe/.
+    # What is copied to a faster tier, and checked: staging/.
 )  # fmt: skip
 
 THRESHOLD = {setting.name: setting.value for setting in THRESHOLDS}
-PRICE: Mapping[Work, float] = {
-    "lines": 0.0,
-    "copy some": THRESHOLD["copy some"],
-    "copy all": THRESHOLD["copy all"],
-    "convert": THRESHOLD["convert"],
-}
