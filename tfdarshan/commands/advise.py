@@ -62,7 +62,7 @@ def add_parser(verbs: Any) -> None:
         dest="everything",
         help="all files that fit, also where a few of them give nearly all of the gain",
     )
-    parser.add_argument("--unit", choices=UNITS, default="auto", help="what is staged as one (default: auto)")
+    parser.add_argument("--unit", choices=UNITS, default="file", help="what is staged as one (default: file)")
     parser.add_argument(
         "--checksum", choices=POLICIES, default="blake2b", help="how copies are verified (default: blake2b)"
     )

@@ -7,10 +7,11 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.storage_passes import CACHED_CALL_S
 from tfdarshan.findings.measures import Measures
-from tfdarshan.staging.candidate import SLOW_OPEN_S
+from tfdarshan.thresholds import THRESHOLD
 
 # From this share on it is all but everything.
 SERVED = 0.9
+SLOW_OPEN_S = THRESHOLD["slow open"]
 
 
 def from_memory(measures: Measures, rows: Array) -> bool:

@@ -8,10 +8,11 @@ from tfdarshan.analysis.epoch_waits import HARDLY
 from tfdarshan.analysis.in_order.pause_calls import PauseReading
 from tfdarshan.findings.measures import SEVERAL, Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
-from tfdarshan.staging.candidate import SLOW_OPEN_S
+from tfdarshan.thresholds import THRESHOLD
 
 # Storage that served so many passes of a job that read its input at least so often served the first epoch.
 ONE_PASS = 1.2
+SLOW_OPEN_S = THRESHOLD["slow open"]
 SERVED_ONCE = " Memory served later epochs: storage served one pass, and a {what} takes one, too, so it "
 
 

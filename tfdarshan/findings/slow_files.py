@@ -14,12 +14,12 @@ from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.in_order.read_judge import SlowCalls
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.measures import Measures
-from tfdarshan.staging.candidate import SLOW_OPEN_S
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import plural
 
 SLOW, SLOW_CALL = THRESHOLD["slow"], THRESHOLD["slow call"]
 FEW, MANY, SEVERAL = (int(THRESHOLD[name]) for name in ("few calls", "many calls", "several"))
+SLOW_OPEN_S = THRESHOLD["slow open"]
 
 
 @dataclass(frozen=True)

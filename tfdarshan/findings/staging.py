@@ -20,7 +20,7 @@ from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
 from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
-from tfdarshan.staging.outside_steps import NOTABLE, read_outside_steps
+from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.staged_input import StagedInput, staged_input
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -137,11 +137,10 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         beside = _beside(measures, staged, ~by_sqlite) if all_of_it else led[:0]
         beside_bytes = float(size[beside].sum())
-        all_bytes = float(size[led].sum()) + beside_bytes
-        rest = human_bytes(all_bytes)
+        rest = human_bytes(float(size[led].sum()) + beside_bytes)
         rest = f"{rest}{' of other files' if len(opened) else ''}"
         words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
-        if beside_bytes and beside_bytes >= NOTABLE * all_bytes:
+        if beside_bytes:
             unread = human_bytes(beside_bytes)
             words.append(f"{unread} of it is read only before the first step or after the last.")
         words += [MIRRORED] if staged.mirrored else []

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee, steepest
@@ -22,12 +23,10 @@ from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
 from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.staging.run_model import newest_job
 from tfdarshan.staging.staged_input import StagedInput, copy_seconds, staged_input, total
-from tfdarshan.staging.unit import FOLDERS_DO, MANY_FILES, Units, folder_units
+from tfdarshan.staging.unit import Units, folder_units
 from tfdarshan.staging.why_not import Reason, find_reasons
 
 RULES = ("this advice", "smallest first", "largest first")
-# Files are read about as often as each other where the one read most is read at most so many times as often.
-ALIKE = 1.25
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,6 @@ class Advice:
     `rest` is what staging all that fits would give, where the small set of files was chosen: those that give
     nearly all of it; None where all that fits was.
 
-    `read_alike` says whether each candidate was read about as often as each other.
-
     `wait_known` says whether the session tells what training waits for.
 
     `outside_steps` is how many of the chosen files a run reads before its first step or after the last alone:
@@ -78,7 +75,6 @@ class Advice:
     room_bytes: int
     left_out: tuple[LeftOut, ...]
     cache: CacheFacts
-    read_alike: bool
     pass_s: float
     fast_tier: TierProbe
     unit: str
@@ -146,7 +142,7 @@ def decide(sessions: Sequence[SessionData], question: Question, fast_tier: TierP
 
 
 def decide_on(
-    use: FileUse, facts: RunFacts, question: Question, fast_tier: TierProbe, job: ModelledJob | None
+    use: FileUse, facts: RunFacts, question: Question, fast_tier: TierProbe, job: ModelledJob
 ) -> Decision:
     """Return the files to stage, from what is already read.
 
@@ -155,7 +151,7 @@ def decide_on(
         facts: The run.
         question: Folders, capacity and what else is known.
         fast_tier: What the fast tier was measured at.
-        job: The replay model of the newest session; None if it has no trace of single calls.
+        job: The replay model of the newest session.
     """
     found = find_candidates(use, slow=question.slow, fast=question.fast)
     staged = staged_input(
@@ -176,8 +172,7 @@ def decide_on(
         room_bytes=int(total(staged.room_bytes)),
         left_out=found.left_out,
         cache=_cache_facts(use, found, facts),
-        read_alike=_read_alike(use, found),
-        pass_s=total(staged.slow_s) / max(total(staged.passes), 1e-9),
+        pass_s=total(staged.slow_s) / max(total(staged.passes), TINY_S),
         fast_tier=fast_tier,
         unit=picked.units.name,
         units=picked.units.count,
@@ -226,25 +221,15 @@ class Picked:
 
 
 def _pick(question: Question, use: FileUse, staged: StagedInput, outside: Array) -> Picked:
-    """Choose files; whole folders if asked for, or if there are very many files and folders do as well."""
-    rows = staged.found.rows
-    if question.unit != "directory":
-        picked = _pick_by(Units("file", None, len(rows)), question, staged, outside)
-        if question.unit == "file" or len(rows) <= MANY_FILES:
-            return picked
-    folders = _pick_by(folder_units(use.paths, rows), question, staged, outside)
-    if question.unit == "auto" and folders.choice.value < FOLDERS_DO * picked.choice.value:
-        return picked
-    return folders
-
-
-def _pick_by(units: Units, question: Question, staged: StagedInput, outside: Array) -> Picked:
+    """Choose files, or whole folders if asked for."""
+    rows, room = staged.found.rows, question.room_bytes
+    units = Units("file", None, len(rows)) if question.unit == "file" else folder_units(use.paths, rows)
     value, weight = units.total(staged.saved_s), units.total(staged.room_bytes)
     order = density_order(value, weight)
-    choice = choose(value, weight, question.room_bytes, order)
+    choice = choose(value, weight, room, order)
     taken = np.zeros(units.count, bool)
     taken[choice.items] = True
-    beside = _beside(choice, value, weight, units.total(outside.astype(float)), question.room_bytes)
+    beside = _beside(choice, value, weight, units.total(outside.astype(float)), room)
     small = None if question.everything else small_set(value, weight, order[taken[order]])
     curve = capacity_curve(order, value, units.total(staged.size_bytes), weight, units.total(staged.slow_s))
     return Picked(units, choice, beside, small, order, curve)
@@ -290,7 +275,7 @@ def _members(picked: Picked, staged: StagedInput) -> tuple[Array, RuleResult | N
 def _copy_cost(
     staged: StagedInput, members: Array, chosen: Expectation, best: Expectation, later: LaterEpochs
 ) -> CopyCost:
-    copy_s, share = copy_seconds(staged, members), chosen.saved_s / max(best.saved_s, 1e-12)
+    copy_s, share = copy_seconds(staged, members), chosen.saved_s / max(best.saved_s, TINY_S)
     kept, lost = (later.paid_in(copy_s, share, kept=kept) for kept in (True, False))
     return CopyCost(copy_s, lost, kept)
 
@@ -330,21 +315,6 @@ def _result(name: str, staged: StagedInput, rows: Array) -> RuleResult:
     """Return what staging some candidates gives."""
     size, room = (int(each[rows].sum()) for each in (staged.size_bytes, staged.room_bytes))
     return RuleResult(name, len(rows), size, room, total(staged.saved_s[rows]), staged.expected(rows))
-
-
-def _read_alike(use: FileUse, found: Candidates) -> bool:
-    """Compares how often files were read, at any time and in what epochs are counted in; a size says so.
-
-    Of a file of unknown size nobody knows how much of it a read is.
-    """
-    rows, size = found.rows, use.size_bytes[found.rows]
-    if len(rows) < 2 or (size <= 0).any():
-        return False
-
-    def alike(often: Array) -> bool:
-        return float(often.max()) <= ALIKE * float(often.min())
-
-    return alike(found.passes) and alike(use.times_read[rows]) and alike(use.bytes_read[rows] / size)
 
 
 def _cache_facts(use: FileUse, found: Candidates, facts: RunFacts) -> CacheFacts:

@@ -24,8 +24,6 @@ PROGRAMS = "programs, settings, libraries, system folders (--slow DIR looks at w
 
 DATABASES = "SQLite's, opened for writing: open a copy of your own"
 JOURNALS = ("-journal", "-wal")
-# An open and close of a file of a local file system takes a tenth of that.
-SLOW_OPEN_S = 300e-6
 
 
 @dataclass(frozen=True)

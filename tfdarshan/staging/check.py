@@ -23,9 +23,6 @@ from tfdarshan.units import plural
 
 Array = Any
 
-# What a promise may be off by before an assumption is named.
-CLOSE = 0.15
-
 
 @dataclass(frozen=True)
 class Assumption:
@@ -92,8 +89,8 @@ class Check:
 
     @property
     def kept(self) -> bool:
-        """Whether the obtained epoch is in the promised range, or as near to the promise as can be told."""
-        return self.low_s <= self.obtained_s <= self.high_s or abs(self.error) <= CLOSE
+        """Whether the obtained epoch is in the promised range."""
+        return self.low_s <= self.obtained_s <= self.high_s
 
     @property
     def missed(self) -> bool:

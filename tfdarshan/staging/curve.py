@@ -48,9 +48,7 @@ def capacity_curve(
         np.linspace(filled[0], filled[-1], POINTS // 2),
         np.geomspace(max(filled[0], 1), filled[-1], POINTS // 2),
     ]
-    places = np.unique(
-        np.clip(np.searchsorted(filled, spots * (1 + 1e-12), side="right") - 1, 0, len(order) - 1)
-    )
+    places = np.unique(np.clip(np.searchsorted(filled, spots, side="right") - 1, 0, len(order) - 1))
     return tuple(
         CurvePoint(int(own[i]), int(filled[i]), int(i) + 1, *(float(each[i]) for each in sums))
         for i in places.tolist()

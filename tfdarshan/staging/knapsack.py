@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.thresholds import THRESHOLD
+
 Array = Any
 
-GAP_WANTED = 0.005
-MOST_STEPS = 200_000
-CORE = 400
-HEAVIEST = 10
+GAP_WANTED = THRESHOLD["choice"]
+MOST_STEPS, CORE, HEAVIEST = (int(THRESHOLD[name]) for name in ("choice steps", "choice items", "heaviest"))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _searched(
     found = search.run(
         capacity - float(weight[fixed].sum()),
         float(value[taken].sum()) - fixed_value,
-        (1 - GAP_WANTED / 5) * bound - fixed_value,
+        (1 - GAP_WANTED) * bound - fixed_value,
     )
     return taken if found is None else np.concatenate([fixed, core[found]])
 

@@ -67,8 +67,6 @@ def later_epochs(staged: StagedInput) -> LaterEpochs:
     """Return what copies of all files save of each epoch, by the job's own epochs."""
     job, memory = staged.job, staged.facts.memory_bytes
     input_bytes = int(total(staged.size_bytes))
-    if job is None:
-        return LaterEpochs(input_bytes=input_bytes, memory_bytes=memory)
     saved_s = epoch_seconds(job) - epoch_seconds(edited(job, staged.staged()))
     saved_s = np.maximum(saved_s, 0.0) * staged.modelled_s / max(job.facts.batches.total_s, TINY_S)
     first_s, measured = float(saved_s[0]), len(saved_s) > 1

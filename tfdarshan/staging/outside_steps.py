@@ -11,9 +11,6 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts
 
-# A smaller share of the bytes that are staged is not worth a sentence.
-NOTABLE = 0.05
-
 
 def read_outside_steps(use: FileUse, facts: RunFacts, rows: Array) -> Array:
     """Says which files were read, but not from the first step to the last, bool.

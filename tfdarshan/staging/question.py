@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfdarshan.staging.expectation import Expectation
 
-UNITS = ("auto", "file", "directory")
+UNITS = ("file", "directory")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,6 @@ class Question:
         session_epochs: Epochs in the sessions; None to take the median of the files' passes.
         unit: One of UNITS.
         block_bytes: What the fast tier allots space in.
-        least_gain: Smaller gains are not worth staging for.
         everything: Stage all that fits; by default the small set, where a few files give nearly all.
     """
 
@@ -32,9 +31,8 @@ class Question:
     slow: str | None = None
     epochs: int | None = None
     session_epochs: float | None = None
-    unit: str = "auto"
+    unit: str = "file"
     block_bytes: int = 4096
-    least_gain: float = 0.03
     everything: bool = False
 
 

@@ -15,6 +15,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.rereads import median_epochs
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.file_seconds import left_on_tier
+from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.storage_edits import Staged
@@ -34,7 +35,7 @@ class StagedInput:
     Attributes:
         use: What the files were used for.
         facts: The run.
-        job: The replay model of its newest session; None if that has no trace of single calls.
+        job: The replay model of its newest session.
         found: The candidates.
         tier: The fast tier.
         epochs: Epochs in the sessions.
@@ -45,7 +46,7 @@ class StagedInput:
 
     use: FileUse
     facts: RunFacts
-    job: ModelledJob | None
+    job: ModelledJob
     found: Candidates
     tier: TierProbe
     epochs: float
@@ -91,31 +92,25 @@ class StagedInput:
     def staged(self, members: Array | None = None) -> Staged:
         """Return copies of some candidates, or all, as an edit of the job."""
         place = self.place if members is None else self.place[members]
-        files = np.zeros(0 if self.job is None else len(self.job.facts.files), bool)
+        files = np.zeros(len(self.job.facts.files), bool)
         files[place[place >= 0]] = True
         return on_tier(self.tier, files, mirrored=self.mirrored)
 
     def expected(self, members: Array | None = None) -> Expectation:
         """Return what copies of some candidates, or all, give an epoch."""
-        return self.expected_of(self.staged(members))
-
-    def expected_of(self, staged: Staged) -> Expectation:
-        """Return what an edit gives an epoch; what is not firm gives nothing for certain."""
-        epoch_s = self.facts.training_s / self.epochs
-        if self.job is None:
-            return Expectation(epoch_s, 0.0, 0.0, 0.0)
-        found, modelled_s = promise(self.job, staged), self.modelled_s * len(self.facts.paths) / self.epochs
+        found = promise(self.job, self.staged(members))
+        epoch_s, modelled_s = self.facts.training_s / self.epochs, self.modelled_s * len(self.facts.paths)
         low_s, saved_s, high_s = (
-            modelled_s * (1 - 1 / one) for one in (found.low, found.expected, found.high)
+            modelled_s / self.epochs * (1 - 1 / one) for one in (found.low, found.expected, found.high)
         )
-        return Expectation(
-            epoch_s, saved_s, low_s if found.firm and self.wait_known else min(low_s, 0.0), high_s
-        )
+        # What is not firm gives nothing for certain.
+        sure = found.firm and self.wait_known
+        return Expectation(epoch_s, saved_s, low_s if sure else min(low_s, 0.0), high_s)
 
     @property
     def wait_known(self) -> bool:
         """Whether the session says what training waits for: its steps do, or the loop's own thread reads."""
-        return self.job is None or self.job.facts.batches.known or self.job.facts.pipeline.loop_reads
+        return self.job.facts.batches.known or self.job.facts.pipeline.loop_reads
 
     def is_enough(self, some: Expectation, everything: Expectation) -> bool:
         """Say whether some files give nearly what all give."""
@@ -124,21 +119,18 @@ class StagedInput:
     @property
     def modelled_s(self) -> float:
         """What of a session the model has: not what is before the first step, or the first read."""
-        total_s = 0.0 if self.job is None else self.job.facts.batches.total_s
-        return min(total_s, self.facts.training_s / max(len(self.facts.paths), 1))
+        return min(self.job.facts.batches.total_s, self.facts.training_s / max(len(self.facts.paths), 1))
 
     @cached_property
     def _seconds(self) -> tuple[Array, Array]:
         """What each candidate takes where it is, and on the fast tier."""
         use, rows = self.use, self.found.rows
         taken_s = use.read_s[rows] + use.meta_s[rows] + (use.stat_s[rows] if self.mirrored else 0.0)
-        slow_s, left = taken_s.astype(np.float64), np.ones(len(rows))
-        if self.job is not None:
-            all_left = left_on_tier(self.job, on_tier(self.tier, None, mirrored=self.mirrored))
-            known = self.place >= 0
-            left[known] = all_left[self.place[known]]
-            # Files of other ranks, and of other sessions, are not the model's: they do as its own do.
-            left[~known] = np.average(left[known], weights=slow_s[known]) if slow_s[known].any() else 1.0
+        slow_s, left, known = taken_s.astype(np.float64), np.ones(len(rows)), self.place >= 0
+        all_left = left_on_tier(self.job, on_tier(self.tier, None, mirrored=self.mirrored))
+        left[known] = all_left[self.place[known]]
+        # Files of other ranks, and of other sessions, are not the model's: they do as its own do.
+        left[~known] = np.average(left[known], weights=slow_s[known]) if slow_s[known].any() else 1.0
         gains = np.flatnonzero((left < 1) & (slow_s > 0))
         stored, passes = self.found.storage_passes[gains], self.found.passes[gains]
         slow_s[gains] = usual_seconds(use, rows[gains], np.where(stored > 0, stored, passes), slow_s[gains])
@@ -148,7 +140,7 @@ class StagedInput:
 def staged_input(
     use: FileUse,
     facts: RunFacts,
-    job: ModelledJob | None,
+    job: ModelledJob,
     fast_tier: TierProbe,
     found: Candidates,
     *,
@@ -171,7 +163,7 @@ def staged_input(
         place: The row of the job's file table that each row of `use` is; by default by their paths.
     """
     if place is None:
-        place = np.full(len(use), -1) if job is None else _places(use, job)
+        place = _places(use, job)
     epochs = session_epochs or median_epochs(use.times_read[found.rows])
     made = StagedInput(use, facts, job, found, fast_tier, epochs, place[found.rows], block_bytes)
     if not use.stat_s[found.rows].any():
@@ -205,4 +197,4 @@ def _places(use: FileUse, job: ModelledJob) -> Array:
 
 
 def _log(expected: Expectation) -> float:
-    return math.log1p(min(expected.gain, 1e9))
+    return math.log1p(min(expected.gain, 1 / TINY_S))

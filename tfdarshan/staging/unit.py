@@ -1,4 +1,4 @@
-"""What is staged as one: single files, or whole folders where there are very many files."""
+"""What is staged as one: single files, or whole folders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 Array = Any
-
-# With more files than this, "auto" takes whole folders where they save almost as much as single files.
-MANY_FILES = 1_000_000
-FOLDERS_DO = 0.95
 
 
 @dataclass(frozen=True)

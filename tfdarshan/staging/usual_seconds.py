@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.file_use import FileUse
 
@@ -27,13 +28,13 @@ def usual_seconds(use: FileUse, rows: Array, passes: Array, seconds: Array) -> A
         return seconds
     size = use.bytes_read[rows] / passes
     fitted_s = passes * fit_time_model(size, seconds / passes, passes).seconds(size)
-    own = np.where(fitted_s > 0, seconds / np.maximum(fitted_s, 1e-12), 1.0)
+    own = np.where(fitted_s > 0, seconds / np.maximum(fitted_s, TINY_S), 1.0)
     reads, folder = np.maximum(use.reads[rows], 1).astype(np.float64), _folders(use, rows)
     as_much = SETTING["shrinks"]
     in_folder, slow = (np.bincount(folder, weights) for weights in (reads, reads * own))
     of_folder = ((slow + as_much) / (in_folder + as_much))[folder]
     found: Array = fitted_s * (reads * own + as_much * of_folder) / (reads + as_much)
-    found *= seconds.sum() / max(float(found.sum()), 1e-12)
+    found *= seconds.sum() / max(float(found.sum()), TINY_S)
     return found
 
 

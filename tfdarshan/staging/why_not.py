@@ -8,13 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.promise import promise
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.later_epochs import LaterEpochs
 from tfdarshan.staging.question import CopyCost, Question, RuleResult
 from tfdarshan.staging.staged_input import StagedInput, total
 from tfdarshan.staging.unit import Units
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
+
+LEAST = THRESHOLD["note"]
 
 
 @dataclass(frozen=True)
@@ -48,21 +52,14 @@ def find_reasons(
     """
     if not len(staged.found.rows):
         return (Reason("no_files", "no file was recorded that could be staged"),)
-    if staged.job is None:
-        return (
-            Reason("no_calls", "the session has no single calls to model the job by: record with a trace"),
-        )
-    if _counted_in_memory(staged, question):
+    if _counted_in_memory(staged):
         return (_page_cache(staged),)
-    if (
-        later.measured
-        and memory_serves(staged)
-        and (later.later_s or 0.0) < question.least_gain * best.epoch_s
-    ):
+    least_s = LEAST * best.epoch_s
+    if later.measured and memory_serves(staged) and (later.later_s or 0.0) < least_s:
         return (_page_cache(staged),)
-    if best.gain < question.least_gain:
-        return (_little(staged, best, question),)
-    if chosen.expected.gain < question.least_gain:
+    if best.saved_s < least_s:
+        return (_little(staged, best),)
+    if chosen.expected.saved_s < least_s:
         return (_too_small(question, chosen, best, staged, units),)
     kept = not later.known and later.memory_bytes is not None
     paid = copy.break_even_if_kept if kept else copy.break_even_epoch
@@ -71,10 +68,10 @@ def find_reasons(
     return ()
 
 
-def _counted_in_memory(staged: StagedInput, question: Question) -> bool:
+def _counted_in_memory(staged: StagedInput) -> bool:
     """Say whether the kernel fetched next to nothing of the files from storage, however long calls took."""
     use, rows = staged.use, staged.found.rows
-    most = question.least_gain * total(use.bytes_read[rows])
+    most = LEAST * total(use.bytes_read[rows])
     return staged.facts.storage_counted and total(use.storage_bytes[rows]) <= most
 
 
@@ -104,18 +101,16 @@ def _page_cache(staged: StagedInput) -> Reason:
     return Reason("page_cache", f"{said}: the page cache serves the rest, as fast as any tier could")
 
 
-def _little(staged: StagedInput, best: Expectation, question: Question) -> Reason:
+def _little(staged: StagedInput, best: Expectation) -> Reason:
     """Say what an epoch's time goes into where staging all files does not shorten it."""
     job, gains = staged.job, f"with every file staged an epoch would be {100 * best.gain:.1f} % faster"
-    if job is None:
-        return Reason("no_calls", gains)
     if memory_serves(staged):
         return _page_cache(staged)
-    waits = percent(float(job.weight @ (job.run.wait_s / np.maximum(job.run.total_s, 1e-9))), 1)
+    waits = percent(float(job.weight @ (job.run.wait_s / np.maximum(job.run.total_s, TINY_S))), 1)
     waits = f"training waits for input {waits} of the time"
     # What a tier would give that takes nothing.
     edit = dataclasses.replace(staged.staged(), call_s=0.0, bytes_per_s=math.inf)
-    if promise(job, edit).expected - 1 < question.least_gain:
+    if 1 - 1 / promise(job, edit).expected < LEAST:
         stored_s, readers_s = total(staged.slow_s), staged.facts.readers * best.epoch_s
         busy = f"storage takes {percent(stored_s, readers_s)} of the readers' time"
         return Reason("not_io", f"{waits}, and {busy}, so decoding or computing is the limit: {gains}")

@@ -74,7 +74,7 @@ WORDS = (
     Words("There is room for all files: the order in which they are chosen does not matter.",
           lambda: advised(ALIKE, everything=True),
           lambda: advised(ALIKE, everything=True, room_bytes=KNOWN // 2)),
-    Words("Smallest first is as good here: every file is read about as often as every other.",
+    Words("Smallest first is as good here: what it chooses saves as much, to within 1 %.",
           lambda: advised(ALIKE, everything=True, room_bytes=KNOWN // 2),
           lambda: advised(ALIKE, everything=True)),
     Words("no file was read twice, so what the page cache will keep cannot be seen", lambda: advised(ALIKE),

@@ -113,16 +113,6 @@ def test_input_wait_bounds_what_is_saved():
     assert expected.low_s < expected.saved_s < expected.high_s
 
 
-def test_a_session_without_single_calls_has_no_model():
-    use = file_use(malware_like(100), np.ones(100))
-    question = Question(fast="/fast", room_bytes=1 << 60)
-
-    advice = decide_on(use, run_of(use), question, FAST, None).advice
-
-    assert [reason.code for reason in advice.reasons] == ["no_calls"]
-    assert advice.chosen.expected.saved_s == 0
-
-
 def test_copy_that_does_not_pay_in_the_epochs_there_are():
     # GIVEN a fast tier that takes a second for 100 KB
     use = file_use(np.full(500, 1_000_000), np.full(500, 2))

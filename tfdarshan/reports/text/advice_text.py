@@ -10,7 +10,6 @@ from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice, CacheFacts
 from tfdarshan.staging.expectation import Expectation
-from tfdarshan.staging.outside_steps import NOTABLE
 from tfdarshan.staging.question import RuleResult
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout, fact_lines
@@ -91,8 +90,8 @@ def _verdict(advice: Advice, width: int) -> str:
 
 
 def outside_steps(advice: Advice) -> str:
-    """Says of how many of the chosen files no time has anything: no step reads them. "" if of few."""
-    if not advice.outside_bytes or advice.outside_bytes < NOTABLE * advice.chosen.bytes:
+    """Says of how many of the chosen files no time has anything: no step reads them. "" if of none."""
+    if not advice.outside_bytes:
         return ""
     some = f"{advice.outside_steps:,} of them {'is' if advice.outside_steps == 1 else 'are'}"
     return f"{some} read only before the first step or after the last: no time here has that"
@@ -221,8 +220,6 @@ def _as_good(advice: Advice) -> str:
     """Says that smallest first saves as much, and why where the data say why."""
     if advice.room_bytes <= advice.question.room_bytes:
         return "There is room for all files: the order in which they are chosen does not matter."
-    if advice.read_alike:
-        return "Smallest first is as good here: every file is read about as often as every other."
     return "Smallest first is as good here: what it chooses saves as much, to within 1 %."
 
 

@@ -91,7 +91,7 @@ def _read(source: Source) -> tuple[FileUse, RunFacts]:
 
 
 def _decide(
-    source: Source, use: FileUse, facts: RunFacts, job: ModelledJob | None, query: StagingQuery
+    source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery
 ) -> Decision:
     """Decides for the room that was asked for, else for all files or the few that give nearly all."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
