@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,13 @@ from tfdarshan.commands.workers import add_runner, check_runner, runner_of
 from tfdarshan.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from tfdarshan.fleet.attainable import Attainable
     from tfdarshan.fleet.catalogue_update import Update
+    from tfdarshan.fleet.faster_parts import FasterPart
+    from tfdarshan.fleet.job_models import Told
     from tfdarshan.fleet.job_table import JobTable
     from tfdarshan.partials.serial import Runner
 
-TOP, FINDINGS = 10, 20
+TOP, FINDINGS, MODELS = 10, 20, 200
 LEAST_ON_PAGE = 50
 KINDS = ("user", "project", "application", "mount", "file-system")
 SHOWN_BY = ("user", "mount")
@@ -103,6 +103,14 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--link", metavar="SPEED", help="such as 100Gb: another link of the nodes")
     group.add_argument(
+        "--models",
+        type=int,
+        default=MODELS,
+        metavar="N",
+        help="sessions whose replay model answers, those that may gain most first "
+        f"(default: {MODELS}); others have bounds alone",
+    )
+    group.add_argument(
         "--fast-bandwidth",
         metavar="SIZE",
         default=FAST,
@@ -137,25 +145,29 @@ def command(arguments: argparse.Namespace) -> int:
     """Brings the catalogue up to date, and answers."""
     check_least("--top", arguments.top, 0)
     check_least("--findings", arguments.findings, 0)
+    check_least("--models", arguments.models, 0)
     check_runner(arguments)
     if arguments.processes_per_node is not None:
         check_least("--processes-per-node", arguments.processes_per_node, 1)
-    ask = _question(arguments)
+    part = _question(arguments)
     done = _updated(arguments)
+    told = None if part is None else _told(part, done, arguments)
     if arguments.redact:
         done = _redacted(done)
     _export(done, arguments)
-    return _overview(done, arguments) if ask is None else _answer(ask, done, arguments)
+    if part is None or told is None:
+        return _overview(done, arguments)
+    return _answer(part, told, done, arguments)
 
 
-def _question(arguments: argparse.Namespace) -> Callable[[JobTable], Attainable] | None:
-    """Gives what answers the what-if that was asked; None for the overview. Takes the word from the paths.
+def _question(arguments: argparse.Namespace) -> FasterPart | None:
+    """Gives the part that is asked about; None for the overview. Takes the word from the paths.
 
     Raises:
         ConfigurationError: A value cannot be used, or there is not exactly one question.
     """
     from tfdarshan.findings.whatif import parse_factor
-    from tfdarshan.fleet.attainable import faster_link, parse_link, stage_hot, storage_bandwidth
+    from tfdarshan.fleet.faster_parts import hot_tier, node_link, parse_link, storage_bandwidth
     from tfdarshan.staging.capacity import parse_size
 
     asked = [name for name in QUESTIONS if getattr(arguments, name) is not None]
@@ -167,25 +179,33 @@ def _question(arguments: argparse.Namespace) -> Callable[[JobTable], Attainable]
         options = ", ".join(f"--{name.replace('_', '-')}" for name in QUESTIONS)
         raise ConfigurationError(f"fleet whatif takes one question: {options}.")
     if asked == ["storage_bandwidth"]:
-        factor = parse_factor(arguments.storage_bandwidth, "--storage-bandwidth")
-        return lambda jobs: storage_bandwidth(jobs, factor)
+        return storage_bandwidth(parse_factor(arguments.storage_bandwidth, "--storage-bandwidth"))
     if asked == ["stage_hot"]:
         size, speed = parse_size(arguments.stage_hot), parse_size(arguments.fast_bandwidth)
         check_least("--fast-bandwidth", speed, 1)
-        return lambda jobs: stage_hot(jobs, size, speed)
+        return hot_tier(size, speed)
     then, now = parse_link(arguments.link, "--link"), parse_link(arguments.link_now, "--link-now")
     share = arguments.link_share
     if not 0 <= share <= 1:
         raise ConfigurationError(f"--link-share takes a number from 0 to 1, not {share:g}.")
-    return lambda jobs: faster_link(jobs, then, now, share)
+    return node_link(then, now, share)
 
 
-def _answer(ask: Callable[[JobTable], Attainable], done: Update, arguments: argparse.Namespace) -> int:
+def _told(part: FasterPart, done: Update, arguments: argparse.Namespace) -> Told:
+    """Asks the models of the sessions that may gain most."""
+    from tfdarshan.fleet.job_models import ask_models
+
+    with runner_of(arguments) as runner:
+        return ask_models(_jobs(done, arguments), part, arguments.models, runner)
+
+
+def _answer(part: FasterPart, told: Told, done: Update, arguments: argparse.Namespace) -> int:
+    from tfdarshan.fleet.attainable import attainable
     from tfdarshan.reports.text.attainable_text import attainable_text
     from tfdarshan.reports.text.fleet_text import notes_text
     from tfdarshan.terminal.paint import paint_for
 
-    found = ask(_jobs(done, arguments))
+    found = attainable(_jobs(done, arguments), part, told)
     if arguments.json:
         print_json(_said(done) | dataclasses.asdict(found))
     else:
@@ -266,7 +286,7 @@ def _export(done: Update, arguments: argparse.Namespace) -> None:
         if path is not None:
             write(done.table, path, force=arguments.force)
     if arguments.html is not None:
-        from tfdarshan.fleet.attainable import parse_link
+        from tfdarshan.fleet.faster_parts import parse_link
         from tfdarshan.reports.fleet_report import write_fleet_report
         from tfdarshan.staging.capacity import parse_size
 

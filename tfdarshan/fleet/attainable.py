@@ -1,35 +1,25 @@
-"""What a faster part of the machine would save over a fleet, as a range: attainable performance.
+"""What a faster part of the machine would save over a fleet, as a range.
 
-As in Alibaba's analysis of its cluster (arXiv 1910.05930), the parts of a job's time follow each other. At
-most, a job gets back all that its calls would be shorter by. That it waited for these calls is known only of
-jobs that say so: the lower bound is that of those, and 0 of all others.
+A session's replay model says what its job saves. Of a job whose model is not asked, such as a Darshan log's,
+the lower bound is 0. At most it gets back all that its calls would be shorter by, and no more than it waited.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.fleet.faster_parts import FasterPart
 from tfdarshan.fleet.hot_folders import HotFolder, hot_folders
 from tfdarshan.fleet.job_groups import user_names
+from tfdarshan.fleet.job_models import Told
 from tfdarshan.fleet.job_table import HOUR_S, UNKNOWN, JobTable
-from tfdarshan.fleet.job_times import JobTimes, job_times
+from tfdarshan.fleet.job_times import job_times
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.units import human_bytes
 
-LINK = re.compile(r"(\d+(?:\.\d+)?)\s*([GMT])(?:b(?:it)?(?:/s|ps)?)?")
-BITS = {"M": 1e6, "G": 1e9, "T": 1e12}
-# What is on the other side of the nodes' link.
-REMOTE = frozenset(
-    ("nfs", "nfs4", "lustre", "gpfs", "beegfs", "ceph", "cifs", "smb3", "9p", "pvfs2", "wekafs", "panfs",
-     "dvs", "daos", "juicefs", "glusterfs")
-)  # fmt: skip
 MOST_GAINERS = 8
-TOPICS = STORAGE, FAST_TIER, NETWORK = ("storage", "a fast tier", "the nodes' link")
 
 
 @dataclass(frozen=True)
@@ -50,7 +40,7 @@ class Attainable:
         question: What was asked, in words.
         jobs: The jobs asked about.
         gaining_jobs: Those that may gain anything.
-        known_jobs: Those of these of which it is known what they waited: the lower bound is theirs.
+        modelled_jobs: Those of these whose replay model says what they save: the lower bound is theirs.
         nodes_unknown: Those of `gaining_jobs` whose nodes are not known.
         job_hours: What all jobs took.
         low_job_hours: What is saved of it at least.
@@ -70,7 +60,7 @@ class Attainable:
     question: str
     jobs: int
     gaining_jobs: int
-    known_jobs: int
+    modelled_jobs: int
     nodes_unknown: int
     job_hours: float
     low_job_hours: float
@@ -85,144 +75,47 @@ class Attainable:
     talking_jobs: int = 0
 
 
-def parse_link(text: str, option: str) -> float:
-    """Gives the bits a second of "100Gb", "25 Gb/s" or "400G".
-
-    Raises:
-        ConfigurationError: It is no speed.
-    """
-    match = LINK.fullmatch(text.strip())
-    if match is None or float(match[1]) <= 0:
-        raise ConfigurationError(f"{option} takes bits a second, such as 100Gb, not {text!r}.")
-    return float(match[1]) * BITS[match[2]]
-
-
-def storage_bandwidth(jobs: JobTable, factor: float) -> Attainable:
-    """Says what storage of another bandwidth saves: `factor` 2 is twice as fast."""
-    times = job_times(jobs)
-    part = 1 - 1 / factor
-    transfer = np.where(np.isnan(times.transfer_share), 0.0, times.transfer_share) * times.read_s
-    high = times.data_s * part
-    high = np.where(np.isnan(times.waited_s), high, np.minimum(times.waited_s, high))
-    low = np.where(np.isnan(times.waited_s), 0.0, np.minimum(times.waited_s, transfer) * part)
-    assumed = (
-        "at most, all of the time in reads and writes is transfer, and is waited for",
-        "at least, only the waits that jobs say count, and nothing of any other job",
-        "of these waits, what bytes take at the speed that their mount usually has",
-    )
-    return _answer(jobs, times, STORAGE, f"storage bandwidth times {factor:g}", low, high, assumed)
-
-
-def stage_hot(jobs: JobTable, capacity_bytes: int, fast_bytes_per_s: float) -> Attainable:
-    """Says what copies of the folders that most time is read from, on each node's own fast tier, save."""
-    times = job_times(jobs)
-    rows = jobs.rows
-    read = rows["read_s"].to_numpy(float)
-    below = rows["input_read_s"].to_numpy(float)
-    share = np.divide(below, read, out=np.zeros(len(rows)), where=read > 0)
-    now = times.read_s * np.nan_to_num(share)
-    then = np.nan_to_num(rows["input_bytes_read"].to_numpy(float)) / (fast_bytes_per_s * times.nodes)
-    high = np.maximum(now - then, 0.0)
-    waited = ~np.isnan(times.waited_s)
-    high = np.where(waited, np.minimum(high, times.waited_s), high)
-    question = f"staging the hottest {human_bytes(capacity_bytes)}"
-    folders, chosen, first = hot_folders(rows, high * times.nodes / HOUR_S, capacity_bytes)
-    high = np.where(chosen, high, 0.0)
-    # Somebody has to read the folder to make the copy.
-    low = np.where(waited & ~first, high, 0.0)
-    assumed = (
-        f"a fast tier of {fast_bytes_per_s / 1e9:g} GB/s a node that holds the copies before a job begins",
-        "a folder is as large as the most that one job read of it",
-        "at most, all of the reads are waited for",
-        "at least, only those of jobs that say so, and of none that is the first to read a folder",
-    )
-    return _answer(jobs, times, FAST_TIER, question, low, high, assumed, folders)
-
-
-def faster_link(
-    jobs: JobTable, bits_per_s: float, now_bits_per_s: float, link_share: float = 1.0
-) -> Attainable:
-    """Says what another link of the nodes saves: the time that bytes from and to remote mounts take on it.
-
-    Communication counts at most, where jobs say what it took.
+def attainable(jobs: JobTable, part: FasterPart, told: Told) -> Attainable:
+    """Return what a faster part saves; hours are below 0 for a slower one.
 
     Args:
         jobs: The jobs.
-        bits_per_s: The other link.
-        now_bits_per_s: Today's.
-        link_share: What of the time in communication the link takes; the rest is that of PCIe, or NVLink.
+        part: The part.
+        told: What models say of it.
     """
     times = job_times(jobs)
-    rows, part = jobs.rows, 1 - now_bits_per_s / bits_per_s
-    remote = jobs.mounts["fs_type"].isin(REMOTE).to_numpy()
-    moved = (jobs.mounts["bytes_read"] + jobs.mounts["bytes_written"]).to_numpy(float) * remote
-    job = jobs.mounts["job"].to_numpy()
-    bits = 8 * np.bincount(job, moved, minlength=len(rows)) / times.nodes
-    on_link = np.minimum(bits / now_bits_per_s, times.data_s)
-    waited = ~np.isnan(times.waited_s)
-    talk = np.nan_to_num(rows["communication_s"].to_numpy(float)) * link_share
-    high = on_link * part
-    high = np.where(waited, np.minimum(high, times.waited_s), high) + talk * part
-    low = np.where(waited & times.nodes_known, np.minimum(on_link, times.waited_s) * part, 0.0)
-    # A link that was not nearly full is not what held up the calls.
-    low = np.where(on_link >= times.data_s / 2, low, 0.0)
-    assumed = (
-        f"nodes have one link of {now_bits_per_s / 1e9:g} Gb/s today (--link-now)",
-        "at most, remote bytes are on it alone, calls wait for it, and so does "
-        + ("all" if link_share == 1 else f"{100 * link_share:g} % of")
-        + " known communication",
-        "at least, only jobs count whose nodes and waits are known",
-        "and only those whose calls take no more than twice what their bytes need on the link",
-    )
-    question = f"a link of {bits_per_s / 1e9:g} Gb/s"
-    found = _answer(jobs, times, NETWORK, question, low, high, assumed)
-    speedup, talking = _step_speedup(rows, part * link_share)
-    return replace(found, step_speedup=speedup, talking_jobs=talking)
-
-
-def _step_speedup(rows: pd.DataFrame, part: float) -> tuple[float | None, int]:
-    """Gives how many times as quick steps are without a part of their communication, and of how many jobs."""
-    steps, talk = (rows[name].to_numpy(float) for name in ("steps_s", "communication_s"))
-    known = np.isfinite(talk) & (steps > 0)
-    if not known.any():
-        return None, 0
-    left = steps[known] - np.minimum(talk[known], steps[known]) * part
-    return float(np.mean(steps[known] / np.maximum(left, 1e-12))), int(known.sum())
-
-
-def _answer(
-    jobs: JobTable,
-    times: JobTimes,
-    topic: str,
-    question: str,
-    low_s: Array,
-    high_s: Array,
-    assumptions: tuple[str, ...],
-    folders: tuple[HotFolder, ...] = (),
-) -> Attainable:
-    """Puts an answer together; a change for the worse has its bounds the other way round."""
-    high_s = np.minimum(high_s, times.duration_s)
-    low_s = np.minimum(low_s, high_s) if (high_s >= 0).all() else low_s
-    if (high_s < 0).any():
-        low_s, high_s = np.minimum(low_s, high_s), np.maximum(low_s, high_s)
+    low_s = np.where(told.known, told.least_s, 0.0)
+    high_s = np.where(told.known, told.most_s, part.most_s(jobs)) + part.talk_s(jobs)
+    folders: tuple[HotFolder, ...] = ()
+    if part.room_bytes is not None:
+        folders, staged, first = hot_folders(jobs.rows, high_s * times.nodes / HOUR_S, part.room_bytes)
+        low_s, high_s = np.where(staged & ~first, low_s, 0.0), np.where(staged, high_s, 0.0)
+    low_s, high_s = (np.minimum(each(low_s, high_s), times.duration_s) for each in (np.minimum, np.maximum))
     gaining = (low_s != 0) | (high_s != 0)
+    speedup, talking = part.step_speedup(jobs)
     return Attainable(
-        topic=topic,
-        question=question,
+        topic=part.topic,
+        question=part.question,
         jobs=len(jobs),
         gaining_jobs=int(gaining.sum()),
-        known_jobs=int((gaining & ~np.isnan(times.waited_s)).sum()),
+        modelled_jobs=int((gaining & told.known).sum()),
         nodes_unknown=int((gaining & ~times.nodes_known).sum()),
-        job_hours=float(times.duration_s.sum()) / HOUR_S,
-        low_job_hours=float(low_s.sum()) / HOUR_S,
-        high_job_hours=float(high_s.sum()) / HOUR_S,
-        node_hours=float((times.duration_s * times.nodes).sum()) / HOUR_S,
-        low_node_hours=float((low_s * times.nodes).sum()) / HOUR_S,
-        high_node_hours=float((high_s * times.nodes).sum()) / HOUR_S,
+        job_hours=_hours(times.duration_s),
+        low_job_hours=_hours(low_s),
+        high_job_hours=_hours(high_s),
+        node_hours=_hours(times.duration_s * times.nodes),
+        low_node_hours=_hours(low_s * times.nodes),
+        high_node_hours=_hours(high_s * times.nodes),
         gainers=_gainers(jobs, high_s * times.nodes / HOUR_S),
         folders=folders,
-        assumptions=assumptions,
+        assumptions=part.assumptions,
+        step_speedup=speedup,
+        talking_jobs=talking,
     )
+
+
+def _hours(seconds: Array) -> float:
+    return float(seconds.sum()) / HOUR_S
 
 
 def _gainers(jobs: JobTable, node_hours: Array) -> tuple[Gainer, ...]:

@@ -43,10 +43,21 @@ def speedups(job: ModelledJob, *edits: Edit) -> Array:
     return found
 
 
-def promise_of(job: ModelledJob, gain: Array) -> Promise:
-    """Return the range of speedups of a job's samples."""
+def promise_of_many(job: ModelledJob, *edits: Edit) -> Promise:
+    """Return the same of the mean of many runs, in which what single runs differ by is gone."""
+    return promise_of(job, speedups(job, *edits), runs_differ=0)
+
+
+def promise_of(job: ModelledJob, gain: Array, runs_differ: float = SETTING["runs_differ"]) -> Promise:
+    """Return the range of speedups of a job's samples.
+
+    Args:
+        job: The job.
+        gain: The speedup that each sample has.
+        runs_differ: What runs differ by: the standard deviation of a run's time, of its logarithm.
+    """
     log_gain = np.log(gain)
-    differ = np.hypot(np.sqrt(2) * SETTING["runs_differ"], SETTING["fixes_differ"] * log_gain)
+    differ = np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * log_gain)
     ends = SETTING["quantile"], 1 - SETTING["quantile"]
     low, expected, high = (
         float(np.exp(_quantile(log_gain, differ, job.weight, end))) for end in (ends[0], 1 / 2, ends[1])

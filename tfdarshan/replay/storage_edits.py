@@ -21,7 +21,7 @@ class OtherStorage:
 
     Attributes:
         latency: Its waits, as a share of those recorded.
-        bandwidth: Its bandwidth, and limits, in times of that recorded.
+        bandwidth: Its bandwidth, and limits, in times of that recorded; of what is written, too.
     """
 
     latency: float = 1.0
@@ -33,7 +33,29 @@ class OtherStorage:
         return job.but(
             wait_s=model.wait_s * self.latency, seek_s=model.seek_s * self.latency,
             transfer_s=model.transfer_s / self.bandwidth, limit_s=model.limit_s / self.bandwidth,
+            write_s=model.write_s / self.bandwidth, beside_s=model.beside_s / self.bandwidth,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OtherLink:
+    """Another link between the job and storage that is not local.
+
+    Attributes:
+        now: The bytes a second that the link carries today.
+        then: Those of the other one.
+    """
+
+    now: float
+    then: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job behind it: of its transfers, what their bytes take on the link gets shorter."""
+        if job.facts.storage.local:
+            return job
+        model, spared_s = job.model, job.facts.tasks.size[:, None] * (1 / self.now - 1 / self.then)
+        on_link_s = np.minimum(spared_s, model.transfer_s * (1 - self.now / self.then))
+        return job.but(transfer_s=model.transfer_s - on_link_s)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.durable.output_file import write_output
-from tfdarshan.fleet.attainable import Attainable, faster_link, stage_hot, storage_bandwidth
+from tfdarshan.fleet.attainable import Attainable, attainable
 from tfdarshan.fleet.catalogue_update import Update
+from tfdarshan.fleet.faster_parts import hot_tier, node_link, storage_bandwidth
 from tfdarshan.fleet.fleet_view import fleet_view
 from tfdarshan.fleet.job_groups import KINDS
+from tfdarshan.fleet.job_models import nothing_told
 from tfdarshan.fleet.job_table import JobTable
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.html_report import page_of
@@ -62,11 +64,12 @@ def write_fleet_report(
 
 
 def _answers(jobs: JobTable, fast_bytes_per_s: float, link_now: float) -> list[Attainable]:
-    return [
-        *(storage_bandwidth(jobs, factor) for factor in BANDWIDTHS),
-        *(stage_hot(jobs, room, fast_bytes_per_s) for room in ROOMS_BYTES),
-        *(faster_link(jobs, speed, link_now) for speed in LINKS),
+    parts = [
+        *(storage_bandwidth(factor) for factor in BANDWIDTHS),
+        *(hot_tier(room, fast_bytes_per_s) for room in ROOMS_BYTES),
+        *(node_link(speed, link_now) for speed in LINKS),
     ]
+    return [attainable(jobs, part, nothing_told(jobs)) for part in parts]
 
 
 def _view(name: str, title: str, panels: list[Panel]) -> dict[str, Any]:

@@ -41,11 +41,11 @@ def test_recorded_and_joint_sessions_are_as_their_summaries(tmp_path, capsys):
     of_ranks = rows[str(joint.path)]
     assert (of_ranks["hosts"], of_ranks["nodes"]) == ("first-host,second-host", 2)
     assert 0 < of_ranks["input_wait_s"] < of_ranks["steps_s"]
-    # What it waited bounds what faster storage saves of it; of the other nobody knows.
+    # The models of both say what faster storage saves of them.
     asked = ["--storage-bandwidth", "100x", "--catalogue", str(tmp_path / "catalogue"), "--json"]
     assert main(["fleet", "whatif", *asked]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["jobs"], answer["known_jobs"], answer["nodes_unknown"]) == (2, 1, 0)
+    assert (answer["jobs"], answer["modelled_jobs"], answer["nodes_unknown"]) == (2, 2, 0)
     most_s = of_ranks["input_wait_s"] + recorded["io_s"]
     assert 0 < answer["high_job_hours"] * 3600 <= most_s
 

@@ -18,12 +18,13 @@ from tfdarshan.replay.loop_edits import (
 )
 from tfdarshan.replay.prior_model import prior_model
 from tfdarshan.replay.priors import SETTING, draw
-from tfdarshan.replay.promise import promise, speedups
+from tfdarshan.replay.promise import promise, promise_of_many, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.simulate import simulate
 from tfdarshan.replay.storage_edits import (
     KeptOpen,
     LargeReads,
+    OtherLink,
     OtherStorage,
     SequentialReads,
     Shards,
@@ -34,8 +35,8 @@ from tfdarshan.replay.thinned_facts import kept_batches, thinned
 
 EDITS = (
     Readers(), DecodeCalls(), Prefetch(), CacheInMemory(), ShufflePaths(), Staged(), Shards(), LargeReads(),
-    SequentialReads(), Uncompressed(), OtherStorage(latency=0.5), KeptOpen(), BackgroundSaves(),
-    BufferedWrites(), SyncsBehind(1.0), ValidationReaders(), ValidationCached(),
+    SequentialReads(), Uncompressed(), OtherStorage(latency=0.5), OtherLink(1e6, 2e6), KeptOpen(),
+    BackgroundSaves(), BufferedWrites(), SyncsBehind(1.0), ValidationReaders(), ValidationCached(),
 )  # fmt: skip
 
 
@@ -144,6 +145,26 @@ def test_storage_that_is_the_same_changes_nothing(job):
 
 def test_slower_storage_takes_longer(job):
     assert np.median(speedups(job, OtherStorage(latency=2, bandwidth=0.5))) == pytest.approx(1.280 / 1.920)
+
+
+def test_a_faster_link_shortens_transfers_by_what_their_bytes_take_on_it(job):
+    # GIVEN a link of 50 MB/s, on which 100 kB take 2 ms, and one of 100 MB/s
+    before, after = job.model.transfer_s, OtherLink(50e6, 100e6)(job).model.transfer_s
+
+    # THEN 1 ms is gone, or half of a transfer that took less than that
+    assert before - after == pytest.approx(np.minimum(1e-3, before / 2))
+
+
+def test_a_local_disk_is_behind_no_link(job):
+    local = dataclasses.replace(
+        job, facts=dataclasses.replace(job.facts, storage=dataclasses.replace(job.facts.storage, local=True))
+    )
+    assert OtherLink(1e6, 1e9)(local) is local
+
+
+def test_what_runs_differ_by_is_gone_from_the_mean_of_many(job):
+    found = promise_of_many(job, BufferedWrites())
+    assert (found.low, found.high) == pytest.approx((1.0, 1.0))
 
 
 def test_a_range_holds_what_is_expected(job):

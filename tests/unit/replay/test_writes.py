@@ -9,7 +9,7 @@ from tfdarshan.replay.edits import edited
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, SyncsBehind, ValidationReaders
 from tfdarshan.replay.promise import speedups
 from tfdarshan.replay.session_facts import facts_of
-from tfdarshan.replay.storage_edits import Staged
+from tfdarshan.replay.storage_edits import OtherStorage, Staged
 
 SIZE, SAVED = 100_000, 16_000_000
 
@@ -137,3 +137,14 @@ def test_more_readers_of_a_validation_set_share_what_is_not_served_in_turn(tmp_p
     assert job.facts.batches.validation_s.sum() == pytest.approx(0.040)
     left_s = np.where(job.model.limit_s.sum(0) > 0, 0.040, left * 0.040)
     assert stall_s == pytest.approx(left_s, rel=0.01)
+
+
+def test_twice_the_bandwidth_halves_what_is_written_to_the_input_s_storage(tmp_path):
+    # GIVEN writes of 300 ms in all
+    here, elsewhere = (
+        calibrated(facts_of(writing_job(tmp_path / name, f"/{name}/log"))) for name in ("data", "out")
+    )
+
+    # THEN
+    assert edited(here, OtherStorage(bandwidth=2)).model.write_s.sum() == pytest.approx(0.150)
+    assert edited(elsewhere, OtherStorage(bandwidth=2)).model.stall_s.sum() == pytest.approx(0.300)

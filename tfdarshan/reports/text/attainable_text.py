@@ -21,7 +21,7 @@ def attainable_text(found: Attainable, paint: Paint) -> str:
     low, high = found.low_node_hours, found.high_node_hours
     shares = f"{percent(low, found.node_hours)} to {percent(high, found.node_hours)}"
     of_jobs = f"{hours(found.low_job_hours)} to {hours(found.high_job_hours)} of {hours(found.job_hours)}"
-    known = f"what it waited for is known of {found.known_jobs:,}"
+    known = f"the replay models of {found.modelled_jobs:,} say by how much"
     asked = f"{found.question[:1].upper()}{found.question[1:]}"
     lines = [
         paint.bold(f"{asked}: {hours(low)} to {hours(high)} of node time saved"),

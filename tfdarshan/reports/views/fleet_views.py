@@ -89,21 +89,20 @@ def whatif_view(answers: Sequence[Attainable]) -> list[Panel]:
     """Gives a line for each question, and what they assume."""
     columns = [
         ("what if", "text"), ("node-hours saved", "number"), ("of all", "number"),
-        ("job-hours saved", "number"), ("jobs that may gain", "number"), ("waits known", "number"),
+        ("job-hours saved", "number"), ("jobs that may gain", "number"),
     ]  # fmt: skip
     rows = [
         [
             Cell(one.question),
-            Cell(f"{hours(one.low_node_hours)} to {hours(one.high_node_hours)}"),
-            Cell(_shares(one)),
-            Cell(f"{hours(one.low_job_hours)} to {hours(one.high_job_hours)}"),
+            Cell(f"up to {hours(one.high_node_hours)}"),
+            Cell(percent(one.high_node_hours, one.node_hours)),
+            Cell(f"up to {hours(one.high_job_hours)}"),
             number(one.gaining_jobs),
-            number(one.known_jobs),
         ]
         for one in answers
     ]
     assumed = {one.topic: one.assumptions for one in answers}
-    note = "At least: only jobs that say what they waited for. At most: every call was waited for."
+    note = "Bounds: every call was waited for. `tfdarshan fleet whatif` asks the models of sessions."
     return [
         Table("whatif", "What a faster part would save", columns, rows, note),
         *(
@@ -111,11 +110,6 @@ def whatif_view(answers: Sequence[Attainable]) -> list[Panel]:
             for topic, texts in assumed.items()
         ),
     ]
-
-
-def _shares(one: Attainable) -> str:
-    low, high = percent(one.low_node_hours, one.node_hours), percent(one.high_node_hours, one.node_hours)
-    return f"{low} to {high}"
 
 
 def _jobs(trend: Trend) -> int:

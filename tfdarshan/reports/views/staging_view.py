@@ -90,9 +90,7 @@ def _read(source: Source) -> tuple[FileUse, RunFacts]:
     return read_run([source.session], [source.whole], tables=[source.named_files])
 
 
-def _decide(
-    source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery
-) -> Decision:
+def _decide(source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery) -> Decision:
     """Decides for the room that was asked for, else for all files or the few that give nearly all."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
     room, filled = (ALL_ROOM, False) if query.room_bytes is None else (query.room_bytes, True)
