@@ -32,11 +32,15 @@ class TaskBatches:
 def batches_of(tasks: ReadTasks, loop: LoopTimes, shuffled: int) -> TaskBatches:
     """Return the tasks with their batches: each batch of an epoch needs as many as another one.
 
+    A burst of reads that is taken for a batch needs what is read in it.
+
     Args:
         tasks: In order of time.
         loop: The batches.
         shuffled: Tasks that fill a shuffle buffer before the first batch is made; -1 is all of an epoch.
     """
+    if not loop.known:
+        return _of_bursts(tasks, loop)
     epochs = int(tasks.epoch.max(initial=0)) + 1
     epoch = _epochs(tasks, loop, epochs)
     batch, late_s = np.zeros(len(tasks), int), np.zeros(epochs)
@@ -57,6 +61,13 @@ def batches_of(tasks: ReadTasks, loop: LoopTimes, shuffled: int) -> TaskBatches:
     order = np.argsort(batch, kind="stable")
     columns = {field.name: getattr(tasks, field.name)[..., order] for field in dataclasses.fields(tasks)}
     return TaskBatches(ReadTasks(**columns), batch[order], epoch, late_s)
+
+
+def _of_bursts(tasks: ReadTasks, loop: LoopTimes) -> TaskBatches:
+    batch, epoch = loop.place(tasks.begin_s), np.zeros(len(loop.ask_s), int)
+    np.maximum.at(epoch, batch, tasks.epoch)
+    epoch = np.maximum.accumulate(epoch)
+    return TaskBatches(tasks, batch, epoch, np.zeros(int(tasks.epoch.max(initial=0)) + 1))
 
 
 def _that_need(steps: Array, mine: Array, tasks: ReadTasks, loop: LoopTimes) -> Array:

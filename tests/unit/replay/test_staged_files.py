@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.unit.findings.made_up_training import training
 from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.epoch_seconds import epoch_seconds
@@ -57,3 +58,23 @@ def test_an_epoch_that_memory_served_takes_computing_alone(tmp_path):
     job = calibrated(facts_of(file_job(tmp_path, cached_ms=0.02)))
 
     assert epoch_seconds(job) == pytest.approx([8 * 0.060, 8 * 0.020], rel=0.05)
+
+
+def test_a_burst_of_reads_waits_for_what_is_read_in_it(tmp_path):
+    # GIVEN no steps: two threads read 20 files once, but the first ten times, in bursts of unlike length
+    order = [*range(1, 12), *[0, 12, 0, 13, 0, 14, 0, 15, 0, 16], 0, 0, 0, 0, 17, 18, 19, 0]
+    lengths = np.array([3, 2, 15, len(order) - 20])
+    burst = np.repeat(np.arange(4), lengths)
+    calls = []
+    for number, file in enumerate(order):
+        turn = (number - np.searchsorted(burst, burst[number])) // 2
+        begin_ms = 1000 * burst[number] + 10 * turn + number % 2
+        calls.append((begin_ms, begin_ms + 9, 1 + number % 2, "pread", file, 10**5, 0))
+    paths = [f"/data/{number:02}" for number in range(20)]
+
+    # WHEN
+    facts = facts_of(training(tmp_path, sorted(calls), (), paths=paths, sizes=[10**5] * 20))
+
+    # THEN each burst has its own reads, and no reader is late
+    assert np.bincount(facts.batch).tolist() == lengths.tolist()
+    assert not np.nan_to_num(facts.pipeline.late_s).any()
