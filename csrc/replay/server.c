@@ -9,12 +9,18 @@ void tfd_replay_open(struct tfd_replay_server *server, struct tfd_replay_rest *r
         rests[i] = (struct tfd_replay_rest){0};
 }
 
-static double length_of(const struct tfd_replay_rest *rest)
+/* Keeps a rest in place of the one that ended first: no task comes so late. */
+static void remember(struct tfd_replay_server *server, struct tfd_replay_rest rest)
 {
-    return rest->end_s - rest->start_s;
+    struct tfd_replay_rest *first = server->rests;
+    for (size_t i = 1; i < server->count; i++)
+        if (server->rests[i].end_s < first->end_s)
+            first = &server->rests[i];
+    if (rest.end_s > rest.start_s && rest.end_s > first->end_s)
+        *first = rest;
 }
 
-/* Ends a task in the rest where it ends first, which is shorter then. False if it fits into none. */
+/* Ends a task in the rest where it ends first: what is before it and behind it stays. False if it fits into none. */
 static bool served_in_rest(struct tfd_replay_server *server, double at_s, double need_s, double *end_s)
 {
     struct tfd_replay_rest *found = NULL;
@@ -26,20 +32,12 @@ static bool served_in_rest(struct tfd_replay_server *server, double at_s, double
             *end_s = ends_s;
         }
     }
-    if (found)
-        found->start_s = *end_s;
-    return found != NULL;
-}
-
-/* Keeps a rest that ends now, in place of the shortest one. */
-static void remember(struct tfd_replay_server *server, double now_s)
-{
-    struct tfd_replay_rest rest = {server->free_s, now_s}, *shortest = server->rests;
-    for (size_t i = 1; i < server->count; i++)
-        if (length_of(&server->rests[i]) < length_of(shortest))
-            shortest = &server->rests[i];
-    if (length_of(&rest) > length_of(shortest))
-        *shortest = rest;
+    if (!found)
+        return false;
+    struct tfd_replay_rest before = {found->start_s, tfd_replay_later(at_s, found->start_s)};
+    found->start_s = *end_s;
+    remember(server, before);
+    return true;
 }
 
 double tfd_replay_serve(struct tfd_replay_server *server, double at_s, double need_s)
@@ -48,7 +46,7 @@ double tfd_replay_serve(struct tfd_replay_server *server, double at_s, double ne
     if (!(need_s > 0) || (at_s < server->free_s && served_in_rest(server, at_s, need_s, &end_s)))
         return end_s;
     if (at_s > server->free_s)
-        remember(server, at_s);
+        remember(server, (struct tfd_replay_rest){server->free_s, at_s});
     server->free_s = tfd_replay_later(at_s, server->free_s) + need_s;
     return server->free_s;
 }

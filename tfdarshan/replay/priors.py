@@ -138,7 +138,7 @@ SETTINGS = (
     Setting("tries", "runs", 9, "halvings of a range in which a scale is sought", "to 0.2 % of the range"),
     Setting("points", "points", 11, "of the normal distribution that runs differ by", "as quantiles need"),
     Setting(
-        "rests", "rests", 4, "that a server remembers for tasks that come late", "test_against_events.py"
+        "rests", "rests", 16, "that a server remembers for tasks that come late", "test_against_events.py"
     ),
     Setting("chain", "reads", 64, "of a chain of dependent reads, at most", JUDGED),
     Setting("parts", "parts", 24, "parts of a run whose waits are compared", TRIALS),
