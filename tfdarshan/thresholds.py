@@ -65,10 +65,6 @@ THRESHOLDS = (
     # What a probe's reads tell: storage_probe/.
     # What is copied to a faster tier, and checked: staging/.
     Setting("slow open", "s", 300e-6, "least time of an open that a server answers", "local: a tenth"),
-    Setting("choice", "share", 0.005, "how far from the best a choice of files may be", JUDGED),
-    Setting("choice steps", "steps", 200_000, "steps of the search for a better choice", "a second"),
-    Setting("choice items", "files", 400, "files around the end of the room that are searched", JUDGED),
-    Setting("heaviest", "files", 10, "largest files whose every choice is tried", "1,024 choices"),
 )  # fmt: skip
 
 THRESHOLD = {setting.name: setting.value for setting in THRESHOLDS}

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.thresholds import THRESHOLD
-
 Array = Any
 
-GAP_WANTED = THRESHOLD["choice"]
-MOST_STEPS, CORE, HEAVIEST = (int(THRESHOLD[name]) for name in ("choice steps", "choice items", "heaviest"))
+GAP_WANTED = 0.005
+MOST_STEPS = 200_000
+CORE = 400
+HEAVIEST = 10
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def _page_cache(staged: StagedInput) -> Reason:
 
 def _little(staged: StagedInput, best: Expectation) -> Reason:
     """Say what an epoch's time goes into where staging all files does not shorten it."""
-    job, gains = staged.job, f"with every file staged an epoch would be {100 * best.gain:.1f} % faster"
+    job, gains = staged.job, f"with every file staged an epoch would be {percent(best.gain, 1)} faster"
     if memory_serves(staged):
         return _page_cache(staged)
     waits = percent(float(job.weight @ (job.run.wait_s / np.maximum(job.run.total_s, TINY_S))), 1)
@@ -133,6 +133,6 @@ def _too_small(
         )
     return Reason(
         "capacity",
-        f"what fits into {room} makes an epoch {100 * chosen.expected.gain:.1f} % faster; all files together "
-        f"would make it {100 * best.gain:.1f} %",
+        f"what fits into {room} makes an epoch {percent(chosen.expected.gain, 1)} faster; all files together "
+        f"would make it {percent(best.gain, 1)}",
     )
