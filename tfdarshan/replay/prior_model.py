@@ -25,14 +25,17 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     batches, tasks, pipeline = facts.batches, facts.tasks, facts.pipeline
     samples, count = len(drawn["bandwidth"]), len(facts.batch)
     limited, wait_serial, transfer_serial = _serial(facts, drawn)
-    alone = _alone(facts, drawn, wait_serial, transfer_serial)
+    part = wait_share(facts, drawn)
+    serial = part * wait_serial + (1 - part) * transfer_serial
+    alone = _alone(facts, serial)
     call_s = tasks.call_s[:, :, None] * np.where(limited, alone * _unlimited_share(facts), alone)
+    call_s = call_s * (1 + np.where(limited, 0.0, serial) * (_turns(tasks)[:, None] - 1))
     least = 1 / drawn["served_together"]
     wait_serial, transfer_serial = (
         np.clip(np.where(limited, 0.0, share), least, 1.0) for share in (wait_serial, transfer_serial)
     )
     shares = np.ones((len(call_s), 1, samples))
-    shares[READ] = wait_share(facts, drawn)
+    shares[READ] = part
     wait_s, seek_s = _seeks(facts, drawn, call_s * shares, wait_serial)
     here_s = facts.storage.writes_here * batches.write_s
     readers = np.full(samples, max(1, round(pipeline.readers)))
@@ -122,19 +125,32 @@ def _of_stored_epochs(tasks: ReadTasks) -> Array:
     return found
 
 
-def _alone(facts: JobFacts, drawn: Drawn, wait_serial: Array, transfer_serial: Array) -> Array:
+def _turns(tasks: ReadTasks) -> Array:
+    """Return each task's share of what storage serves one call at a time, over its share of calls' time.
+
+    A call takes long behind one that takes long: what it takes itself is what it ends later than that.
+    """
+    called_s = tasks.call_s.sum(0)
+    even_s = called_s * (tasks.turn_s.sum() / max(float(called_s.sum()), TINY_S))
+    found: Array = np.divide(tasks.turn_s, even_s, out=np.ones(len(tasks)), where=even_s > 0)
+    return found
+
+
+def _alone(facts: JobFacts, serial: Array) -> Array:
     """Return what a call takes with nothing beside it, as a share of what it took, shape (samples,).
 
     Calls that run at a time are served as many times as fast as each takes longer.
+
+    Args:
+        facts: Of the job.
+        serial: The share of a call that storage serves one at a time.
     """
-    part = wait_share(facts, drawn)
-    share = part * wait_serial + (1 - part) * transfer_serial
     depth_s = facts.storage.depth_s
     depth = np.arange(1, len(depth_s) + 1)
     run_s = float(depth_s @ depth)
     if not run_s:
-        return np.ones(len(share))
-    return np.array([depth_s @ (depth / call_times(one, depth)) / run_s for one in share.tolist()])
+        return np.ones(len(serial))
+    return np.array([depth_s @ (depth / call_times(one, depth)) / run_s for one in serial.tolist()])
 
 
 def _unlimited_share(facts: JobFacts) -> float:

@@ -52,6 +52,8 @@ class ReadTasks:
         file: The file that it read most recently, a row of the file table.
         calls: Calls by `job_model.CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
         call_s: Their durations, likewise.
+        turn_s: What of these is after the call that ended before, shape (tasks,): what each takes of storage
+            that serves one call at a time.
         quick_s: What they would take if each were as quick as the quickest of its kind, shape (tasks,).
         size: Bytes read.
         stored_s: The durations of its reads that storage served, not memory.
@@ -66,6 +68,7 @@ class ReadTasks:
     file: Array
     calls: Array
     call_s: Array
+    turn_s: Array
     quick_s: Array
     size: Array
     stored_s: Array
@@ -90,7 +93,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         none, of_kinds = np.zeros(0), np.zeros((len(CALLS), 0))
         return ReadTasks(
             begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
-            quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
+            turn_s=none, quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
             work_s=none, rest_s=none,
         )  # fmt: skip
     number = _numbers(calls, batches)
@@ -118,7 +121,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         begin_s[order], epoch, file[order],
         np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
-        summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
+        summed(turns_of(calls)), summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
         summed(length), summed(lasted_s * stored), summed(stored), summed(reads & jumps_of(calls)),
         work_s[order], rest_s[order],
     )  # fmt: skip
@@ -203,6 +206,14 @@ def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array
         thread[turns][1:] == thread[turns][:-1], begin_s[turns][1:] - last_s[turns][:-1], np.inf
     )
     return begin_s, work_s, np.maximum(until_s, 0.0)
+
+
+def turns_of(calls: InputCalls) -> Array:
+    """Return the time of each call from the end of the call that ended before it, or from its own start."""
+    order = np.argsort(calls.end_s, kind="stable")
+    end_s, found = calls.end_s[order], np.empty(len(order))
+    found[order] = end_s - np.maximum(calls.start_s[order], np.append(-np.inf, end_s[:-1]))
+    return found
 
 
 def _quick_s(kind: Array, lasted_s: Array) -> Array:

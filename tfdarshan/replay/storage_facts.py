@@ -13,13 +13,13 @@ from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import emulation_of
-from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.analysis.time_model import POOR_R2, fit_time_model
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.probed_storage import narrower, probed_storage
-from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, jumps_of
+from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, jumps_of, turns_of
 from tfdarshan.replay.recorded_job import RecordedJob
 from tfdarshan.storage_probe.session_probes import probe_kept
 
@@ -94,16 +94,23 @@ def _main_kind(kinds: object, seconds: object) -> str:
 
 
 def _wait_share(calls: InputCalls) -> float | None:
-    """Return what of a mean read is no transfer, if reads that storage served are of several sizes."""
+    """Return what of a mean read is no transfer, if reads that storage served are of several sizes.
+
+    Behind reads of other sizes a read takes as long as these: what it ends later than they do is its own.
+    """
     reads = calls.kind == KIND["read"]
     length, lasted_s = calls.length[reads], (calls.end_s - calls.start_s)[reads]
     stored = from_storage(np.ones(len(length)), length, lasted_s)
-    length, lasted_s = length[stored], lasted_s[stored]
-    model = fit_time_model(length, lasted_s)
-    if model.note or not len(length) or length.max() <= 2 * np.median(length):
+    length = length[stored]
+    if len(length) < SETTING["fewest"] or length.max() <= 2 * np.median(length):
         return None
-    whole_s = model.base_s + model.s_per_byte * float(length.mean())
-    return model.base_s / whole_s if whole_s > 0 else None
+    fits = [fit_time_model(length, taken_s[stored]) for taken_s in (lasted_s, turns_of(calls)[reads])]
+    shares = [
+        fit.base_s / max(fit.base_s + fit.s_per_byte * float(length.mean()), TINY_S)
+        for fit in fits
+        if fit.s_per_byte > 0 and fit.r2 >= POOR_R2
+    ]
+    return min(shares, default=None)
 
 
 def _reads_ahead(calls: InputCalls, tasks: ReadTasks) -> bool | None:

@@ -78,3 +78,28 @@ def test_a_burst_of_reads_waits_for_what_is_read_in_it(tmp_path):
     # THEN each burst has its own reads, and no reader is late
     assert np.bincount(facts.batch).tolist() == lengths.tolist()
     assert not np.nan_to_num(facts.pipeline.late_s).any()
+
+
+@pytest.mark.parametrize(("seek_s", "wait_share"), [(0.0, 0.0), (4e-3, 0.6)])
+def test_calls_that_wait_for_each_other_take_what_their_own_turn_takes(tmp_path, seek_s, wait_share):
+    # GIVEN four readers of 200 files of many sizes; one disk serves one read at a time
+    dice, free_s, disk_s, calls = np.random.default_rng(1), np.zeros(4), 0.0, []
+    size = (100_000 * np.exp(dice.standard_normal(200))).astype(int)
+    for file in range(200):
+        reader = int(np.argmin(free_s))
+        begin_s = free_s[reader]
+        disk_s = free_s[reader] = max(begin_s, disk_s) + seek_s + size[file] / 60e6
+        calls.append((1e3 * begin_s, 1e3 * disk_s, 1 + reader, "pread", file, size[file], 0))
+    paths = [f"/data/{number:03}" for number in range(200)]
+    job = calibrated(facts_of(training(tmp_path, sorted(calls), (), paths=paths, sizes=size.tolist())))
+
+    # WHEN the smaller half of the files is copied
+    small = np.zeros(len(job.facts.files), bool)
+    small[rows_of(job, *(paths[number] for number in np.argsort(size)[:100]))] = True
+    gain = job.run.total_s / Staged(small, 0.0, np.inf)(job).run.total_s
+
+    # THEN what is left takes what the disk takes for it, though all reads took about as long
+    left = np.sort(seek_s + size / 60e6)[100:].sum() / (seek_s + size / 60e6).sum()
+    serial = (job.model.transfer_serial > 0.5) & (job.model.wait_serial > 0.5)
+    assert job.facts.storage.wait_share == pytest.approx(wait_share, abs=0.15)
+    assert np.median(gain[serial]) == pytest.approx(1 / left, rel=0.1)
