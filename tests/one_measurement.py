@@ -173,7 +173,6 @@ def _times(
     answer("readers, worded", "findings", f"{round(measures.model.readers):,}")
     answer("readers, worded", "tab", tiles.get("Readers", [None])[0])
     answer("time in file calls", "summary", clock["io_s"])
-    answer("time in file calls", "advise", facts["io_s"])
     answer("time recorded", "summary", summary["duration_s"])
     answer("time recorded", "advise", facts["duration_s"])
 

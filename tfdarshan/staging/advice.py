@@ -11,7 +11,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.staging.candidate import Candidates, LeftOut, find_candidates
+from tfdarshan.staging.candidate import LeftOut, find_candidates
 from tfdarshan.staging.curve import CurvePoint, capacity_curve, knee, steepest
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
@@ -27,20 +27,6 @@ from tfdarshan.staging.unit import Units, folder_units
 from tfdarshan.staging.why_not import Reason, find_reasons
 
 RULES = ("this advice", "smallest first", "largest first")
-
-
-@dataclass(frozen=True)
-class CacheFacts:
-    """What the page cache did. `storage_share` is of the bytes read, the others of the passes.
-
-    `counted` is whether the kernel's figures say it; else the time of each pass does.
-    """
-
-    storage_share: float
-    reread_share: float
-    reread_storage_share: float | None
-    traced_share: float
-    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +60,6 @@ class Advice:
     bytes: int
     room_bytes: int
     left_out: tuple[LeftOut, ...]
-    cache: CacheFacts
     pass_s: float
     fast_tier: TierProbe
     unit: str
@@ -171,7 +156,6 @@ def decide_on(
         bytes=int(total(staged.size_bytes)),
         room_bytes=int(total(staged.room_bytes)),
         left_out=found.left_out,
-        cache=_cache_facts(use, found, facts),
         pass_s=total(staged.slow_s) / max(total(staged.passes), TINY_S),
         fast_tier=fast_tier,
         unit=picked.units.name,
@@ -315,11 +299,3 @@ def _result(name: str, staged: StagedInput, rows: Array) -> RuleResult:
     """Return what staging some candidates gives."""
     size, room = (int(each[rows].sum()) for each in (staged.size_bytes, staged.room_bytes))
     return RuleResult(name, len(rows), size, room, total(staged.saved_s[rows]), staged.expected(rows))
-
-
-def _cache_facts(use: FileUse, found: Candidates, facts: RunFacts) -> CacheFacts:
-    read = total(use.bytes_read[found.rows])
-    storage = total(use.storage_bytes[found.rows])
-    share = storage / read if read else 0.0
-    again, stored = found.reread_share, found.reread_storage_share
-    return CacheFacts(share, again, stored, use.traced_share, facts.storage_counted)

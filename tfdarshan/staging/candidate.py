@@ -45,8 +45,6 @@ class Candidates:
         passes: Passes in the sessions.
         storage_passes: Of these, as many as storage served.
         left_out: Why other files are none.
-        reread_share: Share of all passes that came after a file's first.
-        reread_storage_share: Of these, the share that storage served; None without re-reads.
     """
 
     rows: Array
@@ -54,8 +52,6 @@ class Candidates:
     passes: Array
     storage_passes: Array
     left_out: tuple[LeftOut, ...]
-    reread_share: float
-    reread_storage_share: float | None
 
 
 def find_candidates(
@@ -76,17 +72,12 @@ def find_candidates(
     whole = np.where(size > 0, use.bytes_read[rows] / np.maximum(size, 1), 0)
     passes = np.maximum(np.maximum(use.opens[rows], np.floor(whole)), 1).astype(np.float32)
     share = np.minimum(use.storage_bytes[rows] / bytes_read, 1)
-    storage_passes = passes * share
-    again = np.maximum(passes - 1, 0)
-    missed = np.clip(storage_passes - 1, 0, None)
     return Candidates(
         rows=rows,
         pass_bytes=bytes_read / passes,
         passes=passes,
-        storage_passes=storage_passes,
+        storage_passes=passes * share,
         left_out=left_out,
-        reread_share=_sum(again) / _sum(passes) if len(rows) else 0.0,
-        reread_storage_share=_sum(np.minimum(missed, again)) / _sum(again) if again.any() else None,
     )
 
 
@@ -143,11 +134,6 @@ def _selected(
         if out.any():
             left_out.append(LeftOut(reason, int(out.sum()), int(use.counted_bytes[out].sum())))
     return np.flatnonzero(remaining), tuple(left_out)
-
-
-def _sum(values: Array) -> float:
-    """Gives the sum of many single-precision numbers in double precision."""
-    return float(values.sum(dtype=np.float64))
 
 
 def _folder(path: str) -> str:

@@ -21,7 +21,6 @@ from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
 from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
-from tfdarshan.analysis.storage_share import fetched_bytes
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.file_name import table_name
@@ -38,11 +37,7 @@ class RunFacts:
 
     Attributes:
         duration_s: Time recorded.
-        io_s: Wall-clock time in which at least one file call was running, None if a session does not say.
-        thread_s: All calls' durations added up.
         readers: Threads that read at a time, as findings count them (`analysis.reader_count`).
-        read_bytes: Bytes the kernel charged as fetched from storage, None if a session does not say or its
-            storage was emulated.
         paths: The session directories.
         steps_s: Time from the first step's start to the last one's end, None if a session has no steps or
             they end before its input does.
@@ -54,10 +49,7 @@ class RunFacts:
     """
 
     duration_s: float
-    io_s: float | None
-    thread_s: float
     readers: float
-    read_bytes: int | None
     paths: tuple[str, ...]
     steps_s: float | None = None
     input_wait: float | None = None
@@ -70,11 +62,6 @@ class RunFacts:
     def training_s(self) -> float:
         """The time that epochs are counted in: that of the steps, or all that was recorded, start-up too."""
         return self.duration_s if self.steps_s is None else self.steps_s
-
-    @property
-    def concurrency(self) -> float:
-        """Calls at a time while at least one was running; `readers` where the sessions do not say."""
-        return self.thread_s / self.io_s if self.io_s and self.thread_s else self.readers
 
 
 def read_run(
@@ -188,19 +175,13 @@ def _run(
 
 def _facts(runs: Sequence[Run]) -> RunFacts:
     clocks = [run.clock for run in runs]
-    io = [clock.io_s if clock.io_s is not None else clock.read_s for clock in clocks]
     thread = [clock.thread_s for clock in clocks]
-    called = [float(run.figures.costs.call_s.sum()) for run in runs]
     steps = [run.steps_s for run in runs]
     memory = [machine_of(run.session.meta[0]).memory_bytes for run in runs]
     others = [others_share(run.session.meta) for run in runs]
-    read_bytes = [fetched_bytes(run.session.meta) for run in runs]
     return RunFacts(
         duration_s=sum(clock.duration_s for clock in clocks),
-        io_s=None if None in io else sum(value or 0.0 for value in io),
-        thread_s=sum(called) if None in thread else sum(value or 0.0 for value in thread),
         readers=_readers(runs, thread),
-        read_bytes=None if None in read_bytes else sum(value or 0 for value in read_bytes),
         paths=tuple(str(run.session.path.absolute()) for run in runs),
         steps_s=None if None in steps else sum(value or 0.0 for value in steps),
         input_wait=_input_wait(runs),

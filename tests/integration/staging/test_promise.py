@@ -55,7 +55,7 @@ CASES = [
     Case(tier="lustre", share=0.25, decode_s=5e-3, **IMAGENET),
     Case(tier="pipe", share=0.25, **IMAGENET),
     Case(tier="pipe", share=0.25, heat="zipf", **MALWARE),
-    Case(tier="lustre", share=0.25, decode_s=1.2, files=40, reason="not_io", **IMAGENET),
+    Case(tier="lustre", share=0.25, decode_s=2.4, files=40, reason="not_io", **IMAGENET),
     Case(tier="none", share=0.25, epochs=3, files=1_000, reason="page_cache", **IMAGENET),
     Case(tier="lustre", share=0.25, fast_is_slow=True, reason="fast_tier", **IMAGENET),
 ]

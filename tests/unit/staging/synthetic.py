@@ -51,11 +51,9 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
     )
 
 
-def run_of(use, *, readers=4, other_s=0.0, read_bytes=None):
+def run_of(use, *, readers=4, other_s=0.0):
     """Gives a run in which `readers` threads do nothing but read, and `other_s` seconds pass without I/O."""
-    thread_s = float(use.read_s.sum())
-    io_s = thread_s / readers
-    return RunFacts(io_s + other_s, io_s, thread_s, float(readers), read_bytes, ("session",))
+    return RunFacts(float(use.read_s.sum()) / readers + other_s, float(readers), ("session",))
 
 
 def malware_like(count, seed=0):

@@ -75,38 +75,6 @@ def test_what_another_choice_could_save_more(files_of_room, share):
 
 
 @pytest.mark.parametrize(
-    ("opens", "words"),
-    [
-        (np.ones(500), "no file was read twice, so"),
-        (np.r_[2, np.ones(499)], "0.2 % of the passes read a file again"),
-    ],
-)
-def test_whether_a_file_was_read_twice(opens, words):
-    assert words in said(file_use(malware_like(500), opens))
-
-
-@pytest.mark.parametrize(
-    ("traced", "words"),
-    [
-        (1.0, "of their bytes, by the time of each pass re-reads"),
-        (
-            0.995,
-            "of their bytes, by the time of each pass (99.5 %), else by files' means re-reads",
-        ),
-        (
-            0.005,
-            "of their bytes, by the time of each pass (0.5 %), else by files' means re-reads",
-        ),
-        (0.0, "of their bytes, by each file's mean read time: there is no trace re-reads"),
-    ],
-)
-def test_what_told_storage_from_memory(traced, words):
-    use = dataclasses.replace(file_use(malware_like(500), np.ones(500)), traced_share=traced)
-
-    assert words in said(use)
-
-
-@pytest.mark.parametrize(
     ("storage_opens", "words"),
     [
         (np.zeros(500), "the page cache served all passes over files"),

@@ -8,7 +8,7 @@ from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.analysis.time_model import TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
-from tfdarshan.staging.advice import Advice, CacheFacts
+from tfdarshan.staging.advice import Advice
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import RuleResult
 from tfdarshan.terminal.columns import Columns
@@ -23,8 +23,6 @@ WAIT_UNKNOWN = "nothing is certain, because no step says what it waits for: mark
 BESIDE_BAR = 22
 HANG = "    "
 CURVE_LINES = 10
-# Stats that take less of the time in calls are not worth a line.
-NOTABLE_STATS = 0.05
 # Whole blocks that take less than this are as good as the files' own bytes.
 NOTABLY_MORE = 1.01
 JOB, TIER = 18, 36
@@ -122,37 +120,25 @@ def _all_epochs(advice: Advice) -> str:
 
 
 def _job(advice: Advice, width: int) -> str:
-    facts, cache = advice.facts, advice.cache
-    io = "" if facts.io_s is None else f", file calls running {percent(facts.io_s, facts.duration_s)} of it"
+    facts = advice.facts
     said = [
-        ("recorded", f"{human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}{io}"),
+        ("recorded", f"{human_seconds(facts.duration_s)}, {_epochs(advice.session_epochs)}"),
         ("an epoch", _epoch(advice)),
         ("can be staged", f"{plural(advice.files, 'file')}, {human_bytes(advice.bytes)}"),
-        ("readers", f"{facts.readers:.1f}; {facts.concurrency:.1f} calls of any kind at a time"),
-        ("from storage", f"{percent(cache.storage_share, 1)} of their bytes, {_told_by(cache)}"),
-        ("re-reads", _again(cache)),
+        ("readers", f"{facts.readers:.1f}"),
         *_stats(advice),
     ]
     return "\n".join(["The job", *fact_lines(said, width, JOB, "  ")])
 
 
 def _stats(advice: Advice) -> list[tuple[str, str]]:
-    """Says who answers stats by name, where they take some of the time in calls."""
-    if advice.stat_s <= NOTABLE_STATS * advice.facts.thread_s / advice.session_epochs:
+    """Says who answers stats by name, if there are any."""
+    if not advice.stat_s:
         return []
     taken = f"{human_seconds(advice.stat_s)} of threads an epoch"
     if advice.mirrored:
         return [("stats", f"{taken}, in the gain: the job reads a mirror, whose copies answer them")]
     return [("stats", f"{taken}, not in the gain: `run --staged` asks the originals")]
-
-
-def _again(cache: CacheFacts) -> str:
-    if cache.reread_storage_share is None or cache.reread_share == 0:
-        return "no file was read twice, so what the page cache will keep cannot be seen"
-    return (
-        f"{percent(cache.reread_share, 1)} of the passes read a file again; storage served "
-        f"{percent(cache.reread_storage_share, 1)} of these"
-    )
 
 
 def _epoch(advice: Advice) -> str:
@@ -164,17 +150,6 @@ def _epoch(advice: Advice) -> str:
 
 def _epochs(epochs: float) -> str:
     return "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
-
-
-def _told_by(cache: CacheFacts) -> str:
-    if cache.counted:
-        return "by the kernel's count"
-    traced = cache.traced_share
-    if traced >= 1:
-        return "by the time of each pass"
-    if traced <= 0:
-        return "by each file's mean read time: there is no trace"
-    return f"by the time of each pass ({percent(traced, 1)}), else by files' means"
 
 
 def _tiers(advice: Advice, width: int) -> str:

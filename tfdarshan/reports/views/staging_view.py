@@ -134,11 +134,7 @@ def _tiles(advice: Advice) -> list[Tile]:
     tiles = [
         Tile("Can be staged", number(advice.files), human_bytes(advice.bytes)),
         Tile("Epoch as recorded", duration(expected.epoch_s), _epochs_note(advice)),
-        Tile(
-            "Readers",
-            number(round(facts.readers)),
-            f"{facts.concurrency:.1f} calls at a time",
-        ),
+        Tile("Readers", number(round(facts.readers))),
     ]
     if not _room_decides(advice):
         return tiles
