@@ -12,6 +12,7 @@ from tfdarshan.units import human_bytes
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?", re.IGNORECASE)
 POWERS = "kmgtp"
+KB, KIB = 1000, 1024
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def parse_size(text: str) -> int:
         raise ConfigurationError(f"{text!r} is no size: write it as 500M, 100G or 100GiB.")
     number, unit, binary = match.groups()
     power = POWERS.index(unit.lower()) + 1 if unit else 0
-    return int(float(number) * (1024 if binary else 1000) ** power)
+    return int(float(number) * (KIB if binary else KB) ** power)
 
 
 def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 # "size" compares sizes only.
 POLICIES = ("blake2b", "sha256", "size")
+DIGEST_BYTES = 32
 
 
 class _NoChecksum:
@@ -24,4 +25,4 @@ def new_checksum(policy: str) -> Digest:
     """Gives an empty checksum; hashlib lets other threads run while it works."""
     if policy == "size":
         return _NoChecksum()
-    return hashlib.blake2b(digest_size=32) if policy == "blake2b" else hashlib.sha256()
+    return hashlib.blake2b(digest_size=DIGEST_BYTES) if policy == "blake2b" else hashlib.sha256()

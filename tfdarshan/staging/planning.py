@@ -18,7 +18,7 @@ from tfdarshan.file_name import exact_name
 from tfdarshan.staging.advice import Decision
 from tfdarshan.staging.plan import Plan, PlannedFile, first_bad_name
 
-THREADS = 16
+THREADS, LOOKS = 16, 64
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def make_plan(
     root = question.slow or exact_name(shared)
     files, gone, no_room, used = [], 0, 0, 0
     with ThreadPoolExecutor(THREADS) as pool:
-        for done, found in enumerate(pool.map(look_at, paths, chunksize=64), 1):
+        for done, found in enumerate(pool.map(look_at, paths, chunksize=LOOKS), 1):
             progress(done, len(paths))
             if found is None or not found.name.startswith(root):
                 gone += 1

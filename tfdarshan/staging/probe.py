@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import mmap
 import os
 import time
@@ -54,7 +55,7 @@ class TierProbe:
     @property
     def bytes_per_s(self) -> float:
         """What a thread reads a second."""
-        return 1 / max(self.model.s_per_byte, 1e-15)
+        return 1 / self.model.s_per_byte if self.model.s_per_byte > 0 else math.inf
 
 
 def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf_counter) -> TierProbe:
