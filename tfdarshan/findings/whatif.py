@@ -108,7 +108,9 @@ def what_if(measures: Measures, change: StorageChange) -> WhatIf:
         ConfigurationError: The session has no input that was read.
     """
     if not measures.group("read").calls:
-        raise ConfigurationError("the session has no reads of input, so nothing would change: record a job that reads.")
+        raise ConfigurationError(
+            "the session has no reads of input, so nothing would change: record one that reads."
+        )
     job = measures.job
     gain = gain_of(job, change.edits, measures)
     return WhatIf(
