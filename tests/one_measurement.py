@@ -140,9 +140,7 @@ def _files(
         return
     answer("epochs", "advise", advice["session_epochs"])
     answer("epochs", "findings", figures.epochs)
-    if _all_can_be_staged(measures):
-        answer("share from storage", "advise", advice["cache"]["storage_share"])
-        answer("share from storage", "findings", measures.costs.storage_share)
+    answer("share from storage", "findings", measures.costs.storage_share)
     cached = evidence.get(("page_cache", "from the page cache"))
     answer("share from storage", "page_cache", None if cached is None else 1 - cached)
 
@@ -153,14 +151,6 @@ def _candidate_bytes(measures: Any) -> int:
 
     use, _ = measures.use_and_facts
     return int(use.counted_bytes[find_candidates(use).rows].sum())
-
-
-def _all_can_be_staged(measures: Any) -> bool:
-    """Says whether the input is what can be staged: else the advisor speaks of a part of it."""
-    from tfdarshan.staging.candidate import find_candidates
-
-    use, _ = measures.use_and_facts
-    return len(find_candidates(use).rows) == int((use.is_input & (use.bytes_read > 0)).sum())
 
 
 def _times(
