@@ -34,14 +34,12 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 
 def test_a_reason_has_the_figures_of_its_job():
-    # GIVEN room for 20 of 500 files of 1 MB, and a copy of 353.1 MB at 0.2 MB/s for three epochs
+    # GIVEN room for 5 of 500 files of 1 MB, and a copy of 353.1 MB at 0.2 MB/s for three epochs
     room, slow_copy = (make() for make in REASONS.values())
 
     # THEN
-    fitting, every = (100 * expected.gain for expected in (room.chosen.expected, room.everything))
-    assert f"makes an epoch {fitting:.1f} % faster; all files together would make it {every:.1f} %" in said(
-        room
-    )
+    fitting, every = (percent(expected.gain, 1) for expected in (room.chosen.expected, room.everything))
+    assert f"makes an epoch {fitting} faster; all files together would make it {every}" in said(room)
     copy = slow_copy.copy
     assert copy.seconds >= slow_copy.bytes / 2e5
     assert copy.break_even_epoch == math.ceil(copy.seconds / slow_copy.later.first_s)

@@ -16,8 +16,8 @@ from tests.unit.findings.test_decode_bound import job as decoding_job
 from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.findings.test_shuffle_buffer import found as found_buffer
 from tests.unit.findings.test_shuffle_buffer import job as shuffling_job
-from tests.unit.sentences.test_staging_words import ALIKE, CHECK, advised, said
-from tests.unit.staging.synthetic import FAST, job_of, run_of
+from tests.unit.sentences.test_staging_words import ALIKE, CHECK, advised
+from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings import checkpoint_stall, decode_bound
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.full_storage import _cure
@@ -28,8 +28,6 @@ from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.verdict import make_verdict
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.text.staging_check_text import render_check
-from tfdarshan.staging.advice import decide_on
-from tfdarshan.staging.question import Question
 
 
 @pytest.mark.parametrize("of_calls", [True, False])
@@ -146,17 +144,6 @@ def test_a_problem_without_a_gain_is_what_the_job_loses_time_to(tmp_path):
     sentence = make_verdict(measures, [problem], []).sentence
 
     assert sentence.startswith("The job loses time because node 7 is slow.")
-
-
-def test_a_session_without_single_calls_is_staged_by_no_model():
-    question = Question(fast="/fast", room_bytes=1 << 60, block_bytes=1)
-    without, with_calls = (
-        decide_on(ALIKE, run_of(ALIKE), question, FAST, job).advice for job in (None, job_of(ALIKE))
-    )
-
-    words = "the session has no single calls to model the job by: record with a trace"
-    assert f"Staging will not help: {words}." in said(without)
-    assert words not in said(with_calls)
 
 
 @pytest.mark.parametrize("flat", [True, False])
