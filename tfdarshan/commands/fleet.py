@@ -194,9 +194,10 @@ def _question(arguments: argparse.Namespace) -> FasterPart | None:
 def _told(part: FasterPart, done: Update, arguments: argparse.Namespace) -> Told:
     """Asks the models of the sessions that may gain most."""
     from tfdarshan.fleet.job_models import ask_models
+    from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 
-    with runner_of(arguments) as runner:
-        return ask_models(_jobs(done, arguments), part, arguments.models, runner)
+    with runner_of(arguments) as runner, Progress("asking models", after_s=LONG_WORK_S) as progress:
+        return ask_models(_jobs(done, arguments), part, arguments.models, runner, progress)
 
 
 def _answer(part: FasterPart, told: Told, done: Update, arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ A model is asked of the sessions that may gain most. Of the others, and of logs,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tfdarshan.fleet.faster_parts import FasterPart
 from tfdarshan.fleet.job_columns import SESSION
 from tfdarshan.fleet.job_table import JobTable
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.partials.serial import Lost, Runner
+from tfdarshan.partials.serial import Lost, Runner, in_silence
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Edit
 from tfdarshan.replay.promise import promise_of_many
@@ -52,7 +53,13 @@ def nothing_told(jobs: JobTable) -> Told:
     return Told(*np.full((2, len(jobs)), np.nan))
 
 
-def ask_models(jobs: JobTable, part: FasterPart, most: int, runner: Runner) -> Told:
+def ask_models(
+    jobs: JobTable,
+    part: FasterPart,
+    most: int,
+    runner: Runner,
+    progress: Callable[[int, int], None] = in_silence,
+) -> Told:
     """Return what the models say.
 
     Args:
@@ -60,6 +67,7 @@ def ask_models(jobs: JobTable, part: FasterPart, most: int, runner: Runner) -> T
         part: What is faster.
         most: How many models are asked; those come first whose jobs may save most node time.
         runner: What reads the sessions.
+        progress: Called as `progress(sessions_read, sessions)`.
     """
     rows = jobs.rows
     weight = np.abs(part.most_s(jobs)) * rows["node_count"].to_numpy(float)
@@ -71,7 +79,8 @@ def ask_models(jobs: JobTable, part: FasterPart, most: int, runner: Runner) -> T
         for place in places[weight[places] > 0].tolist()
     ]
     told = nothing_told(jobs)
-    for answer in runner.each(saved_s, asked):
+    for done, answer in enumerate(runner.each(saved_s, asked), 1):
+        progress(done, len(asked))
         if not isinstance(answer, Lost):
             told.least_s[answer.task.place], told.most_s[answer.task.place] = answer.result
     return told
