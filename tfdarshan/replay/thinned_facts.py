@@ -34,7 +34,8 @@ def thinned(facts: JobFacts) -> JobFacts:
 
 def _with_part_of_batches(facts: JobFacts) -> JobFacts:
     batches, every = facts.batches, math.ceil(len(facts.batch) / SETTING["most_tasks"])
-    if every <= 1 or facts.counted:
+    # Batches that stand for others already, as those of kept facts do, stay as they are.
+    if every <= 1 or np.any(batches.weight != 1):
         return facts
     stands_for = kept_batches(batches.epoch, int(SETTING["stretch"]), every)
     kept = stands_for > 0

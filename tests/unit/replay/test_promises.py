@@ -197,6 +197,19 @@ def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
     assert taken_s[0] == pytest.approx(taken_s[1], rel=0.01)
 
 
+def test_batches_that_stand_for_others_go_on_to_do_so(tmp_path):
+    # GIVEN so many short epochs that a part of the job still has more tasks than are simulated
+    part = thinned(facts_of(file_job(tmp_path, batches=24, files=11, epochs=15)))
+    assert len(part.batch) > SETTING["most_tasks"]
+
+    # WHEN
+    again = thinned(part)
+
+    # THEN
+    assert again.batches.weight.sum() == pytest.approx(24 * 15)
+    assert again.batches.total_s == pytest.approx(part.batches.total_s)
+
+
 def test_an_epoch_s_first_batch_stands_for_no_other():
     # GIVEN 40 batches of an epoch, too few for a second stretch of every fifteenth
     weight = kept_batches(np.zeros(40, int), 8, 15)
