@@ -100,18 +100,15 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
         return np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
 
     work = np.minimum(working(model), _most_work(facts, shape_s))
-    hidden = facts.batches.waited_share < SETTING["reproduces"]
-    # The steps hold the pipeline back: with less work the network takes as long, as far as that is told.
-    worked = split_work(
-        facts, drawn, model, shape_s[:, None] * work * (drawn["pipeline_pace"] if hidden else 1)
-    )
-    stored = _with_storage(facts, worked, hidden=hidden)
-    if hidden or not _too_quick(simulate(stored), goal_s).any():
+    # Without any work the network takes as long, as far as that is told: steps hold the pipeline back.
+    hidden = goal_s - simulate(model).total_s < SETTING["reproduces"] * goal_s
+    work = np.where(hidden, work * drawn["pipeline_pace"], work)
+    stored = _with_storage(facts, split_work(facts, drawn, model, shape_s[:, None] * work), hidden)
+    quick = ~hidden & _too_quick(simulate(stored), goal_s)
+    if not quick.any():
         return stored
-    nothing = np.zeros_like(worked.work_s)
-    work = np.where(
-        _too_quick(simulate(stored), goal_s), working(stored.but(work_s=nothing, behind_s=nothing)), work
-    )
+    nothing = np.zeros_like(stored.work_s)
+    work = np.where(quick, working(stored.but(work_s=nothing, behind_s=nothing)), work)
     return split_work(facts, drawn, stored, shape_s[:, None] * work)
 
 
@@ -120,7 +117,7 @@ def _too_quick(run: SimulatedRun, goal_s: float) -> Array:
     return found
 
 
-def _with_storage(facts: JobFacts, model: JobModel, *, hidden: bool) -> JobModel:
+def _with_storage(facts: JobFacts, model: JobModel, hidden: Array) -> JobModel:
     """Return the network with storage as slow as the run was, but no slower than its calls; if steps wait."""
     goal_s, run = facts.batches.total_s, simulate(model)
     called_s = float(facts.batches.weight[facts.batch] @ facts.tasks.call_s.sum(0))
@@ -138,7 +135,7 @@ def _with_storage(facts: JobFacts, model: JobModel, *, hidden: bool) -> JobModel
     slowest = np.maximum(called_s / np.maximum(run.called_s, TINY_S), 1.0)
     # What a limit takes of a call is not known before it is.
     slowest = np.where(limited, 1 + goal_s / max(called_s, TINY_S), slowest)
-    slowest = np.ones_like(slowest) if hidden else slowest
+    slowest = np.where(hidden, 1.0, slowest)
     scale = _solve(with_storage, goal_s, np.zeros_like(slowest), slowest)
     return with_storage(np.where(off, scale, 1.0))
 
@@ -154,10 +151,16 @@ def _most_work(facts: JobFacts, shape_s: Array) -> float:
     if machine.cpu_s is not None and machine.cpus is not None:
         left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
         most = machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
-    if round(pipeline.readers) == 1 or pipeline.records or pipeline.parallel_behind is not None:
+    if pipeline.parallel_behind is not None or _works_behind(facts):
         return float(most)
     rest = (tasks.work_s + tasks.rest_s) / shape_s
     return float(min(most, np.quantile(rest, SETTING["quick"], method="lower")))
+
+
+def _works_behind(facts: JobFacts) -> bool:
+    """Return whether others than the readers work on records: one reader alone does so itself."""
+    pipeline = facts.pipeline
+    return pipeline.records and (pipeline.parallel_behind is not None or round(pipeline.readers) > 1)
 
 
 def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: Array | float) -> Array:
@@ -196,10 +199,9 @@ def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) ->
         model: The network.
         work_s: Processor time of each task, shape (tasks, samples or 1).
     """
-    pipeline = facts.pipeline
-    if not pipeline.records or (pipeline.parallel_behind is None and round(pipeline.readers) == 1):
+    if not _works_behind(facts):
         return model.but(work_s=work_s)
-    behind = drawn["inflated_share" if pipeline.compressed else "parsed_share"]
+    behind = drawn["inflated_share" if facts.pipeline.compressed else "parsed_share"]
     return model.but(work_s=work_s * (1 - behind), behind_s=work_s * behind)
 
 

@@ -41,9 +41,9 @@ class JobModel:
         late_s: How long after an epoch's first request its first task begins, shape (epochs,); NaN if the
             readers go on from the epoch before.
         compute_s: What the loop computes with a batch.
-        write_s: What it writes then to the input's storage, and waits for.
+        write_s: What of its writes then waits in the queue of the input's storage, as transfers do.
         stall_s: What it stands still for otherwise.
-        beside_s: What others write to the input's storage from then on, and nobody waits for.
+        beside_s: The same of what others write from then on, and nobody waits for.
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         limit_s: What a task uses up of a rate limit: its bytes, or calls, over the rate.
         calls: Its calls by `CALLS`, shape (kinds, tasks); of those by an open file the opens alone.

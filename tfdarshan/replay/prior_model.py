@@ -37,17 +37,18 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     shares = np.ones((len(call_s), 1, samples))
     shares[READ] = part
     wait_s, seek_s = _seeks(facts, drawn, call_s * shares, wait_serial)
-    here_s = facts.storage.writes_here * batches.write_s
+    transfer_s = call_s[READ] * (1 - shares[READ])
+    queued = facts.storage.writes_here * _queued_share(facts, transfer_s, wait_serial, transfer_serial)
+    write_s = queued * batches.write_s[:, None]
     readers = np.full(samples, max(1, round(pipeline.readers)))
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
     return JobModel(
         weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
-        compute_s=_compute_s(facts, drawn), write_s=here_s[:, None],
-        stall_s=(batches.write_s - here_s + batches.stall_s)[:, None],
-        beside_s=facts.storage.writes_here * batches.beside_s[:, None],
+        compute_s=_compute_s(facts, drawn), write_s=write_s,
+        stall_s=(batches.write_s + batches.stall_s)[:, None] - write_s,
+        beside_s=queued * batches.beside_s[:, None],
         batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps, requests=tasks.requests[:, None],
-        wait_s=wait_s,
-        transfer_s=call_s[READ] * (1 - shares[READ]), seek_s=seek_s,
+        wait_s=wait_s, transfer_s=transfer_s, seek_s=seek_s,
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
         calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers, 0),
@@ -64,6 +65,19 @@ def _compute_s(facts: JobFacts, drawn: Drawn) -> Array:
     beside = facts.batches.wait_s[:, None] * (_unseen_ahead(facts) & drawn["counted_ahead"])
     found: Array = facts.batches.compute_s[:, None] + beside
     return found
+
+
+def _queued_share(facts: JobFacts, transfer_s: Array, wait_serial: Array, transfer_serial: Array) -> Array:
+    """Return what of writes on the input's storage holds reads up as transfers do, shape (batches, samples).
+
+    Their bytes take as long as those of reads do. The rest of a write is served as the wait of a read is.
+    """
+    batches = facts.batches
+    s_per_byte = transfer_s.sum(0) / max(float(facts.tasks.size.sum()), TINY_S)
+    written_s = np.maximum(batches.write_s + batches.beside_s, TINY_S)
+    moved = np.minimum((batches.write_bytes / written_s)[:, None] * s_per_byte, 1.0)
+    share: Array = np.minimum(moved + (1 - moved) * wait_serial / transfer_serial, 1.0)
+    return share
 
 
 def _unseen_ahead(facts: JobFacts) -> bool:

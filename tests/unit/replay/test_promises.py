@@ -52,8 +52,14 @@ def test_the_network_takes_as_long_as_the_recorded_run(job):
     assert job.run.wait_s == pytest.approx(np.full(64, 16 * 0.060), rel=0.03)
 
 
+def unlimited(job):
+    """Return the samples without a rate limit, which may be all that the job waits for: it hides the work."""
+    return job.model.limit_s.sum(0) == 0
+
+
 def test_calibration_finds_the_time_that_no_call_takes(job):
-    assert job.model.work_s.sum(0) == pytest.approx(np.full(64, 64 * 0.005), rel=0.03)
+    work_s = job.model.work_s.sum(0)[unlimited(job)]
+    assert work_s == pytest.approx(np.full(len(work_s), 64 * 0.005), rel=0.03)
 
 
 def test_a_run_that_the_network_does_not_reproduce_promises_nothing_firm(tmp_path):
@@ -95,11 +101,11 @@ def test_a_cache_leaves_what_works_behind_it(job):
     # THEN of 32 x 5 ms of decoding in the second epoch a share that nobody knows
     saved_s = 1.280 - 1.280 / speedups(job, CacheInMemory(works_behind=True))
     left_s = job.drawn["worked_behind"] * 32 * 0.005
-    assert saved_s == pytest.approx(0.480 - left_s, rel=0.02)
+    assert saved_s[unlimited(job)] == pytest.approx((0.480 - left_s)[unlimited(job)], rel=0.02)
 
 
 def test_staging_leaves_decoding(job):
-    gains = speedups(job, Staged())
+    gains = speedups(job, Staged())[unlimited(job)]
     assert (gains <= 1.280 / (1.280 - 64 * 0.010) * 1.03).all()
     assert (gains >= 1.280 / (1.280 - 64 * 0.0095)).all()
 

@@ -1,5 +1,7 @@
 """What a loop writes to the storage of its input, and elsewhere."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,10 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, SyncsBehind, ValidationReaders
-from tfdarshan.replay.promise import speedups
+from tfdarshan.replay.promise import promise, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import OtherStorage, Staged
+from tfdarshan.storage_model import BUCKET, HDD
 
 SIZE, SAVED = 100_000, 16_000_000
 
@@ -27,14 +30,31 @@ def writing_job(logdir, *outputs, length=4096):
     ("outputs", "here"), [(["/data/log"], 1.0), (["/out/log"], 0.0), (["/data/log", "/out/log"], 0.5)]
 )
 def test_writes_to_the_mount_of_the_input_wait_in_its_queue(tmp_path, outputs, here):
-    # WHEN
-    job = calibrated(facts_of(writing_job(tmp_path, *outputs)))
+    # WHEN each writes more bytes than reads move in its time
+    job = calibrated(facts_of(writing_job(tmp_path, *outputs, length=SAVED)))
 
     # THEN
     assert job.facts.storage.writes_here == pytest.approx(here)
-    assert job.model.write_s.sum() == pytest.approx(here * 0.300)
-    assert job.model.stall_s.sum() == pytest.approx((1 - here) * 0.300)
+    queued_s, stall_s = (
+        np.broadcast_to(each, (10, 64)).sum(0) for each in (job.model.write_s, job.model.stall_s)
+    )
+    assert np.median(queued_s) == pytest.approx(here * 0.300)
+    assert queued_s + stall_s == pytest.approx(np.full(64, 0.300))
     assert job.run.total_s == pytest.approx(np.full(64, 0.600), rel=0.03)
+
+
+@pytest.mark.parametrize(("device", "held"), [(HDD, 1.0), (BUCKET, 1 / 64)])
+def test_small_writes_hold_reads_up_as_far_as_storage_serves_calls_in_turn(tmp_path, device, held):
+    # GIVEN ten writes of 30 ms whose 4096 bytes take no time
+    facts = facts_of(writing_job(tmp_path, "/data/log"))
+    storage = dataclasses.replace(facts.storage, device=device, wait_share=1.0)
+
+    # WHEN
+    model = calibrated(dataclasses.replace(facts, storage=storage)).model
+
+    # THEN
+    assert model.write_s.sum(0) == pytest.approx(np.full(64, held * 0.300), rel=0.02)
+    assert (model.write_s + model.stall_s).sum(0) == pytest.approx(np.full(64, 0.300))
 
 
 @pytest.mark.parametrize(("output", "here"), [("/data/model", True), ("/out/model", False)])
@@ -46,7 +66,7 @@ def test_saves_in_the_background_go_on_at_the_storage_they_are_on(tmp_path, outp
 
     # THEN
     assert model.write_s.sum() == 0
-    assert model.beside_s.sum() == pytest.approx(0.300 if here else 0.0)
+    assert np.median(model.beside_s.sum(0)) == pytest.approx(0.300 if here else 0.0)
 
 
 @pytest.mark.parametrize("output", ["/data/log", "/out/log"])
@@ -99,9 +119,10 @@ def test_syncs_behind_the_loop_keep_the_inputs_storage_busy(tmp_path, length, le
     # WHEN
     model = edited(job, SyncsBehind(1.0)).model
 
-    # THEN
-    assert model.write_s.sum() == pytest.approx(0.100)
-    assert model.beside_s.sum() == pytest.approx(left * 0.200)
+    # THEN of what waits in its queue
+    queued_s, spared_s = job.model.write_s.sum(0), np.minimum(job.model.write_s, 0.020).sum(0)
+    assert model.write_s.sum(0) == pytest.approx(queued_s - spared_s)
+    assert model.beside_s.sum(0) == pytest.approx(left * spared_s)
 
 
 @pytest.mark.parametrize(("fast_tier", "late_s"), [(False, 0.0), (True, 0.300)])
@@ -142,9 +163,30 @@ def test_more_readers_of_a_validation_set_share_what_is_not_served_in_turn(tmp_p
 def test_twice_the_bandwidth_halves_what_is_written_to_the_input_s_storage(tmp_path):
     # GIVEN writes of 300 ms in all
     here, elsewhere = (
-        calibrated(facts_of(writing_job(tmp_path / name, f"/{name}/log"))) for name in ("data", "out")
+        calibrated(facts_of(writing_job(tmp_path / name, f"/{name}/log", length=SAVED)))
+        for name in ("data", "out")
     )
 
     # THEN
-    assert edited(here, OtherStorage(bandwidth=2)).model.write_s.sum() == pytest.approx(0.150)
-    assert edited(elsewhere, OtherStorage(bandwidth=2)).model.stall_s.sum() == pytest.approx(0.300)
+    assert np.median(edited(here, OtherStorage(bandwidth=2)).model.write_s.sum(0)) == pytest.approx(0.150)
+    assert edited(elsewhere, OtherStorage(bandwidth=2)).model.stall_s.sum(0) == pytest.approx(
+        np.full(64, 0.3)
+    )
+
+
+def test_a_reader_that_slow_writes_hid_takes_as_long_as_its_calls(tmp_path):
+    # GIVEN a reader that reads two files for 10 ms each, one after the other, beside 90 ms of writes
+    calls: list[tuple] = []
+    for n, at in enumerate(range(0, 2000, 100)):
+        reads = (at + 9, 2 * n), (at + 20, 2 * n + 1)
+        calls += [(begin, begin + 10, 7, "pread", file, SIZE, 0) for begin, file in reads]
+        calls.append((at + 10, at + 100, LOOP, "write", 40, 15, 0))
+    steps = [(at, at + 100, 40 if at == 0 else 1) for at in range(0, 2000, 100)]
+    paths = [*(f"/data/{number:02}" for number in range(40)), "/out/log"]
+    session = training(tmp_path, sorted(calls), steps, paths=paths, sizes=[SIZE] * 40 + [300])
+
+    # WHEN nothing but the reader is left
+    found = promise(calibrated(facts_of(session)), BufferedWrites())
+
+    # THEN each batch takes 20 ms of reads, and 1 ms between them
+    assert found.expected == pytest.approx(100 / 21, rel=0.15)
