@@ -1,4 +1,4 @@
-"""The data of drawn jobs: made once for each number and size of samples, then linked or copied."""
+"""The data of a drawn job: made once for each layout that its programs read, then linked or copied."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,18 @@ from .storage_kind import PARTS
 IMAGES = 16  # pictures, each written to many files
 
 
-def layout_folder(pool: Path, layout: str, count: int, size_bytes: int, *, spread: bool) -> Path:
+@dataclass(frozen=True)
+class Samples:
+    """What is to be written: each sample's size, their mean, and how many record files share them."""
+
+    sizes: list[int]
+    mean_bytes: int
+    shards: int
+
+
+def layout_folder(
+    pool: Path, layout: str, count: int, size_bytes: int, *, spread: bool, shards: int = PARTS
+) -> Path:
     """Gives a folder with so many samples, made where it is missing.
 
     Args:
@@ -27,8 +39,9 @@ def layout_folder(pool: Path, layout: str, count: int, size_bytes: int, *, sprea
         count: Samples.
         size_bytes: Mean size of one.
         spread: Sizes of files are between a quarter and 1.75 times that.
+        shards: Record files that hold them, of a layout of such.
     """
-    folder = pool / f"{layout}-{count}-{size_bytes}{'-spread' if spread else ''}"
+    folder = pool / f"{layout}-{count}-{size_bytes}-{shards}{'-spread' if spread else ''}"
     if folder.exists():
         return folder
     check_room(folder, count * size_bytes, "the laboratory's data")
@@ -37,9 +50,12 @@ def layout_folder(pool: Path, layout: str, count: int, size_bytes: int, *, sprea
     unfinished.mkdir(parents=True)
     numbers = random.Random(f"{layout} {count} {size_bytes}")
     sizes = [int(size_bytes * numbers.uniform(0.25, 1.75)) if spread else size_bytes for _ in range(count)]
-    LAYOUTS[layout](unfinished, sizes, size_bytes)
+    LAYOUTS[layout](unfinished, Samples(sizes, size_bytes, shards))
     unfinished.rename(folder)
     return folder
+
+
+Writer = Callable[[Path, Samples], None]
 
 
 def place_data(source: Path, target: Path, *, link: bool) -> None:
@@ -68,8 +84,8 @@ def _parts(folder: Path, sizes: list[int], suffix: str) -> Iterator[tuple[Path, 
         yield path, size
 
 
-def _files(folder: Path, sizes: list[int], _mean: int) -> None:
-    for path, size in _parts(folder, sizes, "bin"):
+def _files(folder: Path, samples: Samples) -> None:
+    for path, size in _parts(folder, samples.sizes, "bin"):
         path.write_bytes(_sample(size))
 
 
@@ -89,71 +105,71 @@ def _pictures(mean: int) -> list[bytes]:
     return made
 
 
-def _samples(sizes: list[int], mean: int, *, pictures: bool) -> list[Callable[[], bytes]]:
+def _made(samples: Samples, *, pictures: bool) -> list[Callable[[], bytes]]:
     """Gives what makes each sample."""
     if not pictures:
-        return [partial(_sample, size) for size in sizes]
-    made = _pictures(mean)
-    return [partial(bytes, made[number % IMAGES]) for number in range(len(sizes))]
+        return [partial(_sample, size) for size in samples.sizes]
+    made = _pictures(samples.mean_bytes)
+    return [partial(bytes, made[number % IMAGES]) for number in range(len(samples.sizes))]
 
 
-def _images(folder: Path, sizes: list[int], mean: int) -> None:
-    samples = _samples(sizes, mean, pictures=True)
-    for (path, _), sample in zip(_parts(folder, sizes, "jpg"), samples, strict=True):
+def _images(folder: Path, samples: Samples) -> None:
+    made = _made(samples, pictures=True)
+    for (path, _), sample in zip(_parts(folder, samples.sizes, "jpg"), made, strict=True):
         path.write_bytes(sample())
 
 
-def _shards(options: str, *, pictures: bool = False) -> Callable[[Path, list[int], int], None]:
-    def write(folder: Path, sizes: list[int], mean: int) -> None:
+def _shards(options: str, *, pictures: bool = False) -> Writer:
+    def write(folder: Path, samples: Samples) -> None:
         import tensorflow as tf
 
-        samples = _samples(sizes, mean, pictures=pictures)
-        for part in range(PARTS):
+        made = _made(samples, pictures=pictures)
+        for part in range(samples.shards):
             path = folder / f"part-{part}" / f"shard-{part:02}.tfrecord"
             path.parent.mkdir()
             with tf.io.TFRecordWriter(str(path), options) as writer:
-                for sample in samples[part::PARTS]:
+                for sample in made[part :: samples.shards]:
                     writer.write(sample())
 
     return write
 
 
-def _packed(folder: Path, sizes: list[int], _mean: int) -> None:
-    each = [(folder / f"part-{part}" / "packed.bin", sizes[part::PACKED]) for part in range(PACKED)]
+def _packed(folder: Path, samples: Samples) -> None:
+    each = [(folder / f"part-{part}" / "packed.bin", samples.sizes[part::PACKED]) for part in range(PACKED)]
     for path, held in each:
         path.parent.mkdir()
         path.write_bytes(b"".join(map(_sample, held)))
 
 
-def _single(folder: Path, sizes: list[int], _mean: int) -> None:
-    (folder / RECORDS).write_bytes(b"".join(map(_sample, sizes)))
+def _single(folder: Path, samples: Samples) -> None:
+    (folder / RECORDS).write_bytes(b"".join(map(_sample, samples.sizes)))
 
 
-def _records(*, pictures: bool = False) -> Callable[[Path, list[int], int], None]:
-    def write(folder: Path, sizes: list[int], mean: int) -> None:
-        samples = _samples(sizes, mean, pictures=pictures)
-        for part in range(PARTS):
+def _records(*, pictures: bool = False) -> Writer:
+    def write(folder: Path, samples: Samples) -> None:
+        made = _made(samples, pictures=pictures)
+        for part in range(samples.shards):
             path = folder / f"part-{part}" / "records.bin"
             path.parent.mkdir()
             with path.open("wb") as file:
-                for made in (sample() for sample in samples[part::PARTS]):
-                    file.write(len(made).to_bytes(LENGTH_BYTES, "little") + made)
+                for data in (sample() for sample in made[part :: samples.shards]):
+                    file.write(len(data).to_bytes(LENGTH_BYTES, "little") + data)
 
     return write
 
 
-def _database(page_bytes: int) -> Callable[[Path, list[int], int], None]:
-    def write(folder: Path, sizes: list[int], _mean: int) -> None:
+def _database(page_bytes: int) -> Writer:
+    def write(folder: Path, samples: Samples) -> None:
         with sqlite3.connect(folder / DATABASE) as database:
             database.execute(f"PRAGMA page_size = {page_bytes}")
             database.execute("CREATE TABLE samples (id INTEGER PRIMARY KEY, data BLOB)")
-            database.executemany("INSERT INTO samples VALUES (?, ?)", enumerate(map(_sample, sizes)))
+            database.executemany("INSERT INTO samples VALUES (?, ?)", enumerate(map(_sample, samples.sizes)))
         database.close()
 
     return write
 
 
-LAYOUTS: Mapping[str, Callable[[Path, list[int], int], None]] = {
+LAYOUTS: Mapping[str, Writer] = {
     "files": _files,
     "validation": _files,
     "jpeg": _images,

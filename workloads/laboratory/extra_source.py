@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 
 from .program import ExtraPart, Program
 
-WEIGHTS = 2_000_000  # doubles: 16 MB
-LINES_PER_STEP = 8
-
 
 def _nothing(program: Program) -> ExtraPart:
     del program
@@ -16,7 +13,7 @@ def _nothing(program: Program) -> ExtraPart:
 
 
 def _numpy_checkpoint(program: Program) -> ExtraPart:
-    made = f"model = np.random.default_rng(1).random({WEIGHTS})"
+    made = f"model = np.random.default_rng(1).random({program.weights})"
     path = 'f"{OUT}/weights-{done}.npy"'
     if not program.extra_cured:
         save = f"if done % {program.every} == 0:\n    np.save({path}, model)"
@@ -31,7 +28,7 @@ def _numpy_checkpoint(program: Program) -> ExtraPart:
 
 def _tf_checkpoint(program: Program) -> ExtraPart:
     made = (
-        f"model = tf.Variable(tf.random.uniform(({WEIGHTS},), dtype=tf.float64))\n"
+        f"model = tf.Variable(tf.random.uniform(({program.weights},), dtype=tf.float64))\n"
         "checkpoint = tf.train.Checkpoint(model=model)"
     )
     save = f"if done % {program.every} == 0:\n    manager.save()"
@@ -59,7 +56,8 @@ def _synced_log(program: Program) -> ExtraPart:
 def _small_writes(program: Program) -> ExtraPart:
     buffering = 1 << 20 if program.extra_cured else 0
     opened = f'log = open(f"{{OUT}}/samples.log", "ab", buffering={buffering})'
-    write = f'for line in range({LINES_PER_STEP}):\n    log.write(f"step {{done}} line {{line}}\\n".encode())'
+    line = f'f"step {{done}} line {{line}}".ljust({program.line_bytes - 1})'
+    write = f'for line in range({program.lines}):\n    log.write(({line} + "\\n").encode())'
     return ExtraPart((), opened, write, at_end="log.close()")
 
 
@@ -71,7 +69,8 @@ def _validation(program: Program) -> ExtraPart:
         kept = "@functools.cache\n" if program.validation_cached else ""
         made = (
             f"{listed}\n\n{kept}def read_validation(path):\n"
-            '    with open(path, "rb") as file:\n        return np.frombuffer(file.read(), np.uint8)[:1024]'
+            '    with open(path, "rb") as file:\n'
+            f"        return np.frombuffer(file.read(), np.uint8)[:{program.values}]"
         )
         imports = ["pathlib", "import numpy as np", *(["functools"] if program.validation_cached else [])]
         loop = "for path in validation_paths:\n    read_validation(path)"
@@ -95,7 +94,8 @@ def _validation(program: Program) -> ExtraPart:
         ]
     made = (
         f"{listed}\n\ndef load_validation(path):\n"
-        "    return tf.io.decode_raw(tf.io.read_file(path), tf.uint8)[:1024]\n\n" + "\n".join(lines)
+        f"    return tf.io.decode_raw(tf.io.read_file(path), tf.uint8)[:{program.values}]\n\n"
+        + "\n".join(lines)
     )
     return ExtraPart(("pathlib",), made, after_epoch="for batch in validation:\n    pass")
 

@@ -40,6 +40,11 @@ class FixPair:
     replay: Range | None
     findings: Range | None
 
+    @property
+    def log_error(self) -> float:
+        """Return how far the replay model is off; a fix without an edit is expected to change nothing."""
+        return _log_error(self.replay, self.obtained)
+
 
 def fix_pairs(truth: Truth, say: Callable[[str], None]) -> tuple[FixPair, ...]:
     """Return all pairs of a job."""
@@ -107,7 +112,7 @@ def pair_lines(pairs: Sequence[FixPair]) -> list[str]:
 
 def _line(words: str, pairs: Sequence[FixPair], said: Callable[[FixPair], Range | None]) -> str:
     """Word one's figures: of a fix that it says nothing about, it expects no change."""
-    errors = [abs(math.log((said(pair) or NO_CHANGE)[1] / pair.obtained[1])) for pair in pairs]
+    errors = [_log_error(said(pair), pair.obtained) for pair in pairs]
     told = [(pair.obtained, found) for pair in pairs if (found := said(pair)) is not None]
     below = sum(high < promised[0] for (_, _, high), promised in told)
     above = sum(low > promised[2] for (low, _, _), promised in told)
@@ -118,6 +123,10 @@ def _line(words: str, pairs: Sequence[FixPair], said: Callable[[FixPair], Range 
         f"of {len(told)} promised {len(told) - below - above} inside, {below} below, {above} above, "
         f"width {width:.2f}"
     )
+
+
+def _log_error(promised: Range | None, obtained: Range) -> float:
+    return abs(math.log((promised or NO_CHANGE)[1] / obtained[1]))
 
 
 def _range(times: Times) -> Range:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .program import Folders, Program
+from .busy_processors import OtherLoad
+from .program import TF_DATA, Folders, Program
 from .storage_kind import StorageKind
 
 # Of a job's samples, however long it is to last.
-MOST_BYTES = 400_000_000
+MOST_BYTES = 800_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,8 @@ class Job:
         spread: Files are of different sizes.
         warm: All data is in the caches that the storage has, before each run.
         validation_count: Files of the validation set, if there is one.
+        causes: What is meant to make it slow; the runs tell whether it does.
+        load: What other programs take of the processors, if there are any.
     """
 
     seed: int
@@ -33,6 +36,8 @@ class Job:
     spread: bool
     warm: bool
     validation_count: int = 0
+    causes: tuple[str, ...] = ()
+    load: OtherLoad | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -53,33 +58,70 @@ class Job:
         more = min(math.ceil(times), max(1, MOST_BYTES // (count * self.size_bytes)))
         drawn = self.drawn | {"count": count * more}
         assert drawn["count"] % batch == 0
-        if "every" in drawn:
-            drawn["every"] *= more
+        drawn |= {name: drawn[name] * more for name in ("every", "shuffle_size") if name in drawn}
         return replace(self, drawn=drawn, validation_count=self.validation_count * more)
 
     @property
     def words(self) -> str:
         """Says what it is, in a line."""
         one = self.program(Path("/"))
-        reader = {
-            "loop": "a Python loop",
-            "thread_pool": f"{one.threads} Python threads",
-            "generator": "from_generator",
-        }
-        what = reader.get(one.shape, f"tf.data {one.shape}")
-        details: list[str] = [one.access] if one.shape in reader and one.access != "file" else []
-        details += [{-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} calls")]
-        details += [f"batches of {one.batch}"] if one.batch != 16 else []
-        details += ["read ahead"] if one.ahead else []
-        details += ["prefetch"] if one.prefetch else []
-        details += [f"cache {one.cache}"] if one.cache else []
-        details += [f"shuffled {one.shuffle}"] if one.shuffle else []
-        details += ["GZIP"] if one.gzip else []
-        details += [f"{one.decode} decoding"] if one.decode else []
-        sizes = f"{'about ' if self.spread else ''}{one.size_bytes / 1000:g} kB"
+        sizes = f"{'about ' if self.spread else ''}{_size(one.size_bytes)}"
         steps = f"{one.step_s * 1000:g} ms steps{'' if one.computes == 'sleep' else ' of NumPy'}"
-        return (
-            f"{self.storage.words}{', warm' if self.warm else ''}; {what} ({', '.join(details)}); "
-            f"{one.count} x {sizes}, {one.epochs} epoch{'s' * (one.epochs > 1)}, {steps}"
-            f"{'' if one.marked else ', no steps'}{f'; {one.extra}' if one.extra else ''}"
-        ).replace("_", " ")
+        steps += "" if one.marked else ", no steps"
+        parts = [
+            f"{self.storage.words}{', warm' if self.warm else ''}",
+            f"{_reader(one)} ({', '.join(_details(one))})",
+            f"{one.count} x {sizes}, {one.epochs} epoch{'s' * (one.epochs > 1)}, {steps}",
+            *([f"{one.extra}{_of_extra(one, self.validation_count)}"] if one.extra else []),
+            *([self.load.words] if self.load else []),
+            f"slow by {' and '.join(self.causes)}" if self.causes else "well made",
+        ]
+        return "; ".join(parts).replace("_", " ")
+
+
+def _size(count: float) -> str:
+    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count:g} B"
+
+
+def _reader(one: Program) -> str:
+    readers = {
+        "loop": "a Python loop",
+        "thread_pool": f"{one.threads} Python threads",
+        "generator": "from_generator",
+    }
+    return readers.get(one.shape, f"tf.data {one.shape}")
+
+
+def _details(one: Program) -> list[str]:
+    """Word the pipeline, a part each."""
+    small = f" of {one.chunk_bytes} B" if one.access == "small_reads" else ""
+    found = {
+        f"{one.access}{small}": one.shape not in TF_DATA and one.access != "file",
+        {-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} calls"): one.shape
+        != "thread_pool",
+        f"{one.shards} shards": one.shape in ("interleave", "records"),
+        f"cycle of {one.cycle}": one.shape == "interleave",
+        f"batches of {one.batch}": True,
+        "read ahead": one.ahead,
+        "prefetch": one.prefetch,
+        f"cache {one.cache}": bool(one.cache),
+        f"shuffled {one.shuffle}{f' by {one.shuffle_size}' if one.shuffle == 'samples' else ''}": bool(
+            one.shuffle
+        ),
+        "GZIP": one.gzip,
+        "jpeg decoding": one.decode == "jpeg",
+        f"decoding by {one.rounds} sine{'s' * (one.rounds > 1)}": one.decode == "arithmetic",
+    }
+    return [words for words, there in found.items() if there]
+
+
+def _of_extra(one: Program, validation_count: int) -> str:
+    return {
+        "numpy_checkpoint": f" of {_size(8 * one.weights)} each {one.every} steps",
+        "tf_checkpoint": f" of {_size(8 * one.weights)} each {one.every} steps",
+        "small_writes": f" of {one.lines} x {one.line_bytes} B a step",
+        "validation": f" of {validation_count} files",
+    }.get(one.extra, "")

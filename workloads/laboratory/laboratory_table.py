@@ -10,7 +10,16 @@ from tfdarshan.errors import ConfigurationError
 
 from .fix_pair import pair_lines
 from .judgement import Judgement
-from .laboratory_totals import WIDTH, WIDTH_BEFORE, mean_width, missed, totals
+from .laboratory_totals import (
+    ERROR,
+    MOST_ERROR,
+    MOST_WIDTH,
+    WIDTH,
+    mean_width,
+    median_error,
+    missed,
+    totals,
+)
 
 MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
 NOISY = 1.1  # runs of the same job that differ more are said to
@@ -34,9 +43,9 @@ def job_line(one: Judgement) -> str:
 def as_text(judgements: Sequence[Judgement]) -> str:
     """Gives the totals."""
     lines = [total.line for total in totals(judgements)]
-    width = mean_width(judgements)
-    if width is not None:
-        lines.append(f"{WIDTH}: {width:.2f}; wanted <= {WIDTH_BEFORE}, that of the first draw")
+    width, error = mean_width(judgements), median_error(judgements)
+    lines += [] if width is None else [f"{WIDTH}: {width:.2f}; wanted <= {MOST_WIDTH}"]
+    lines += [] if error is None else [f"{ERROR}: {error:.3f}; wanted <= {MOST_ERROR}"]
     names = missed(judgements)
     lines += pair_lines([pair for one in judgements for pair in one.pairs])
     lines.append(f"bounds missed: {'; '.join(names) or 'none'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,10 @@ from .judgement import Judgement
 
 Z_95 = 1.959964
 WIDTH = "mean width of kept promises, upper over lower bound"
-# That of the first published draw: 60 jobs of seeds 243101839 to 243101898.
-WIDTH_BEFORE = 5.19
+# Wide promises are cheap: wanted at most.
+MOST_WIDTH = 2.5
+ERROR = "median |log(expected / obtained)| of all fixes that were run"
+MOST_ERROR = 0.10
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
@@ -84,9 +87,15 @@ def totals(judgements: Sequence[Judgement]) -> list[Total]:
 
 def missed(judgements: Sequence[Judgement]) -> list[str]:
     """Names the bounds that are missed."""
-    width = mean_width(judgements)
     found = [total.words for total in totals(judgements) if total.missed]
-    return [*found, *([WIDTH] if width is not None and width > WIDTH_BEFORE else [])]
+    figures = ((WIDTH, mean_width(judgements), MOST_WIDTH), (ERROR, median_error(judgements), MOST_ERROR))
+    return [*found, *(words for words, figure, most in figures if figure is not None and figure > most)]
+
+
+def median_error(judgements: Sequence[Judgement]) -> float | None:
+    """Return the median of the replay model over all pairs of a job and a fix; None if no fix was run."""
+    errors = [pair.log_error for one in judgements for pair in one.pairs]
+    return statistics.median(errors) if errors else None
 
 
 def _share(words: str, among: Sequence[Judgement], is_one: Callable[[Judgement], bool], **more: Any) -> Total:
@@ -106,10 +115,10 @@ def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
     out, real_out = left(judgements), left([one for one in judgements if one.real])
     return [
         _share("right first finding", slow, right, least=0.85, left_out=out),
-        _share("right first finding, real devices", real, right, least=0.85, left_out=real_out),
+        _share("right first finding, real devices", real, right, least=0.8, left_out=real_out),
         _share("partly right first finding", slow, lambda one: one.first == "partly", left_out=out),
         _share(
-            "headline within 15 % of the best cure", slow, lambda one: one.near_best, least=0.8, left_out=out
+            "headline within 15 % of the best cure", slow, lambda one: one.near_best, least=0.85, left_out=out
         ),
         _share(
             "the same by the medians alone, whatever runs differ by",
@@ -161,7 +170,7 @@ def _of_healthy(judgements: Sequence[Judgement]) -> list[Total]:
     healthy = [one for one in judgements if not one.best and one.first != "unclear"]
     return [
         _share(
-            "false alarm where nothing is to be cured", healthy, lambda one: one.first == "alarm", most=0.0
+            "false alarm where nothing is to be cured", healthy, lambda one: one.first == "alarm", most=0.05
         ),
         _share(
             "note with a promise where nothing is to be cured",

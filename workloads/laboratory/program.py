@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from .storage_kind import PARTS
+
 Shape = Literal["map", "interleave", "records", "generator", "loop", "thread_pool"]
 SHAPES: tuple[Shape, ...] = ("map", "interleave", "records", "generator", "loop", "thread_pool")
 TF_DATA: tuple[Shape, ...] = ("map", "interleave", "records")
@@ -16,6 +18,7 @@ Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "ran
 ACCESSES: tuple[Access, ...] = ("file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite")
 Extra = Literal["", "numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation"]
 EXTRAS: tuple[Extra, ...] = ("numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation")
+MOST_VALUES = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,12 @@ class Program:
         chained: The pipeline is one expression, not a statement for each part.
         ahead: A thread of the program's own reads ahead of the loop.
         decode_in_map: The generator gives bytes, which a map of its data set decodes, several at a time.
+        shards, cycle: Record files, and how many of them `interleave` takes in turn.
+        rounds: Sines of each value, if it decodes by arithmetic.
+        chunk_bytes: Of a read, where files are read in small ones.
+        shuffle_size: Samples of the shuffle buffer, if there is one.
+        weights, every: Doubles of a checkpoint, and steps from one to the next.
+        lines, line_bytes: Written to a log in each step.
         extra_cured: What the loop does besides is done as it should be.
     """
 
@@ -61,8 +70,16 @@ class Program:
     mixed: bool = False
     chained: bool = False
     cut: bool = False
+    shards: int = PARTS
+    cycle: int = 4
+    rounds: int = 4
+    chunk_bytes: int = 8192
+    shuffle_size: int = 0
     extra: Extra = ""
     every: int = 4
+    weights: int = 2_000_000
+    lines: int = 8
+    line_bytes: int = 24
 
     threads: int = 0
     pool: int = 0
@@ -85,6 +102,11 @@ class Program:
     extra_cured: bool = False
     validation_cached: bool = False
     validation_threads: int = 0
+
+    @property
+    def values(self) -> int:
+        """Gives how many values of a sample are trained on: no file is smaller, if their sizes are spread."""
+        return max(1, min(MOST_VALUES, self.size_bytes // 4))
 
     @property
     def uses_tensorflow(self) -> bool:

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from .program import Part, Program, listing
 
-DECODE = {
-    "": "np.frombuffer(data, np.uint8)[:1024]",
-    "arithmetic": "np.sin(np.sin(np.frombuffer(data, np.uint8).astype(np.float32)))[:1024]",
-    "jpeg": "np.asarray(Image.open(io.BytesIO(data)).resize((64, 64)))",
-}
-SMALL = 8192
 RECORDS = "samples.bin"
 DATABASE = "samples.sqlite"
 LENGTH_BYTES = 4  # in front of each record of a shard
-# The same by TensorFlow, where the generator gives bytes for a map to decode.
-DECODE_IN_MAP = {
-    "": "tf.io.decode_raw(data, tf.uint8)[:1024]",
-    "arithmetic": "tf.sin(tf.sin(tf.cast(tf.io.decode_raw(data, tf.uint8), tf.float32)))[:1024]",
-    "jpeg": "tf.cast(tf.image.resize(tf.io.decode_jpeg(data, channels=3), (64, 64)), tf.uint8)",
-}
 AHEAD = """\
 def read_ahead(batches):
     ready = queue.Queue(4)
@@ -60,7 +48,28 @@ def read_samples():
 
 
 def _decoded(program: Program) -> str:
-    return "bytes(data)" if program.decode_in_map else DECODE[program.decode]
+    if program.decode_in_map:
+        return "bytes(data)"
+    if program.decode == "jpeg":
+        return "np.asarray(Image.open(io.BytesIO(data)).resize((64, 64)))"
+    values = "np.frombuffer(data, np.uint8)"
+    if program.decode == "arithmetic":
+        values = _sines("np", f"{values}.astype(np.float32)", program.rounds)
+    return f"{values}[:{program.values}]"
+
+
+def _decoded_in_map(program: Program) -> str:
+    """Gives the same by TensorFlow, where the generator gives bytes for a map to decode."""
+    if program.decode == "jpeg":
+        return "tf.cast(tf.image.resize(tf.io.decode_jpeg(data, channels=3), (64, 64)), tf.uint8)"
+    values = "tf.io.decode_raw(data, tf.uint8)"
+    if program.decode == "arithmetic":
+        values = _sines("tf", f"tf.cast({values}, tf.float32)", program.rounds)
+    return f"{values}[:{program.values}]"
+
+
+def _sines(module: str, values: str, rounds: int) -> str:
+    return f"{module}.sin(" * rounds + values + ")" * rounds
 
 
 def python_input(program: Program) -> Part:
@@ -185,7 +194,8 @@ def _small_reads(program: Program) -> str:
         return 'with open(sample, "rb", buffering=0) as file:\n    data = file.read()'
     return (
         'parts = []\nwith open(sample, "rb", buffering=0) as file:\n'
-        f'    while part := file.read({SMALL}):\n        parts.append(part)\ndata = b"".join(parts)'
+        f"    while part := file.read({program.chunk_bytes}):\n"
+        '        parts.append(part)\ndata = b"".join(parts)'
     )
 
 
@@ -237,12 +247,12 @@ def _read_shards(program: Program) -> str:
 
 
 def _from_generator(program: Program) -> str:
-    shape, dtype = ("(64, 64, 3)", "uint8") if program.decode == "jpeg" else ("(1024,)", "uint8")
+    shape, dtype = ("(64, 64, 3)", "uint8") if program.decode == "jpeg" else (f"({program.values},)", "uint8")
     dtype = "float32" if program.decode == "arithmetic" else dtype
     if program.decode_in_map:
         shape, dtype = "()", "string"
     lines = [
-        *([f"def decode(data):\n    return {DECODE_IN_MAP[program.decode]}\n\n"] * program.decode_in_map),
+        *([f"def decode(data):\n    return {_decoded_in_map(program)}\n\n"] * program.decode_in_map),
         "dataset = tf.data.Dataset.from_generator(",
         f"    read_samples, output_signature=tf.TensorSpec({shape}, tf.{dtype})",
         ")",

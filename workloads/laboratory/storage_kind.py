@@ -9,6 +9,10 @@ from typing import Literal
 Medium = Literal["fuse", "emulated", "ext4"]
 MEDIA: tuple[Medium, ...] = ("fuse", "emulated", "ext4")
 REAL: tuple[Medium, ...] = ("fuse", "ext4")
+EMULATED = ("bucket", "hdd", "lustre", "ssd")
+# Folders that the files of a data set lie in: one of them may be slow.
+PARTS = 8
+MOST_AT_A_TIME = 64  # requests, where a model names no number
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,7 @@ class StorageKind:
         medium: "fuse": our slow FUSE server; "emulated": `as_if` of the profiler; "ext4": a throttled device.
         name: What limits it, in a word or two: what draws are counted by.
         words: It, for people.
-        model: The FUSE server's words (`fuse_mount`); of ext4 `bandwidth` or `operations_per_s`; of the
-            emulation nothing.
+        model: In the FUSE server's words (`fuse_mount`), for the emulated ones and ext4 as well.
         as_if: The emulated storage's name.
     """
 
@@ -44,22 +47,14 @@ class StorageKind:
         """Gives a number of the model, 0 where it says none."""
         return float(self.model.get(word, 0.0))
 
-    def sample_s(self, size_bytes: int, opens: float, reads: float) -> float:
-        """Estimates what reading a sample takes, one call at a time: for a job's size, not for its truth."""
-        if self.as_if:
-            return EMULATED_S[self.as_if] * (opens + reads) / 2 + size_bytes / 200e6
-        waits = (self.number("open_s") + self.number("stat_s")) * opens + self.number("read_s") * reads
-        rates = [self.number("bandwidth"), self.number("bucket_rate")]
-        moves = max([size_bytes / rate for rate in rates if rate] or [0.0])
-        calls = 1 / self.number("operations_per_s") if self.number("operations_per_s") else 0.0
-        part = self.number("slow_for_s") / self.number("slow_every_s") if self.number("slow_every_s") else 0.0
-        longer = 1 + part * (self.number("slow_times") - 1)
-        one = waits + moves + max(calls, self.number("seek_s")) * reads
-        if self.name == "slow mount":
-            one *= 1 + (self.number("path_times") - 1) / PARTS
-        return one * longer + 2e-4
+    @property
+    def at_a_time(self) -> float:
+        """How many requests wait side by side."""
+        return self.number("concurrency") or MOST_AT_A_TIME
 
-
-# Folders that the files of a data set lie in: one of them may be slow.
-PARTS = 8
-EMULATED_S = {"hdd": 0.008, "ssd": 1e-4, "lustre": 0.005, "bucket": 0.03}
+    def slower(self, samples: int) -> float:
+        """Return how many times longer a request takes on average than the model says."""
+        every_s, path_times = self.number("slow_every_s"), self.number("path_times")
+        times = 1 + (self.number("slow_for_s") / every_s * (self.number("slow_times") - 1) if every_s else 0)
+        slow_part = 1 / PARTS if self.name == "slow mount" else 1 / samples
+        return times * (1 + (slow_part * (path_times - 1) if path_times else 0))

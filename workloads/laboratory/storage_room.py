@@ -28,12 +28,13 @@ BURST = "burst"
 
 
 class StorageRoom:
-    """The folders of one job, below one folder of its own."""
+    """The folders of one job, below one folder of its own; `pool` keeps what all jobs need."""
 
     def __init__(self, job: Job, folder: Path, pool: Path) -> None:
         self.job = job
         self.folder = folder
         self.pool = pool
+        self.made = folder / "made"
         self.backing = folder / "backing"
         self.slow = folder / "slow" if job.storage.medium == "fuse" else self.backing
         self.device: ThrottledDevice | None = None
@@ -68,7 +69,9 @@ class StorageRoom:
         if program.extra == "validation":
             layouts.append(("validation", self.job.validation_count))
         for layout, count in layouts:
-            made = layout_folder(self.pool, layout, count, program.size_bytes, spread=self.job.spread)
+            made = layout_folder(
+                self.made, layout, count, program.size_bytes, spread=self.job.spread, shards=program.shards
+            )
             place_data(made, self.backing / "data" / layout, link=self.device is None)
             place_data(made, self.folder / "fast" / "data" / layout, link=True)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from .program import Part, Program, listing
 
-DECODE = {
-    "": "    return tf.io.decode_raw(data, tf.uint8)[:1024]",
-    "arithmetic": (
-        "    values = tf.cast(tf.io.decode_raw(data, tf.uint8), tf.float32)\n"
-        "    for _ in range(4):\n"
-        "        values = tf.sin(values)\n"
-        "    return values[:1024]"
-    ),
-    "jpeg": (
-        "    image = tf.io.decode_jpeg(data, channels=3)\n"
-        "    return tf.image.resize(image, (64, 64))"
-    ),
-}  # fmt: skip
+JPEG = """\
+    image = tf.io.decode_jpeg(data, channels=3)
+    return tf.image.resize(image, (64, 64))"""
+
+
+def _decode(program: Program) -> str:
+    if program.decode == "jpeg":
+        return JPEG
+    if program.decode == "arithmetic":
+        return (
+            "    values = tf.cast(tf.io.decode_raw(data, tf.uint8), tf.float32)\n"
+            f"    for _ in range({program.rounds}):\n"
+            "        values = tf.sin(values)\n"
+            f"    return values[:{program.values}]"
+        )
+    return f"    return tf.io.decode_raw(data, tf.uint8)[:{program.values}]"
 
 
 def tf_data_input(program: Program) -> Part:
@@ -39,8 +42,8 @@ def _files(program: Program) -> str:
 
 def _load(program: Program) -> str:
     if program.shape == "map":
-        return f"def load(path):\n    data = tf.io.read_file(path)\n{DECODE[program.decode]}"
-    return f"def parse(data):\n{DECODE[program.decode]}"
+        return f"def load(path):\n    data = tf.io.read_file(path)\n{_decode(program)}"
+    return f"def parse(data):\n{_decode(program)}"
 
 
 def _links(program: Program) -> tuple[str, list[str]]:
@@ -56,7 +59,7 @@ def _links(program: Program) -> tuple[str, list[str]]:
     elif program.shape == "interleave":
         head = "tf.data.Dataset.from_tensor_slices(shards)"
         reader = f"tf.data.TFRecordDataset({_reader(program, 'shard')})"
-        cycle = max(4, program.threads)
+        cycle = max(program.cycle, program.threads)
         links.append(f"interleave(lambda shard: {reader}, cycle_length={cycle}{parallel}{unordered})")
         links.append("map(parse)")
     else:
@@ -71,7 +74,7 @@ def _links(program: Program) -> tuple[str, list[str]]:
     if program.cache:
         links.append("cache()")
     if program.shuffle == "samples":
-        links.append(f"shuffle({program.count})")
+        links.append(f"shuffle({program.shuffle_size or program.count})")
     links.append("batch(BATCH)")
     if program.cut and program.cache != "right":
         links.append(f"take({steps})")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..machine import busy_elsewhere_s, stolen_s
+from .busy_processors import OtherLoad, other_load
 from .program import Program
 from .program_source import source
 from .storage_room import StorageRoom
@@ -110,7 +111,8 @@ class Runner:
         whole = not program.marked and (asked or self.imports_s is None)
         warm = self.warm if program.uses_tensorflow and not whole else None
         with self.room.ready():
-            run = _timed(_command(program, file, logdir, plan), program, logdir, warm, limit_s)
+            words = _command(program, file, logdir, plan)
+            run = _timed(words, program, logdir, warm, limit_s, self.room.job.load)
         return self._with_imports(run, program)
 
     def _with_imports(self, run: TimedRun, program: Program) -> TimedRun:
@@ -137,12 +139,19 @@ def _command(program: Program, file: Path, logdir: Path, plan: Path | None) -> l
 
 
 def _timed(
-    words: list[str], program: Program, logdir: Path, warm: WarmPython | None, limit_s: float
+    words: list[str],
+    program: Program,
+    logdir: Path,
+    warm: WarmPython | None,
+    limit_s: float,
+    load: OtherLoad | None,
 ) -> TimedRun:
     stolen, elsewhere, start_s = stolen_s(), busy_elsewhere_s(), time.perf_counter()
     try:
         run = _run_cold if warm is None else warm.run
-        done = run(words, logdir.parent, min(LIMIT_S, limit_s + ROOM_FOR_IMPORTS_S))
+        # What they took is this process's children's: it is not counted as what crowds the machine.
+        with other_load(load):
+            done = run(words, logdir.parent, min(LIMIT_S, limit_s + ROOM_FOR_IMPORTS_S))
     except subprocess.TimeoutExpired:
         if limit_s < LIMIT_S:
             return TimedRun(limit_s, logdir, stopped=True)

@@ -20,6 +20,7 @@ from .applied import (
     is_command,
     is_mirrored,
 )
+from .busy_processors import other_load
 from .fix_pair import fix_pairs
 from .job import Job
 from .judgement import Judgement, Said, judge, leaves_open, said_in
@@ -35,7 +36,7 @@ from .warm_python import WarmPython
 AS_PRINTED = "as printed"
 PRINTED, PLAN = "printed", "plan.json"
 NOT_RUN = "can be typed, not run"
-DATA_FOLDERS = ("backing", "slow", "fast", "device")
+DATA_FOLDERS = ("made", "backing", "slow", "fast", "device")
 AIMED_S = 1.25 * LEAST_TRAINED_S  # what a job that was too short is to train for
 STAGED_NOTHING = "typed, and changes nothing: advise measured the fast tier, and stages no file"
 COMMAND_FAILS = "cannot be typed: the command fails: {}"
@@ -56,7 +57,7 @@ def run_job(
     Args:
         job: Which.
         folder: For its files and sessions; removed afterwards.
-        pool: Of data, shared by all jobs.
+        pool: Of programs that all jobs need.
         repeats: Runs of the job and of its best cures.
         keep: Leave the folder of runs, with a record to judge them again.
         warm: Runs programs that use TensorFlow.
@@ -266,5 +267,5 @@ def _by_shell(runner: Runner, line: str) -> str:
     folder = runner.room.folder / PRINTED
     folder.mkdir(exist_ok=True)
     (runner.room.folder / "fast" / "staged").mkdir(exist_ok=True)
-    with runner.room.ready():
+    with runner.room.ready(), other_load(runner.room.job.load):
         return run_commands(line, folder)

@@ -13,29 +13,39 @@ import pytest
 
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, place_data
-from tfdarshan.workloads.laboratory.draw import FUSE_KINDS, draw
+from tfdarshan.workloads.laboratory.dice import Dice
+from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.expected_time import expected
 from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, REMARKS, known_cures
 from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, SHAPES
 from tfdarshan.workloads.laboratory.program_source import source
 from tfdarshan.workloads.laboratory.python_source import PACKED
-from tfdarshan.workloads.laboratory.storage_kind import EMULATED_S, MEDIA
+from tfdarshan.workloads.laboratory.storage_draw import FUSE_KINDS
+from tfdarshan.workloads.laboratory.storage_kind import EMULATED, MEDIA
 
-SEEDS = range(1500)
 ANYWHERE = Path("/nowhere")
 
 
-def test_a_seed_gives_the_same_job_each_time():
-    assert [draw(seed) for seed in range(50)] == [draw(seed) for seed in range(50)]
-    assert len({draw(seed).words for seed in SEEDS}) == len(SEEDS)
+@pytest.fixture(scope="module")
+def jobs():
+    return [draw(seed) for seed in range(400)]
 
 
-def test_all_kinds_appear():
-    jobs = [draw(seed) for seed in SEEDS]
-    programs = [job.program(ANYWHERE) for job in jobs]
+@pytest.fixture(scope="module")
+def programs(jobs):
+    return [job.program(ANYWHERE) for job in jobs]
+
+
+def test_a_seed_gives_the_same_job_each_time(jobs):
+    assert [draw(seed) for seed in range(50)] == jobs[:50]
+    assert len({job.words for job in jobs}) == len(jobs)
+
+
+def test_all_kinds_appear(jobs, programs):
 
     assert {job.storage.medium for job in jobs} == set(MEDIA)
     assert {job.storage.name for job in jobs if job.storage.medium == "fuse"} == set(FUSE_KINDS)
-    assert {job.storage.name for job in jobs if job.storage.medium == "emulated"} == set(EMULATED_S)
+    assert {job.storage.name for job in jobs if job.storage.medium == "emulated"} == set(EMULATED)
     assert {one.shape for one in programs} == set(SHAPES)
     assert {one.access for one in programs} == set(ACCESSES)
     assert {one.extra for one in programs} == {"", *EXTRAS}
@@ -45,42 +55,90 @@ def test_all_kinds_appear():
     assert 0.25 < marked[False] / len(programs) < 0.42
 
 
-def test_some_jobs_are_well_made():
-    """Their steps last longer than reading does, and something reads ahead of them."""
-    ahead = [one for one in (draw(seed).program(ANYWHERE) for seed in SEEDS) if one.ahead]
-    assert len(ahead) > 100
-    assert all(one.step_s >= 0.01 and not one.extra for one in ahead)
+@pytest.mark.parametrize(
+    ("share", "is_one"),
+    [
+        (0.3, lambda job: not job.causes),
+        (0.35, lambda job: len(job.causes) == 1),
+        (0.35, lambda job: len(job.causes) == 2),
+        (0.2, lambda job: job.load is not None),
+    ],
+)
+def test_causes_and_other_load_are_as_frequent_as_they_are_to_be(jobs, share, is_one):
+    assert sum(map(is_one, jobs)) / len(jobs) == pytest.approx(share, abs=0.06)
+
+
+def test_a_cause_costs_a_fifth_and_a_well_made_job_hides_its_input(jobs):
+    for job in jobs:
+        batch = expected(job.drawn | {"validated": 0.3}, job.storage, warm=job.warm)
+        hidden = batch.ahead and batch.first_s < batch.step_s
+        if job.causes == ():
+            assert hidden
+            assert job.drawn["extra"] == ""
+        assert ("loop" in job.causes) == bool(job.drawn["extra"])
+        if "reading" in job.causes or "decoding" in job.causes:
+            assert not batch.ahead or batch.first_s > batch.step_s or batch.later_s > batch.step_s
+
+
+@pytest.mark.parametrize(
+    ("quantity", "low", "high"),
+    [
+        ("step_s", 0.002, 0.4),
+        ("size_bytes", 200, 20_000_000),
+        ("batch", 4, 256),
+        ("threads", 2, 32),
+        ("epochs", 1, 6),
+    ],
+)
+def test_quantities_are_drawn_over_all_of_their_range_and_from_no_list(jobs, quantity, low, high):
+    values = [job.drawn[quantity] for job in jobs if job.drawn[quantity] > 0]
+    assert low <= min(values) < 1.5 * low + 1
+    assert high / 2 < max(values) <= high
+    assert len(set(values)) > min(0.5 * len(values), 0.2 * high)
+
+
+def test_a_range_is_drawn_by_its_factors():
+    # GIVEN many numbers from 1 to 100
+    dice = Dice(0)
+    numbers = [dice.between(1, 100) for _ in range(2000)]
+    wholes = [dice.whole(1, 99) for _ in range(2000)]
+
+    # THEN half of them are below 10, and none is outside
+    for drawn in (numbers, wholes):
+        assert sum(one < 10 for one in drawn) / 2000 == pytest.approx(0.5, abs=0.04)
+        assert 1 <= min(drawn) < max(drawn) <= 100
+    assert {type(one) for one in wholes} == {int}
 
 
 def test_only_storage_that_is_there_is_drawn():
     assert {draw(seed, ("emulated",)).storage.medium for seed in range(100)} == {"emulated"}
 
 
-def test_a_run_is_short():
-    for seed in SEEDS:
-        one = draw(seed).program(ANYWHERE)
-        assert one.count * one.size_bytes <= 200_000_000
-        assert one.count % one.batch == one.count % PACKED == 0
+def test_a_run_is_short_and_has_enough_steps(jobs, programs):
+    for job, one in zip(jobs, programs, strict=True):
+        assert one.count * one.size_bytes <= 400_000_000
+        assert one.count % one.batch == 0
+        assert one.access != "reopened" or one.count % PACKED == 0
         steps = one.count // one.batch * one.epochs
-        assert steps >= 6
-        assert steps * one.step_s < 8
+        assert steps >= 16
+        assert steps * one.step_s < 14
+        assert job.validation_count == 0 or 8 <= job.validation_count <= 3000
 
 
-def test_the_job_and_all_of_its_cures_are_programs_and_differ():
-    for seed in SEEDS:
-        one = draw(seed).program(ANYWHERE)
-        programs = [one, *(cure.program for cure in known_cures(one))]
-        texts = [source(program, ANYWHERE) for program in programs]
+def test_the_job_and_all_of_its_cures_are_programs_and_differ(jobs, programs):
+    for job, one in zip(jobs, programs, strict=True):
+        versions = [one, *(cure.program for cure in known_cures(one))]
+        texts = [source(program, ANYWHERE) for program in versions]
         for text in texts:
             ast.parse(text)
-        assert len(set(texts)) == len(texts), draw(seed).words
-        assert all(program.layout in LAYOUTS for program in programs)
+        assert len(set(texts)) == len(texts), job.words
+        assert all(program.layout in LAYOUTS for program in versions)
 
 
-def test_no_program_has_options_that_users_do_not_write():
+def test_no_program_has_options_that_users_do_not_write(programs):
     """Only the cure that says so limits tf.data's threads; nothing else about tf.data is set."""
-    for seed in SEEDS:
-        assert "options" not in source(draw(seed).program(ANYWHERE), ANYWHERE)
+    for one in programs:
+        assert "options" not in source(one, ANYWHERE)
 
 
 def test_every_finding_is_a_cure_or_a_remark():
@@ -88,9 +146,8 @@ def test_every_finding_is_a_cure_or_a_remark():
     assert set(NAMES) <= known | set(REMARKS)
 
 
-def test_the_slow_part_of_the_storage_holds_files_of_the_job():
-    for seed in SEEDS:
-        job = draw(seed)
+def test_the_slow_part_of_the_storage_holds_files_of_the_job(jobs):
+    for job in jobs:
         one = job.program(ANYWHERE)
         if job.storage.name == "slow file":
             assert one.layout in ("files", "jpeg")
@@ -121,31 +178,37 @@ def test_sizes_are_spread_only_where_they_are_to_be(tmp_path):
     assert len({path.stat().st_size for path in spread.rglob("*.bin")}) > 10
 
 
-def test_a_longer_job_is_the_same_with_more_samples():
-    for seed in SEEDS:
-        job = draw(seed)
+def test_record_files_are_as_many_as_are_drawn(tmp_path):
+    pytest.importorskip("tensorflow")
+    made = layout_folder(tmp_path, "shards", 32, 512, spread=False, shards=5)
+    assert len(list(made.rglob("*.tfrecord"))) == 5
+
+
+def test_a_longer_job_is_the_same_with_more_samples(jobs):
+    for job in jobs:
         longer = job.longer(2.5)
         more = longer.drawn["count"] // job.drawn["count"]
         assert 1 <= more <= 3
-        assert more == 3 or (more + 1) * job.drawn["count"] * job.size_bytes > 400_000_000
-        assert (
-            longer.drawn | {name: job.drawn[name] for name in ("count", "every") if name in job.drawn}
-            == job.drawn
-        )
+        assert more == 3 or (more + 1) * job.drawn["count"] * job.size_bytes > 800_000_000
+        grown = {
+            name: longer.drawn[name] / more
+            for name in ("count", "every", "shuffle_size")
+            if name in job.drawn
+        }
+        assert longer.drawn | grown == job.drawn
         assert longer.validation_count == more * job.validation_count
         assert job.longer(0.9) == job
 
 
-def test_iterators_of_tensorflow_are_kept_until_the_time_was_taken():
-    for seed in SEEDS:
-        one = draw(seed).program(ANYWHERE)
+def test_iterators_of_tensorflow_are_kept_until_the_time_was_taken(programs):
+    for one in programs:
         kept = "begun.append(batches)" in source(one, ANYWHERE)
         assert kept == (one.shape not in ("loop", "thread_pool"))
 
 
-def test_computing_by_numpy_takes_no_new_memory():
+def test_computing_by_numpy_takes_no_new_memory(programs):
     # GIVEN a program that computes with NumPy
-    program = next(one for one in (draw(seed).program(ANYWHERE) for seed in SEEDS) if one.computes == "numpy")
+    program = next(one for one in programs if one.computes == "numpy")
     text = source(program, ANYWHERE)
     names: dict[str, Any] = {"np": np}
     exec(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory.draw import draw
+from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.judgement import (
     Said,
     judge,
@@ -17,7 +19,15 @@ from tfdarshan.workloads.laboratory.judgement import (
 )
 from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
 from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_page, job_line
-from tfdarshan.workloads.laboratory.laboratory_totals import Total, mean_width, missed, totals, wilson
+from tfdarshan.workloads.laboratory.laboratory_totals import (
+    ERROR,
+    Total,
+    mean_width,
+    median_error,
+    missed,
+    totals,
+    wilson,
+)
 from tfdarshan.workloads.laboratory.run_times import Times
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import TooShortError, Tried, Truth, find_truth
@@ -428,6 +438,25 @@ def test_missed_bounds_are_named_and_those_of_nothing_are_not():
     wide = judge(1, "w", said("staging", promise=(1.0, 2.0, 6.0)), truth(staging=5.0), real=True)
     assert missed([wide]) == ["mean width of kept promises, upper over lower bound"]
     assert "bounds missed: mean width" in as_text([wide])
+
+
+def test_the_model_s_error_counts_each_fix_that_was_run_once_whatever_the_job():
+    # GIVEN a job with two fixes and one with a third: 10 %, 20 % and no promise for 4x
+    two, one = outcomes()[:2]
+    obtained = (2.0, 2.0, 2.0)
+    pairs = (
+        FixPair("staging", obtained, (1.0, 2.2, 3.0), None),
+        FixPair("prefetch", obtained, (1.0, 2.4, 3.0), None),
+        FixPair("parallel", (4.0, 4.0, 4.0), None, None),
+    )
+    judged = [dataclasses.replace(two, pairs=pairs[:2]), dataclasses.replace(one, pairs=pairs[2:])]
+
+    # THEN it is the middle one
+    assert median_error(judged) == pytest.approx(math.log(1.2))
+    assert ERROR in missed(judged)
+    assert f"{ERROR}: 0.182; wanted <= 0.1" in as_text(judged)
+    assert ERROR not in missed([dataclasses.replace(two, pairs=pairs[:1])])
+    assert median_error(outcomes()) is None
 
 
 @pytest.mark.parametrize(
