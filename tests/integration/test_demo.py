@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.server import started
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.session import open_session
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -49,6 +51,39 @@ def test_a_training_job_is_counted_exactly(run_demo: Run, tmp_path: Path) -> Non
 
     # THEN the tab has both sessions
     assert [session["state"] for session in sessions] == ["complete", "complete"]
+
+
+WITH_FILES = """\
+import dataclasses, functools, sys
+from tfdarshan.workloads import demo, images
+of_size = dataclasses.replace(images.IMAGENET, median_bytes=int(sys.argv[1]))
+demo.write_images = functools.partial(images.write_images, image_set=of_size)
+sys.exit(demo.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("times_longer", [0.25, 1, 4])
+def test_the_demo_names_a_fix_of_decoding_whatever_that_takes(
+    run_python: Run, tmp_path: Path, times_longer: float
+) -> None:
+    pytest.importorskip("tensorflow")
+    pytest.importorskip("PIL")
+    # GIVEN files that take so many times as long to decode, as they have as many times the pixels
+    size, files = int(88_000 * times_longer), 400 if times_longer < 1 else 200
+
+    # WHEN
+    options = ("--files", str(files), "--data-dir", "data", "--logdir", "logs")
+    run = run_python("-c", WITH_FILES, str(size), *options, PYTHONPATH=str(REPOSITORY))
+    assert run.returncode == 0, run.stdout + run.stderr
+
+    # THEN the first fix keeps what was decoded, or decodes by more calls at a time
+    (session,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+    found = diagnose(open_session(session))
+    first = next(one for one in found.findings if one.name == found.verdict.finding)
+    assert first.cure is not None
+    assert ".cache()" in first.cure.line or "num_parallel_calls=" in first.cure.line
+    assert first.cure.line in run.stdout.replace("  + ", "")
 
 
 @pytest.mark.parametrize(
