@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.judgement import (
     Said,
@@ -28,11 +27,16 @@ from tfdarshan.workloads.laboratory.laboratory_totals import (
     totals,
     wilson,
 )
+from tfdarshan.workloads.laboratory.program import Folders, Program
 from tfdarshan.workloads.laboratory.run_times import Times
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import TooShortError, Tried, Truth, find_truth
 
-PROGRAM = draw(0).program(Path("/nowhere"))
+ANYWHERE = Path("/nowhere")
+PROGRAM = Program(
+    folders=Folders(data=ANYWHERE, out=ANYWHERE, fast=ANYWHERE, fast_out=ANYWHERE),
+    shape="generator", count=96, size_bytes=300_000, epochs=3, computes="numpy", decode="jpeg", prefetch=True,
+)  # fmt: skip
 LOGS = Path("/nowhere/logs")
 # A job whose steps cannot be told from its input: no cure is left out beforehand.
 SERIAL = dataclasses.replace(PROGRAM, computes="numpy")
