@@ -69,11 +69,12 @@ CAUSES: tuple[Cause, ...] = (
     mapped_wait,
     mapped_cached,
     prefetch,
+    # Found only if decoding is what steps wait for longest: then a cache spares that rather than reads.
+    decode_bound,
     fits_in_memory,
     read_parallelism,
     small_files,
     staging,
-    decode_bound,
     fsync,
     small_writes,
     checkpoint_stall,
