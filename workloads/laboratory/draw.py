@@ -20,6 +20,7 @@ DEVELOPMENT_SEEDS = 10_000  # seeds below are for development, those from here o
 WELL_MADE = 0.3  # of the draws
 TWO_CAUSES = 0.5  # of the others
 BUSY = 0.2  # of all: other programs compute beside the job
+WARM = 0.3  # of those that are not slow by reading: the storage's caches hold everything
 LASTS_S = (3.0, 9.0)  # what a run is to take, about
 SHORTEST_S, LONGEST_S = 2.5, 14.0
 FEWEST_STEPS = 16  # of a run
@@ -34,13 +35,13 @@ def draw(seed: int, media: Sequence[Medium] = MEDIA) -> Job:
     dice = Dice(seed)
     medium, causes = dice.choice(media), _causes(dice)
     load = _load(dice) if dice.happens(BUSY) else None
+    warm = medium != "emulated" and "reading" not in causes and dice.happens(WARM)
     while True:
         shape = draw_shape(dice, causes)
         one_by_one = shape["shape"] == "map" or shape.get("access") in WHOLE_FILES
         name = dice.choice(storage_names(medium, one_by_one=one_by_one))
         for _ in range(TRIES):
             drawn, storage = draw_pipeline(dice, shape, causes), draw_storage(dice, medium, name)
-            warm = medium != "emulated" and dice.happens(0.2)
             count = _count(dice, drawn, expected(drawn, storage, warm=warm), one_by_one=one_by_one)
             if count is not None and _is_as_meant(drawn, storage, causes, warm=warm):
                 return _job(dice, seed, storage, drawn, count, causes=causes, load=load, warm=warm)

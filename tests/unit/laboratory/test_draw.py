@@ -62,9 +62,10 @@ def test_all_kinds_appear(jobs, programs):
         (0.35, lambda job: len(job.causes) == 1),
         (0.35, lambda job: len(job.causes) == 2),
         (0.2, lambda job: job.load is not None),
+        (0.11, lambda job: job.warm),
     ],
 )
-def test_causes_and_other_load_are_as_frequent_as_they_are_to_be(jobs, share, is_one):
+def test_causes_caches_and_other_load_are_as_frequent_as_they_are_to_be(jobs, share, is_one):
     assert sum(map(is_one, jobs)) / len(jobs) == pytest.approx(share, abs=0.06)
 
 
