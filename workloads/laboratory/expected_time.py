@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 from .pipeline_draw import Cause, Drawn
@@ -12,7 +13,9 @@ from .storage_kind import StorageKind
 DECODE_S_PER_BYTE = {"jpeg": 25e-9, "arithmetic": 4e-9, "": 0.5e-9}
 GZIP_S_PER_BYTE = 5e-9
 FILE_S, RECORD_S = 1e-4, 2e-5  # of a processor, for each sample
-REQUEST_BYTES = 131_072  # the kernel's, if it reads ahead
+# What the kernel asks storage for at a time: for a read of a whole sample, and for a stream of records.
+WHOLE_BYTES = {"fuse": 131_072, "ext4": 1 << 20, "emulated": math.inf}
+STREAM_BYTES = {"fuse": 131_072, "ext4": 262_144, "emulated": 262_144}
 PROCESSORS = 2
 FREE = StorageKind("fuse", "free", "no storage")
 
@@ -48,11 +51,9 @@ class Sample:
 def sample_of(drawn: Drawn, storage: StorageKind) -> Sample:
     """Return what a sample of this program asks of that storage."""
     size = drawn["size_bytes"]
-    requests = max(1.0, size / REQUEST_BYTES) if storage.medium != "emulated" else 1.0
+    requests, streamed = max(1.0, size / WHOLE_BYTES[storage.medium]), size / STREAM_BYTES[storage.medium]
     if drawn["shape"] in ("interleave", "records"):
-        return Sample(
-            reads=size / REQUEST_BYTES, seeks=size / REQUEST_BYTES * (drawn["shape"] == "interleave")
-        )
+        return Sample(reads=streamed, seeks=streamed * (drawn["shape"] == "interleave"))
     if drawn["shape"] == "map":
         return Sample(opens=1, stats=1, reads=requests, empty=1, seeks=1)
     pages = size / 4096
@@ -142,7 +143,7 @@ def _loop_s(drawn: Drawn, storage: StorageKind) -> float:
     if drawn["extra"] in ("numpy_checkpoint", "tf_checkpoint"):
         size: float = 8 * drawn["weights"]
         # The emulation delays calls, and one of them writes an array.
-        calls = 1 if storage.medium == "emulated" else size / REQUEST_BYTES
+        calls = max(1.0, size / WHOLE_BYTES[storage.medium])
         return (_write_s(storage, size, calls) + size / 1e9) / float(drawn["every"])
     return float(drawn["step_s"] * drawn.get("validated", 0.0)) if drawn["extra"] == "validation" else 0.0
 
