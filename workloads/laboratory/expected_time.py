@@ -10,7 +10,7 @@ from .pipeline_draw import Cause, Drawn
 from .storage_kind import StorageKind
 
 # Measured on one core of 2020, in round numbers; they only have to be right within a factor of two.
-DECODE_S_PER_BYTE = {"jpeg": 25e-9, "arithmetic": 4e-9, "": 0.5e-9}
+DECODE_S_PER_BYTE = {"jpeg": 25e-9, "arithmetic": 1e-9, "": 0.5e-9}
 GZIP_S_PER_BYTE = 5e-9
 FILE_S, RECORD_S = 1e-4, 2e-5  # of a processor, for each sample
 # What the kernel asks storage for at a time: for a read of a whole sample, and for a stream of records.

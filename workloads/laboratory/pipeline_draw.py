@@ -79,7 +79,7 @@ def _decoding(dice: Dice, drawn: Drawn, causes: Sequence[Cause]) -> Drawn:
     if tf_data and drawn["shape"] != "map" and dice.happens(0.3):
         return {"gzip": True}
     decode = dice.choice(("arithmetic", "jpeg") if pictures else ("arithmetic",))
-    return {"decode": decode} | ({"rounds": dice.whole(1, 12)} if decode == "arithmetic" else {})
+    return {"decode": decode} | ({"rounds": dice.whole(1, 32)} if decode == "arithmetic" else {})
 
 
 def _ahead(dice: Dice, drawn: Drawn, causes: Sequence[Cause]) -> Drawn:
