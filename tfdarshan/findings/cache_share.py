@@ -9,9 +9,7 @@ from tfdarshan.analysis.storage_passes import CACHED_CALL_S
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 
-# From this share on it is all but everything.
-SERVED = 0.9
-SLOW_OPEN_S = THRESHOLD["slow open"]
+SERVED, SLOW_OPEN_S = THRESHOLD["cached"], THRESHOLD["slow open"]
 
 
 def from_memory(measures: Measures, rows: Array) -> bool:

@@ -63,7 +63,7 @@ def checkpoint_saves(measures: Measures) -> CheckpointSaves | None:
     """Return those within the steps; None without any."""
     segments, windows = measures.writes, measures.windows
     bursts = checkpoint_bursts(segments, measures.files, windows)
-    bursts = bursts[bursts["bytes"] >= THRESHOLD["small write"] * np.maximum(bursts["writes"], 1)]
+    bursts = bursts[bursts["bytes"] >= THRESHOLD["small"] * np.maximum(bursts["writes"], 1)]
     bursts = bursts[~_is_input(measures, bursts)]
     if windows is not None:
         first, last = windows.span_ns

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
 
 
@@ -32,7 +33,7 @@ def counted_note(
     """
     data = measures.summary
     whole_s = max(data.processes * data.duration_s, 1e-9)
-    if most_s < LEAST_SHARE * whole_s:
+    if most_s < THRESHOLD["note"] * whole_s:
         return measures.untraced(name, unknown)
     share = percent(min(most_s, whole_s), whole_s)
     bound = Evidence("at most, over all processes", f"{human_seconds(most_s)}, {share} of their time", most_s)

@@ -10,12 +10,10 @@ from tfdarshan.errors import TfdarshanError
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.sessions.session_directory import META_SUFFIX
+from tfdarshan.thresholds import THRESHOLD
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
-
-# So many sessions are compared, and none of more calls: a summary is not to wait for those of others.
-MOST_SESSIONS, MOST_CALLS = 3, 300_000
 
 
 def earlier_sessions(measures: Measures) -> list[Measures]:
@@ -25,7 +23,7 @@ def earlier_sessions(measures: Measures) -> list[Measures]:
         return []
     found: list[Measures] = []
     for folder in _older(session.path):
-        if len(found) == MOST_SESSIONS:
+        if len(found) == THRESHOLD["earlier sessions"]:
             break
         with suppress(TfdarshanError, OSError):
             other = type(session).open(folder)
@@ -45,4 +43,6 @@ def _older(path: Path) -> list[Path]:
 def _is_of_the_job(session: SessionData, measures: Measures) -> bool:
     owner, command = session.meta[0], measures.summary.command
     calls = sum(int(meta["counts"]["segments"]) for meta in session.meta)
-    return bool(command) and owner.get("command") == command and session.joint is None and calls <= MOST_CALLS
+    # A summary is not to wait for those of other sessions.
+    few = calls <= THRESHOLD["earlier calls"]
+    return bool(command) and owner.get("command") == command and session.joint is None and few

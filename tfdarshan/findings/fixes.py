@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from tfdarshan.findings.finding import Cure, Work
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.edits import Edit, Readers
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.promise import promise
 from tfdarshan.thresholds import THRESHOLD
 
-# Numbers of readers that are tried, the least first.
-COUNTS = (2, 4, 8, 16)
+# Numbers of readers that are tried, the least first: powers of two.
+COUNTS = tuple(1 << place for place in range(1, int(SETTING["readers"]).bit_length()))
 # What a fix has to give beyond one that changes lines, as the logarithm of a speedup.
 PRICE: Mapping[Work, float] = {
     "lines": 0.0,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
 
 NAME = "input_bound"
@@ -33,7 +34,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             f"how long steps waited for input: {measures.why_no_wait}",
             measures.recorded.to_see_waits,
         )
-    if model.wait_s < LEAST_SHARE * model.unit_s:
+    if model.wait_s < THRESHOLD["note"] * model.unit_s:
         return None
     share = percent(model.wait_s, model.unit_s)
     return Finding(

@@ -18,12 +18,10 @@ from tfdarshan.durable.user_folders import cache_folder
 from tfdarshan.errors import StorageError
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.catalogue import ListedSession
+from tfdarshan.thresholds import THRESHOLD
 
 if TYPE_CHECKING:
     from tfdarshan.findings.diagnosis import Diagnosis
-
-# More sessions than this are no list that anybody reads.
-MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class KeptVerdicts:
 
     def save(self) -> None:
         """Writes what was added. Where the cache folder cannot be written nothing is kept."""
-        if self._file is None or not self._changed or len(self._entries) > MOST_KEPT:
+        if self._file is None or not self._changed or len(self._entries) > THRESHOLD["listed"]:
             return
         content = json.dumps({"version": VERSION, "sessions": self._entries})
         with suppress(OSError):

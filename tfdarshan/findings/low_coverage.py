@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent
 
 NAME = "low_coverage"
@@ -25,12 +26,6 @@ ABOUT = About(
     },
     ignore="the unrecorded bytes are the job's own programs and libraries",
 )
-UNSEEN = 0.1
-LEAST_BYTES = 1 << 20
-# Where more was missed than seen, and so much, the pace of what was seen says nothing of the rest.
-MUCH_BYTES = 32 << 20
-# Storage is charged whole pages and read-ahead: this much more than was read is no sign of unseen reads.
-READ_AHEAD = 2.0
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -52,11 +47,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
         mapped = 0.0
         if name == "read" and data.mmaps and direction.storage is not None:
             known = direction.mapped or 0
-            mapped = max(direction.storage - known - READ_AHEAD * charged, 0.0)
+            # Storage is charged whole pages and read-ahead: twice what was read shows no unseen reads.
+            mapped = max(direction.storage - known - 2 * charged, 0.0)
         missing, whole = unseen + mapped, charged + mapped
-        if missing < max(LEAST_BYTES, UNSEEN * whole):
+        if missing < max(THRESHOLD["little"], THRESHOLD["unseen"] * whole):
             continue
-        much = missing >= max(MUCH_BYTES, direction.accounted)
+        # If more was missed than seen, the pace of what was seen says nothing of the rest.
+        much = missing >= max(THRESHOLD["much"], direction.accounted)
         if much or _matters(measures, missing, direction.in_tables, taken_s):
             bounded = coverage.processes_left_out > 0 or coverage.unrecorded.not_waited_for > 0
             return _finding(name, missing, whole, mapped, _cure(measures, mapped), bounded=bounded)
@@ -67,7 +64,7 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
     """Says whether what is missing may have taken time, at the pace of what was seen."""
     if not seen or not taken_s:
         return True
-    return missing * taken_s / seen >= LEAST_SHARE * measures.summary.duration_s
+    return missing * taken_s / seen >= THRESHOLD["note"] * measures.summary.duration_s
 
 
 def _cure(measures: Measures, mapped: float) -> Cure:

@@ -8,8 +8,9 @@ from tfdarshan.analysis.mapped_waits import FileWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.mapped_cures import read_ahead_of_faults
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import GENERATOR, input_pipeline
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural
 
 NAME = "mapped_cached"
@@ -29,19 +30,17 @@ ABOUT = About(
     ignore="the job does not read LMDB records in a generator",
     fix="records without a generator",
 )
-# Fewer faults say nothing: a mapping may be there and not be read.
-FEWEST = 256
-# Of the faults, so many find their page in memory.
-CACHED = 0.9
 
 
 def find(measures: Measures) -> Finding | None:
     """Find it if faults hardly wait; a generator over py-lmdb is told what it costs to hand records over."""
     found, model = measures.mapped, measures.model
     waits, quick = found.waits, sum(one.quick for one in found.files)
-    if measures.imported or waits + quick < FEWEST or quick < CACHED * (waits + quick):
+    # A few faults say nothing: a mapping may be there and not be read.
+    few = waits + quick < THRESHOLD["many"]
+    if measures.imported or few or quick < THRESHOLD["cached"] * (waits + quick):
         return None
-    if found.wait_s / model.units >= LEAST_SHARE * model.unit_s:
+    if found.wait_s / model.units >= THRESHOLD["note"] * model.unit_s:
         return None
     files = sorted(found.files, key=lambda one: -one.quick)
     return Finding(

@@ -7,10 +7,12 @@ import shlex
 from tfdarshan.analysis.mapped_waits import FileWaits
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
+from tfdarshan.replay.priors import SETTING
+from tfdarshan.thresholds import THRESHOLD
 
-READERS = 8
+READERS = int(SETTING["readers"])
 # What the kernel is told to read ahead, and file systems that lie on one device.
-WINDOW_KB = 4096
+WINDOW_BYTES = 4 << 20
 BLOCK_TYPES = ("ext2", "ext3", "ext4", "xfs", "f2fs")
 NAMES = {
     "lmdb": "LMDB database", "npy": "NumPy array", "arrow": "Arrow file", "arrow_stream": "Arrow file",
@@ -88,7 +90,7 @@ def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
 def _array(measures: Measures, file: FileWaits) -> Cure:
     what = f"Have {READERS} threads copy what the next steps need out of the mapping, ahead of them."
     memory = measures.machine.memory_bytes
-    if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= 0.4 * memory:
+    if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= THRESHOLD["room"] * memory:
         what += " Where most of the array is wanted: np.load(path) reads it whole, and it fits into memory."
     return Cure(
         what,
@@ -112,11 +114,11 @@ def read_larger_windows(file: FileWaits) -> Cure:
     """Words how to have the kernel read further ahead on the file's mount, which root may set."""
     where = shlex.quote(file.mount_point or "/")
     what = (
-        f"Have the kernel read {WINDOW_KB >> 10} MB ahead on this mount, as root. Without root: "
-        "madvise(MADV_WILLNEED) on what comes next, 128 KiB at a time."
+        "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "
+        "what comes next, 128 KiB at a time."
     )
     if file.fs_type in BLOCK_TYPES:
-        line = f"blockdev --setra {2 * WINDOW_KB} $(findmnt -no SOURCE {where})"
+        line = f"blockdev --setra 8192 $(findmnt -no SOURCE {where})"
     else:
-        line = f"echo {WINDOW_KB} > /sys/class/bdi/$(mountpoint -d {where})/read_ahead_kb"
+        line = f"echo 4096 > /sys/class/bdi/$(mountpoint -d {where})/read_ahead_kb"
     return Cure(what, f"{line}  # for all readers of the mount")

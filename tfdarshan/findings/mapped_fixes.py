@@ -12,7 +12,7 @@ from tfdarshan.analysis.mapped_waits import PAGE_BYTES, FileWaits
 from tfdarshan.findings.fixes import Fix
 from tfdarshan.findings.mapped_cures import (
     READERS,
-    WINDOW_KB,
+    WINDOW_BYTES,
     read_ahead_of_faults,
     read_larger_windows,
     read_single_pages,
@@ -33,7 +33,7 @@ def fixes_of(measures: Measures) -> list[Fix]:
     """Return reading ahead, a larger window, and single pages, for the file that is waited for longest."""
     files = measures.mapped.files
     worst, mine = files[0], _rows_of(measures, files)
-    window, pages = LargerWindow(WINDOW_KB << 10, mine), _touched_pages(files, mine)
+    window, pages = LargerWindow(WINDOW_BYTES, mine), _touched_pages(files, mine)
     ahead = read_ahead_of_faults(measures, worst, jumps=_jumps(worst))
     return [
         Fix(ahead, _read_ahead(worst, window, pages)),

@@ -24,13 +24,13 @@ ABOUT = About(
     ),
     fixes={
         "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`",
-        "NumPy": "`ThreadPoolExecutor(8).map(lambda rows: np.array(array[rows]), order)`",
+        "NumPy": "`ThreadPoolExecutor(16).map(lambda rows: np.array(array[rows]), order)`",
         "PyTorch": "`torch.load(path, mmap=False)`",
         "Parquet": "`pq.read_table(path, memory_map=False, pre_buffer=True)`",
         "any file, read out of order": "`mapped.madvise(mmap.MADV_RANDOM)`",
     },
     estimate="A page fault that waited counts as a read of the bytes that came in. tfdarshan replays "
-    "reading ahead with 8 threads, a larger read-ahead and reads of single pages, and names the "
+    "reading ahead with 16 threads, a larger read-ahead and reads of single pages, and names the "
     "best of these fixes.",
     ignore="the page cache keeps the files after the first epoch, or a run takes only seconds",
     fix="fewer waits in page faults",

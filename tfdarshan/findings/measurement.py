@@ -27,7 +27,7 @@ from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import summary_of
 from tfdarshan.analysis.tf_data_pipeline import pipelines_of
 from tfdarshan.analysis.wall_clock import measure_wall_clock
-from tfdarshan.findings.measures import SEVERAL, Measures
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.recording.job_machine import machine_of
@@ -35,6 +35,7 @@ from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time
 from tfdarshan.staging.run_facts import Run
+from tfdarshan.thresholds import THRESHOLD
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -138,7 +139,9 @@ def _kept_ranks(session: SessionData, files: SessionFiles) -> RankTable | None:
 def _pass_bytes(files: FileTable, room: TraceRoom) -> float | None:
     """Gives what the input has in bytes, if it was read several times and no call is missing; else None."""
     found = rereads(files, input_files(files))
-    return float(found.unique_bytes) if found.passes >= SEVERAL and not room.dropped_calls else None
+    return (
+        float(found.unique_bytes) if found.passes >= THRESHOLD["again"] and not room.dropped_calls else None
+    )
 
 
 def _with_own(files: FileTable, is_input: Array) -> tuple[Array, Array] | None:

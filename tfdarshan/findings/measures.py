@@ -10,22 +10,18 @@ from functools import cached_property
 
 import numpy as np
 
-from tfdarshan.analysis.allowance import Allowance, allowance_of
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
-from tfdarshan.analysis.contention import Contention, contention_of
 from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
-from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.epoch_waits import HARDLY, EpochWaits, epoch_waits
+from tfdarshan.analysis.epoch_waits import EpochWaits, epoch_waits
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.first_pass import waited_after_s
 from tfdarshan.analysis.in_order.input_look import InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseReading
 from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls, compared_reads, slow_calls
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
-from tfdarshan.analysis.intervals import Array, covered
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
@@ -51,15 +47,8 @@ from tfdarshan.replay.thinned_facts import thinned
 from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural
-
-# A finding that costs a smaller share of the time is none.
-LEAST_SHARE = 0.02
-CACHED = 0.1
-# An input that was read so many times has later epochs.
-SEVERAL = 1.5
-# A session of fewer steps, or that is shorter, says nothing about the next one.
-LEAST_STEPS, LEAST_S = 5, 0.1
 
 
 @dataclass(frozen=True)
@@ -242,9 +231,9 @@ class Measures:
         model, seconds = self.model, self.model.all_s
         if self.imported:
             return ""
-        if self.windows is not None and model.units < LEAST_STEPS:
+        if self.windows is not None and model.units < THRESHOLD["steps"]:
             return f"{plural(model.units, 'step')} in {human_seconds(seconds)}"
-        if seconds >= LEAST_S:
+        if seconds >= THRESHOLD["seconds"]:
             return ""
         took = human_seconds(seconds)
         return f"{took} were recorded" if self.windows is None else f"all steps together took {took}"
@@ -283,38 +272,9 @@ class Measures:
         return fit_time_model(length, taken_ns / 1e9)
 
     @cached_property
-    def contention(self) -> Contention | None:
-        """What of a call storage serves one at a time; None where the session does not show it."""
-        stored = self.facts.stored
-        # What memory serves later, as many as ask, says nothing of storage.
-        return contention_of(stored.first_stretches if self.later_epochs_hardly_wait else stored.stretches)
-
-    @cached_property
-    def allowance(self) -> Allowance | None:
-        """Storage that gives so much in each interval; None where the session does not show that."""
-        writes, costs = self.writes, self.costs
-        writing = covered(writes.start_ns, writes.end_ns)
-        folder_of = directories_of(self.files).of_file
-        return allowance_of(self.facts.held, costs.opens + costs.reads, folder_of, writing)
-
-    @cached_property
-    def later_wait_s(self) -> float | None:
-        """What all steps waited after the input had been read through once; None where that is not known."""
-        through_ns = self.facts.stored.first_pass_ends_ns
-        return (
-            None if through_ns is None or self.windows is None else waited_after_s(self.windows, through_ns)
-        )
-
-    @cached_property
     def epoch_waits(self) -> EpochWaits | None:
         """What the first epoch waited, and what later ones did; None of one epoch, or where it is unknown."""
         return epoch_waits(self.windows, self.facts.stored.first_pass_ends_ns)
-
-    @property
-    def later_epochs_hardly_wait(self) -> bool:
-        """Whether memory served later epochs, as far as their steps waited."""
-        later_s, waited_s = self.later_wait_s, self.model.most_wait_s * self.model.units
-        return later_s is not None and later_s <= HARDLY * waited_s
 
     @cached_property
     def mapped(self) -> MappedWaits:
@@ -324,16 +284,6 @@ class Measures:
         if self.shown_path is not None:
             found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
         return found
-
-    @property
-    def overlap(self) -> float:
-        """How much the pipeline works beside compute as against in the waits, 0 to 1.
-
-        It is that of its calls, or of its page faults on mapped files if it spends more time in these.
-        """
-        found, model = self.mapped, self.model
-        faults_s = (found.beside_s - found.own_s) / found.readers / model.units
-        return found.overlap if faults_s > model.storage_s else model.overlap
 
     @cached_property
     def phases(self) -> DepthPhases | None:
@@ -378,9 +328,9 @@ class Measures:
         """The job's writes."""
         return output_calls(self.writes, self.windows, self.loop_thread)
 
-    def paths_of(self, rows: Array, most: int = 5) -> tuple[str, ...]:
-        """Gives the paths of some rows of the file table."""
-        return tuple(str(path) for path in self.files.rows["path"].iloc[rows[:most].tolist()])
+    def paths_of(self, rows: Array) -> tuple[str, ...]:
+        """Gives the paths of some rows of the file table, of the first five at most."""
+        return tuple(str(path) for path in self.files.rows["path"].iloc[rows[:5].tolist()])
 
     @cached_property
     def input_calls(self) -> CallGroup:

@@ -9,6 +9,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import SERVED, opens_take_long
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent
 
 NAME = "page_cache"
@@ -27,8 +28,6 @@ ABOUT = About(
     },
     ignore="the input fits in memory in production too",
 )
-# Less input than this says nothing.
-LEAST_BYTES = 1 << 20
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -36,7 +35,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if measures.imported:
         return Unknown(NAME, "what the page cache served: the log does not have the kernel's figures")
     read = float(measures.costs.read_bytes.sum())
-    if read < LEAST_BYTES or slowed_calls(measures.summary.emulation):
+    if read < THRESHOLD["little"] or slowed_calls(measures.summary.emulation):
         return None
     storage, stored = measures.summary.coverage.read.storage, measures.figures.stored_bytes
     served = 1 - measures.costs.storage_share

@@ -7,17 +7,13 @@ from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.candidate import databases
 from tfdarshan.units import plural
 
 # The loop reads its input itself where its thread makes this share of the reads.
-OWN_READS = 0.8
+OWN_READS = SETTING["loop_reads"]
 GENERATOR, PYTHON = "from_generator", "python"
-# With less processor time than this share of what the pipeline does besides reading, it waits.
-COMPUTED = 0.4
-# The iterators of two epochs may overlap for a moment: who reads with fewer calls at a time than this reads
-# one file after the other.
-OVERLAPPING = 1.5
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
 # While a step takes its samples out of a map, and computes, four calls left a pool of four so idle that eight
 # were 1.2 times as fast.
@@ -55,7 +51,7 @@ def reads_by_sqlite(measures: Measures) -> bool:
     """Says whether SQLite reads most of the input: a connection reads page after page."""
     read = measures.costs.read_bytes
     theirs = float(read[databases(measures.files.paths)].sum())
-    return theirs > 0.5 * float(read.sum())
+    return 2 * theirs > float(read.sum())
 
 
 def reads_by_tf_data(measures: Measures) -> bool:
@@ -87,7 +83,9 @@ def own_threads(measures: Measures) -> float:
     threads of its own, and each of them reads a file at a time, however few of them are in a call at once.
     """
     pipeline, readers = input_pipeline(measures), measures.pipeline.readers
-    if not reads_in_python(measures) or reads_by_workers(measures) or measures.model.readers < OVERLAPPING:
+    # The iterators of two epochs may overlap for a moment.
+    alone = round(measures.model.readers) <= 1
+    if alone or not reads_in_python(measures) or reads_by_workers(measures):
         return 1.0
     if pipeline is not None and pipeline.reader is not None and pipeline.reader.name != GENERATOR:
         return 1.0

@@ -50,18 +50,19 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     unseen = unseen_faults(measures)
     calls_only = " in file calls" if unseen else ""
-    overlap = percent(measures.overlap, 1)
+    overlap = job.facts.pipeline.overlap
+    beside = percent(overlap, 1)
     return Finding(
         name=NAME,
         kind="problem",
         title="input is not prepared while steps compute",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
         f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
-        f"works{calls_only} {overlap} as much as while it waits." + (f" {NOT_SEEN}" if unseen else ""),
+        f"works{calls_only} {beside} as much as while it waits." + (f" {NOT_SEEN}" if unseen else ""),
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
-            Evidence(f"pipeline at work{calls_only} beside compute", overlap, measures.overlap),
+            Evidence(f"pipeline at work{calls_only} beside compute", beside, overlap),
         ),
         unit=model.unit,
         cure=read_ahead(measures),

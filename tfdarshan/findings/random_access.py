@@ -11,6 +11,7 @@ from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.replay.edits import Readers
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -38,9 +39,7 @@ ABOUT = About(
     ignore="the job needs only a small part of each file, or the files are on NVMe or in memory",
     fix="reads in order",
 )
-BLOCK = 1 << 20
-# Share of the reads that go back, from which on they are out of order.
-JUMPS = 0.3
+BLOCK = int(SETTING["request"])
 # What SQLite's files are mostly called.
 DATABASES = r"\.(?:db|sqlite3?)$"
 
@@ -90,17 +89,18 @@ def _counts(found: ScatteredReads, reads: int) -> tuple[Evidence, ...]:
     )
 
 
-def _are_databases(measures: Measures, files: np.ndarray) -> bool:
+def are_databases(measures: Measures, files: np.ndarray) -> bool:
+    """Say whether SQLite reads some files, all of them."""
     return bool(measures.files.rows["path"].iloc[files].str.contains(DATABASES).all())
 
 
 def _cure(measures: Measures, files: np.ndarray) -> Cure:
     """Words it for what reads these files."""
     what = f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory."
-    if _are_databases(measures, files):
+    if are_databases(measures, files):
         return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
     if input_pipeline(measures) is None and not reads_by_tf_data(measures):
-        return Cure(what, f"block = os.pread(file, {BLOCK >> 20} << 20, offset)  # cut the samples out of it")
+        return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
     return Cure(what, "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)")
 
 
@@ -111,7 +111,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
     # The first read of a file is never in order, by Darshan's definition.
     jumps = reads - in_order - files
     size = data.posix.bytes_read / max(reads, 1)
-    if jumps < JUMPS * reads or size >= BLOCK:
+    if 2 * jumps < reads or size >= BLOCK:
         return None
     return counted_note(
         measures,

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.rank_table import RankFigures, RankTable
 from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds
 
 # Ranks with fewer calls on input say nothing.
-FEWEST_CALLS = 30
-# A rank that reads so much more than the others has another shard; one that takes so many times as long for
-# the same is slow.
-MORE, SLOWER = 1.25, 2.0
+FEWEST_CALLS = THRESHOLD["many"]
+SLOWER = THRESHOLD["slow rank"]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts, read_bursts
 from tfdarshan.analysis.input_pipeline import calls_on
-from tfdarshan.findings.measures import SEVERAL, Measures
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data, reads_by_workers
 from tfdarshan.findings.unseen_faults import unseen_faults
+from tfdarshan.thresholds import THRESHOLD
 
 
 def bursts_of(measures: Measures) -> ReadBursts | None:
@@ -17,7 +18,7 @@ def bursts_of(measures: Measures) -> ReadBursts | None:
     if input_pipeline(measures) or reads_by_tf_data(measures) or reads_by_workers(measures):
         return None
     # Who records a part of a run may begin behind a full buffer; each epoch fills it again.
-    whole = measures.recorded.started_by == "run" or measures.figures.rereads.passes >= SEVERAL
+    whole = measures.recorded.started_by == "run" or measures.figures.rereads.passes >= THRESHOLD["again"]
     if not whole or unseen_faults(measures) is not None:
         return None
     return measures.kept.get("bursts", lambda: _bursts_of(measures))

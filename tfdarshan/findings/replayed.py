@@ -151,4 +151,4 @@ def _explained(weight: Array, cause: Array, effect: Array) -> float:
     """Return the share of a weighted variance that a straight line explains."""
     cause, effect = cause - weight @ cause, effect - weight @ effect
     both = float(weight @ (cause * effect))
-    return both**2 / max(float(weight @ cause**2) * float(weight @ effect**2), TINY_S**4)
+    return both**2 / max(float(weight @ cause**2) * float(weight @ effect**2), (TINY_S * TINY_S) ** 2)

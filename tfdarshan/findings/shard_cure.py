@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import GENERATOR, input_pipeline, reads_by_tf_data
 from tfdarshan.units import human_bytes, plural
 
+# What one file is to hold.
+SHARD_BYTES = 256 << 20
 PARSES = "parse(data) gives a sample of what is in a file."
 # DIR is the reader's to fill in, and `paths` are his files.
 RECORDS = """\
@@ -15,11 +19,7 @@ for number in range({shards}):  # once
         for path in paths[number::{shards}]:
             writer.write(tf.io.read_file(path).numpy())
 shards = tf.io.gfile.glob("DIR/*.tfrecord")
-dataset = tf.data.TFRecordDataset(shards, buffer_size={mib} << 20, num_parallel_reads={readers})"""
-# What reading a record takes beyond reading a file that memory serves, seconds per byte: it is copied once
-# more, and its checksum worked out. 0.5 ns for records of 100 kB and of 1 MB, 1.5 ns beside processors that
-# are busy otherwise.
-RECORD_S_PER_BYTE, RECORD_S_PER_BYTE_AT_WORST = 0.5e-9, 1.5e-9
+dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20, num_parallel_reads={readers})"""
 # A stream ("r|") of so large a buffer copies what is left of it for each file.
 ARCHIVES = """\
 for number in range({shards}):  # once
@@ -27,7 +27,7 @@ for number in range({shards}):  # once
         for path in paths[number::{shards}]:
             archive.add(path)
 for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files
-    with open(shard, "rb", buffering={mib} << 20) as file, tarfile.open(fileobj=file) as archive:
+    with open(shard, "rb", buffering=8 << 20) as file, tarfile.open(fileobj=file) as archive:
         for member in archive:
             data = archive.extractfile(member).read()"""
 
@@ -38,24 +38,18 @@ def in_records(measures: Measures) -> bool:
     return reads_by_tf_data(measures) and (pipeline is None or pipeline.reader_name != GENERATOR)
 
 
-def in_shards(measures: Measures, shards: int, shard_bytes: float, buffer_bytes: int) -> Cure:
-    """Words how to write large files in place of small ones, and how to read them.
-
-    Args:
-        measures: The session.
-        shards: How many files to write.
-        shard_bytes: The size of one, about.
-        buffer_bytes: What is to be read at a time.
-    """
-    pipeline, each, mib = input_pipeline(measures), human_bytes(shard_bytes), buffer_bytes >> 20
+def in_shards(measures: Measures, whole_bytes: float) -> Cure:
+    """Words how to write large files in place of small ones of so many bytes, and how to read them."""
+    shards = max(1, round(measures.model.readers), math.ceil(whole_bytes / SHARD_BYTES))
+    pipeline, each = input_pipeline(measures), human_bytes(whole_bytes / shards)
     if not in_records(measures):
         return Cure(
             f"Put them into {plural(shards, 'tar file')} of about {each} in a folder DIR, and read "
             f"{'it' if shards == 1 else 'them'} from end to end: data is what is in one of the files.",
-            ARCHIVES.format(shards=shards, mib=mib),
+            ARCHIVES.format(shards=shards),
         )
     what = f"Put them into {plural(shards, 'TFRecord shard')} of about {each} in a folder DIR."
-    lines = RECORDS.format(shards=shards, mib=mib, readers=max(1, round(measures.model.readers)))
+    lines = RECORDS.format(shards=shards, readers=max(1, round(measures.model.readers)))
     if pipeline is not None and pipeline.reader_name != "map":
         return Cure(what, lines)
     if pipeline is None or pipeline.reader is None:

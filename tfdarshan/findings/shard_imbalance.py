@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.rank_excess import MORE, leading_excess, wait_words
+from tfdarshan.findings.rank_excess import leading_excess, wait_words
 from tfdarshan.replay.rank_edits import PartOfInput
 from tfdarshan.units import human_bytes, percent
 
@@ -40,7 +40,7 @@ def find(measures: Measures) -> Finding | None:
     if found is None:
         return None
     table, excess = found
-    if excess.work < MORE or excess.taken_s < MORE * excess.usual_s:
+    if excess.work <= 1 or excess.taken_s <= excess.usual_s:
         return None
     share, leader = 1 - 1 / excess.work, table.leader
     mean = sum(row.input_bytes for row in table.others) / len(table.others)

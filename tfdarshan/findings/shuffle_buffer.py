@@ -11,6 +11,7 @@ from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import AHEAD, input_pipeline
 from tfdarshan.replay.edits import Edit, Prefetch, ShufflePaths
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "shuffle_buffer"
@@ -36,7 +37,7 @@ ABOUT = About(
     fix="a smaller shuffle buffer",
 )
 # Batches that the buffer of the fix holds.
-KEPT_BATCHES = 4
+KEPT_BATCHES = int(THRESHOLD["shuffled"])
 
 
 def find(measures: Measures) -> Finding | None:

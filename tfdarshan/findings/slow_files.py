@@ -14,11 +14,12 @@ from tfdarshan.analysis.directory import directories_of
 from tfdarshan.analysis.in_order.read_judge import SlowCalls
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.findings.measures import Measures
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import plural
 
 SLOW, SLOW_CALL = THRESHOLD["slow"], THRESHOLD["slow call"]
-FEW, MANY, SEVERAL = (int(THRESHOLD[name]) for name in ("few calls", "many calls", "several"))
+FEW, MANY, SEVERAL = (int(THRESHOLD[name]) for name in ("few", "many", "several"))
 SLOW_OPEN_S = THRESHOLD["slow open"]
 
 
@@ -79,7 +80,7 @@ def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -
     ratio = (sums["taken"] / sums["usual"]).to_numpy()
     order = np.argsort(ratio, kind="stable")
     reached = np.cumsum(sums["calls"].to_numpy()[order])
-    reference = float(ratio[order[np.searchsorted(reached, 0.25 * reached[-1])]])
+    reference = float(ratio[order[np.searchsorted(reached, SETTING["quick"] * reached[-1])]])
     slow = ratio >= SLOW * reference
     if not 0 < 2 * np.count_nonzero(slow) <= len(slow):
         return None

@@ -75,7 +75,8 @@ def slow_node(table: RankTable) -> Excess | None:
     if found is None or found.slow < SLOWER:
         return None
     each = [excess_over(row, elsewhere) for row in there]
-    slow = all(one is not None and one.slow >= 0.75 * SLOWER for one in each)
+    # Ranks of one node differ: the others have to be half as much slower than those elsewhere.
+    slow = all(one is not None and 2 * (one.slow - 1) >= found.slow - 1 for one in each)
     return found if slow else None
 
 

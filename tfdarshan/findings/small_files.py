@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tfdarshan.findings.about import About
@@ -13,6 +11,7 @@ from tfdarshan.findings.record_files import in_shards_already, steps_read_record
 from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.replay.storage_edits import Shards
 from tfdarshan.staging.candidate import databases
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_files"
@@ -35,10 +34,7 @@ ABOUT = About(
     ignore="the run is shorter than the conversion, which reads and writes all input once",
     fix="samples in shards",
 )
-SHARD_BYTES = 256 << 20
-READ_BYTES = 8 << 20
-WHOLE = 0.9
-FEWEST_FILES = 32
+MANY = int(THRESHOLD["many"])
 
 
 def find(measures: Measures) -> Finding | None:
@@ -46,21 +42,20 @@ def find(measures: Measures) -> Finding | None:
     costs, size = measures.costs, measures.sizes
     # A file renamed in the session was made in it, though under another name; one that is gone is no input.
     opened = (costs.opens >= 1) & (measures.files.rows["moves"].to_numpy() == 0)
-    whole = opened & (costs.reads > 0) & ((size <= 0) | (costs.read_bytes >= WHOLE * size * costs.opens))
+    whole = opened & (costs.reads > 0) & ((size <= 0) | (2 * costs.read_bytes >= size * costs.opens))
     if measures.pauses is not None:
         # What no step reads is no part of what a batch takes.
         whole[measures.pauses.rows] = False
-    if np.count_nonzero(whole) < FEWEST_FILES or steps_read_records(measures):
+    if np.count_nonzero(whole) < MANY or steps_read_records(measures):
         return None
     paths = measures.files.paths
     whole &= ~(in_shards_already(paths) | databases(paths))
     files = int(np.count_nonzero(whole))
     files_s = float(costs.call_s[whole].sum())
-    if files < FEWEST_FILES or files_s <= 0:
+    if files < MANY or files_s <= 0:
         return None
     passes = float(costs.opens[whole].sum())
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
-    shards = max(1, round(measures.model.readers), math.ceil(unique / SHARD_BYTES))
     opens_s = float(costs.other_s[whole].sum())
     mean, each_s = unique / files, files_s / passes
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
@@ -76,9 +71,9 @@ def find(measures: Measures) -> Finding | None:
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("opens, closes, stats, empty reads, over all threads", human_seconds(opens_s), opens_s),
         ),
-        files=measures.paths_of(order[: min(5, files)]),
+        files=measures.paths_of(order[:files]),
         unit=measures.model.unit,
-        cure=in_shards(measures, shards, unique / shards, READ_BYTES),
+        cure=in_shards(measures, unique),
         edits=(Shards(),),
         work="convert",
         not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",

@@ -8,8 +8,10 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
-from tfdarshan.findings.random_access import DATABASES
+from tfdarshan.findings.random_access import are_databases
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_reads"
@@ -31,18 +33,9 @@ ABOUT = About(
     ignore="the job needs only the beginning of each file",
     fix="larger reads",
 )
-SMALL = 64 << 10
-# What one read asks for instead, bytes.
-LARGE = 1 << 20
-FEWEST = 64
-# What SQLite reads at a time as a rule, and at most: a page.
-PAGE, LARGE_PAGE = 4 << 10, 64 << 10
-# A file is read in small pieces from so many reads on.
-PIECES = 2
-# Less in them than this share of the reads' time is no matter.
-SHARE = 0.1
-# Of the reads, storage has to serve so many by themselves.
-ONE_BY_ONE = 0.5
+LARGE = int(SETTING["request"])
+# What a data set of records is to read at a time.
+BUFFER_BYTES = 8 << 20
 # Stages whose function makes the data sets that read.
 MADE_WITHIN = ("interleave", "flat_map")
 
@@ -57,20 +50,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
     mean = moved / np.maximum(made, 1)
     # A file that stays open is read whole again without an open.
     passes = np.maximum(np.maximum(measures.costs.opens, measures.costs.passes(measures.sizes)), 1)
-    small = (made >= PIECES * passes) & (mean <= SMALL) & ~scattered
+    small = (made >= 2 * passes) & (mean <= THRESHOLD["small"]) & ~scattered
     chosen, (stored, stored_ns) = int(made[small].sum()), measures.facts.stored.by_file
     reads, read_s = int(stored[small].sum()), float(stored_ns[small].sum()) / 1e9
     all_s = float(measures.costs.read_s.sum())
     # Where the kernel reads ahead most are quick, and large reads would be cut into the same parts.
-    if reads < FEWEST or reads < ONE_BY_ONE * chosen or read_s < SHARE * all_s:
+    if not reads or 2 * reads < chosen:
         return None
     bytes_read = float(moved[small].sum())
-    whole = moved[small] / passes[small]
-    parts = float(np.ceil(whole / LARGE) @ passes[small])
-    by_sqlite = _are_databases(measures, np.flatnonzero(small))
-    if by_sqlite:
-        # With each query SQLite asks whether the file has changed, in a read that stays.
-        parts = max(0.0, reads - bytes_read / PAGE) + bytes_read / LARGE_PAGE
+    parts = float(np.ceil(moved[small] / passes[small] / LARGE) @ passes[small])
     each_s = read_s / reads
     order = np.argsort(-np.where(small, made, 0), kind="stable")
     return Finding(
@@ -78,14 +66,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem",
         title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
         what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
-        f"storage; {parts:,.0f} of {human_bytes(LARGE_PAGE if by_sqlite else LARGE)} at most would do.",
+        f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
         evidence=(
             Evidence("small reads in order", f"{chosen:,}", chosen),
             Evidence("of them served by storage", f"{reads:,}", reads),
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
         ),
-        files=measures.paths_of(order[: min(5, int(small.sum()))]),
+        files=measures.paths_of(order[: int(small.sum())]),
         unit=measures.model.unit,
         cure=_cure(measures, order[: int(small.sum())]),
         edits=(LargeReads(),),
@@ -93,14 +81,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _are_databases(measures: Measures, files: np.ndarray) -> bool:
-    """Says whether SQLite reads some files, all of them."""
-    return bool(measures.files.rows["path"].iloc[files].str.contains(DATABASES).all())
-
-
 def _cure(measures: Measures, files: np.ndarray) -> Cure:
     what = f"Read whole files, or {human_bytes(LARGE)} at a time."
-    if _are_databases(measures, files):
+    if are_databases(measures, files):
         return Cure(
             "Have SQLite read larger pages.",
             'database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',
@@ -108,10 +91,10 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader
     if reader is not None and reader.is_source:
-        return Cure(what, reader.with_size(8 * LARGE).statement, reader.statement)
+        return Cure(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
         return Cure(
             f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
-            f"tf.data.TFRecordDataset(path, buffer_size={8 * LARGE})",
+            f"tf.data.TFRecordDataset(path, buffer_size={BUFFER_BYTES})",
         )
     return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

@@ -12,6 +12,7 @@ from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import BufferedWrites
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds
 
@@ -32,8 +33,8 @@ ABOUT = About(
     ignore="each line has to be in the file if the job is killed",
     fix="larger writes",
 )
-SMALL_BYTES = int(THRESHOLD["small write"])
-BUFFER_BYTES = 1 << 20
+SMALL_BYTES = int(THRESHOLD["small"])
+BUFFER_BYTES = int(SETTING["request"])
 CURE = Cure(
     "Collect them in a buffer, and write that.",
     "log = open(path, 'ab', buffering=1 << 20)",

@@ -14,7 +14,6 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.served_once import SERVED_ONCE, storage_served_once
 from tfdarshan.staging.advice import small_set
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
@@ -22,6 +21,7 @@ from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.staged_input import StagedInput, staged_input
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
@@ -45,7 +45,10 @@ ABOUT = About(
     ignore="the job runs one epoch, or the page cache keeps the input after the first epoch",
     fix="copies on a local disk",
 )
-ONCE = f"{SERVED_ONCE.format(what='copy')}helps only if several runs use it."
+ONCE = (
+    " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
+    "several runs use it."
+)
 MIRRORED = (
     "Have the job read the mirror that the commands make there: it asks for its files by name, and "
     "`run --staged` would ask the originals."
@@ -81,7 +84,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     files = _worth(staged, _copied(staged, databases(use.paths)[found.rows]))
     if not len(files.useful):
         return None
-    once, later = storage_served_once(measures, mirrored=staged.mirrored), later_epochs(staged)
+    later = later_epochs(staged)
+    once = later.measured and later.beyond_s < THRESHOLD["note"] * measures.model.all_s
     slow_s, fast_s = (
         staged.epochs * float(each[files.chosen].sum()) for each in (staged.slow_s, staged.fast_s)
     )
@@ -124,7 +128,7 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
     opened, led = (files.staged[by_sqlite[files.staged] == kind] for kind in (True, False))
     words, lines = [], []
     if len(opened):
-        (first,) = measures.paths_of(staged.found.rows[opened], 1)
+        (first,) = measures.paths_of(staged.found.rows[opened[:1]])
         room = human_bytes(float(size[opened].sum()))
         words.append(
             f"Copy {room} of SQLite's to a local disk{condition}, and open the copy: `cp -u` copies only "

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.unseen_faults import unseen_faults
+from tfdarshan.replay.job_model import TINY_S
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
         return ()
     wait_s = min(model.wait_s, model.unit_s)
     # Of a pipeline that the steps hold back only its calls are known: the rest of the wait is not theirs.
-    whole_s = max(model.pipeline_s, wait_s, 1e-12)
+    whole_s = max(model.pipeline_s, wait_s, TINY_S)
     storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
     faults_s = min(wait_s * _faults_s(measures) / whole_s, wait_s - storage_s)
     waited_s = storage_s + faults_s

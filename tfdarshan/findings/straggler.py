@@ -33,7 +33,6 @@ ABOUT = About(
     ignore="the files were slow once: look at a second session first",
     fix="a quicker place for the slow files",
 )
-MIB = 1 << 20
 
 
 def find(measures: Measures) -> Finding | None:
@@ -46,7 +45,7 @@ def find(measures: Measures) -> Finding | None:
     rows = np.flatnonzero((costs.reads > 0) & (costs.call_s > 0))
     # A limit held up whichever was read when its interval was used up: elsewhere it holds up others. Of files
     # that are read in turn that is the first, as the kernel reads the others' ahead meanwhile.
-    if len(rows) < 2 or measures.allowance is not None:
+    if len(rows) < 2 or measures.job.facts.storage.limit_s is not None:
         return None
     slow = slow_files(measures, rows)
     if slow is None or (not measures.imported and from_memory(measures, slow.rows)):
@@ -85,7 +84,7 @@ def _slow_writes(measures: Measures) -> Finding | None:
     """Find files of a log that were written far more slowly than others: a job waits for its slowest one."""
     table = measures.files.rows
     moved, taken = table["bytes_written"].to_numpy(), table["write_s"].to_numpy()
-    rows = np.flatnonzero((moved >= MIB) & (table["writes"].to_numpy() >= FEW) & (taken > 0))
+    rows = np.flatnonzero((moved >= THRESHOLD["little"]) & (table["writes"].to_numpy() >= FEW) & (taken > 0))
     if len(rows) < FEW:
         return None
     per_byte = taken[rows] / moved[rows]

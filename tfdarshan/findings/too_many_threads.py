@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 
 from tfdarshan.analysis.depth_phases import DepthPhases
@@ -13,6 +10,7 @@ from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import fewer_readers
 from tfdarshan.replay.storage_edits import Uncrowded
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, plural
 
 NAME = "too_many_threads"
@@ -34,54 +32,17 @@ ABOUT = About(
     ignore="decoding needs the threads: then read with few calls and decode with many, in two maps",
     fix="fewer reads at a time",
 )
-# How much the bandwidth has to fall.
-FALLS = 1.1
-# One shallow phase may be a burst, or a cache that fills: it has to be so again.
-FEWEST_PHASES = 3
-# Quartiles of the rates that bound what is promised.
-QUARTILES = (25, 50, 75)
-
-
-@dataclass(frozen=True)
-class Crowding:
-    """Phases in which storage gave more to fewer readers.
-
-    Attributes:
-        phases: They, beside the others.
-        readers: How many reads were under way in them.
-    """
-
-    phases: DepthPhases
-    readers: int
-
-
-def crowding(measures: Measures) -> Crowding | None:
-    """Gives them where storage moved more in each of several phases with fewer reads at a time."""
-    phases = measures.phases if measures.traced else None
-    if phases is None or phases.shallow_phases < FEWEST_PHASES:
-        return None
-    slower = [
-        1 - float(now) / float(best) if best > 0 else 0.0
-        for now, best in zip(
-            np.percentile(phases.usual_rate, QUARTILES[::-1]),
-            np.percentile(phases.shallow_rate, QUARTILES),
-            strict=True,
-        )
-    ]
-    # Even the slower ones of the shallow windows have to move more than the quicker ones of the others.
-    if slower[0] < 1 - 1 / FALLS:
-        return None
-    return Crowding(phases, max(1, math.floor(phases.shallow_depth + 0.5)))
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where fewer readers would get more."""
+    """Find it if storage moved more in each of several phases with fewer reads at a time."""
     if not measures.traced:
         return measures.untraced(NAME, "what the device gives at what queue depth")
-    found = crowding(measures)
-    if found is None:
+    phases = measures.phases
+    # One shallow phase may be a burst, or a cache that fills: it has to be so again.
+    if phases is None or phases.shallow_phases < THRESHOLD["several"] or not _moves_more(phases):
         return None
-    phases, n = found.phases, found.readers
+    n = max(1, round(phases.shallow_depth))
     now, best = float(np.median(phases.usual_rate)), float(np.median(phases.shallow_rate))
     shallow, usual = phases.shallow_depth, phases.usual_depth
     return Finding(
@@ -102,3 +63,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         edits=(Uncrowded(n, best / max(now, 1.0)),),
         not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
     )
+
+
+def _moves_more(phases: DepthPhases) -> bool:
+    """Say whether the slower half of the shallow windows moves more than the quicker half of the others."""
+    shallow, usual = np.sort(phases.shallow_rate), np.sort(phases.usual_rate)
+    slower, quicker = shallow[: (len(shallow) + 1) // 2], usual[len(usual) // 2 :]
+    return bool(np.median(slower) > np.median(quicker))

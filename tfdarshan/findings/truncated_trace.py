@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent
 
 NAME = "truncated_trace"
@@ -21,9 +22,7 @@ ABOUT = About(
     },
     ignore="the recorded part of the run is like the rest",
 )
-MIB = 1 << 20
-# The job needs memory, too.
-MOST_MEMORY = 0.5
+MIB_BYTES = 1 << 20
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -35,7 +34,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ways += [measures.recorded.to_see_more] if measures.recorded.is_python else []
         return Unknown(NAME, f"{what}: the log has no trace of them", ", or ".join(ways))
     dropped, made = measures.trace_room.dropped_calls, measures.summary.calls
-    if not made or dropped < LEAST_SHARE * made:
+    if not made or dropped < THRESHOLD["note"] * made:
         return None
     return Finding(
         name=NAME,
@@ -61,7 +60,8 @@ def _span(measures: Measures) -> str:
 
 def _cure(measures: Measures) -> Cure:
     enough, memory = measures.trace_room.enough, measures.machine.memory_bytes
-    if enough is None or (memory and enough.memory_cap_mb * MIB > MOST_MEMORY * memory):
+    # The job needs memory, too.
+    if enough is None or (memory and 2 * enough.memory_cap_mb * MIB_BYTES > memory):
         return Cure(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")
     return Cure(
         "Give the trace more memory, or record fewer steps.",

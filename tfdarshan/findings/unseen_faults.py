@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfdarshan.findings.measures import LEAST_SHARE, Measures
+from tfdarshan.findings.measures import Measures
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds
 
-# Mapped, and not watched, so much may be what a job reads.
-MUCH_MAPPED = 64 << 20
 # What a finding says of time that it knows by file calls.
 NOT_SEEN = "What page faults on mapped files take of that time was not seen."
 
@@ -37,7 +36,7 @@ def unseen_faults(measures: Measures) -> UnseenFaults | None:
 
 def _unwatched(measures: Measures) -> UnseenFaults | None:
     mapped = measures.summary.mmap_bytes or 0
-    if mapped < MUCH_MAPPED:
+    if mapped < THRESHOLD["much"]:
         return None
     why = f"{human_bytes(mapped)} were mapped, and nobody watched"
     return UnseenFaults("what page faults on mapped files cost", why, measures.recorded.line(mapped=True))
@@ -46,12 +45,12 @@ def _unwatched(measures: Measures) -> UnseenFaults | None:
 def _not_kept(measures: Measures) -> UnseenFaults | None:
     reads = measures.summary.mapped
     if reads.faults is None:
-        if reads.bytes_mapped < MUCH_MAPPED:
+        if reads.bytes_mapped < THRESHOLD["much"]:
             return None
         why = next((note for note in reads.notes if "not seen" in note), "they were not seen")
         least = "" if reads.wait_s is None else f", {human_seconds(reads.wait_s)} over threads at least"
         return UnseenFaults(f"what page faults on mapped files cost{least}", why, "")
-    if (reads.wait_s or 0.0) < LEAST_SHARE * measures.summary.duration_s:
+    if (reads.wait_s or 0.0) < THRESHOLD["note"] * measures.summary.duration_s:
         return None
     record = measures.recorded.to_keep_calls
     return UnseenFaults("who waited in page faults on mapped files", "there is no trace of them", record)

@@ -31,8 +31,6 @@ ABOUT = About(
     ignore="each rank has to see every sample, as in validation",
     fix="a shard for each rank",
 )
-# Fewer files may be read by all on purpose, such as a checkpoint or a tokenizer.
-FEWEST_FILES = 8
 
 
 def find(measures: Measures) -> Finding | None:
@@ -45,8 +43,6 @@ def find(measures: Measures) -> Finding | None:
         or table.leading not in shared.ranks
         or 2 * len(shared.ranks) < len(table.ranks)
     ):
-        return None
-    if table.leader.files < FEWEST_FILES:
         return None
     count = len(shared.ranks)
     who = f"all {count}" if count == len(table.ranks) else f"{count} of {len(table.ranks)}"

@@ -9,7 +9,7 @@ from tfdarshan.analysis.epoch_waits import EpochWaits
 from tfdarshan.analysis.processor_share import others_sentence
 from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
-from tfdarshan.findings.measures import CACHED, Measures
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.promise_words import most_words, promise_words
 from tfdarshan.findings.replayed import gain_of
 from tfdarshan.findings.step_split import step_split
@@ -229,7 +229,7 @@ def _no_fix(measures: Measures) -> str:
     if longest.name != "storage":
         most, what = percent(longest.seconds, wait_s), longest.label.removeprefix("waiting ")
         return f"{most} of that {what}, {part} for file calls: {WHAT_TO_DO[longest.name]}."
-    if measures.slow_share <= CACHED:
+    if measures.slow_share <= 1 - THRESHOLD["cached"]:
         return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
     return f"{part} of that for file calls: {WHAT_TO_DO[longest.name]}."
 

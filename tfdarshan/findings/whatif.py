@@ -16,6 +16,9 @@ from tfdarshan.staging.assumed_tier import on_tier
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.units import human_bytes, human_seconds, plural
 
+MB_BYTES = 10**6
+# What is worth asking of any storage.
+BETTER_STORAGE = ("--latency 0.5x", "--bandwidth 2x", "--latency 0.1x --bandwidth 10x")
 FACTOR = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?", re.IGNORECASE)
 
 
@@ -75,18 +78,20 @@ def questions_of(measures: Measures) -> list[Question]:
         ConfigurationError: The session has no input that was read.
     """
     readers = max(1, round(measures.model.readers))
-    made = measures.group("read").calls
-    changes = [
-        (f"--threads {count}", StorageChange(threads=count))
-        for count in (2 * readers, 4 * readers)
-        if count <= made
-    ]
-    changes += [
-        ("--latency 0.5x", StorageChange(latency=0.5)),
-        ("--bandwidth 2x", StorageChange(bandwidth=2.0)),
-        ("--latency 0.1x --bandwidth 10x", StorageChange(latency=0.1, bandwidth=10.0)),
-    ]
-    return [Question(options, what_if(measures, change)) for options, change in changes]
+    counts = [count for count in (2 * readers, 2 * 2 * readers) if count <= measures.group("read").calls]
+    options = [*(f"--threads {count}" for count in counts), *BETTER_STORAGE]
+    return [Question(one, what_if(measures, _change_of(one))) for one in options]
+
+
+def _change_of(options: str) -> StorageChange:
+    """Return the change that options as they are typed mean."""
+    words = options.split()
+    given = {
+        name.removeprefix("--"): parse_factor(value, name)
+        for name, value in zip(words[::2], words[1::2], strict=True)
+    }
+    threads = given.pop("threads", None)
+    return StorageChange(**given, threads=None if threads is None else int(threads))
 
 
 def parse_factor(text: str, option: str) -> float:
@@ -132,7 +137,7 @@ def _notes(measures: Measures, change: StorageChange, gain: Gain) -> list[str]:
         cost = change.fast.model
         said.append(
             f"A pass over a file on the fast device takes {human_seconds(cost.base_s)} and "
-            f"{human_seconds(cost.s_per_byte * 1e6)} per MB ({human_bytes(change.fast.bytes_per_s)}/s), "
+            f"{human_seconds(cost.s_per_byte * MB_BYTES)} per MB ({human_bytes(change.fast.bytes_per_s)}/s), "
             f"{change.fast.note}."
         )
     if model.wait_s is None:

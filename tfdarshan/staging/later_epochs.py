@@ -25,16 +25,26 @@ class LaterEpochs:
     Attributes:
         first_s: What a copy of all files saves of a run's first epoch.
         later_s: What it saves of each later one; None if nothing tells.
-        measured: Whether the session has later epochs.
+        epochs: Epochs in the session.
         input_bytes: What an epoch reads.
         memory_bytes: What the job may have of the machine's memory, None if unknown.
     """
 
     first_s: float = 0.0
     later_s: float | None = 0.0
-    measured: bool = False
+    epochs: int = 1
     input_bytes: int = 0
     memory_bytes: int | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether the session has later epochs."""
+        return self.epochs > 1
+
+    @property
+    def beyond_s(self) -> float:
+        """What copies save beyond the first epoch of the session: copying takes about as long as that."""
+        return (self.epochs - 1) * (self.later_s or 0.0)
 
     @property
     def known(self) -> bool:
@@ -69,11 +79,11 @@ def later_epochs(staged: StagedInput) -> LaterEpochs:
     input_bytes = int(total(staged.size_bytes))
     saved_s = epoch_seconds(job) - epoch_seconds(edited(job, staged.staged()))
     saved_s = np.maximum(saved_s, 0.0) * staged.modelled_s / max(job.facts.batches.total_s, TINY_S)
-    first_s, measured = float(saved_s[0]), len(saved_s) > 1
-    later_s = float(saved_s[1:].mean()) if measured else first_s
+    first_s, epochs = float(saved_s[0]), len(saved_s)
+    later_s = float(saved_s[1:].mean()) if epochs > 1 else first_s
     fits = memory is None or input_bytes <= memory
-    unknown = not measured and fits and _is_cached(staged)
-    return LaterEpochs(first_s, None if unknown else later_s, measured, input_bytes, memory)
+    unknown = epochs == 1 and fits and _is_cached(staged)
+    return LaterEpochs(first_s, None if unknown else later_s, epochs, input_bytes, memory)
 
 
 def _is_cached(staged: StagedInput) -> bool:

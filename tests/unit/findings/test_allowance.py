@@ -10,11 +10,23 @@ from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_jobs import names, rests
 from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_training import training
+from tfdarshan.analysis.allowance import allowance_of
+from tfdarshan.analysis.directory import directories_of
+from tfdarshan.analysis.intervals import covered
 from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 
 COUNT = 600
+
+
+def limit_of(measures):
+    """Gives the limit that a session shows, None without one."""
+    costs, writes = measures.costs, measures.writes
+    return allowance_of(
+        measures.facts.held, costs.opens + costs.reads, directories_of(measures.files).of_file,
+        covered(writes.start_ns, writes.end_ns),
+    )  # fmt: skip
 
 
 def session_of(logdir, storage, *, readers=1, rest_ms=1.0, resting=None):
@@ -30,7 +42,7 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
     # GIVEN 20 calls in each 100 ms, of readers that rest between them
     session = session_of(tmp_path, Budget(20), readers=readers, rest_ms=rest_ms)
 
-    found = measure(session).allowance
+    found = limit_of(measure(session))
     assert found is not None
     assert found.interval_s == pytest.approx(0.1, rel=0.05)
 
@@ -56,8 +68,8 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
 def test_other_slow_storage_has_no_such_limit(tmp_path, storage):
     session = session_of(tmp_path, storage())
 
-    assert measure(session).allowance is None
-    assert measure(session).allowance is None
+    assert limit_of(measure(session)) is None
+    assert limit_of(measure(session)) is None
     assert "full_storage" not in names(session)
 
 
@@ -74,7 +86,7 @@ def test_calls_that_pass_are_quick_beside_those_that_are_held(tmp_path):
     steps = itertools.cycle([0.2] * 15 + [80.0])
     session = session_of(tmp_path, LetGoLate(), resting=lambda noise: next(steps) + 0.1 * noise.random())
 
-    found = measure(session).allowance
+    found = limit_of(measure(session))
     assert found is not None
     assert found.interval_s == pytest.approx(0.1, rel=0.05)
 
@@ -93,7 +105,7 @@ def test_readers_that_use_an_interval_up_at_once_show_a_limit_by_the_kernels_int
         calls += [(begins + 16 + noise.random(), ends + 0.2 * noise.random(), 0, 500_000)]
         calls += [(begins + 16 + noise.random(), ends + 8 * noise.random(), 1, 500_000)]
 
-    found = measure(job(tmp_path, sorted(calls))).allowance
+    found = limit_of(measure(job(tmp_path, sorted(calls))))
 
     assert (found is not None) is shown
     assert found is None or found.interval_s == pytest.approx(0.1, rel=0.03)
@@ -106,7 +118,7 @@ def test_an_interval_that_was_not_used_up_lets_nobody_go(tmp_path):
     )
 
     # THEN twice as far apart is as regular
-    found = measure(session).allowance
+    found = limit_of(measure(session))
     assert found is not None
     assert found.interval_s == pytest.approx(0.1, rel=0.05)
     assert found.calls_per_s == pytest.approx(200, rel=0.1)
@@ -131,8 +143,8 @@ def held_in(logdir, *, folder_of, writes=0.0):
 
 
 def test_a_folder_that_is_slow_is_not_a_limit(tmp_path):
-    assert measure(held_in(tmp_path / "any", folder_of=lambda place: 0)).allowance is not None
-    assert measure(held_in(tmp_path / "one", folder_of=lambda place: place // 8)).allowance is None
+    assert limit_of(measure(held_in(tmp_path / "any", folder_of=lambda place: 0))) is not None
+    assert limit_of(measure(held_in(tmp_path / "one", folder_of=lambda place: place // 8))) is None
 
 
 @pytest.mark.parametrize(("writes", "shown"), [(1.0, False), (0.6, False), (0.3, True)])
@@ -140,7 +152,7 @@ def test_reads_that_wait_for_what_the_job_writes_show_no_limit(tmp_path, writes,
     # GIVEN writes beside each held read: for most of it, or for a part, as beside all that lasts
     measures = measure(held_in(tmp_path, folder_of=lambda place: 0, writes=writes))
 
-    assert (measures.allowance is not None) is shown
+    assert (limit_of(measures) is not None) is shown
 
 
 def test_files_that_a_limit_held_up_are_not_slow_themselves(tmp_path):
@@ -150,10 +162,12 @@ def test_files_that_a_limit_held_up_are_not_slow_themselves(tmp_path):
     steps = [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(calls[-1][1] // 50))]
     paths = [f"/data/{place % 5}/{place}" for place in range(180)]
     measures = measure(training(tmp_path, made, steps, paths=paths, sizes=[100_000] * 180))
-    assert measures.allowance is not None
+    assert limit_of(measures) is not None
 
     assert straggler.find(measures) is None
     # ... and without what tells the limit they are said to be slow, in one read each
-    not_held = replace(measures, facts=replace(measures.facts, held=()))
+    unlimited = replace(measures.job.facts.storage, limit_s=None)
+    not_held = replace(measures)
+    vars(not_held)["job"] = replace(measures.job, facts=replace(measures.job.facts, storage=unlimited))
     assert straggler.find(not_held).title.startswith("14 files are ")
     assert straggler.find(not_held).kind == "note"

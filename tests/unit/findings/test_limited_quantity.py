@@ -8,6 +8,7 @@ import pytest
 from tests.closed_readers import Budget, calls_of
 from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_training import training
+from tests.unit.findings.test_allowance import limit_of
 from tfdarshan.analysis.limited_quantity import limited_quantity
 from tfdarshan.findings.measurement import measure
 
@@ -41,7 +42,7 @@ def limited(logdir, storage, size=varied, *, readers=1, reads=1, mean=MEAN):
 
 def told(measures, counted, others):
     """Words what shows what a limit counts."""
-    found = measures.allowance.counts
+    found = limit_of(measures).counts
     return (
         f"in {found.intervals} intervals of the limit {counted} vary by {100 * found.varies:.1f} %, "
         f"{others} by {100 * found.other_varies:.1f} %"
@@ -55,7 +56,7 @@ def test_a_session_of_files_of_several_sizes_tells_what_a_limit_counts(tmp_path,
     storage = Budget(20, bytes=20 * MEAN) if is_bytes else Budget(20)
     measures = limited(tmp_path, storage, readers=readers)
 
-    found = measures.allowance
+    found = limit_of(measures)
     assert found.counts.is_bytes is is_bytes
     assert found.counts.varies < 0.7 * found.counts.other_varies
     assert found.bytes_per_s == pytest.approx(200 * MEAN, rel=0.06)

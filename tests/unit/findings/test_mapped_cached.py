@@ -37,7 +37,7 @@ def test_memory_that_has_a_mapped_file_leaves_nothing_to_gain(tmp_path):
     "faults",
     [
         # too few to tell
-        QUICK[:200],
+        QUICK[:20],
         # they wait
         loop_faults(STEPS, STEP_MS, 2.5, 4, jump=MB) * 2,
         # as many wait as do not, though for no long

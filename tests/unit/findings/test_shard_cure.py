@@ -15,14 +15,14 @@ from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings import small_files
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_cure import SHARD_BYTES, in_shards
 
 READS = "lambda path: tf.io.read_file(path)"
 WRAPPED = LOAD | {"function": READS, "file": ""}
 
 
 def cure_of(folder, *stages, shards=3, readers=2):
-    return in_shards(measure(job(folder, *stages, readers=readers)), shards, 64e6, 8 << 20)
+    return in_shards(measure(job(folder, *stages, readers=readers)), shards * SHARD_BYTES)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_file_of_an_archive_costs_no_more_than_reading_it(tmp_path):
             member = tarfile.TarInfo(str(number))
             member.size = 8000
             archive.addfile(member, io.BytesIO(b"a" * 8000))
-    line = cure_of(tmp_path / "logs", shards=0).line.replace("DIR", str(tmp_path / "DIR"))
+    line = cure_of(tmp_path / "logs", shards=1, readers=1).line.replace("DIR", str(tmp_path / "DIR"))
     known = {"glob": glob, "tarfile": tarfile, "paths": []}
 
     # WHEN the printed lines read them, and the library by itself
@@ -129,7 +129,7 @@ def test_they_are_read_as_the_job_reads(tmp_path, stages, goes, library, parses)
 
 @pytest.mark.parametrize(("shards", "read"), [(1, "read it from end"), (2, "read them from end")])
 def test_files_are_put_together_in_words(tmp_path, shards, read):
-    what = cure_of(tmp_path, shards=shards).what
+    what = cure_of(tmp_path, shards=shards, readers=shards).what
     assert read in what
     assert "{" not in what
 

@@ -123,8 +123,8 @@ def test_what_would_be_added_is_counted_by_the_rest():
     assert f"{more}, would add {share} of the readers' time saved: " in said(advice)
 
 
-ALL_ALIKE = LaterEpochs(first_s=1.0, later_s=1.0, measured=True)
-FIRST_ONLY = LaterEpochs(first_s=2.0, later_s=0.5, measured=True)
+ALL_ALIKE = LaterEpochs(first_s=1.0, later_s=1.0, epochs=2)
+FIRST_ONLY = LaterEpochs(first_s=2.0, later_s=0.5, epochs=2)
 UNKNOWN = LaterEpochs(first_s=1.0, later_s=None, input_bytes=10**9, memory_bytes=4 * 10**9)
 PAID = {
     "won back in the first epoch": (1, 1, ALL_ALIKE),

@@ -32,7 +32,7 @@ from tfdarshan.reports.text.staging_check_text import render_check
 
 @pytest.mark.parametrize("of_calls", [True, False])
 def test_a_limit_on_calls_is_met_by_fewer_of_them(of_calls):
-    limit: Any = SimpleNamespace(allowance=SimpleNamespace(counts=SimpleNamespace(is_bytes=not of_calls)))
+    limit: Any = SimpleNamespace(limit_of_calls=of_calls)
 
     what = _cure(limit).what
 
