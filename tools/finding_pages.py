@@ -26,7 +26,7 @@ AMOUNTS: Mapping[str, Callable[[float], str]] = {
 def finding_page(name: str, about: About) -> str:
     """Return the page of a finding, Markdown; parts about which its module says nothing are left out."""
     title = f"# {about.title} (`{name}`)"
-    parts = [title, about.cause, _table(("you see", "in"), about.shown), *_fix(about)]
+    parts = [title, about.cause, _table(("you see", "in"), _seen(about)), *_fix(about)]
     if about.estimate:
         parts.append(f"**How the speedup is estimated.** {about.estimate}")
     return "\n\n".join([*parts, f"**Ignore this** if {about.ignore}."]) + "\n"
@@ -50,6 +50,12 @@ def threshold_rows() -> Rows:
         yield setting.meaning, _amount(setting.value, setting.unit), setting.source
 
 
+def _seen(about: About) -> Rows:
+    yield f'"{about.says}"', "`tfdarshan findings`, the tab's Overview"
+    if about.seen:
+        yield about.seen
+
+
 def _fix(about: About) -> list[str]:
     if not about.fixes:
         return []
@@ -70,6 +76,6 @@ def _amount(value: float, unit: str) -> str:
     return f"{value:g} {unit}" if worded is None else worded(value)
 
 
-def _table(head: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
+def _table(head: tuple[str, str], rows: Rows) -> str:
     lines = [head, ("---", "---"), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

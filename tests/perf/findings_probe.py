@@ -7,12 +7,13 @@ import resource
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import tfdarshan
 from tests.made_up_session import image_job, write_session
 from tfdarshan.findings import diagnosis
-from tfdarshan.findings.all_findings import FINDINGS
+from tfdarshan.findings.all_findings import CAUSES
 from tfdarshan.findings.measurement import measure
 
 EPOCHS, THREADS, STEPS = 2, 8, 2_000
@@ -26,12 +27,15 @@ def main() -> None:
         print("{}")
         return
     taken: dict[str, float] = {}
-    rules = tuple((name, _timed(name, rule, taken)) for name, rule in FINDINGS)
+    causes = tuple(
+        SimpleNamespace(NAME=one.NAME, ABOUT=one.ABOUT, find=_timed(one.NAME, one.find, taken))
+        for one in CAUSES
+    )
     session = tfdarshan.open_session(folder)
     before = time.perf_counter()
     measures = measure(session)
     measured_s = time.perf_counter() - before
-    with mock.patch.object(diagnosis, "FINDINGS", rules):
+    with mock.patch.object(diagnosis, "CAUSES", causes):
         found = diagnosis.diagnosis_of(measures)
     wall_s = time.perf_counter() - before
     print(

@@ -74,7 +74,7 @@ def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
 def test_only_a_fix_that_gives_more_may_come_before_the_planted_one(saved_s, one_of, right):
     # GIVEN a scenario in which another finding comes before the planted one, which is named with its gain
     def finding(name: str, seconds: float, **more: Any) -> Finding:
-        return Finding(name, "problem", "t", "w", gain=Gain("step", 4.0, 0.5, seconds, 3.5), **more)
+        return Finding(name, "t", "w", gain=Gain("step", 4.0, 0.5, seconds, 3.5), **more)
 
     found = (finding("staging", saved_s), finding("small_files", 2.0, one_of=one_of))
     of = scenario("small_files")
@@ -154,9 +154,7 @@ def test_a_page_without_marks_is_refused(tmp_path):
 
 
 def test_numbers_are_read_from_the_line_of_a_cure():
-    finding = Finding(
-        "read_parallelism", "problem", "t", "w", cure=Cure("do", "map(f, num_parallel_calls=8)")
-    )
+    finding = Finding("read_parallelism", "t", "w", cure=Cure("do", "map(f, num_parallel_calls=8)"))
 
     assert number_in(finding, "num_parallel_calls") == 8
     with pytest.raises(ValueError, match="says no num_parallel_reads"):

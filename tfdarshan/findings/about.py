@@ -13,16 +13,18 @@ class About:
     Attributes:
         title: Its title, such as "Reads are serial".
         cause: What happens, and why it costs time: two or three sentences.
-        shown: What a reader sees, and where: pairs.
+        says: A title of one, as `tfdarshan findings` and the tab's Overview show it.
+        seen: What else a reader sees, and where; nothing if that is all.
         fixes: The change for each framework, or kind of file or job, in the order shown.
         estimate: How its speedup is estimated: what the replay changes, and what makes the range wide.
-        ignore: When to ignore it, to be read after "Ignore this if".
+        ignore: When to ignore it, to be read after "Ignore this if": on its page, and of each finding.
         fix: What the fix is called among others, such as "more reads at a time"; "" without one.
     """
 
     title: str
     cause: str
-    shown: tuple[tuple[str, str], ...]
+    says: str
+    seen: tuple[str, ...] = ()
     fixes: Mapping[str, str] = field(default_factory=dict)
     estimate: str = ""
     ignore: str = ""

@@ -82,7 +82,6 @@ CAUSES: tuple[Cause, ...] = (
     input_bound,
     page_cache,
 )
-FINDINGS = tuple((cause.NAME, cause.find) for cause in CAUSES)
 NAMES = tuple(cause.NAME for cause in CAUSES)
 # What a fix is called among others: names of findings are for programs.
 FIX_NAMES = {cause.NAME: cause.ABOUT.fix for cause in CAUSES if cause.ABOUT.fix}

@@ -28,10 +28,8 @@ ABOUT = About(
     cause="The training loop writes a checkpoint itself, and no step runs until the checkpoint is "
     "written. A copy in memory or on a fast tier takes a fraction of that time, and a thread "
     "writes the copy to storage.",
-    shown=(
-        ('"each checkpoint holds training up for 1.300 s"', "`tfdarshan findings`, the tab's Overview"),
-        ("bursts of writes between steps", "the tab's Checkpoints and Timeline"),
-    ),
+    says="each checkpoint holds training up for 1.300 s",
+    seen=("bursts of writes between steps", "the tab's Checkpoints and Timeline"),
     fixes={
         "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)`",
         "PyTorch": "`torch.distributed.checkpoint.async_save(state, checkpoint_id=path)`",
@@ -71,7 +69,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         count = plural(len(saves.bursts), "burst")
         why = f"whether {count} of writes held anything up: {measures.why_no_wait}"
         return Unknown(NAME, why, measures.recorded.to_mark_steps)
-    return _stall(measures, saves) if saves.alike and measures.input_calls.calls else _note(measures, saves)
+    return _stall(measures, saves) if saves.alike and measures.input_calls.calls else _note(saves)
 
 
 def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
@@ -93,10 +91,8 @@ def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
             *_interval(measures, saves),
         ),
         files=(saves.longest,),
-        unit=measures.model.unit,
         cure=cure,
         edits=edits,
-        not_worth="where checkpoints are so rare that they hardly count",
     )
 
 
@@ -140,7 +136,7 @@ def _written(measures: Measures, saves: CheckpointSaves) -> str:
     return f"{plural(count, 'checkpoint')} of {human_bytes(saves.moved_bytes / count)}"
 
 
-def _note(measures: Measures, saves: CheckpointSaves) -> Finding:
+def _note(saves: CheckpointSaves) -> Finding:
     """Say what was written: without steps nobody knows whether it is a checkpoint, and holds anything up."""
     count, stall_s = len(saves.bursts), saves.held_s
     return Finding(
@@ -155,7 +151,6 @@ def _note(measures: Measures, saves: CheckpointSaves) -> Finding:
             Evidence("time of the main thread in them", human_seconds(stall_s), stall_s),
         ),
         files=(saves.longest,),
-        unit=measures.model.unit,
     )
 
 

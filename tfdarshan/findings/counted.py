@@ -43,6 +43,5 @@ def counted_note(
         title=title,
         what=f"{what} How long they took is not told apart from other calls.",
         evidence=(*evidence, bound),
-        unit=measures.model.unit,
         cure=cure,
     )

@@ -34,10 +34,8 @@ ABOUT = About(
     title="Decoding is the bottleneck",
     cause="Steps wait for their batch, and decoding is the longest part of that wait, longer than file "
     "calls. Faster storage gives nothing.",
-    shown=(
-        ('"the input pipeline decodes longer than it reads"', "`tfdarshan findings`, the tab's Overview"),
-        ("a long input wait with few calls running", "the tab's Timeline and Steps"),
-    ),
+    says="the input pipeline decodes longer than it reads",
+    seen=("a long input wait with few calls running", "the tab's Timeline and Steps"),
     fixes={
         "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, or `.cache()` behind the decoder",
         "PyTorch": "`DataLoader(..., num_workers=8)`",
@@ -77,11 +75,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         + (NOT_SEEN if unseen else "Faster storage or staging will not help.")
         + _drawn(measures),
         evidence=_evidence(measures),
-        unit=model.unit,
         cure=fix.cure,
         edits=fix.edits,
-        not_worth="where it is the steps that need the processors, or where as many calls decode at a time "
-        "as there are processors",
     )
 
 

@@ -11,7 +11,7 @@ from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.step_length import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.analysis.trace_span import TraceSpan
-from tfdarshan.findings.all_findings import FINDINGS
+from tfdarshan.findings.all_findings import CAUSES, Cause
 from tfdarshan.findings.cure_place import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import Cure, Finding, Unknown
@@ -119,13 +119,9 @@ def diagnosis_of(measures: Measures) -> Diagnosis:
 
 def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diagnosis:
     """Find it in one session; fixes that were tried in vain are not offered again."""
-    results = [rule(measures) for _, rule in FINDINGS]
+    results = [_of_cause(cause, measures) for cause in CAUSES]
     unknown = tuple(result for result in results if isinstance(result, Unknown))
-    made = [
-        _in_its_language(with_place(result, measures), measures)
-        for result in results
-        if isinstance(result, Finding)
-    ]
+    made = [result for result in results if isinstance(result, Finding)]
     found = replayed(without_tried(made, tried), measures)
     verdict = make_verdict(measures, found, unknown)
     summary, windows = measures.summary, measures.windows
@@ -139,6 +135,15 @@ def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diag
         summary.coverage.programs,
         step,
     )
+
+
+def _of_cause(cause: Cause, measures: Measures) -> Finding | Unknown | None:
+    """Return what a cause's module finds, with when to ignore it and where its line stands."""
+    found = cause.find(measures)
+    if not isinstance(found, Finding):
+        return found
+    found = replace(found, not_worth=cause.ABOUT.ignore, unit=measures.model.unit)
+    return _in_its_language(with_place(found, measures), measures)
 
 
 def _in_its_language(finding: Finding, measures: Measures) -> Finding:

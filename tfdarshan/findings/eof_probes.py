@@ -16,7 +16,7 @@ ABOUT = About(
     cause="A read at the end of a file returns no bytes. Such an end-of-file read only tells that the "
     "file has ended, and on network storage costs a round trip. The size of the file tells the "
     "same for one `fstat()` call.",
-    shown=(('"33.3 % of the reads return nothing"', "`tfdarshan findings`, the tab's Overview"),),
+    says="33.3 % of the reads return nothing",
     fixes={
         "plain Python": "`data = os.pread(handle, os.fstat(handle).st_size, 0)`",
     },
@@ -40,7 +40,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = probes.thread_s / probes.calls
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"{percent(probes.calls, reads.calls)} of the reads return nothing",
         what=f"{plural(count, 'read')} returned nothing, which says only that the file has ended, and "
         f"took {human_seconds(each_s)}{' each' * (count > 1)}.",
@@ -49,12 +48,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(probes.thread_s), probes.thread_s),
             Evidence("mean", human_seconds(each_s), each_s),
         ),
-        unit=measures.model.unit,
         cure=Cure(
             "Read as many bytes as the file has, and not until nothing comes.",
             "data = os.pread(handle, os.fstat(handle).st_size, 0)",
         ),
         edits=(Without("probe"),),
-        not_worth="on local file systems, where such a read takes a microsecond; in TFRecord shards there "
-        "are few",
     )

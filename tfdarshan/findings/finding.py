@@ -90,9 +90,9 @@ class Finding:
 
     Attributes:
         name: The finding's name, one of `findings.NAMES`.
-        kind: "doubt", "problem" or "note".
         title: A few words.
         what: What happens, in one or two sentences.
+        kind: "doubt", "problem" or "note".
         evidence: The numbers that show it.
         files: The files or folders that show it best, at most five.
         unit: What `cost_s` is per: "step" or "session".
@@ -103,16 +103,16 @@ class Finding:
         cure: What to do; None where there is nothing to do.
         edits: The fix as edits of the replay model; empty where it has none.
         gain: What the fix alone gives, by replay; None where it is not known or there is none.
-        not_worth: When not to bother.
+        not_worth: When to ignore it, to be read after "Ignore this if".
         work: What the fix takes.
         copied_bytes: What it copies or converts, 0 if nothing.
         one_of: Names of findings whose fixes give the same seconds back: one of them will do.
     """
 
     name: str
-    kind: Kind
     title: str
     what: str
+    kind: Kind = "problem"
     evidence: tuple[Evidence, ...] = ()
     files: tuple[str, ...] = ()
     unit: str = "step"

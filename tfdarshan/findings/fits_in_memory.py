@@ -21,13 +21,8 @@ ABOUT = About(
     title="Input that fits in memory is read again",
     cause="The job reads the same files in every epoch, and the files fit in 40 % of the memory. Each "
     "later epoch repeats opens, reads and, depending on the place of the cache, decoding.",
-    shown=(
-        (
-            '"input that fits into memory is read from storage 3.0 times"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("several passes over each file", "the tab's Patterns"),
-    ),
+    says="input that fits into memory is read from storage 3.0 times",
+    seen=("several passes over each file", "the tab's Patterns"),
     fixes={
         "tf.data": "`dataset.map(load).cache().shuffle(len(paths))`",
         "PyTorch": "`samples = {path: read(path) for path in paths}` before the workers start, which "
@@ -68,7 +63,6 @@ def find(measures: Measures) -> Finding | None:
     order = np.argsort(-again_s, kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"input that fits into memory is read {how_often}",
         what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over, "
         f"{stored:.1f} times from storage; that is {room} of the {human_bytes(memory)} of memory.",
@@ -84,11 +78,8 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         files=measures.paths_of(order[again_s[order] > 0]),
-        unit=measures.model.unit,
         cure=keep_in_memory(measures),
         edits=(CacheInMemory(decoded=_keeps_decoded(measures)),),
-        not_worth="where the decoded data is many times larger than the files, or the memory is needed "
-        "otherwise",
     )
 
 

@@ -20,10 +20,8 @@ ABOUT = About(
     title="The training loop waits for fsync",
     cause="The training loop calls `fsync()` or `fdatasync()`, and stands still until the data is on "
     "the device. Nothing else of a step goes on meanwhile.",
-    shown=(
-        ('"the training loop syncs files, 10.0 ms each time"', "`tfdarshan findings`, the tab's Overview"),
-        ("sync calls of the main thread", "the tab's Timeline"),
-    ),
+    says="the training loop syncs files, 10.0 ms each time",
+    seen=("sync calls of the main thread", "the tab's Timeline"),
     fixes={
         "plain Python": "`tfdarshan.checkpoint.sync_behind(file)` in place of `os.fsync(file.fileno())`",
         "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)` for "
@@ -57,7 +55,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     fix = _fix(measures)
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"{measures.loop} syncs files, {human_seconds(each_s)} each time",
         what=f"{plural(len(places), 'call')} of fsync or fdatasync made by {measures.loop} took "
         f"{human_seconds(whole_s)}, in which it stood still.",
@@ -67,10 +64,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(each_s), each_s),
         ),
         files=measures.paths_of(order[per_file[order] > 0]),
-        unit=measures.model.unit,
         cure=fix.cure,
         edits=fix.edits,
-        not_worth="where the job must not go on before the data is durable",
     )
 
 

@@ -14,13 +14,8 @@ ABOUT = About(
     title="The storage is full",
     cause="The storage gives the same bandwidth however many reads run at a time: calls take longer as "
     "more of them run, or a rate limit holds calls back. More readers give nothing.",
-    shown=(
-        (
-            '"storage gives 20.0 MB/s however many reads run at a time"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("a flat bandwidth at any queue depth", "the tab's Timeline"),
-    ),
+    says="storage gives 20.0 MB/s however many reads run at a time",
+    seen=("a flat bandwidth at any queue depth", "the tab's Timeline"),
     fixes={
         "any job": "read less: stage the files, keep them in memory, or store them smaller",
         "a limit on calls": "read with fewer calls: put small files into shards",
@@ -55,7 +50,6 @@ def find(measures: Measures) -> Finding | None:
             Evidence("calls a second", f"{rate:,.0f}", rate),
             *_serialized(storage),
         ),
-        unit=model.unit,
         cure=_cure(storage),
     )
 

@@ -13,10 +13,8 @@ ABOUT = About(
     title="Training waits for input",
     cause="A step begins with a wait for its batch. This finding states how long that wait is, "
     "whatever the cause. Other findings name causes and fixes.",
-    shown=(
-        ('"34.2 % of step time is waiting for input"', "`tfdarshan findings`, the tab's Overview"),
-        ("input wait of each step", "the tab's Steps"),
-    ),
+    says="34.2 % of step time is waiting for input",
+    seen=("input wait of each step", "the tab's Steps"),
     fixes={
         "any job": "apply the first fix of `tfdarshan findings`",
         "no finding with a fix": "look for locks, services and generators that the input pipeline waits for",
@@ -49,6 +47,5 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("input calls running", human_seconds(model.storage_s), model.storage_s),
         ),
-        unit=model.unit,
         cost_s=model.wait_s,
     )

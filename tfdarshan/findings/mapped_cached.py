@@ -19,10 +19,8 @@ ABOUT = About(
     cause="Nine of ten page faults on mapped files find their page in the page cache. Faster storage "
     "and reading ahead give nothing. If a generator yields records of an LMDB database, handing "
     "over record after record under Python's lock can cost more than the reads.",
-    shown=(
-        ('"the page cache has what is read of 2 mapped files"', "`tfdarshan findings`, the tab's Overview"),
-        ("page faults, and how many of them waited", "the finding's evidence"),
-    ),
+    says="the page cache has what is read of 2 mapped files",
+    seen=("page faults, and how many of them waited", "the finding's evidence"),
     fixes={
         "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`; measure first: `tfdarshan lmdb bench PATH`",
     },
@@ -55,7 +53,6 @@ def find(measures: Measures) -> Finding | None:
             Evidence("waited in all", human_seconds(found.wait_s), found.wait_s),
         ),
         files=tuple(one.path for one in files[:5]),
-        unit=model.unit,
         cure=_records(measures, files[0]),
     )
 

@@ -18,10 +18,8 @@ ABOUT = About(
     cause="A thread that touches a page of a mapped file waits until the kernel has read a window "
     "around that page. One thread has one such wait at a time, so page faults wait for the "
     "storage's latency one after the other.",
-    shown=(
-        ('"threads wait in page faults on an LMDB database"', "`tfdarshan findings`, the tab's Overview"),
-        ("the time that threads waited in page faults", "`tfdarshan summary`"),
-    ),
+    says="threads wait in page faults on an LMDB database",
+    seen=("the time that threads waited in page faults", "`tfdarshan summary`"),
     fixes={
         "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`",
         "NumPy": "`ThreadPoolExecutor(16).map(lambda rows: np.array(array[rows]), order)`",
@@ -50,17 +48,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
     fix = best_fix(measures, fixes_of(measures))
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"threads wait in page faults on {_files(found)}",
         what=_what(found),
         evidence=(*_evidence(measures), *_bytes(found), *_sampled(measures)),
         files=tuple(one.path for one in found.files[:5] if one.wait_s > 0),
-        unit=measures.model.unit,
         cure=fix.cure,
         edits=fix.edits,
         work=fix.work,
-        not_worth="where the page cache keeps the files from the first epoch on, the device gives no more, "
-        "or a run takes seconds: what reads ahead begins with more than one batch",
     )
 
 

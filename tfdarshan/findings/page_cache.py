@@ -17,10 +17,8 @@ ABOUT = About(
     title="The page cache served the input",
     cause="Nearly all input came from memory, because an earlier run or epoch left the files in the "
     "page cache. The session measured memory, and says little about storage.",
-    shown=(
-        ('"the page cache served 99.0 % of the input"', "`tfdarshan findings`, the tab's Overview"),
-        ("storage against page cache", "the tab's Overview"),
-    ),
+    says="the page cache served 99.0 % of the input",
+    seen=("storage against page cache", "the tab's Overview"),
     fixes={
         "plain Python": "`os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)`, for each file, "
         "before the run",
@@ -62,10 +60,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
                 else ()
             ),
         ),
-        unit=measures.model.unit,
         cure=Cure(
             "To measure storage, drop the cached pages of the input before the run.",
             "os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)  # for each file; or vmtouch -e FOLDER",
         ),
-        not_worth="where the input fits into memory in production, too",
     )

@@ -18,10 +18,8 @@ ABOUT = About(
     title="The next batch is not prefetched",
     cause="The input pipeline rests while a step computes, and the step waits while the input pipeline "
     "reads. A step takes the sum of both times. With prefetch it takes the longer of the two.",
-    shown=(
-        ('"input is not prepared while steps compute"', "`tfdarshan findings`, the tab's Overview"),
-        ("reads only during input wait", "the tab's Timeline and Steps"),
-    ),
+    says="input is not prepared while steps compute",
+    seen=("reads only during input wait", "the tab's Timeline and Steps"),
     fixes={
         "tf.data": "`dataset.prefetch(tf.data.AUTOTUNE)` at the end",
         "PyTorch": "`DataLoader(..., num_workers=1, prefetch_factor=4)`",
@@ -33,7 +31,6 @@ ABOUT = About(
     ignore="the steps keep all processors busy: then computing and decoding share them",
     fix="batches prepared ahead",
 )
-NOT_WORTH = "where the processors are busy computing the steps themselves: then both share them"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -54,7 +51,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     beside = percent(overlap, 1)
     return Finding(
         name=NAME,
-        kind="problem",
         title="input is not prepared while steps compute",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
         f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
@@ -64,10 +60,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
             Evidence(f"pipeline at work{calls_only} beside compute", beside, overlap),
         ),
-        unit=model.unit,
         cure=read_ahead(measures),
         edits=(Prefetch(),),
-        not_worth=NOT_WORTH,
     )
 
 
@@ -81,7 +75,6 @@ def _on_demand(measures: Measures) -> Finding | None:
     brings = human_bytes(amount) if name == "bytes" else f"{amount:,} {name}"
     return Finding(
         name=NAME,
-        kind="problem",
         title="each batch is read only when it is asked for",
         what=f"The input is read in {count:,} bursts of {brings}, {human_seconds(lasts_s)} each, and not in "
         f"the pauses of {human_seconds(pause_s)} between them. No burst brings more, as the first of a "
@@ -91,8 +84,6 @@ def _on_demand(measures: Measures) -> Finding | None:
             Evidence("a burst, median", human_seconds(lasts_s), lasts_s),
             Evidence("a pause, median", human_seconds(pause_s), pause_s),
         ),
-        unit=measures.model.unit,
         cure=read_ahead(measures),
         edits=(Prefetch(),),
-        not_worth=NOT_WORTH,
     )

@@ -21,13 +21,8 @@ ABOUT = About(
     cause="The job reads small pieces of large files in random order. A disk moves its arm for each "
     "piece, and a network file system cannot read ahead. Reading in order and shuffling in "
     "memory waits far less often.",
-    shown=(
-        (
-            '"large files are read out of order, 64.0 kB at a time"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("few sequential reads", "the tab's Patterns"),
-    ),
+    says="large files are read out of order, 64.0 kB at a time",
+    seen=("few sequential reads", "the tab's Patterns"),
     fixes={
         "tf.data": "`tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)`",
         "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
@@ -58,7 +53,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     files = plural(len(found.files), "file")
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
         what=f"{made} of {human_bytes(mean)} jump about in {files} and take "
         f"{human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
@@ -69,10 +63,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
         ),
         files=measures.paths_of(found.files),
-        unit=measures.model.unit,
         cure=_cure(measures, found.files),
         edits=(SequentialReads(), LargeReads(), Readers(1)),
-        not_worth="where only a small part of each file is wanted, or the files are on NVMe or in memory",
     )
 
 

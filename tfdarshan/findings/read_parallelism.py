@@ -17,10 +17,8 @@ ABOUT = About(
     cause="The input pipeline reads one file at a time, or a few. Each read waits for the storage's "
     "latency while other readers could wait beside it. Network and parallel file systems serve "
     "many reads at once.",
-    shown=(
-        ('"only 1 read runs at a time"', "`tfdarshan findings`, the tab's Overview"),
-        ("queue depth near 1 while steps wait", "the tab's Timeline, by depth"),
-    ),
+    says="only 1 read runs at a time",
+    seen=("queue depth near 1 while steps wait", "the tab's Timeline, by depth"),
     fixes={
         "tf.data": "`map(load, num_parallel_calls=16)`; on fewer than 16 processors also "
         "`options.threading.private_threadpool_size = 16`",
@@ -31,7 +29,7 @@ ABOUT = About(
     estimate="tfdarshan replays the job with more readers, and names the smallest number that gives "
     "nearly all. A session with one reader does not tell how much of a read the storage serves "
     "one at a time: the range is then wide. `tfdarshan probe /data` narrows the range.",
-    ignore="one reader fills the storage already: `full_storage` says so",
+    ignore="one reader fills the storage already, as large reads from a single disk do",
     fix="more reads at a time",
 )
 
@@ -52,7 +50,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"only {shown} {'read runs' if shown == 1 else 'reads run'} at a time",
         what=f"{_who(model.readers)} {percent(model.busy_share, 1)} of its time in calls, one after the "
         f"other, of {human_seconds(mean_s)} on average.",
@@ -63,10 +60,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean call", human_seconds(mean_s), mean_s),
             Evidence("readers' time in calls", percent(model.busy_share, 1), model.busy_share),
         ),
-        unit=model.unit,
         cure=more_readers(measures, count, shown),
         edits=(Readers(count),),
-        not_worth="where one reader fills the device already: large reads from a single disk gain nothing",
     )
 
 

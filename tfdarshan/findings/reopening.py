@@ -20,10 +20,8 @@ ABOUT = About(
     cause="A process opens a file that it has opened before: in each epoch, or for each sample. An "
     "open on network or parallel file systems asks a metadata server, and can take longer than "
     "the read.",
-    shown=(
-        ('"files are opened 5 times each"', "`tfdarshan findings`, the tab's Overview"),
-        ("more opens than files", "`tfdarshan files`, the tab's Files"),
-    ),
+    says="files are opened 5 times each",
+    seen=("more opens than files", "`tfdarshan files`, the tab's Files"),
     fixes={
         "tf.data": "`dataset.cache()` behind the map that reads",
         "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
@@ -56,7 +54,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     order = np.argsort(-again, kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
         title=_title(float(costs.opens.sum()), float(first.sum()), files),
         what=f"{costs.opens.sum():,.0f} opens of {plural(files, 'file')}; opening again takes "
         f"{human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
@@ -66,10 +63,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in opening again, over all threads", human_seconds(needless_s), needless_s),
         ),
         files=measures.paths_of(order[again[order] > 0]),
-        unit=measures.model.unit,
         cure=fix.cure,
         edits=fix.edits,
-        not_worth="with more files than may be open at a time (ulimit -n): then put them into shards",
     )
 
 

@@ -15,13 +15,8 @@ ABOUT = About(
     cause="One rank reads more bytes or makes more calls per step than the other ranks. In synchronous "
     "training every rank waits for the slowest rank, so the whole job waits for the largest "
     "shard.",
-    shown=(
-        (
-            '"rank 3 has 2.0 times as much to read as the other ranks"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("longer input wait on that rank", "the tab's Steps, by rank"),
-    ),
+    says="rank 3 has 2.0 times as much to read as the other ranks",
+    seen=("longer input wait on that rank", "the tab's Steps, by rank"),
     fixes={
         "tf.data": "many small shards of one size: `files.shard(world_size, rank)`",
         "PyTorch": "`DataLoader(dataset, sampler=DistributedSampler(dataset))`",
@@ -46,7 +41,6 @@ def find(measures: Measures) -> Finding | None:
     mean = sum(row.input_bytes for row in table.others) / len(table.others)
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"rank {table.leading} has {excess.work:.1f} times as much to read as the other ranks",
         what=f"Rank {table.leading} of {len(table.ranks)} reads {human_bytes(leader.input_bytes)} in "
         f"{leader.input_calls:,} calls, the others {human_bytes(mean)} each.{wait_words(table)}",
@@ -54,12 +48,10 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times as much", f"{excess.work:.2f}", excess.work),
             Evidence("of a step's reading beyond others'", percent(share, 1), share),
         ),
-        unit=measures.model.unit,
         cure=Cure(
             "Give all ranks equally many bytes: more and smaller shards, dealt out by size.",
             "files = sorted(files, key=os.path.getsize)[rank::world_size]",
             "files = files[rank * len(files) // world_size : (rank + 1) * len(files) // world_size]",
         ),
         edits=(PartOfInput(1 / excess.work),),
-        not_worth="where the ranks do not wait for each other, as in asynchronous training",
     )

@@ -20,13 +20,8 @@ ABOUT = About(
     cause="The input pipeline shuffles samples that it has read already. The first step of each epoch "
     "waits until the shuffle buffer is full. Shuffling the paths costs nothing, because paths "
     "are not read yet.",
-    shown=(
-        (
-            '"each epoch begins with filling a buffer of 1,000 samples"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("one long input wait at the start of each epoch", "the tab's Steps"),
-    ),
+    says="each epoch begins with filling a buffer of 1,000 samples",
+    seen=("one long input wait at the start of each epoch", "the tab's Steps"),
     fixes={
         "tf.data": "`dataset.shuffle(len(paths)).map(load)` in place of "
         "`dataset.map(load).shuffle(len(paths))`",
@@ -50,7 +45,6 @@ def find(measures: Measures) -> Finding | None:
     fills_s, waited_s = float(longer_s.sum()), model.wait_s * model.units
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"each epoch begins with filling a buffer of {shuffle.size:,} samples",
         what=f"{shuffle.typed} shuffles what was read already, so the first step of an epoch waits for "
         f"all that fit into it: {human_seconds(float(longer_s.max()))} longer than others at most.",
@@ -60,10 +54,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("waits that filled it", human_seconds(fills_s), fills_s),
             Evidence("of all waits", percent(fills_s, waited_s), fills_s / waited_s),
         ),
-        unit=model.unit,
         cure=_cure(pipeline, shuffle),
         edits=_edits(pipeline),
-        not_worth="where samples that lie beside each other are alike, and files are too few to be shuffled",
     )
 
 

@@ -20,10 +20,8 @@ ABOUT = About(
     cause="All ranks of one node take at least twice as long as ranks of other nodes for the same "
     "amount of input. The network or the mount of that node is the likely cause. In synchronous "
     "training all ranks wait for the slow node.",
-    shown=(
-        ('"node gpu07 reads 3.1 times slower than the others"', "`tfdarshan findings`, the tab's Overview"),
-        ("longer calls on the ranks of one node", "the tab's Timeline, by rank"),
-    ),
+    says="node gpu07 reads 3.1 times slower than the others",
+    seen=("longer calls on the ranks of one node", "the tab's Timeline, by rank"),
     fixes={
         "Slurm": "`srun --exclude=gpu07 ...`",
         "any job": "compare the mount options and `tfdarshan probe /data` on that node and on another node",
@@ -46,7 +44,6 @@ def find(measures: Measures) -> Finding | None:
     ranks = ", ".join(str(row.rank) for row in there[:8])
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"node {host} reads {found.slow:.1f} times slower than the others",
         what=f"{plural(len(there), 'rank')} on {host} ({ranks}) {'takes' if len(there) == 1 else 'take'} "
         f"{found.slow:.1f} times as long as ranks on other nodes for as much input."
@@ -55,14 +52,12 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times as slow", f"{found.slow:.1f}", found.slow),
             Evidence("ranks on it", f"{len(there)}", len(there)),
         ),
-        unit=measures.model.unit,
         cure=Cure(
             "Leave this node out, or find out what is wrong with its network or mount: compare its mount "
             "options and probe the data from there and from another node.",
             f"srun --exclude={host} ...",
         ),
         edits=(OtherStorage(latency=1 / found.slow, bandwidth=found.slow),),
-        not_worth="where it was slow this once only, for another job's sake: look at a second session",
     )
 
 

@@ -20,10 +20,8 @@ ABOUT = About(
     cause="One rank takes at least twice as long as the other ranks for the same amount of input, on "
     "most of its files. Other ranks of its node are not slow. In synchronous training all ranks "
     "wait for the slow rank.",
-    shown=(
-        ('"rank 3 reads 2.4 times slower than the other ranks"', "`tfdarshan findings`, the tab's Overview"),
-        ("longer calls on one rank", "the tab's Timeline, by rank"),
-    ),
+    says="rank 3 reads 2.4 times slower than the other ranks",
+    seen=("longer calls on one rank", "the tab's Timeline, by rank"),
     fixes={
         "any job": "compare the rank with others: mount and folder of its shard, processors, other programs "
         "on the node; `tfdarshan findings SESSION/rank-00003`",
@@ -45,7 +43,6 @@ def find(measures: Measures) -> Finding | None:
     share, leader = 1 - 1 / excess.slow, table.leader
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"rank {table.leading} reads {excess.slow:.1f} times slower than the other ranks",
         what=f"Rank {table.leading} on {leader.host} takes {excess.slow:.1f} times as long as the others for "
         f"as much input.{wait_words(table)}",
@@ -58,14 +55,12 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         files=measures.paths_of(_slowest(measures)),
-        unit=measures.model.unit,
         cure=Cure(
             "Look at what is different for this rank: the mount and folder of its shard, the processors "
             "it is bound to, and what else runs beside it.",
             f"tfdarshan findings LOGDIR/plugins/tfdarshan/SESSION/rank-{table.leading:05}",
         ),
         edits=(OtherStorage(latency=1 / excess.slow, bandwidth=excess.slow),),
-        not_worth="where it was slow this once only: look at a second session first",
     )
 
 

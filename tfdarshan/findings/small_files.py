@@ -19,10 +19,8 @@ ABOUT = About(
     title="The input is many small files",
     cause="The job opens, reads and closes every sample as a file of its own. A small file costs "
     "opens, closes and `stat()` calls whatever its size, and a disk seeks for each file.",
-    shown=(
-        ('"the input is 4,096 small files of 12.3 kB"', "`tfdarshan findings`, the tab's Overview"),
-        ("small file sizes", "the tab's Patterns and Files"),
-    ),
+    says="the input is 4,096 small files of 12.3 kB",
+    seen=("small file sizes", "the tab's Patterns and Files"),
     fixes={
         "tf.data": "TFRecord shards: `tf.io.TFRecordWriter`, then `tf.data.TFRecordDataset(shards, "
         "buffer_size=8 << 20)`",
@@ -61,7 +59,6 @@ def find(measures: Measures) -> Finding | None:
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}; {percent(opens_s, files_s)} of "
         "that is opens, closes and stat() calls.",
@@ -72,10 +69,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("opens, closes, stats, empty reads, over all threads", human_seconds(opens_s), opens_s),
         ),
         files=measures.paths_of(order[:files]),
-        unit=measures.model.unit,
         cure=in_shards(measures, unique),
         edits=(Shards(),),
         work="convert",
-        not_worth=f"for a run shorter than the conversion, which reads and writes {human_bytes(unique)} once",
         copied_bytes=unique,
     )

@@ -19,10 +19,8 @@ ABOUT = About(
     title="Reads are small",
     cause="The job reads files in order, at most 64 KiB at a time, and the storage serves each read by "
     "itself. Each read waits for the storage's latency. A few large reads wait a few times.",
-    shown=(
-        ('"files are read 4.1 kB at a time"', "`tfdarshan findings`, the tab's Overview"),
-        ("small access sizes", "the tab's Patterns"),
-    ),
+    says="files are read 4.1 kB at a time",
+    seen=("small access sizes", "the tab's Patterns"),
     fixes={
         "tf.data": "`tf.data.TFRecordDataset(path, buffer_size=8 << 20)`",
         "plain Python": "`open(path, 'rb', buffering=1 << 20)`, or `file.read()`",
@@ -63,7 +61,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     order = np.argsort(-np.where(small, made, 0), kind="stable")
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
         what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
         f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
@@ -74,10 +71,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
         ),
         files=measures.paths_of(order[: int(small.sum())]),
-        unit=measures.model.unit,
         cure=_cure(measures, order[: int(small.sum())]),
         edits=(LargeReads(),),
-        not_worth="where only the beginning of each file is wanted",
     )
 
 

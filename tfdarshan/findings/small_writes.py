@@ -21,10 +21,8 @@ ABOUT = About(
     title="The training loop makes small writes",
     cause="The training loop writes less than 64 KiB at a time, and waits for every write. A buffer "
     "collects many small writes into one large write.",
-    shown=(
-        ('"the training loop makes 400 writes of 100 B"', "`tfdarshan findings`, the tab's Overview"),
-        ("small access sizes of writes", "the tab's Patterns"),
-    ),
+    says="the training loop makes 400 writes of 100 B",
+    seen=("small access sizes of writes", "the tab's Patterns"),
     fixes={
         "plain Python": "`log = open(path, 'ab', buffering=1 << 20)`; flush and sync once a second at most",
     },
@@ -65,7 +63,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_synced = 2 * int(np.isin(syncs, file).sum()) >= count
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"{measures.loop} makes {count:,} writes of {human_bytes(mean)}",
         what=f"Writes of less than {human_bytes(SMALL_BYTES)} take {human_seconds(whole_s / count)} each, "
         f"{human_seconds(whole_s)} in all; {buffered:,} of {human_bytes(BUFFER_BYTES)} at most would do.",
@@ -76,10 +73,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(whole_s / count), whole_s / count),
         ),
         files=measures.paths_of(order[per_file[order] > 0]),
-        unit=measures.model.unit,
         cure=SYNCED_CURE if each_synced else CURE,
         edits=(BufferedWrites(),),
-        not_worth="where each line has to be there when the job is killed",
     )
 
 

@@ -30,10 +30,8 @@ ABOUT = About(
     cause="The job reads its input from storage that is slower than a local disk: a network or "
     "parallel file system, a bucket, a hard disk. Copies on a fast tier serve the reads with "
     "less latency and more bandwidth.",
-    shown=(
-        ('"storage serves the input at 5.0 MB/s a reader"', "`tfdarshan findings`, the tab's Overview"),
-        ("the files to copy, and the capacity curve", "the tab's Staging"),
-    ),
+    says="storage serves the input at 5.0 MB/s a reader",
+    seen=("the files to copy, and the capacity curve", "the tab's Staging"),
     fixes={
         "any job": "`tfdarshan advise --logdir logs --fast /local -o plan.json`, then `tfdarshan stage "
         "apply plan.json`",
@@ -112,10 +110,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
         ),
         files=measures.paths_of(found.rows[files.staged]),
-        unit=measures.model.unit,
         cure=_cure(measures, staged, files, later),
         edits=(staged.staged(members),),
-        not_worth=_not_worth(later),
         work="copy some" if few else "copy all",
         copied_bytes=hot_bytes,
     )
@@ -182,14 +178,3 @@ def _worth(staged: StagedInput, chosen: Array) -> Worth:
         return Worth(order, order, 1.0, chosen)
     first = order[: len(small)]
     return Worth(order, first, float(saved_s[first].sum() / saved_s[order].sum()), chosen)
-
-
-def _not_worth(later: LaterEpochs) -> str:
-    measured = "`tfdarshan advise` measures the fast tier, and says after how many epochs it pays"
-    if later.known:
-        return f"for a single epoch: the copy reads everything once. {measured}"
-    memory = "" if later.memory_bytes is None else f" ({human_bytes(later.memory_bytes)} of memory)"
-    return (
-        f"if the page cache keeps the {human_bytes(later.input_bytes)} from a run's first epoch on{memory}: "
-        f"the copy reads everything once, and only that epoch gains. {measured}"
-    )

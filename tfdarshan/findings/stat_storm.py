@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import NO_CALLS, STATS, CallGroup
+from tfdarshan.analysis.call_kinds import STATS
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
@@ -18,10 +18,8 @@ ABOUT = About(
     title="Files are asked about again and again",
     cause="The job makes `stat()` calls that no open needs, for example `os.path.exists()` before "
     "every read. A `stat()` call on network storage is a round trip to a server.",
-    shown=(
-        ('"8 stats are made a step"', "`tfdarshan findings`, the tab's Overview"),
-        ("`stat()` calls while steps wait", "the tab's Timeline, by kind of call"),
-    ),
+    says="8 stats are made a step",
+    seen=("`stat()` calls while steps wait", "the tab's Timeline, by kind of call"),
     fixes={
         "plain Python": "`paths = sorted(entry.path for entry in os.scandir(folder))`, once before training",
         "PyTorch": "list the files in `Dataset.__init__`, not in `__getitem__`",
@@ -33,8 +31,7 @@ ABOUT = About(
     fix="fewer stat() calls",
 )
 # Places in `AskedCalls`.
-OTHERS, LOOP = 0, 1
-BY_NAME, ANY = 1, slice(None)
+OTHERS, LOOP, BY_NAME = 0, 1, 1
 CURE = Cure(
     "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
@@ -46,8 +43,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not measures.kinds_known:
         return _counted(measures)
     stats, opens = measures.group(*STATS), measures.group("open")
-    needless = needless_stats(measures)
-    if needless.thread_s <= 0:
+    if not _asks_needlessly(measures):
         return None
     rows = measures.files.rows["stats"].to_numpy()
     order = np.argsort(-np.where(measures.is_input, rows, 0), kind="stable")
@@ -58,7 +54,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     again = ": the job asks about the same files again and again" if stats.calls > files else ""
     return Finding(
         name=NAME,
-        kind="problem",
         title=_title(per_unit, measures.model.unit),
         what=f"{asked} take {human_seconds(each_s)} each{again}.",
         evidence=(
@@ -68,10 +63,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(stats.thread_s), stats.thread_s),
         ),
         files=measures.paths_of(order[rows[order] > 0]),
-        unit=measures.model.unit,
         cure=CURE,
         edits=(Without("stat"),),
-        not_worth="where the answers come from a local disk's cache, in a microsecond each",
     )
 
 
@@ -83,29 +76,19 @@ def _title(per_unit: float, unit: str) -> str:
     return f"a stat is made every {1 / per_unit:,.0f} {unit}s"
 
 
-def needless_stats(measures: Measures) -> CallGroup:
-    """Gives the stats that a list made once would spare.
+def _asks_needlessly(measures: Measures) -> bool:
+    """Say whether a list made once would spare stats.
 
     A reader of TensorFlow's asks for a file's size when it opens it; what the loop's thread asks by a file's
-    name, or a thread that runs Python, is asked by the job's own code.
+    name, or a thread that runs Python, is asked by the job's own code. What asks about an open file comes
+    with opening it.
     """
-    stats, in_python = measures.group(*STATS), reads_in_python(measures)
-    asked, opened = (measures.facts.asked.calls[place] for place in (0, 1))
-    taken_s = measures.facts.asked.lasted_ns[0] / 1e9
-    # What asks about an open file comes with opening it.
-    others, own = (OTHERS, BY_NAME) if in_python else (OTHERS, ANY), (LOOP, BY_NAME)
-    count, own_count = float(asked[others].sum()), float(asked[own])
-    with_opens = 0.0 if in_python else float(opened[OTHERS].sum())
-    spare = max(0.0, 1 - with_opens / count) if count else 0.0
-    whole_s, others_s = float(taken_s.sum()), float(taken_s[others].sum())
-    if whole_s <= 0:
-        return NO_CALLS
-    # A trace that was cut short has a part of the calls.
-    scale = stats.thread_s / whole_s
-    own_s = scale * float(taken_s[own])
-    within_s = min(stats.within_s, own_s)
-    calls = stats.calls * (spare * count + own_count) / float(asked.sum())
-    return CallGroup(calls, 0.0, scale * spare * others_s + own_s - within_s, within_s)
+    stats, opens = measures.facts.asked.calls
+    if stats[LOOP, BY_NAME]:
+        return True
+    if reads_in_python(measures):
+        return bool(stats[OTHERS, BY_NAME])
+    return bool(stats[OTHERS].sum() > opens[OTHERS].sum())
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

@@ -20,10 +20,8 @@ ABOUT = About(
     cause="A mount, a folder or a few files take several times as long as other files of their size. "
     "Readers that keep the order of batches wait for the slowest file, so a few slow files delay "
     "every step.",
-    shown=(
-        ('"/archive is 8 times slower than the rest"', "`tfdarshan findings`, the tab's Overview"),
-        ("a folder in the colour of a low bandwidth", "the tab's Files"),
-    ),
+    says="/archive is 8 times slower than the rest",
+    seen=("a folder in the colour of a low bandwidth", "the tab's Files"),
     fixes={
         "any job": "copy the slow files to the storage of the other files; the finding prints the commands",
         "Lustre": "`lfs getstripe FILE` names the servers of a slow file",
@@ -68,13 +66,11 @@ def find(measures: Measures) -> Finding | None:
             Evidence("beyond others', over all threads", human_seconds(slow.excess_s), slow.excess_s),
         ),
         files=measures.paths_of(order),
-        unit=measures.model.unit,
         cure=Cure(
             "Copy these files to a quicker place, or find out what is wrong with the place they are in.",
             copied(measures, slow.rows, everything=True, place=place).lines,
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),
-        not_worth="where they were slow this once only: look at a second session first",
         work="copy some",
         copied_bytes=float(np.maximum(measures.sizes[slow.rows], 0).sum()),
     )
@@ -112,9 +108,7 @@ def _slow_writes(measures: Measures) -> Finding | None:
             Evidence("the slowest took longer by", human_seconds(longest_s), longest_s),
         ),
         files=measures.paths_of(rows[order]),
-        unit=measures.model.unit,
         cost_s=min(longest_s, duration_s),
         cost_share=min(longest_s / duration_s, 1.0),
         cure=Cure("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
-        not_worth="where they were slow this once only: look at a second log first",
     )

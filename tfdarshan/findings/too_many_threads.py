@@ -18,10 +18,8 @@ ABOUT = About(
     title="Too many reads run at a time",
     cause="The storage moves more bytes per second with fewer reads at a time. One disk arm that "
     "serves eight files jumps between them, and spends its time on seeks.",
-    shown=(
-        ('"8 reads at a time are more than the storage bears"', "`tfdarshan findings`, the tab's Overview"),
-        ("bandwidth that falls as queue depth grows", "the tab's Timeline, by depth and by bandwidth"),
-    ),
+    says="8 reads at a time are more than the storage bears",
+    seen=("bandwidth that falls as queue depth grows", "the tab's Timeline, by depth and by bandwidth"),
     fixes={
         "tf.data": "`map(load, num_parallel_calls=2)`; `interleave(..., num_parallel_calls=2)`",
         "PyTorch": "`DataLoader(..., num_workers=2)`",
@@ -47,7 +45,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     shallow, usual = phases.shallow_depth, phases.usual_depth
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"{usual:.0f} reads at a time are more than the storage bears",
         what=f"With {usual:.1f} reads at a time it gives {human_bytes(now)}/s, in "
         f"{plural(phases.shallow_phases, 'phase')} with {shallow:.1f} it gave {human_bytes(best)}/s.",
@@ -58,10 +55,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("bandwidth at that", f"{human_bytes(best)}/s", best),
             Evidence("phases at that", f"{phases.shallow_phases}", phases.shallow_phases),
         ),
-        unit=measures.model.unit,
         cure=fewer_readers(measures, n, round(usual)),
         edits=(Uncrowded(n, best / max(now, 1.0)),),
-        not_worth="where decoding needs the threads: then read with few and decode with many, in two maps",
     )
 
 

@@ -14,7 +14,7 @@ ABOUT = About(
     cause="The session made more calls than its trace has room for. The counters stay exact, but the "
     "trace lacks single calls. tfdarshan scales the seconds of the recorded calls up to all "
     "calls.",
-    shown=(('"the trace lacks 75.0 % of the calls"', "`tfdarshan summary`, the tab's Overview"),),
+    says="the trace lacks 75.0 % of the calls",
     fixes={
         "any job": "`tfdarshan run --memory-cap-mb 4096 --trace-memory-mb 2048 train.py`",
         "a long run": 'record fewer steps: `tfdarshan.keras.IOCallback("logs", batches=(10, 20))`',
@@ -47,7 +47,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("not in the trace", f"{dropped:,}", dropped),
         ),
         cure=_cure(measures),
-        not_worth="where the recorded part is like the rest",
     )
 
 

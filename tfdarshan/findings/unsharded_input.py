@@ -8,17 +8,15 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.rank_edits import PartOfInput
-from tfdarshan.units import human_bytes, plural
+from tfdarshan.units import human_bytes
 
 NAME = "unsharded_input"
 ABOUT = About(
     title="Every rank reads all of the input",
     cause="Several ranks each read every input file. If a rank needs only its part, the ranks repeat "
     "each other's reads. An epoch then takes as many times longer as there are such ranks.",
-    shown=(
-        ('"all 4 ranks read the same files"', "`tfdarshan findings`, the tab's Overview"),
-        ("as many bytes read on every rank", "the tab's Timeline, by rank"),
-    ),
+    says="all 4 ranks read the same files",
+    seen=("as many bytes read on every rank", "the tab's Timeline, by rank"),
     fixes={
         "tf.data": "`dataset = files.shard(world_size, rank).interleave(...)`",
         "PyTorch": "`DataLoader(dataset, sampler=DistributedSampler(dataset))`",
@@ -49,7 +47,6 @@ def find(measures: Measures) -> Finding | None:
     times = "" if shared.passes == 1 else f", {shared.passes} times each"
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"{who} ranks read the same files",
         what=f"{count} ranks each read all {human_bytes(shared.bytes_once)} of the input{times}: "
         f"{human_bytes(shared.bytes_read)} together. Sharded, a pass over the input takes 1/{count} of the "
@@ -60,10 +57,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("bytes of the input", human_bytes(shared.bytes_once), shared.bytes_once),
         ),
         files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
-        unit=measures.model.unit,
         cure=_cure(measures),
         edits=(PartOfInput(1 / count),),
-        not_worth=f"where each of {plural(count, 'rank')} is to see every sample, as if all validate",
     )
 
 

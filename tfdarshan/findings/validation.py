@@ -20,13 +20,8 @@ ABOUT = About(
     title="Training waits for a validation set",
     cause="Between the steps of two epochs the job reads files that no training step reads. Training "
     "stands still meanwhile, so every second of validation input counts in full.",
-    shown=(
-        (
-            '"training stands still 2.100 s an epoch for reading other files"',
-            "`tfdarshan findings`, the tab's Overview",
-        ),
-        ("a pause between two epochs, with reads in it", "the tab's Timeline"),
-    ),
+    says="training stands still 2.100 s an epoch for reading other files",
+    seen=("a pause between two epochs, with reads in it", "the tab's Timeline"),
     fixes={
         "tf.data": "`validation.map(load, num_parallel_calls=16)`, or `.cache()` if it fits in memory",
         "PyTorch": "`DataLoader(validation, num_workers=8)`",
@@ -51,7 +46,6 @@ def find(measures: Measures) -> Finding | None:
     fix = best_fix(measures, _fixes(measures, pauses))
     return Finding(
         name=NAME,
-        kind="problem",
         title=f"training stands still {human_seconds(pauses.reading_s / pauses.count)} an epoch for reading "
         "other files",
         what=f"In {plural(pauses.count, 'pause')} between steps {read} that no step reads, "
@@ -64,10 +58,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times read", f"{passes:.1f}", passes),
         ),
         files=measures.paths_of(pauses.rows),
-        unit=model.unit,
         cure=fix.cure,
         edits=fix.edits,
-        not_worth="where validating once in several epochs would do",
     )
 
 

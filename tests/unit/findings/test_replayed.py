@@ -21,7 +21,7 @@ def measures(tmp_path_factory):
 
 
 def a_finding(name, *edits, work="lines"):
-    return Finding(name, "problem", name, name, cure=Cure(name), edits=edits, work=work)
+    return Finding(name, name, name, cure=Cure(name), edits=edits, work=work)
 
 
 def test_a_gain_is_what_the_model_promises(measures):

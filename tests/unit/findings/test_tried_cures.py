@@ -23,7 +23,7 @@ def finding(name, expected):
     """Gives a finding whose fix makes a step of 100 ms so many times faster."""
     saved_s = 0.1 * (1 - 1 / expected)
     gain = Gain("step", 0.1, saved_s / 2, saved_s, saved_s)
-    return Finding(name, "problem", name, name, cure=Cure(f"{name}."), gain=gain)
+    return Finding(name, name, name, cure=Cure(f"{name}."), gain=gain)
 
 
 def one_after_the_other(logdir, *sessions, command="python train.py"):

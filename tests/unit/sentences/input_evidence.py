@@ -225,7 +225,6 @@ INPUT_FIGURES: dict[tuple[str, str], Figure] = {
     ("prefetch", "pipeline at work beside compute"): lambda one: None if one.in_compute_s else 0.0,
     ("staging", "from storage"):
         lambda one: float(_read_in_steps(one)["length"].sum()) if _all_stored(one) else None,
-    ("full_storage", "calls compared"): lambda one: len(_read_in_steps(one)),
     ("too_many_threads", "queue depth"): lambda one: float(_level(one, most=True)["depth"].iloc[0]),
     ("too_many_threads", "bandwidth at it"): lambda one: float(_level(one, most=True)["rate"].median()),
     ("too_many_threads", "best depth"): lambda one: float(_level(one, most=False)["depth"].iloc[0]),

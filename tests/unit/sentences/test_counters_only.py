@@ -149,7 +149,7 @@ COUNTED = {
     "the servers": Row(
         "Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre).",
         lambda folder: written(folder, 2),
-        lambda _: "where they were slow this once only: look at a second log first",
+        lambda _: "the files were slow once: look at a second session first",
         lambda folder: written(folder, 20), log,
     ),
     "how long the slowest took": Row(

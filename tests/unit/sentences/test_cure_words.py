@@ -34,7 +34,7 @@ from tfdarshan.findings.pipeline_api import (
     read_ahead,
     validation_cure,
 )
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_cure import SHARD_BYTES, in_shards
 from tfdarshan.session import Session
 
 UNNAMED = LOAD | {"function": "<lambda>"}
@@ -111,7 +111,7 @@ def threads(measures: Measures) -> Cure:
 
 def shards(measures: Measures) -> Cure:
     """Asks for two shards."""
-    return in_shards(measures, 2, 1e6, 8 << 20)
+    return in_shards(measures, 2 * SHARD_BYTES)
 
 
 def larger(measures: Measures) -> Cure:
@@ -224,10 +224,10 @@ TABLE = (
           of(PATHS, LOAD, BATCH)),
     Words(WRITE_RECORDS, shards, of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
     Words(WRITE_ARCHIVES, shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("Put them into 2 tar files of about 1.0 MB in a folder DIR, and read them from end to end: data is "
-          "what is in one of the files.", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("Put them into 2 TFRecord shards of about 1.0 MB in a folder DIR.", shards, of(PATHS, LOAD, BATCH),
-          of(GENERATOR, BATCH)),
+    Words("Put them into 2 tar files of about 268.4 MB in a folder DIR, and read them from end to end: data "
+          "is what is in one of the files.", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
+    Words("Put them into 2 TFRecord shards of about 268.4 MB in a folder DIR.", shards,
+          of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
     Words("Keep the validation set in memory from its first pass on.", validation(keep=True),
           of_session(test_validation.job), of_session(test_validation.job, pipelines=False)),
     Words("Keep the validation set in memory.", validation(keep=True),

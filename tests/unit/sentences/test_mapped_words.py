@@ -46,7 +46,7 @@ def jumping(page_s: float | None = None, **more):
 
 
 CURES = {
-    "arrow": ("Have 8 threads read record batches ahead, by calls.",
+    "arrow": ("Have 16 threads read record batches ahead, by calls.",
               "reader = pa.ipc.open_file(pa.memory_map(path))",
               "batches = pool.map(read, numbers)  # numbers: of the record batches, in the order wanted"),
     "arrow_stream": (
@@ -63,7 +63,7 @@ CURES = {
                 "table = pq.read_table(path, memory_map=False, pre_buffer=True)"),
     "lmdb": ("Read the database by merged reads, several at a time, in place of page faults.",
              "transaction.get(key)", f"dataset = tfdarshan.lmdb.dataset({PATH!r}, batch=batch_size"),
-    "npy": ("Have 8 threads copy what the next steps need out of the mapping, ahead of them.",
+    "npy": ("Have 16 threads copy what the next steps need out of the mapping, ahead of them.",
             "batch = array[rows]", "batches = pool.map(lambda rows: np.array(array[rows]), order)"),
 }  # fmt: skip
 NAMES = {

@@ -60,13 +60,13 @@ def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
         "Tell the kernel that the mapping is read out of order: then a fault reads one page."
     )
     for one, line in (
-        (file, "> /sys/class/bdi/$(mountpoint -d /data)/read_ahead_kb"),
-        (disk, "blockdev --setra "),
+        (file, "echo 4096 > /sys/class/bdi/$(mountpoint -d /data)/read_ahead_kb"),
+        (disk, "blockdev --setra 8192 $(findmnt -no SOURCE /data)"),
     ):
         cure = read_larger_windows(one)
-        assert cure.what.endswith(
-            " MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on what comes next, 128 "
-            "KiB at a time."
+        assert cure.what == (
+            "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "
+            "what comes next, 128 KiB at a time."
         )
         assert line in cure.line
     assert cure.line.endswith("$(findmnt -no SOURCE /data)  # for all readers of the mount")
@@ -139,7 +139,7 @@ def test_a_wait_for_batches_that_are_ready_is_no_storage(handed, tmp_path):
 
 def test_a_problem_without_a_gain_is_what_the_job_loses_time_to(tmp_path):
     measures = measure(decoding_job(tmp_path, SIDE_BY_SIDE, PARSE, BATCH))
-    problem = Finding("slow_node", "problem", "node 7 is slow", "-")
+    problem = Finding("slow_node", "node 7 is slow", "-")
 
     sentence = make_verdict(measures, [problem], []).sentence
 

@@ -88,7 +88,7 @@ def _finding(finding: Finding, width: int) -> str:
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
     lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]
-    lines += _wrapped(f"Do not bother {finding.not_worth}.", width, "    ") if finding.not_worth else []
+    lines += _wrapped(f"Ignore this if {finding.not_worth}.", width, "    ") if finding.not_worth else []
     return "\n".join(lines) + "\n"
 
 

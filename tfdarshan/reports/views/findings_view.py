@@ -135,5 +135,5 @@ def _card(finding: Finding) -> Card:
         instead_of=cure.instead_of if cure is not None else "",
         evidence=[(entry.label, entry.text) for entry in finding.evidence],
         files=[Cell(path, path, ("file", path)) for path in finding.files],
-        not_worth=f"Do not bother {finding.not_worth}." if finding.not_worth else "",
+        not_worth=f"Ignore this if {finding.not_worth}." if finding.not_worth else "",
     )
