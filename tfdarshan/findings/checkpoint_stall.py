@@ -63,13 +63,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     saves, windows = checkpoint_saves(measures), measures.windows
     if saves is None:
         return None
-    if windows is not None:
-        return _stall(measures, saves) if saves.held_s > 0 else None
-    if saves.held_s <= 0:
+    if windows is None and not (saves.held_s > 0 and saves.alike and measures.input_calls.calls):
+        # Without steps nobody knows whether it is a checkpoint, and holds anything up.
         count = plural(len(saves.bursts), "burst")
         why = f"whether {count} of writes held anything up: {measures.why_no_wait}"
         return Unknown(NAME, why, measures.recorded.to_mark_steps)
-    return _stall(measures, saves) if saves.alike and measures.input_calls.calls else _note(saves)
+    return _stall(measures, saves) if saves.held_s > 0 else None
 
 
 def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
@@ -134,24 +133,6 @@ def _written(measures: Measures, saves: CheckpointSaves) -> str:
         return f"{human_bytes(saves.moved_bytes)} in {files} named alike"
     count = len(saves.bursts)
     return f"{plural(count, 'checkpoint')} of {human_bytes(saves.moved_bytes / count)}"
-
-
-def _note(saves: CheckpointSaves) -> Finding:
-    """Say what was written: without steps nobody knows whether it is a checkpoint, and holds anything up."""
-    count, stall_s = len(saves.bursts), saves.held_s
-    return Finding(
-        name=NAME,
-        kind="note",
-        title=f"the main thread writes {human_bytes(saves.moved_bytes)} in {plural(count, 'burst')}, "
-        f"{human_seconds(stall_s)} in all",
-        what="No step was recorded, so nothing says whether these are checkpoints, or what they hold up.",
-        evidence=(
-            Evidence("bursts of writes", f"{count:,}", count),
-            Evidence("written", human_bytes(saves.moved_bytes), saves.moved_bytes),
-            Evidence("time of the main thread in them", human_seconds(stall_s), stall_s),
-        ),
-        files=(saves.longest,),
-    )
 
 
 def _interval(measures: Measures, saves: CheckpointSaves) -> list[Evidence]:

@@ -98,14 +98,12 @@ class Finding:
         unit: What `cost_s` is per: "step" or "session".
         cost_s: Seconds of a unit that the fix gives back beside the fixes of the findings before it, so that
             the costs of all findings add up to no more than what all fixes give.
-        stall_s: Of `cost_s`, what the training loop itself stood still for, outside of its wait for input.
         cost_share: `cost_s` as a share of the unit.
         cure: What to do; None where there is nothing to do.
         edits: The fix as edits of the replay model; empty where it has none.
         gain: What the fix alone gives, by replay; None where it is not known or there is none.
         not_worth: When to ignore it, to be read after "Ignore this if".
         work: What the fix takes.
-        copied_bytes: What it copies or converts, 0 if nothing.
         one_of: Names of findings whose fixes give the same seconds back: one of them will do.
     """
 
@@ -117,14 +115,12 @@ class Finding:
     files: tuple[str, ...] = ()
     unit: str = "step"
     cost_s: float = 0.0
-    stall_s: float = 0.0
     cost_share: float = 0.0
     cure: Cure | None = None
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     gain: Gain | None = None
     not_worth: str = ""
     work: Work = "lines"
-    copied_bytes: float = 0.0
     one_of: tuple[str, ...] = ()
 
     def __str__(self) -> str:

@@ -319,13 +319,6 @@ def keeps_decoded(measures: Measures) -> bool:
     return reader is not None and "decodes" in reader.does
 
 
-def unpacks(measures: Measures) -> bool:
-    """Says whether the stage that reads unpacks records, too, and another one decodes them."""
-    pipeline = input_pipeline(measures)
-    reader = None if pipeline is None else pipeline.reader
-    return reader is not None and reader.compression != "" and decoding_stage(measures) not in (None, reader)
-
-
 def _cached_after(what: str, pipeline: Pipeline) -> Cure:
     """Words it for a generator, whose call has arguments of its own: in front of what follows."""
     following = pipeline.after(pipeline.stages[0])

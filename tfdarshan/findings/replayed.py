@@ -28,16 +28,11 @@ def replayed(made: Sequence[Finding], measures: Measures) -> list[Finding]:
     A fix that gives too little is left out. The cost of a finding is what its fix gives beside those of the
     findings before it; of fixes that give the same seconds back, the first has the cost.
     """
-    job = measures.job
-    fixes = [one for one in made if one.edits]
     others = [one for one in made if not one.edits]
-    fixes = _charged([with_gain(one, job, measures) for one in fixes], job, measures)
-    return sorted([*others, *fixes], key=_rank)
-
-
-def with_gain(finding: Finding, job: ModelledJob, measures: Measures) -> Finding:
-    """Return a finding with what its fix alone gives."""
-    return dataclasses.replace(finding, gain=gain_of(job, finding.edits, measures))
+    fixes = [
+        dataclasses.replace(one, gain=gain_of(measures.job, one.edits, measures)) for one in made if one.edits
+    ]
+    return sorted([*others, *_charged(fixes, measures)], key=_rank)
 
 
 def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain:
@@ -90,19 +85,18 @@ def mean_s(job: ModelledJob, seconds: Array) -> float:
     return float(job.weight @ seconds)
 
 
-def _charged(fixes: Sequence[Finding], job: ModelledJob, measures: Measures) -> list[Finding]:
+def _charged(fixes: Sequence[Finding], measures: Measures) -> list[Finding]:
     """Return the findings whose fix gives enough, each with its cost beside those that are worth more."""
     found: list[Finding] = []
     taken: tuple[Edit, ...] = ()
     first: tuple[str, ...] = ()
-    left = job
+    job = left = measures.job
     for finding in sorted(fixes, key=_order):
         gain = finding.gain
         if gain is None or gain.saved_s < THRESHOLD["note"] * gain.before_s:
             continue
         with_it = edited(job, *taken, *finding.edits)
         saved_s = mean_s(job, left.run.total_s - with_it.run.total_s) / measures.model.units
-        waited_s = mean_s(job, left.run.wait_s - with_it.run.wait_s) / measures.model.units
         share = saved_s / gain.before_s
         if share < THRESHOLD["note"]:
             found.append(dataclasses.replace(finding, kind="note", one_of=first))
@@ -111,10 +105,7 @@ def _charged(fixes: Sequence[Finding], job: ModelledJob, measures: Measures) -> 
         first = (*first, finding.name)
         enough = share >= THRESHOLD["problem"] and worth(finding) > 0 and not measures.too_short
         kind = finding.kind if enough and waits(measures, job) else "note"
-        found.append(dataclasses.replace(
-            finding, kind=kind, cost_s=saved_s, cost_share=share,
-            stall_s=max(saved_s - min(max(waited_s, 0.0), measures.model.most_wait_s), 0.0),
-        ))  # fmt: skip
+        found.append(dataclasses.replace(finding, kind=kind, cost_s=saved_s, cost_share=share))
     return found
 
 
@@ -123,10 +114,10 @@ def _order(finding: Finding) -> tuple[int, float]:
     return KINDS.index(finding.kind), -worth(finding)
 
 
-def _rank(finding: Finding) -> tuple[int, int, float]:
+def _rank(finding: Finding) -> tuple[int, float]:
     """Sort doubts, problems and notes: problems as they were charged, notes by their cost."""
     kind = KINDS.index(finding.kind)
-    return kind, 0, -worth(finding) if finding.kind == "problem" else -finding.cost_s
+    return kind, -worth(finding) if finding.kind == "problem" else -finding.cost_s
 
 
 def _hangs_on(job: ModelledJob, times: Array, probe: str) -> tuple[OpenQuestion, ...]:

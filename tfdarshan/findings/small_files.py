@@ -72,5 +72,4 @@ def find(measures: Measures) -> Finding | None:
         cure=in_shards(measures, unique),
         edits=(Shards(),),
         work="convert",
-        copied_bytes=unique,
     )

@@ -113,7 +113,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
         cure=_cure(measures, staged, files, later),
         edits=(staged.staged(members),),
         work="copy some" if few else "copy all",
-        copied_bytes=hot_bytes,
     )
 
 

@@ -72,7 +72,6 @@ def find(measures: Measures) -> Finding | None:
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),
         work="copy some",
-        copied_bytes=float(np.maximum(measures.sizes[slow.rows], 0).sum()),
     )
 
 

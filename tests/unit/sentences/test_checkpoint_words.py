@@ -11,7 +11,6 @@ from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Row, check_said
 from tests.unit.sentences.sessions import MB
 from tfdarshan.session import Session
-from tfdarshan.units import human_bytes, human_seconds
 
 STEPS = epochs_of_steps(40, 1000, 0)
 
@@ -28,32 +27,17 @@ def saved(
     return training(folder, calls, steps, paths=[f"/data/{name}"], sizes=[100 * MB], duration_ms=40_000)
 
 
-def _bursts(found: Raw) -> tuple[int, float, float]:
-    """Gives how many there are, their bytes and their seconds: writes without a pause are one."""
+def _bursts(found: Raw) -> int:
+    """Gives how many there are: writes without a pause are one."""
     writes = found.calls("write").sort_values("start_ns")
-    apart = writes["start_ns"].to_numpy()[1:] > writes["end_ns"].to_numpy()[:-1]
-    return 1 + int(apart.sum()), float(writes["length"].sum()), float(writes["seconds"].sum())
-
-
-def _noted(found: Raw) -> list[str]:
-    count, moved, seconds = _bursts(found)
-    return [f"the main thread writes {human_bytes(moved)} in {count} bursts, {human_seconds(seconds)} in all"]
+    return 1 + int((writes["start_ns"].to_numpy()[1:] > writes["end_ns"].to_numpy()[:-1]).sum())
 
 
 ROWS = {
     "without steps": Row(
-        "No step was recorded, so nothing says whether these are checkpoints, or what they hold up.",
-        lambda folder: saved(folder, marked=False), _noted, saved,
-    ),
-    "time in bursts": Row(
-        "time of the main thread in them", lambda folder: saved(folder, marked=False),
-        lambda found: ["bursts of writes", human_seconds(_bursts(found)[2])], saved,
-    ),
-    "by another thread": Row(
         " of writes held anything up: no step was recorded",
         lambda folder: saved(folder, marked=False, tid=7),
-        lambda found: f"whether {_bursts(found)[0]} bursts of writes held anything up",
-        lambda folder: saved(folder, marked=False),
+        lambda found: f"whether {_bursts(found)} bursts of writes held anything up", saved,
     ),
     "of TensorFlow": Row(
         "Save behind the training loop's back: to a fast tier first, and asynchronously.",
