@@ -66,13 +66,15 @@ def _cure(storage: StorageFacts) -> Cure:
 
 
 def _shown_by(storage: StorageFacts) -> str:
-    """Word what shows it: a limit, or how many calls ran at a time."""
+    """Word what shows it: a limit, a probe if calls ran one at a time, or how many ran."""
     if storage.limit_s is not None:
         return (
             f": what is more than a limit allows waits for the next {human_seconds(storage.limit_s)}, "
             "as a cgroup, a cloud disk or a quota makes it"
         )
     most = len(storage.depth_s)
+    if most <= 1:
+        return ": a probe got no more with several reads at a time"
     return f" with up to {most} of them under way: a call takes the longer the more others run"
 
 

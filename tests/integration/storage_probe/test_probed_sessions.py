@@ -17,6 +17,7 @@ from tests.integration.storage_probe.fuse_storage import (
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.promise_words import promise_words
 from tfdarshan.findings.whatif import StorageChange, what_if
 
 pytestmark = needs_fuse
@@ -62,7 +63,7 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
 
         # THEN nothing is certain, and the command that would tell is named
         assert unknown.gain.speedup_range[0] == 1.0
-        assert f"tfdarshan probe --logdir {before.path}" in shown(unknown)
+        assert f"tfdarshan probe --logdir {before.path}" in promise_words(unknown.gain)
 
         # WHEN
         assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
@@ -73,12 +74,9 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
     after = tfdarshan.open_session(tmp_path / "logs")
     known = found(after)["read_parallelism"]
     assert known.gain.speedup_range[0] > 1.3
-    assert f"measured by a probe of {folder} on" in shown(known)
     assert "full_storage" not in found(after)
-    assert f"measured by a probe of {folder} on" in shown(found(after)["small_files"])
     threads = what_if(measure(after), StorageChange(threads=16))
     assert threads.gain.speedup_range[0] > 1.3
-    assert any("measured by a probe" in text for text in threads.notes)
 
 
 @tried_again
@@ -93,8 +91,8 @@ def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     # THEN no reader is added, and no shards promise anything: it is bytes that storage is full of
     after = found(tfdarshan.open_session(tmp_path / "logs"))
     assert "read_parallelism" not in after
-    assert "measured by a probe of" in shown(after["full_storage"])
-    assert "a probe got no more with 16 reads at a time" in after["full_storage"].what
+    assert "of a call, served one at a time" in shown(after["full_storage"])
+    assert "a probe got no more with several reads at a time" in after["full_storage"].what
     shards = after["small_files"].gain if "small_files" in after else None
     assert shards is None or shards.speedup < 1.3
     threads = what_if(measure(tfdarshan.open_session(tmp_path / "logs")), StorageChange(threads=16))

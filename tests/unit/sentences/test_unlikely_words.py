@@ -20,7 +20,7 @@ from tests.unit.sentences.test_staging_words import ALIKE, CHECK, advised
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings import checkpoint_stall, decode_bound
 from tfdarshan.findings.finding import Finding
-from tfdarshan.findings.full_storage import _cure
+from tfdarshan.findings.full_storage import _cure, _shown_by
 from tfdarshan.findings.mapped_cures import read_larger_windows, read_single_pages
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.reopening import _title
@@ -38,6 +38,12 @@ def test_a_limit_on_calls_is_met_by_fewer_of_them(of_calls):
 
     fewer = "Read it in fewer calls: put small files into shards, stage the files, keep them in memory."
     assert (what == fewer) == of_calls
+
+
+def test_storage_that_a_probe_shows_to_be_full_is_said_to_be():
+    storage: Any = SimpleNamespace(limit_s=None, depth_s=[1.0])
+
+    assert _shown_by(storage) == ": a probe got no more with several reads at a time"
 
 
 def test_a_file_that_is_opened_again_is_said_to_be():
