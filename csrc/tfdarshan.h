@@ -436,7 +436,7 @@ enum {
     TFD_FILE_COSTS =
         9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stats by name; when the first read began and
                            the last one ended */
-    TFD_PASS_NUMBERS = 10,
+    TFD_PASS_NUMBERS = 9,
     TFD_DEEPEST = 1024 /* calls at a time that are told apart */
 };
 
@@ -476,9 +476,8 @@ size_t tfd_choose_input(const uint8_t *kind_of_operation, const uint8_t *is_inpu
 size_t tfd_choose_stored(const struct tfd_input_calls *calls, double call_s, double byte_s, int32_t *places);
 /* Adds calls, none of which began before those that were added already; `loop` is the training loop's thread, -1 for none. */
 void tfd_add_input_times(struct tfd_input_times *sums, const struct tfd_input_calls *calls, int32_t loop);
-/* Adds each file's TFD_FILE_COSTS numbers, and the logarithms of reads' durations, which come in their order. */
-void tfd_add_file_costs(const struct tfd_input_calls *calls, const double *log_of_read, int64_t *costs,
-                        double *log_read);
+/* Adds each file's TFD_FILE_COSTS numbers. */
+void tfd_add_file_costs(const struct tfd_input_calls *calls, int64_t *costs);
 
 struct
     tfd_passes { /* what each thread reads of each file, from an open on or as often as the file has bytes */
@@ -491,8 +490,6 @@ struct
     int64_t *held;      /* TFD_PASS_NUMBERS of each; place 0 is none. Room for one more for each call */
     int64_t used, free; /* places that were ever used; the first free one of them. 1 and 0 at first */
     int64_t *stored_ns, *stored_bytes; /* of each file, of passes that storage served */
-    int64_t *sample; /* when such passes ended, and their bytes; `sampled` of `most` are there */
-    int64_t sampled, most;
 };
 
 /* Adds calls, none of which began before those that were added already. */
@@ -522,18 +519,12 @@ enum {
     TFD_READ_ORDER_SUMS =
         6, /* reads at a known offset, those that go on after none of them, bytes, ns added up; all reads; the
               ns of those that go on after none */
-    TFD_READ_ORDER_STREAM = 2, /* where the last large read ended, and how much of it was not counted yet */
 };
 
-struct tfd_read_order {      /* all zeros at first, but for `slot` and `part_bytes` */
+struct tfd_read_order {      /* all zeros at first, but for `slot` */
     const int32_t *slot;     /* of each file its place in `ends` and `lengths`, -1 if it is not looked at */
     int64_t *ends, *lengths; /* TFD_SIDE_BY_SIDE numbers for each place */
     int64_t *sums;           /* TFD_READ_ORDER_SUMS numbers for each file */
-    int64_t *streams;        /* TFD_READ_ORDER_STREAM numbers for each file */
-    int64_t part_bytes;      /* reads of so many bytes are parts of a stream */
-    int64_t moved_bytes;     /* of all reads */
-    int64_t large_bytes,
-        streamed_bytes; /* of these reads, and of those of them beside which another one lies */
 };
 
 /* Adds the reads of data among calls, none of which began before those that were added already; an offset that is not known

@@ -17,27 +17,24 @@ static void add_read(int64_t *row, int64_t length, int64_t start_ns, int64_t end
 /* Rows of files far apart are asked for so many calls ahead: they are seldom in the processor's cache. */
 enum { AHEAD = 16 };
 
-static void ask_for(const struct tfd_input_calls *calls, size_t call, int64_t *costs, double *log_read)
+static void ask_for(const struct tfd_input_calls *calls, size_t call, int64_t *costs)
 {
     if (call >= calls->count)
         return;
     size_t file = (size_t)calls->file[call];
     __builtin_prefetch(costs + file * TFD_FILE_COSTS, 1);
     __builtin_prefetch(costs + (file + 1) * TFD_FILE_COSTS - 1, 1);
-    __builtin_prefetch(log_read + file, 1);
 }
 
-void tfd_add_file_costs(const struct tfd_input_calls *calls, const double *log_of_read, int64_t *costs,
-                        double *log_read)
+void tfd_add_file_costs(const struct tfd_input_calls *calls, int64_t *costs)
 {
     for (size_t i = 0; i < calls->count; i++) {
-        ask_for(calls, i + AHEAD, costs, log_read);
+        ask_for(calls, i + AHEAD, costs);
         int64_t *row = costs + (size_t)calls->file[i] * TFD_FILE_COSTS;
         int64_t lasted = calls->end_ns[i] - calls->start_ns[i];
         uint8_t kind = calls->kind[i];
         if (kind == TFD_READS) {
             add_read(row, calls->length[i], calls->start_ns[i], calls->end_ns[i]);
-            log_read[calls->file[i]] += *log_of_read++;
             continue;
         }
         row[OTHER_NS] += lasted;

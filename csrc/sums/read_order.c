@@ -4,9 +4,6 @@
 
 /* In a file's row of sums. */
 enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };
-/* In a file's row of streams: where its last large read ended, and one more, 0 without one; and what of that read
- * was not counted yet. */
-enum { NEXT, LEFT, STREAM };
 
 static bool lies_near(int64_t offset, int64_t end, int64_t length)
 {
@@ -46,19 +43,6 @@ static void add_in_pieces(struct tfd_read_order *order, int32_t file, int64_t of
     sums[LASTED] += lasted_ns;
 }
 
-static void add_to_stream(struct tfd_read_order *order, int32_t file, int64_t offset, int64_t length)
-{
-    order->moved_bytes += length;
-    if (length < order->part_bytes || offset < 0)
-        return;
-    int64_t *stream = order->streams + (size_t)file * STREAM;
-    bool follows = stream[NEXT] == offset + 1;
-    order->large_bytes += length;
-    order->streamed_bytes += follows ? stream[LEFT] + length : 0;
-    stream[NEXT] = offset + length + 1;
-    stream[LEFT] = follows ? 0 : length;
-}
-
 void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_input_calls *calls,
                         const int64_t *offset)
 {
@@ -67,6 +51,5 @@ void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_input_cal
             continue;
         int64_t lasted_ns = calls->end_ns[i] - calls->start_ns[i];
         add_in_pieces(order, calls->file[i], offset[i], calls->length[i], lasted_ns);
-        add_to_stream(order, calls->file[i], offset[i], calls->length[i]);
     }
 }

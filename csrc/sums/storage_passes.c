@@ -6,7 +6,7 @@
 /* In a held pass: whose it is, the next one of its file, sums of its reads, and of those that took longer than memory
  * does; and since the file was opened, what was read and after how many bytes the next pass begins, 0 if that is not
  * known. */
-enum { THREAD, FOLLOWING, CALLS, MOVED, READ_NS, SLOW, SLOW_NS, END_NS, SINCE_OPEN, NEXT_AT };
+enum { THREAD, FOLLOWING, CALLS, MOVED, READ_NS, SLOW, SLOW_NS, SINCE_OPEN, NEXT_AT };
 
 _Static_assert(NEXT_AT + 1 == (int)TFD_PASS_NUMBERS, "a pass has room for its numbers");
 
@@ -36,18 +36,13 @@ static void judge(struct tfd_passes *passes, int32_t file, const int64_t *pass)
         return;
     passes->stored_ns[file] += pass[READ_NS];
     passes->stored_bytes[file] += pass[MOVED];
-    if (passes->sampled < passes->most) {
-        int64_t *sample = passes->sample + 2 * passes->sampled++;
-        sample[0] = pass[END_NS];
-        sample[1] = pass[MOVED];
-    }
 }
 
 /* A pass ends, and another one begins in its place. */
 static void begin_again(struct tfd_passes *passes, int32_t file, int64_t *pass)
 {
     judge(passes, file, pass);
-    pass[CALLS] = pass[MOVED] = pass[READ_NS] = pass[SLOW] = pass[SLOW_NS] = pass[END_NS] = 0;
+    pass[CALLS] = pass[MOVED] = pass[READ_NS] = pass[SLOW] = pass[SLOW_NS] = 0;
 }
 
 /* The pass of a thread over a file, which is then the file's first one: who reads now is soon found again. 0 if there is none. */
@@ -131,7 +126,6 @@ static void add_call(struct tfd_passes *passes, const struct tfd_input_calls *ca
         maybe_next_pass(passes, file, pass);
     else
         open_file(passes, file, pass);
-    pass[END_NS] = calls->end_ns[call] > pass[END_NS] ? calls->end_ns[call] : pass[END_NS];
     if (kind == TFD_READS)
         add_read(passes, pass, calls->length[call], calls->end_ns[call] - calls->start_ns[call]);
     else if (kind == TFD_CLOSES)

@@ -17,16 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
 from tfdarshan.analysis.in_order.stretches import Columns
 from tfdarshan.analysis.intervals import Array, Covered
-from tfdarshan.analysis.limited_quantity import (
-    LimitedQuantity,
-    PartsOfCalls,
-    limited_quantity,
-    parts_of_calls,
-)
+from tfdarshan.analysis.limited_quantity import limited_quantity
 
 # So many releases tell, of which such a share are as far apart as most, within a part of that.
 FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
@@ -51,27 +45,15 @@ class Allowance:
 
     Attributes:
         interval_s: How far apart held calls end, the median.
-        releases: How many times they did.
-        regular: What share of these was as far apart, or two or three times as far.
-        calls: How many calls were held.
-        held_share: Their share of the time in calls.
-        reads_share: What of their time reads have.
         bytes_per_s: What reads got of it, bytes per second.
         calls_per_s: How many reads a second that were, each MiB of a larger one for itself.
-        counts: What it counts, None where the session does not tell.
-        parts: That parts of a call pass in each, None where that is not clear.
+        counts_bytes: Whether it counts bytes, not calls; None where the session does not tell.
     """
 
     interval_s: float
-    releases: int
-    regular: float
-    calls: int
-    held_share: float
-    reads_share: float
     bytes_per_s: float
     calls_per_s: float
-    counts: LimitedQuantity | None
-    parts: PartsOfCalls | None = None
+    counts_bytes: bool | None
 
 
 def allowance_of(
@@ -117,19 +99,14 @@ def _in_calls(
         return None
     # Nobody is let go at the end of an interval whose allowance was not used up.
     passed = np.clip(np.round(apart / interval_ns) - 1, 0, MOST_PASSED)
-    regular = float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean())
     near = np.abs(apart / interval_ns - 1) <= NEAR
-    if regular < REGULAR:
+    if float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean()) < REGULAR:
         return None
     if not (_as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])):
         return None
     by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))
-    return Allowance(
-        interval_ns / 1e9, len(apart) + 1, regular, len(start), held.held_ns / held.all_ns,
-        float((end - start)[kind == KIND["read"]].sum() / (end - start).sum()), by_bytes, by_calls,
-        limited_quantity(apart[near], moved[near], calls[near]),
-        parts_of_calls(interval_ns / 1e9, calls[near]),
-    )  # fmt: skip
+    counts_bytes = limited_quantity(apart[near], moved[near], calls[near])
+    return Allowance(interval_ns / 1e9, by_bytes, by_calls, counts_bytes)
 
 
 def _releases(calls: Columns, together_ns: int) -> tuple[Array, ...]:

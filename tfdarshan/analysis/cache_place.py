@@ -12,8 +12,6 @@ HAND_ON = frozenset(
         "prefetch", "cache", "with_options",
     }
 )  # fmt: skip
-# What these give of what was shuffled is not the same in each epoch: other samples, or others together.
-CHOOSE = ("take", "skip", "shard", "batch", "padded_batch")
 
 
 def draws(pipeline: Pipeline, last: Stage) -> Stage | None:

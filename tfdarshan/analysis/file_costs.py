@@ -11,13 +11,11 @@ import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.in_order.shared_waits import SharedWaits
-from tfdarshan.analysis.intervals import Array, Covered
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reading_times import NEVER_NS, ReadingTimes
 from tfdarshan.analysis.storage_passes import (
     CACHED_CALL_S,
     CACHED_S_PER_BYTE,
-    PassSample,
     StoragePasses,
     from_storage,
 )
@@ -47,13 +45,9 @@ class FileCosts:
         slow_bytes: The bytes of these passes.
         stat_s: Of `other_s`, stats by name. Of calls without segments, the share of those beyond one an open:
             that one is an fstat of the open file, as a rule.
-        log_read: The natural logarithms of the reads' durations in ns, added up: what a read takes as a rule,
-            of which a single slow one changes little. None where calls have no segments.
         slow_read_s: Of `read_s`, the reads each of which took longer than memory does. None where calls have
             no segments.
         slow_read_bytes: What these read; None likewise.
-        waited_s: What steps waited with calls on it under way, shared by the files of all calls that were
-            (`in_order.shared_waits`). None where calls have no segments, or no step says that it waited.
     """
 
     opens: Array
@@ -65,10 +59,8 @@ class FileCosts:
     slow_s: Array
     slow_bytes: Array
     stat_s: Array
-    log_read: Array | None = None
     slow_read_s: Array | None = None
     slow_read_bytes: Array | None = None
-    waited_s: Array | None = None
 
     @property
     def call_s(self) -> Array:
@@ -191,23 +183,19 @@ class CostSums:
 
     Args:
         size_bytes: The files' sizes, -1 if unknown: one entry per row of the file table.
-        waits: What steps waited; None where none says that it did.
     """
 
-    def __init__(self, size_bytes: Array, waits: Covered | None = None) -> None:
-        self._waits = None if waits is None else SharedWaits(len(size_bytes), waits)
+    def __init__(self, size_bytes: Array) -> None:
         self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
         self._passes = StoragePasses(size_bytes)
-        self._log_read, self._slow_read_ns, self._slow_read_bytes = np.zeros((3, len(size_bytes)))
+        self._slow_read_ns, self._slow_read_bytes = np.zeros((2, len(size_bytes)))
         self._made = False
 
     def add(self, calls: InputCalls) -> None:
         """Adds calls in order of start."""
         self._made = self._made or len(calls) > 0
-        input_sums.add_file_costs(calls, self._sums, self._log_read)
+        input_sums.add_file_costs(calls, self._sums)
         self._passes.add(calls)
-        if self._waits is not None:
-            self._waits.add(calls.start_ns, calls.end_ns, calls.file)
         slow = input_sums.chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
         slow = slow[calls.kind[slow] == KIND["read"]]
         np.add.at(self._slow_read_ns, calls.file[slow], (calls.end_ns - calls.start_ns)[slow])
@@ -221,20 +209,18 @@ class CostSums:
         first_ns = np.where(read, self._sums[:, input_sums.FIRST_READ_NS], NEVER_NS)
         return ReadingTimes(first_ns, self._sums[:, input_sums.LAST_READ_NS].copy())
 
-    def costs(self) -> tuple[FileCosts, PassSample]:
-        """Gives the costs, and some passes that storage served; nothing is added any more."""
-        slow_s, slow_bytes, sample = self._passes.sums()
+    def costs(self) -> FileCosts:
+        """Gives the costs; nothing is added any more."""
+        slow_s, slow_bytes = self._passes.sums()
         if not self._made:
             # One array of zeros takes no memory, however many files there are.
-            return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts))), sample
+            return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts)))
         counts = {name: self._sums[:, place].astype(np.float64) for name, place in COUNTED.items()}
         times = {name: self._sums[:, place] / 1e9 for name, place in TIMED.items()}
-        costs = FileCosts(
-            **counts, **times, slow_s=slow_s, slow_bytes=slow_bytes, log_read=self._log_read,
+        return FileCosts(
+            **counts, **times, slow_s=slow_s, slow_bytes=slow_bytes,
             slow_read_s=self._slow_read_ns / 1e9, slow_read_bytes=self._slow_read_bytes,
-            waited_s=None if self._waits is None else self._waits.sums_s(),
         )  # fmt: skip
-        return costs, sample
 
 
 def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = None) -> FileCosts:

@@ -16,13 +16,12 @@ import pandas as pd
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
-from tfdarshan.analysis.intervals import Array, covered
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread
 from tfdarshan.analysis.set_readers import SetDepths, count_of_sets
 from tfdarshan.analysis.step_windows import StepWindows, parts_of_steps
-from tfdarshan.analysis.storage_passes import PassSample
 from tfdarshan.native.input_sums import (
     BUSY,
     CALLS,
@@ -56,10 +55,7 @@ class InputPipeline:
         readers: Who made them.
         union_s: Wall-clock time with at least one of them running.
         overlap: Share of the compute time in which the pipeline worked.
-        sample: Some of the passes that storage served.
         reading: When each file was read, None if none was.
-        in_waits_ns: The calls' time within the waits of steps, added up.
-        loop_in_waits_ns: What of it is of the training loop's thread.
     """
 
     made: int
@@ -69,10 +65,7 @@ class InputPipeline:
     readers: ReaderCount
     union_s: float
     overlap: float
-    sample: PassSample
     reading: ReadingTimes | None = None
-    in_waits_ns: int = 0
-    loop_in_waits_ns: int = 0
 
 
 def input_pipeline(
@@ -164,8 +157,7 @@ class _Sums:
         set_of: Array | None,
     ) -> None:
         self._windows, self._is_loop = windows, is_loop
-        waited = None if windows is None or windows.waits is None else covered(*windows.waits)
-        self.costs, self.depths = CostSums(size_bytes, waited), SetDepths(set_of)
+        self.costs, self.depths = CostSums(size_bytes), SetDepths(set_of)
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)
@@ -213,8 +205,7 @@ class _Sums:
             active_s = span_s if windows is None else windows.active_s(overlap)
             thread_ns, lives = self.threads()
             readers = count_of_sets(levels, sets, thread_ns, active_s, lives)
-        costs, sample = self.costs.costs()
         return InputPipeline(
-            made, groups_of(times.by_kind), costs, levels, readers, times.union_ns / 1e9, overlap, sample,
-            self.costs.reading(), times.in_waits_ns, times.loop_in_waits_ns,
+            made, groups_of(times.by_kind), self.costs.costs(), levels, readers, times.union_ns / 1e9,
+            overlap, self.costs.reading(),
         )  # fmt: skip

@@ -15,7 +15,7 @@ from tfdarshan.analysis.in_order.input_look import AskedCalls, InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts
 from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls
-from tfdarshan.analysis.in_order.read_pieces import ReadPieces, ScatteredReads
+from tfdarshan.analysis.in_order.read_pieces import ScatteredReads
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls
 from tfdarshan.analysis.in_order.write_calls import WriteCalls
 from tfdarshan.analysis.input_pipeline import InputPipeline
@@ -24,7 +24,6 @@ from tfdarshan.analysis.rank_table import MountFigures, RankFigures, RankTable, 
 from tfdarshan.analysis.reader_count import ReaderCount
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Operation, Segments, Thread
-from tfdarshan.analysis.storage_passes import PassSample
 from tfdarshan.sessions.kept_partials import KeptPartials
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
 CLASSES = (
     AskedCalls, CallGroup, ComparedReads, DepthPhases, FileCosts, FileEntry, FileTotals, HeldCalls,
-    InputFacts, InputPipeline, MountFigures, Operation, PassSample, PauseCounts, PauseReading, ProgramCalls,
-    RankFigures, RankTable, ReadBursts, ReadPieces, ReaderCount, ReadingTimes, ScatteredReads, Segments,
+    InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
+    RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
     SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip
 

@@ -11,10 +11,6 @@ varies by no more than these two are of it. What varies more is not what is coun
 other one varies: the device counts what read-ahead asks for, which is neither a program's bytes nor its calls
 where these are smaller, and memory has some of both.
 
-Of calls of one size a limit of bytes lets a part of a call pass: 13.2 of them in each interval are 13, and
-14 in each fifth, as what is left over is the next one's. A limit of calls is a whole number of them where it
-is a multiple of ten a second, as nearly all are, and its intervals are 100 ms or more.
-
 A call counts as one up to 1 MiB, as far as file systems read ahead and block layers divide; a larger one as
 several, which are nearly bytes again. Calls that memory serves, and that of an interval which began before
 its release, add as much to the variation of both.
@@ -26,7 +22,6 @@ Between the Two Variances, Biometrika 31, 1939.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,32 +37,10 @@ CLEARLY, APART = 0.7, 0.02
 AT_ENDS = 2
 # Fewer intervals tell nothing.
 FEWEST = 8
-# In such an interval a limit of calls is a whole number of them; up to so many more or less than their mean
-# have passed at any time where what is left over is the next one's.
-WHOLE_CALLS_S, LEFT_OVER = 0.09, 1.5
-# A mean that is none is so far from whole.
-IN_PARTS = 0.05
 
 
-@dataclass(frozen=True)
-class LimitedQuantity:
-    """What a limit counts.
-
-    Attributes:
-        is_bytes: Whether it is bytes, not calls.
-        varies: By how much these vary from interval to interval: the coefficient of variation.
-        other_varies: By how much the other ones do.
-        intervals: Of how many intervals.
-    """
-
-    is_bytes: bool
-    varies: float
-    other_varies: float
-    intervals: int
-
-
-def limited_quantity(lasted: Array, moved: Array, calls: Array) -> LimitedQuantity | None:
-    """Tells what a limit counts by what each of its intervals gave.
+def limited_quantity(lasted: Array, moved: Array, calls: Array) -> bool | None:
+    """Tells whether a limit counts bytes, not calls, by what each of its intervals gave.
 
     Args:
         lasted: How long each lasted, in any unit.
@@ -91,37 +64,4 @@ def limited_quantity(lasted: Array, moved: Array, calls: Array) -> LimitedQuanti
     varies, other = sorted((float(by_bytes.std()), float(by_calls.std())))
     if certain < CERTAIN or varies > min(CLEARLY * other, AT_ENDS / float(calls.mean())):
         return None
-    return LimitedQuantity(alike < 0, varies, other, len(lasted))
-
-
-@dataclass(frozen=True)
-class PartsOfCalls:
-    """What passed in intervals that let parts of a call pass, if all that passed are these calls.
-
-    Attributes:
-        least: Calls in an interval that had fewer; the others had one more.
-        mean: Calls in each, the mean.
-        lacking: How many fewer passed than if all had had one more.
-    """
-
-    least: int
-    mean: float
-    lacking: int
-
-
-def parts_of_calls(interval_s: float, calls: Array) -> PartsOfCalls | None:
-    """Gives what shows that parts of a call pass, as a limit of bytes has it with calls of one size.
-
-    Args:
-        interval_s: How long they are.
-        calls: How many passed in each.
-
-    Returns:
-        None where they let whole calls pass, or nothing is clear.
-    """
-    if len(calls) < FEWEST or interval_s < WHOLE_CALLS_S or np.ptp(calls) != 1:
-        return None
-    mean, least = float(calls.mean()), int(calls.min())
-    if not IN_PARTS <= mean - least <= 1 - IN_PARTS or np.ptp(np.cumsum(calls - mean)) > LEFT_OVER:
-        return None
-    return PartsOfCalls(least, mean, int((calls == least).sum()))
+    return alike < 0

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.call_kinds import KIND, kinds_of
-from tfdarshan.analysis.intervals import Array, covered, union_ns
+from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.step_windows import StepWindows
 
@@ -170,8 +170,3 @@ def _lost_time(windows: StepWindows) -> _LostTime:
         np.concatenate([windows.end_ns, gap_end]),
         np.concatenate([excess, gaps]),
     )
-
-
-def union_s(segments: Segments, places: Array) -> float:
-    """Gives the wall-clock time in which at least one of some calls was running, in seconds."""
-    return union_ns(segments.start_ns[places], segments.end_ns[places]) / 1e9

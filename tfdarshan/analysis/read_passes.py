@@ -46,12 +46,6 @@ def read_passes(blocks: Blocks, files: FileTable) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def numbered_reads(segments: Segments, files: FileTable) -> tuple[Array, Array]:
-    """Gives the places of the reads that count, file by file, and each one's pass, from 0 (uint8)."""
-    chosen, number, _ = _Numbering(files).numbered(segments)
-    return chosen, number
-
-
 @dataclass(frozen=True)
 class _Reads:
     """Reads of a block in order of start: times in ns, bytes, each one's pass, a cell of its duration.

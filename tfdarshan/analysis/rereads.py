@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.intervals import Array
@@ -39,12 +38,6 @@ class Rereads:
     def all_bytes_read(self) -> int:
         """Bytes read from files of known size and of unknown."""
         return self.bytes_read + self.unknown_size_bytes
-
-
-def passes_by_file(files: FileTable) -> pd.Series[float]:
-    """Gives bytes read over file size for every row of the file table; NaN where the size is unknown or 0."""
-    size = files.rows["size_bytes"].to_numpy()
-    return pd.Series(files.rows["bytes_read"].to_numpy() / np.where(size > 0, size, np.nan))
 
 
 def epochs_of(files: FileTable, chosen: Array) -> float:

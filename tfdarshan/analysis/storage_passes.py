@@ -12,11 +12,8 @@ near these bounds; there another device would gain next to nothing either way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.input_sums import InputCalls, Passes
 
@@ -24,16 +21,6 @@ CACHED_CALL_S = 100e-6
 CACHED_S_PER_BYTE = 1 / 500e6
 # The kernel reads 128 KiB ahead by default. Reads that waited for a processor are fewer than that.
 MANY_SLOW, AHEAD_BYTES = 16, 512 << 10
-# Passes that are kept one by one.
-SAMPLED = 200_000
-
-
-@dataclass(frozen=True)
-class PassSample:
-    """The first passes that storage served: when each ended, in seconds, and its bytes."""
-
-    end_s: Array
-    size: Array
 
 
 def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
@@ -61,33 +48,6 @@ def read_ahead(slow_calls: Array, slow_s: Array, moved_bytes: Array, read_s: Arr
     return many & (slow_s > read_s / 2)
 
 
-def passes_of(key: Array, kind: Array, moved_bytes: Array, size_bytes: Array) -> tuple[Array, Array]:
-    """Sorts calls into passes.
-
-    Args:
-        key: Each call's file and thread, as one number; calls are in order of time.
-        kind: What it is, `call_kinds.KIND`.
-        moved_bytes: What it read.
-        size_bytes: What its file has, not above 0 where that is unknown.
-
-    Returns:
-        The order that puts the calls of a pass beside each other, and where in it each pass begins.
-    """
-    order = np.argsort(key, kind="stable")
-    sorted_key, sorted_kind = key[order], kind[order]
-    begins = np.ones(len(order), bool)
-    begins[1:] = sorted_key[1:] != sorted_key[:-1]
-    begins |= sorted_kind == KIND["open"]
-    begins[1:] |= sorted_kind[:-1] == KIND["close"]
-    moved, size = moved_bytes[order], size_bytes[order]
-    before = np.cumsum(moved) - moved
-    first = np.flatnonzero(begins)
-    before -= np.repeat(before[first], np.diff(np.append(first, len(order))))
-    read_whole = np.where(size > 0, before // np.maximum(size, 1), 0)
-    begins[1:] |= read_whole[1:] > read_whole[:-1]
-    return order, np.flatnonzero(begins)
-
-
 class StoragePasses:
     """Adds up, file by file, the passes that storage served, of calls that come block by block.
 
@@ -97,17 +57,14 @@ class StoragePasses:
 
     def __init__(self, size_bytes: Array) -> None:
         self._passes = Passes(
-            size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE,
-            many_slow=MANY_SLOW, ahead_bytes=AHEAD_BYTES, most=SAMPLED,
-        )  # fmt: skip
+            size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE, many_slow=MANY_SLOW, ahead_bytes=AHEAD_BYTES
+        )
 
     def add(self, calls: InputCalls) -> None:
         """Adds calls in order of start. Only reads of data count."""
         self._passes.add(calls)
 
-    def sums(self) -> tuple[Array, Array, PassSample]:
-        """Gives each file's seconds and bytes from storage, float64, and some passes; and then ends."""
+    def sums(self) -> tuple[Array, Array]:
+        """Gives each file's seconds and bytes from storage, float64; and then ends."""
         self._passes.end()
-        ends_ns, sizes = self._passes.sample.T
-        sample = PassSample(ends_ns / 1e9, sizes.astype(np.float64))
-        return self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64), sample
+        return self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64)

@@ -80,9 +80,7 @@ def measure(
     figures = measure_input(processes, files, pipeline, windows, clock)
     pauses = kept.get(
         "pauses",
-        lambda: (
-            None if facts.pauses is None else facts.pauses.reading(calls, figures.is_input, windows, is_loop)
-        ),
+        lambda: None if facts.pauses is None else facts.pauses.reading(calls, figures.is_input, windows),
     )
     return Measures(
         summary=summary_of(session, totals, clock, rank_table(session, found_files.grouped)),

@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Finds it where reading the same bytes in order would take less time."""
     if not measures.traced:
         return _counted(measures)
-    found = measures.facts.pieces.scattered
+    found = measures.facts.scattered
     reads = measures.group("read")
     if not found.reads or not reads.thread_s or not found.thread_s:
         return None

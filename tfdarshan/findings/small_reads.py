@@ -44,7 +44,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     made, moved = measures.pipeline.costs.reads, measures.pipeline.costs.read_bytes
     scattered = np.zeros(len(measures.files), bool)
-    scattered[measures.facts.pieces.scattered.files] = True
+    scattered[measures.facts.scattered.files] = True
     mean = moved / np.maximum(made, 1)
     # A file that stays open is read whole again without an open.
     passes = np.maximum(np.maximum(measures.costs.opens, measures.costs.passes(measures.sizes)), 1)

@@ -285,9 +285,6 @@ class tfd_passes(Struct):
     free: int
     stored_ns: Any
     stored_bytes: Any
-    sample: Any
-    sampled: int
-    most: int
 
 
 class tfd_depths(Struct):
@@ -305,11 +302,6 @@ class tfd_read_order(Struct):
     ends: Any
     lengths: Any
     sums: Any
-    streams: Any
-    part_bytes: int
-    moved_bytes: int
-    large_bytes: int
-    streamed_bytes: int
 
 
 class FFI:
@@ -418,7 +410,6 @@ class Lib:
     TFD_DEEPEST: int
     TFD_SIDE_BY_SIDE: int
     TFD_READ_ORDER_SUMS: int
-    TFD_READ_ORDER_STREAM: int
     def tfd_memory_left(self, root: Any, left: tfd_memory_left, /) -> None: ...
     def tfd_folder_is_memory(self, path: Any, /) -> int: ...
     def tfd_session_start(self, options: tfd_options, report: tfd_attach_report, /) -> int: ...
@@ -501,7 +492,7 @@ class Lib:
     def tfd_choose_input(self, kind_of_operation: Any, is_input: Any, operation: Any, file: Any, length: Any, error: Any, count: int, places: Any, kinds: Any, /) -> int: ...
     def tfd_choose_stored(self, calls: tfd_input_calls, call_s: float, byte_s: float, places: Any, /) -> int: ...
     def tfd_add_input_times(self, sums: tfd_input_times, calls: tfd_input_calls, loop: int, /) -> None: ...
-    def tfd_add_file_costs(self, calls: tfd_input_calls, log_of_read: Any, costs: Any, log_read: Any, /) -> None: ...
+    def tfd_add_file_costs(self, calls: tfd_input_calls, costs: Any, /) -> None: ...
     def tfd_add_passes(self, passes: tfd_passes, calls: tfd_input_calls, /) -> None: ...
     def tfd_end_passes(self, passes: tfd_passes, files: int, /) -> None: ...
     def tfd_add_depths(self, sums: tfd_depths, calls: tfd_input_calls, /) -> None: ...

@@ -20,7 +20,7 @@ BUSY, FIRST, LAST = range(3)
 FILE_COSTS = 9
 OPENS, READS, READ_BYTES, READ_NS, OTHER_NS, OPEN_NS, STAT_NS, FIRST_READ_NS, LAST_READ_NS = range(FILE_COSTS)
 # Numbers of a pass that goes on, and calls at a time that are told apart.
-PASS_NUMBERS, DEEPEST = 10, 1024
+PASS_NUMBERS, DEEPEST = 9, 1024
 MAX_NS = np.iinfo(np.int64).max
 NO_THREAD = -1
 # C's arrays by NumPy's codes: to ask a dtype for its name takes as long as to add up 1,000 calls.
@@ -181,18 +181,15 @@ class InputTimes:
         return int(self._sums.loop_in_waits_ns)
 
 
-def add_file_costs(calls: InputCalls, costs: Array, log_read: Array) -> None:
+def add_file_costs(calls: InputCalls, costs: Array) -> None:
     """Adds calls file by file.
 
     Args:
         calls: The calls.
         costs: int64 of shape (files, FILE_COSTS).
-        log_read: The logarithms of the durations of reads, added up; float64 of shape (files,).
     """
     ffi, lib = core()
-    reads = calls.kind == READ_KIND
-    logs = np.log(np.maximum((calls.end_ns - calls.start_ns)[reads], 1))
-    lib.tfd_add_file_costs(calls.as_c(), _view(ffi, logs), _view(ffi, costs), _view(ffi, log_read))
+    lib.tfd_add_file_costs(calls.as_c(), _view(ffi, costs))
 
 
 class Passes:
@@ -204,7 +201,6 @@ class Passes:
         byte_s: What it takes for a byte.
         many_slow: So many reads that took longer may have brought a pass most of whose time they took.
         ahead_bytes: What each of them brings at most.
-        most: How many passes that storage served are kept one by one.
 
     Attributes:
         stored_ns: Of each file the time of passes that storage served, int64.
@@ -219,21 +215,20 @@ class Passes:
         *,
         many_slow: int,
         ahead_bytes: int,
-        most: int,
     ) -> None:
         ffi, _ = core()
         files = len(size_bytes)
         self.stored_ns, self.stored_bytes = np.zeros(files, np.int64), np.zeros(files, np.int64)
-        self._sample, self._held = np.zeros((most, 2), np.int64), np.zeros((1, PASS_NUMBERS), np.int64)
+        self._held = np.zeros((1, PASS_NUMBERS), np.int64)
         size, first = np.ascontiguousarray(size_bytes, np.int64), np.zeros(files, np.int32)
         arrays: dict[str, Array] = {
             "size_bytes": size, "first": first, "stored_ns": self.stored_ns,
-            "stored_bytes": self.stored_bytes, "sample": self._sample,
+            "stored_bytes": self.stored_bytes,
         }  # fmt: skip
         self._views = {name: _view(ffi, values) for name, values in arrays.items()}
         numbers = {
             "call_s": call_s, "byte_s": byte_s, "many_slow": many_slow, "ahead_bytes": ahead_bytes,
-            "used": 1, "most": most,
+            "used": 1,
         }  # fmt: skip
         self._passes = ffi.new("struct tfd_passes *", self._views | numbers)
 
@@ -253,11 +248,6 @@ class Passes:
         """Takes the passes that go on as ended."""
         _, lib = core()
         lib.tfd_end_passes(self._passes, len(self.stored_ns))
-
-    @property
-    def sample(self) -> Array:
-        """When the first passes that storage served ended, and their bytes; int64 of shape (passes, 2)."""
-        return self._sample[: self._passes.sampled]
 
 
 class Depths:

@@ -10,9 +10,9 @@ from tfdarshan.native.input_sums import InputCalls
 
 # Readers that go through one file side by side, each in order.
 SIDE_BY_SIDE = 16
-# Columns of sums by file, and of what is known of its last large read.
+# Columns of sums by file.
 READS, JUMPS, MOVED, LASTED, MADE, JUMPED = range(6)
-SUMS, STREAM = 6, 2
+SUMS = 6
 
 
 class ReadOrder:
@@ -20,7 +20,6 @@ class ReadOrder:
 
     Args:
         in_pieces: Which rows of the file table are looked at for reads that jump about, bool.
-        part_bytes: Reads of so many bytes are parts of a stream.
 
     Attributes:
         sums: By file: reads at a known offset, those of them that go on after none of the 16 before them,
@@ -28,33 +27,18 @@ class ReadOrder:
             after none. int64 of shape (files, 6), 0 for files that are not looked at.
     """
 
-    def __init__(self, in_pieces: Array, part_bytes: int) -> None:
+    def __init__(self, in_pieces: Array) -> None:
         files, slots = len(in_pieces), int(np.count_nonzero(in_pieces))
         slot = np.full(files, -1, np.int32)
         slot[in_pieces] = np.arange(slots, dtype=np.int32)
         self.sums = np.zeros((files, SUMS), np.int64)
         # Memory is taken for files only that are read.
         tails = [np.zeros((slots, SIDE_BY_SIDE), np.int64) for _ in range(2)]
-        arrays: list[Array] = [slot, *tails, self.sums, np.zeros((files, STREAM), np.int64)]
+        arrays: list[Array] = [slot, *tails, self.sums]
         ffi, _ = core()
         views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in arrays]
         self._views = views
-        self._order = ffi.new("struct tfd_read_order *", [*views, part_bytes])
-
-    @property
-    def large_bytes(self) -> int:
-        """Bytes of all parts of streams."""
-        return int(self._order.large_bytes)
-
-    @property
-    def streamed_bytes(self) -> int:
-        """Bytes of those that go on where the one before in their file ended, or are followed so."""
-        return int(self._order.streamed_bytes)
-
-    @property
-    def moved_bytes(self) -> int:
-        """Bytes of all reads."""
-        return int(self._order.moved_bytes)
+        self._order = ffi.new("struct tfd_read_order *", views)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
         """Adds the reads among calls; an offset that is not known is -1."""

@@ -59,7 +59,7 @@ def storage_facts(
         writes_here=_writes_here(recorded),
         reads_ahead=_reads_ahead(calls, tasks),
         device=device,
-        limit_of_calls=None if limit is None or limit.counts is None else not limit.counts.is_bytes,
+        limit_of_calls=None if limit is None or limit.counts_bytes is None else not limit.counts_bytes,
     )
 
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 
-enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1, PART_BYTES = 40 };
+enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1 };
 enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };
 
 static int32_t file[MOST_READS];
@@ -56,20 +56,6 @@ static bool goes_on_by_hand(size_t read)
     return !looked_at;
 }
 
-static bool is_large(size_t read)
-{
-    return offset[read] >= 0 && length[read] >= PART_BYTES;
-}
-
-/* The next large read of the same file, `count` if there is none. */
-static size_t next_large(size_t read)
-{
-    size_t next = read + 1;
-    while (next < count && !(file[next] == file[read] && is_large(next)))
-        next++;
-    return next;
-}
-
 static void check_pieces(int64_t sums[FILES][TFD_READ_ORDER_SUMS])
 {
     int64_t expected[FILES][TFD_READ_ORDER_SUMS] = {{0}};
@@ -88,34 +74,12 @@ static void check_pieces(int64_t sums[FILES][TFD_READ_ORDER_SUMS])
             CHECK_EQUAL(sums[i][sum], expected[i][sum]);
 }
 
-static void check_streams(const struct tfd_read_order *order)
-{
-    bool beside[MOST_READS] = {false};
-    int64_t large = 0, streamed = 0;
-    for (size_t read = 0; read < count; read++) {
-        size_t next = is_large(read) ? next_large(read) : count;
-        if (next < count && offset[next] == offset[read] + length[read])
-            beside[read] = beside[next] = true;
-    }
-    for (size_t read = 0; read < count; read++) {
-        large += is_large(read) ? length[read] : 0;
-        streamed += beside[read] ? length[read] : 0;
-    }
-    CHECK_EQUAL(order->large_bytes, large);
-    CHECK_EQUAL(order->streamed_bytes, streamed);
-}
-
 static void check(void)
 {
     static const int32_t slot[FILES] = {1, -1, 0};
     int64_t ends[2 * TFD_SIDE_BY_SIDE] = {0}, lengths[2 * TFD_SIDE_BY_SIDE] = {0};
-    int64_t sums[FILES][TFD_READ_ORDER_SUMS] = {{0}}, streams[FILES][TFD_READ_ORDER_STREAM] = {{0}};
-    struct tfd_read_order order = {.slot = slot,
-                                   .ends = ends,
-                                   .lengths = lengths,
-                                   .sums = sums[0],
-                                   .streams = streams[0],
-                                   .part_bytes = PART_BYTES};
+    int64_t sums[FILES][TFD_READ_ORDER_SUMS] = {{0}};
+    struct tfd_read_order order = {.slot = slot, .ends = ends, .lengths = lengths, .sums = sums[0]};
     for (size_t at = 0; at < count;) {
         size_t block = 1 + (size_t)below((int64_t)(count - at));
         struct tfd_input_calls reads = {.start_ns = start_ns + at,
@@ -128,7 +92,6 @@ static void check(void)
         at += block;
     }
     check_pieces(sums);
-    check_streams(&order);
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +21,12 @@ from tfdarshan.analysis.in_order.pause_calls import ALONE, PauseReading
 from tfdarshan.analysis.in_order.read_judge import usual_s
 from tfdarshan.analysis.in_order.read_pieces import (
     FEWEST_READS,
-    LEAST_STREAM,
     READ_AHEAD_BYTES,
     SCATTERED,
-    STREAM_PART_BYTES,
     ScatteredReads,
 )
 from tfdarshan.analysis.input_pipeline import input_calls
-from tfdarshan.analysis.intervals import Array, covered, group_order, union_ns
+from tfdarshan.analysis.intervals import Array, group_order, union_ns
 from tfdarshan.analysis.segments import Segments, load_segments
 from tfdarshan.analysis.slow_moments import slow_moments
 from tfdarshan.analysis.step_windows import LEAST_PAUSE_S, LONGER
@@ -111,25 +108,6 @@ def scattered_reads(segments: Segments, places: Array, sizes: Array) -> Scattere
     )
 
 
-def streamed_share(segments: Segments, places: Array, files: int) -> float:
-    """Gives the share of the bytes read in large parts that go on where the part before ended.
-
-    Args:
-        segments: The session's calls.
-        places: The reads with data to look at, in order of start.
-        files: How many rows the file table has.
-    """
-    moved = float(segments.length[places].sum())
-    places = places[(segments.length[places] >= STREAM_PART_BYTES) & (segments.offset[places] >= 0)]
-    if not len(places) or float(segments.length[places].sum()) < LEAST_STREAM * moved:
-        return 0.0
-    places = places[group_order(segments.file[places], files)]
-    file, offset, length = (column[places] for column in (segments.file, segments.offset, segments.length))
-    goes_on = (file[1:] == file[:-1]) & (offset[1:] == offset[:-1] + length[:-1])
-    in_order = np.concatenate([[False], goes_on]) | np.concatenate([goes_on, [False]])
-    return float(length[in_order].sum()) / moved
-
-
 def _jumps(file: Array, offset: Array, length: Array) -> Array:
     """Says which reads go on after none of the reads before them in their file, by file in order of time.
 
@@ -153,13 +131,6 @@ def asked(calls: AtOnce) -> tuple[Array, Array]:
             row = sums[:, int(kind == KIND["open"]), int(by_loop), int(by_name)]
             row += 1, calls.segments.end_ns[place] - calls.segments.start_ns[place]
     return sums[0], sums[1]
-
-
-def worked_ns(calls: AtOnce, start_ns: Array, end_ns: Array) -> int:
-    """Gives the time of other threads than the loop's within some stretches."""
-    places = calls.places[calls.segments.thread[calls.places] != calls.loop]
-    stretch = covered(start_ns, end_ns)
-    return int(stretch.within(calls.column("start_ns", places), calls.column("end_ns", places)).sum())
 
 
 def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReading | None:
@@ -190,13 +161,7 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
         float((segments.end_ns[found] - segments.start_ns[found]).sum()) / 1e9,
         int(chosen.sum()),
         np.unique(file[chosen]),
-        float(_lasted_ns(segments, found[segments.thread[found] == calls.loop]).sum()) / 1e9,
     )
-
-
-def _lasted_ns(segments: Segments, places: Array) -> Array:
-    lasted: Array = segments.end_ns[places] - segments.start_ns[places]
-    return lasted
 
 
 def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
@@ -209,17 +174,6 @@ def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
     begins = alone & ~np.append(False, slow[:-1])
     weights = (None, slow, alone, begins, moment * (taken_s - usual))
     return [np.bincount(file, weight, minlength=count) for weight in weights]
-
-
-def waited_s(calls: AtOnce, windows, count: int) -> Array:
-    """Gives the waits in which calls on each file were under way, in equal parts for all calls that were."""
-    waits, file = covered(windows.start_ns, windows.wait_end_ns), calls.column("file", calls.places)
-    start, end = (waits.until(calls.column(name, calls.places)) for name in ("start_ns", "end_ns"))
-    sums = np.zeros(count)
-    for first, last in itertools.pairwise(np.unique(np.concatenate([start, end])).tolist()):
-        running = file[(start <= first) & (end >= last)]
-        np.add.at(sums, running, (last - first) / max(len(running), 1))
-    return sums / 1e9
 
 
 def compared(calls: AtOnce, model, files: Array):

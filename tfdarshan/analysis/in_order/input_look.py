@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.in_order.first_looks import FirstLooks
 from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls, HeldSums
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts
-from tfdarshan.analysis.in_order.read_pieces import PieceSums, ReadPieces
+from tfdarshan.analysis.in_order.read_pieces import PieceSums, ScatteredReads
 from tfdarshan.analysis.in_order.stored_calls import StoredCalls, StoredSums
 from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.in_order.write_calls import KeptWrites, WriteCalls
@@ -29,14 +28,11 @@ class AskedCalls:
     """Stats and opens of input: how many, and their durations added up in ns; float64 of shape (2, 2, 2).
 
     Places are: a stat (0) or an open (1); by another thread (0) or the loop's (1); of an open file (0) or by
-    its name (1). `looks` and `looked_ns` are the same, of shape (2,), of the stats by name that are the first
-    since the file was opened last: they look the name up.
+    its name (1).
     """
 
     calls: Array
     lasted_ns: Array
-    looks: Array
-    looked_ns: Array
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class InputFacts:
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
         stored: What storage served.
         held: What took longer than storage is known to wait, and what took longer than most storage does.
-        pieces: In which order files are read.
+        scattered: Reads of files that are read out of order.
         pauses: Calls within pauses between steps, None without such pauses.
         readers: Who made calls on input.
         writes: Writes and syncs.
@@ -66,7 +62,7 @@ class InputFacts:
     sizes_and_times: tuple[Array, Array]
     stored: StoredCalls
     held: tuple[HeldCalls, ...]
-    pieces: ReadPieces
+    scattered: ScatteredReads
     pauses: PauseCounts | None
     readers: frozenset[Thread]
     writes: WriteCalls
@@ -96,7 +92,7 @@ class InputLook:
     ) -> None:
         self._is_loop, self._windows, self._seen = is_loop, windows, beside
         self._calls = self._reads = self._loop_reads = self._placed_reads = 0
-        self._asked, self._looks = np.zeros((2, 8)), FirstLooks(len(read_counts))
+        self._asked = np.zeros((2, 8))
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
         self._pieces = PieceSums(read_counts, sizes)
@@ -150,11 +146,11 @@ class InputLook:
             self._reads,
             self._loop_reads,
             self._placed_reads,
-            AskedCalls(calls, lasted_ns, *self._looks.sums),
+            AskedCalls(calls, lasted_ns),
             (length, taken_ns),
             self._stored.calls(),
             tuple(held.calls() for held in self._held),
-            self._pieces.pieces(),
+            self._pieces.scattered(),
             self._pauses,
             frozenset(self._readers),
             self._writes.calls(),
@@ -167,8 +163,6 @@ class InputLook:
         self._asked[0] += np.bincount(code, minlength=8)
         lasted_ns = calls.end_ns[rows] - calls.start_ns[rows]
         self._asked[1] += np.bincount(code, lasted_ns, minlength=8)
-        told = by_name | (calls.kind[rows] == OPEN)
-        self._looks.add(calls.file[rows][told], by_name[told], by_loop[told], lasted_ns[told])
 
     def _add_readers(self, block: Segments, thread: Array) -> None:
         if len(self._readers) < len(block.threads):

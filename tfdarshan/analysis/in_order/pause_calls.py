@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
-from tfdarshan.analysis.input_pipeline import Rows, input_calls
+from tfdarshan.analysis.input_pipeline import input_calls
 from tfdarshan.analysis.intervals import Array, RunningUnion
-from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.analysis.step_windows import StepWindows, place_in
-from tfdarshan.native.input_sums import InputCalls
 
 # A file is read in pauses alone if so many of its calls are.
 ALONE = 0.9
@@ -31,7 +28,6 @@ class PauseReading:
         thread_s: The calls' durations added up.
         calls: How many calls.
         rows: Of the file table.
-        loop_s: Of `thread_s`, what the training loop's own thread spent.
     """
 
     count: int
@@ -40,7 +36,6 @@ class PauseReading:
     thread_s: float
     calls: int
     rows: Array
-    loop_s: float
 
     @property
     def at_a_time(self) -> float:
@@ -73,11 +68,6 @@ class PauseCounts:
         counts = np.zeros(files, np.int64), np.zeros(files, np.int64)
         return PauseCounts(begin, end, *counts) if len(begin) else None
 
-    def watch(self, block: Segments, rows: Rows, calls: InputCalls) -> None:
-        """Adds the pipeline's calls of a block, as whoever looks at them is told of them."""
-        del block, rows
-        self.add(calls.file, calls.start_ns)
-
     def add(self, file: Array, start_ns: Array) -> None:
         """Adds calls."""
         np.add.at(self.made, file, 1)
@@ -88,7 +78,6 @@ class PauseCounts:
         calls: SessionCalls,
         is_input: Array,
         windows: StepWindows | None,
-        is_loop: Callable[[Thread], bool] = lambda thread: False,
     ) -> PauseReading | None:
         """Looks at these calls again; of too few nothing is to be said.
 
@@ -96,12 +85,11 @@ class PauseCounts:
             calls: The session's.
             is_input: Which files are input.
             windows: The steps.
-            is_loop: Says which thread runs the training loop.
         """
         alone = (self.made > 0) & (self.inside >= ALONE * self.made)
         if int(self.inside[alone].sum()) < FEWEST_CALLS:
             return None
-        first, later, lasted_ns, loop_ns, pauses = RunningUnion(), RunningUnion(), 0, 0, set[int]()
+        first, later, lasted_ns, pauses = RunningUnion(), RunningUnion(), 0, set[int]()
         for any_calls in calls.within(self.begin_ns, self.end_ns):
             block = any_calls.where(input_calls(any_calls, is_input, windows)[0])
             pause = self._pause_of(block.start_ns)
@@ -112,12 +100,10 @@ class PauseCounts:
             first.add(start[is_first], end[is_first])
             later.add(start[~is_first], end[~is_first])
             lasted_ns += int((end - start).sum())
-            by_loop = np.array([is_loop(one) for one in block.threads] or [False])[block.thread[chosen]]
-            loop_ns += int((end - start)[by_loop].sum())
         rows = np.flatnonzero(alone & (self.inside > 0))
         made = int(self.inside[alone].sum())
         later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
-        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows, loop_ns / 1e9)
+        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows)
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""

@@ -12,9 +12,6 @@ from tfdarshan.native.read_order import JUMPED, JUMPS, LASTED, MADE, MOVED, READ
 
 # Files of fewer reads are not read in pieces.
 FEWEST_READS = 8
-# Reads of this size on are parts of a stream; with fewer bytes in such parts there is none.
-STREAM_PART_BYTES = 256 << 10
-LEAST_STREAM = 0.1
 # From this share of reads out of order on, a file counts, or from this share of the time in them.
 SCATTERED = 0.3
 # What the kernel reads ahead at a time as a rule.
@@ -41,19 +38,6 @@ class ScatteredReads:
     thread_s: float
 
 
-@dataclass(frozen=True)
-class ReadPieces:
-    """What was seen.
-
-    Attributes:
-        scattered: Reads of files that are read out of order.
-        streamed_share: The share of the bytes read in large parts that go on where the part before ended.
-    """
-
-    scattered: ScatteredReads
-    streamed_share: float
-
-
 class PieceSums:
     """Looks at reads with data, in order of start.
 
@@ -67,17 +51,14 @@ class PieceSums:
 
     def __init__(self, read_counts: Array, sizes: Array) -> None:
         self._sizes = sizes
-        self._order = ReadOrder(read_counts >= FEWEST_READS, STREAM_PART_BYTES)
+        self._order = ReadOrder(read_counts >= FEWEST_READS)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
         """Adds the reads among calls on input; an offset that is not known is -1."""
         self._order.add(calls, offset)
 
-    def pieces(self) -> ReadPieces:
-        """Gives what was seen."""
-        return ReadPieces(self._scattered(), self._streamed_share())
-
-    def _scattered(self) -> ScatteredReads:
+    def scattered(self) -> ScatteredReads:
+        """Gives the reads of files that are read out of order."""
         sums = self._order.sums
         reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
         apart = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
@@ -92,12 +73,6 @@ class PieceSums:
             int(sums[kept, MOVED].sum()),
             float(sums[kept, LASTED].sum()) / 1e9,
         )
-
-    def _streamed_share(self) -> float:
-        large = self._order.large_bytes
-        if large <= 0 or large < LEAST_STREAM * self._order.moved_bytes:
-            return 0.0
-        return self._order.streamed_bytes / self._order.moved_bytes
 
 
 def _waits_for_jumps(sums: Array, sizes: Array) -> Array:

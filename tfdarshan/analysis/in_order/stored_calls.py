@@ -32,7 +32,6 @@ class StoredCalls:
         by_file: Of each row of the file table how many reads, and their durations in ns; int64.
         stretches: Stretches of all of them, and of like calls on files that the job made itself: starts and
             ends in ns, bytes read, `call_kinds.CALL_KINDS`.
-        first_stretches: The same of those that began in the first pass over the input.
         first_pass_ends_ns: When as many bytes were read as the input has; None if so many never were.
     """
 
@@ -44,7 +43,6 @@ class StoredCalls:
     sizes_and_times: tuple[Array, Array]
     by_file: tuple[Array, Array]
     stretches: list[Columns]
-    first_stretches: list[Columns]
     first_pass_ends_ns: int | None
 
 
@@ -62,7 +60,7 @@ class StoredSums:
         self._span = (EVER_NS, 0)
         self._sample = Thinned(2)
         self._by_file = (np.zeros(files, np.int64), np.zeros(files, np.int64))
-        self._all, self._first = Stretches(), Stretches()
+        self._stretches = Stretches()
 
     def add(self, calls: InputCalls, beside: InputCalls | None = None) -> None:
         """Adds calls on input, some of which storage served.
@@ -77,7 +75,7 @@ class StoredSums:
         slow, columns = _stored(calls)
         reads = columns[-1] == KIND["read"]
         self._add_reads(calls.file[slow[reads]], *(values[reads] for values in columns[:3]))
-        self._add_stretch(columns if beside is None else _stored(beside)[1])
+        self._stretches.add(*(columns if beside is None else _stored(beside)[1]))
 
     def calls(self) -> StoredCalls:
         """Gives what was added up."""
@@ -85,17 +83,9 @@ class StoredSums:
         reads, moved, lasted = self._sums.tolist()
         ended = self._through_ns < EVER_NS
         return StoredCalls(
-            reads, moved, lasted, *self._span, (length, taken_ns), self._by_file, self._all.parts(),
-            self._first.parts(), self._through_ns if ended else None,
+            reads, moved, lasted, *self._span, (length, taken_ns), self._by_file,
+            self._stretches.parts(), self._through_ns if ended else None,
         )  # fmt: skip
-
-    def _add_stretch(self, columns: Columns) -> None:
-        if not len(columns[0]):
-            return
-        self._all.add(*columns)
-        if self._pass_bytes is not None:
-            first = slice(0, int(np.searchsorted(columns[0], self._through_ns)))
-            self._first.add(*(values[first] for values in columns))
 
     def _go_through(self, pass_bytes: float, length: Array, end_ns: Array) -> None:
         if not len(length):
