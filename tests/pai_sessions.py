@@ -13,9 +13,9 @@ from pathlib import Path
 
 from tests.unit.findings.made_up_training import ORIGIN_NS, training
 from tests.unit.traces.made_up_trace import space
-from tfdarshan.analysis.step_parts import StepTime
 from tfdarshan.sessions.traces import xplane_messages
 from tfdarshan.workloads.pai import Job, step_time
+from tfdarshan.workloads.step_parts import StepTime
 
 STEPS = 6
 SECOND_NS, NS_PS = 1_000_000_000, 1_000

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tfdarshan.analysis.step_parts import StepTime, StorageDevice
+from .step_parts import StepTime, StorageDevice
 
 GIGABIT = 1e9 / 8
 SERVER_GPUS = 8

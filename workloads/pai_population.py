@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.step_parts import StorageDevice
-
 from .pai import (
     ALLREDUCE_LOCAL,
     PARAMETER_SERVER,
@@ -19,6 +17,7 @@ from .pai import (
     step_time,
     throughput,
 )
+from .step_parts import StorageDevice
 
 JOBS = 2_000
 # Remote storage with small files; assumed.

@@ -15,12 +15,12 @@ import pandas as pd
 
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
+from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, reading_span
+from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread
-from tfdarshan.analysis.set_readers import SetDepths, count_of_sets
 from tfdarshan.analysis.step_windows import StepWindows, parts_of_steps
 from tfdarshan.native.input_sums import (
     BUSY,
@@ -49,9 +49,9 @@ class InputPipeline:
         made: How many there are.
         calls: Them by kind.
         costs: Them by file.
-        levels: `depth_levels` of them but for what the training loop's own thread reads in pauses between
-            steps, where waits are known: a validation set, at a pace of its own. Without steps of those from
-            the first to the last call of threads that read much, so that start-up is left out.
+        levels: `depth_levels` of them but for what is read in pauses between steps, where waits are known:
+            a validation set, at a pace of its own. Without steps of those from the first to the last call of
+            threads that read much, so that start-up is left out.
         readers: Who made them.
         union_s: Wall-clock time with at least one of them running.
         overlap: Share of the compute time in which the pipeline worked.
@@ -75,7 +75,6 @@ def input_pipeline(
     windows: StepWindows | None,
     is_loop: Callable[[Thread], bool] = lambda thread: False,
     watch: Watch | None = None,
-    set_of: Array | None = None,
 ) -> InputPipeline:
     """Looks at the calls.
 
@@ -86,15 +85,14 @@ def input_pipeline(
         windows: The steps, None if there are none.
         is_loop: Says which thread runs the training loop.
         watch: Is told of each block, too, which of its calls count, and these.
-        set_of: The data set of each file, `data_sets`; None if all are of one.
     """
-    sums = _Sums(size_bytes, windows, is_loop, set_of)
+    sums = _Sums(size_bytes, windows, is_loop)
     # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files and
     # depths are added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
     with one_thread_beside() as begin, closing(read_ahead(blocks(STORED), depth=1)) as read:
         for block in read:
             rows, calls = calls_on(block, is_input, windows)
-            wait = begin(sums.add_beside, block, calls)
+            wait = begin(sums.add_beside, calls)
             sums.add(block, calls)
             if watch is not None:
                 watch(block, rows, calls)
@@ -103,12 +101,13 @@ def input_pipeline(
         return sums.pipeline(windows.span_ns)
     span_ns = reading_span(*sums.threads())
     if not sums.began_within(span_ns):
-        sums.depths = _depths_within(span_ns, blocks, is_input, SetDepths(set_of))
+        sums.depths = _depths_within(span_ns, blocks, is_input)
     return sums.pipeline(span_ns)
 
 
-def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array, depths: SetDepths) -> SetDepths:
+def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
     """Looks again at calls on input of a session without steps: at those that began within some time."""
+    depths = DepthSums()
     for block in blocks(OF_LENGTH):
         first, last = np.searchsorted(block.start_ns, span_ns).tolist()
         part = block.where(slice(first, last))
@@ -154,10 +153,9 @@ class _Sums:
         size_bytes: Array,
         windows: StepWindows | None,
         is_loop: Callable[[Thread], bool],
-        set_of: Array | None,
     ) -> None:
         self._windows, self._is_loop = windows, is_loop
-        self.costs, self.depths = CostSums(size_bytes), SetDepths(set_of)
+        self.costs, self.depths = CostSums(size_bytes), DepthSums()
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)
@@ -170,19 +168,17 @@ class _Sums:
         first, last = int(calls.start_ns[0]), int(calls.start_ns[-1])
         self._began_ns = (first if self._began_ns is None else self._began_ns[0], last)
 
-    def add_beside(self, block: Segments, calls: InputCalls) -> None:
+    def add_beside(self, calls: InputCalls) -> None:
         """Adds the same calls to the sums that `add` has no part in."""
         self.costs.add(calls)
-        self.depths.add(self._of_pipeline(block, calls))
+        self.depths.add(self._of_steps(calls))
 
-    def _of_pipeline(self, block: Segments, calls: InputCalls) -> InputCalls:
-        """Gives the calls without the loop's own in pauses: training stands still as long as they take."""
-        windows, loop = self._windows, loop_of(block, self._is_loop)
-        if windows is None or windows.waits is None or loop == NO_THREAD or not len(windows.pauses[0]):
+    def _of_steps(self, calls: InputCalls) -> InputCalls:
+        """Gives the calls without those in pauses: training stands still as long as they take."""
+        windows = self._windows
+        if windows is None or windows.waits is None or not len(windows.pauses[0]):
             return calls
-        own = calls.thread == loop
-        own[own] = windows.pause_of(calls.start_ns[own]) >= 0
-        return calls.part(np.flatnonzero(~own)) if own.any() else calls
+        return calls.part(np.flatnonzero(windows.pause_of(calls.start_ns) < 0))
 
     def began_within(self, span_ns: tuple[int, int]) -> bool:
         """Says whether all calls began in some time."""
@@ -197,14 +193,14 @@ class _Sums:
     def pipeline(self, span_ns: tuple[int, int]) -> InputPipeline:
         times, windows = self.times, self._windows
         made = int(times.by_kind[:, :, CALLS].sum())
-        (levels, sets), readers, overlap = self.depths.levels(), NOTHING, 0.0
+        levels, readers, overlap = self.depths.levels(), NOTHING, 0.0
         if windows is not None:
             overlap = windows.overlap(times.in_waits_ns, times.in_rests_ns)
         if made:
             span_s = (span_ns[1] - span_ns[0]) / 1e9
             active_s = span_s if windows is None else windows.active_s(overlap)
             thread_ns, lives = self.threads()
-            readers = count_of_sets(levels, sets, thread_ns, active_s, lives)
+            readers = count_readers(levels, thread_ns, active_s, lives)
         return InputPipeline(
             made, groups_of(times.by_kind), self.costs.costs(), levels, readers, times.union_ns / 1e9,
             overlap, self.costs.reading(),

@@ -15,21 +15,15 @@ class Rereads:
     """Bytes read over and over, of the files whose size is known.
 
     Attributes:
-        files_read: Files of known size, not empty, that bytes were read from.
-        files_reread: Of these, files that more bytes were read from than they have.
         size_bytes: Their sizes added up: what a copy would take.
         bytes_read: Bytes read from them.
-        reread_bytes: Bytes read beyond each file's own size: what copies would save at least.
         unique_bytes: What was read, each byte once: no more of a file than its size, where that is known.
         passes: All bytes read over `unique_bytes`; 0 where nothing was read.
         unknown_size_bytes: Bytes read from files of unknown size, in none of the above.
     """
 
-    files_read: int
-    files_reread: int
     size_bytes: int
     bytes_read: int
-    reread_bytes: int
     unique_bytes: int
     passes: float
     unknown_size_bytes: int
@@ -79,11 +73,8 @@ def rereads(files: FileTable, chosen: Array | slice = slice(None)) -> Rereads:
     total, taken = int(size[known].sum()), int(moved[known].sum())
     unique = int(np.minimum(moved, np.where(size > 0, size, moved)).sum())
     return Rereads(
-        files_read=int(known.sum()),
-        files_reread=int((moved[known] > size[known]).sum()),
         size_bytes=total,
         bytes_read=taken,
-        reread_bytes=int(np.maximum(moved[known] - size[known], 0).sum()),
         unique_bytes=unique,
         passes=int(moved.sum()) / unique if unique else 0.0,
         unknown_size_bytes=int(moved[size <= 0].sum()),

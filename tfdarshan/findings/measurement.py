@@ -21,7 +21,6 @@ from tfdarshan.analysis.own_files import own_files
 from tfdarshan.analysis.rank_table import RankTable, rank_table
 from tfdarshan.analysis.rereads import rereads
 from tfdarshan.analysis.session_files import SessionFiles
-from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import summary_of
@@ -72,8 +71,7 @@ def measure(
         passes, counts = _pass_bytes(files, room), files.rows["reads"].to_numpy()
         size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files)
         found = InputLook(counts, size, windows, is_loop, passes, _with_own(files, is_input))
-        sets = data_sets(files, is_input)
-        pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add, sets)
+        pipeline = input_pipeline(calls.blocks, size, is_input, windows, is_loop, found.add)
         return pipeline, found.facts()
 
     pipeline, facts = kept.get("input", look)

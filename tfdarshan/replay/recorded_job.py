@@ -16,7 +16,6 @@ from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.replay.fault_calls import FaultCalls
 from tfdarshan.sessions.process_data import ProcessData
@@ -85,7 +84,6 @@ def recorded_job(
     windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
     is_input, size = input_files(files, data_folder), files.rows["size_bytes"].to_numpy()
     look = InputLook(files.rows["reads"].to_numpy(), size, windows, is_loop)
-    sets = data_sets(files, is_input)
-    pipeline = input_pipeline(lambda _: calls.blocks(), size, is_input, windows, is_loop, look.add, sets)
+    pipeline = input_pipeline(lambda _: calls.blocks(), size, is_input, windows, is_loop, look.add)
     by_loop = np.array([is_loop(thread) for thread in calls.threads] or [False])[calls.thread]
     return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, look.facts(), faults)

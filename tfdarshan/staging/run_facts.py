@@ -19,7 +19,6 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.processor_share import others_share
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import Segments, segment_blocks
-from tfdarshan.analysis.set_folders import data_sets
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
@@ -168,7 +167,7 @@ def _run(
 
     is_loop = loop_thread(stepped.processes[0])
     size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files, data_folder)
-    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, None, data_sets(files, is_input))
+    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop)
     figures = measure_input(processes, files, pipeline, windows, clock, data_folder)
     return Run(session, clock, steps_s, judged, figures)
 

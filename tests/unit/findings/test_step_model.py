@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_parts import StorageDevice
 from tfdarshan.findings.measurement import measure
+from tfdarshan.workloads.step_parts import StorageDevice
 
 
 def model(**more):
