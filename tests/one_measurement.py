@@ -29,7 +29,7 @@ from tfdarshan.session import Session
 from tfdarshan.staging.probe import TierProbe
 
 Answers = dict[str, dict[str, Any]]
-TIER = TierProbe(TimeModel(150e-6, 1e-9, 50, 1.0, 0.0), 1e9, True, "made up")
+TIER = TierProbe(TimeModel(150e-6, 1e-9, 50, 1.0), 1e9, True, "made up")
 ROUNDING = 1e-12
 TILES = (
     "Read", "Read again", "Input wait", "Time in I/O", "Readers", "Epoch as recorded", "Saved an epoch",

@@ -18,7 +18,7 @@ from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import Question
 
 FILES_PER_FOLDER = 1_000
-FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0, 0.0), 1e9, True, "assumed")
+FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0), 1e9, True, "assumed")
 
 
 def write_many(directory: Path, files: int) -> None:

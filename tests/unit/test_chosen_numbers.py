@@ -1,7 +1,13 @@
-"""Chosen numbers stand in tables: of sessions in thresholds.py, of the replay model in priors.py."""
+"""Chosen numbers stand in tables: of sessions in thresholds.py, of the replay model in priors.py.
+
+At module level a number is 0, 1, 2, a half or a unit, or ALLOWED names its constant, with a reason.
+Within a function it is one of these, an operand of bits or powers, or an index or shape: an integer below 10
+that nothing is compared with.
+"""
 
 import ast
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 from tfdarshan.replay.priors import PRIORS, SETTINGS
@@ -9,49 +15,114 @@ from tfdarshan.thresholds import THRESHOLD, THRESHOLDS
 
 ROOT = Path(__file__).parents[2] / "tfdarshan"
 # The rooms that are clean.
-ROOMS = ("replay", "findings")
-TABLES = {"replay/priors.py"}
+ROOMS = ("analysis", "findings", "replay", "storage_probe")
+TABLES = {"priors"}
+PLAIN = {0, 1, 2, 0.5}
+# Nanoseconds in a second, bytes in a MB, percent, and what keeps a divisor from 0.
+UNITS = {100, 1e6, 1e9, 1e-9}
+BITS_AND_POWERS = ast.LShift | ast.RShift | ast.BitAnd | ast.Pow
+ALLOWED = {
+    "calls, rows or bytes in memory at a time": {
+        "call_unions.PENDING", "call_unions.MOST_INTERVALS", "depth_phases.MOST_WINDOWS",
+        "file_batches.SMALL", "file_batches.TOGETHER", "file_places.KEPT", "overview_table.THREADS_KEPT",
+        "segments.BLOCK", "segments.FEW", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
+        "session_files.MANY_ROWS", "slow_moments.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
+        "thinned.AT_MOST", "time_windows.WINDOW_CALLS", "window_calls.CALLS_AT_A_TIME",
+        "write_calls.MOST_WRITES",
+    },
+    "what a figure or a sentence has room for": {
+        "activity.ROWS", "activity.PARTS", "brief_tables.DIGITS", "directory.MOST_FOLDERS",
+        "latency.PERCENTILES", "read_passes.MOST_PASSES", "unrecorded_programs.MOST_NAMED",
+    },
+    "how fine a computation is": {
+        "contention.DEEPEST", "contention.SHARES", "contention.GUESS", "intervals.RADIX", "step_io.PARTS",
+        "storage_share.STEPS_TOGETHER", "time_model.BUCKETS",
+    },
+    "units, and times that never come": {
+        "brief_tables.MB", "brief_tables.MS", "some_segments.EVER", "step_io.LONG_AGO_NS", "step_io.NEVER_NS",
+        "time_windows.EVER_NS",
+    },
+    "the kernel's, Darshan's and Arrow's": {
+        "access_sizes.UPPER_LIMITS", "allowance.KERNELS_NS", "file_ranges.BLOCK_BYTES",
+        "file_table.MOST_BYTES", "idle_priority.IDLE", "idle_priority.IOPRIO_SET", "idle_priority.LEAST",
+        "input_figures.PAGE_BYTES", "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES",
+        "mapped_waits.PAGE_BYTES", "read_pieces.READ_AHEAD_BYTES",
+    },
+    "the plan of a probe: what it reads, and for how long": {
+        "data_files.AT_A_TIME", "data_files.MOST_FILES", "data_files.MOST_NAMES", "data_files.MOST_OPEN",
+        "depth_scaling.LEAST_DEPTH", "file_ranges.ALL_CACHED", "file_ranges.FEWEST_OPEN",
+        "file_ranges.MOST_OPEN", "file_ranges.MOST_RANGES", "file_ranges.RANGE_BYTES", "prober.BYTES",
+        "prober.CELL_S", "prober.DEPTHS", "prober.FEW_RANGES", "prober.FIRST_ROUND", "prober.LEAST_BYTES",
+        "prober.MOST_SECONDS", "prober.MOST_WARMINGS", "prober.PAUSE_S", "prober.SECONDS",
+        "prober.SMALL_BYTES", "prober.WARM_READERS", "prober.WARM_READS", "reader_threads.HUNG_S",
+        "session_probes.MOST_KEPT", "session_probes.MOST_OWN",
+    },
+}  # fmt: skip
 
 
-def _plain_numbers(tree):
-    """Return the numbers of a module that nobody tunes: places in lists, and sizes of buffers."""
-    places = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
-    sizes = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and all(isinstance(name, ast.Name) and name.id.endswith("_BYTES") for name in node.targets)
-    ]
-    return {id(node) for part in (*places, *sizes) for node in ast.walk(part)}
+Found = tuple[str, int, float]
 
 
-def _numbers(path):
-    """Yield line and value of the other numbers in a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    plain = _plain_numbers(tree)
-    for node in ast.walk(tree):
-        is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
-        if is_number and id(node) not in plain:
-            yield node.lineno, node.value
+def chosen_numbers(stem: str, statements: list[ast.stmt]) -> Iterator[Found]:
+    """Yields the numbers of a module, or of a class in it, that stand in no table: where, line and value."""
+    allowed = set().union(*ALLOWED.values())
+    for statement in statements:
+        if isinstance(statement, ast.ClassDef):
+            yield from chosen_numbers(stem, statement.body)
+        elif isinstance(statement, ast.FunctionDef):
+            yield from ((stem, *found) for found in in_function(statement))
+        else:
+            names = {f"{stem}.{node.id}" for node in ast.walk(statement) if stored(node)}
+            values = {(node.lineno, node.value) for node in ast.walk(statement) if is_number(node)}
+            bad = [value for value in values if value[1] not in PLAIN | UNITS]
+            yield from ((stem, *value) for value in bad if not names or names - allowed)
+
+
+def in_function(node: ast.AST, *, compared: bool = False) -> Iterator[tuple[int, float]]:
+    if is_number(node) and node.value not in PLAIN | UNITS:
+        index_or_shape = type(node.value) is int and node.value < 10 and not compared
+        yield from [] if index_or_shape else [(node.lineno, node.value)]
+    compared = isinstance(node, ast.Compare) or (compared and isinstance(node, ast.BinOp | ast.UnaryOp))
+    bits = isinstance(node, ast.BinOp) and isinstance(node.op, BITS_AND_POWERS)
+    for child in ast.iter_child_nodes(node):
+        if not (bits and is_number(child)):
+            yield from in_function(child, compared=compared)
+
+
+def is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def test_no_module_has_a_number_that_somebody_chose():
-    # GIVEN halves, the unit of time, and bits that pack two columns into one
-    plain = {0, 1, 2, 1e9, 1e-9, 32, 40}
-    files = {str(path.relative_to(ROOT)): path for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+    files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if path.stem not in TABLES]
+    assert len(files) > 100
 
-    # WHEN
-    found = {
-        (name, line, value)
-        for name, path in files.items()
-        if name not in TABLES
-        for line, value in _numbers(path)
-        if value not in plain
-    }
+    trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")).body for path in files}
+    assert not [one for stem, body in trees.items() for one in chosen_numbers(stem, body)]
 
+    # ... and no constant is allowed that is not there
+    names = {f"{stem}.{node.id}" for stem, body in trees.items() for top in body
+             for node in ast.walk(top) if stored(node)}  # fmt: skip
+    assert not set().union(*ALLOWED.values()) - names
+
+
+def test_a_number_that_somebody_chose_is_found():
+    # GIVEN two that are chosen at module level, and two in a function, beside what is none
+    module = """
+SLOW, BESIDE = 4.0, 0.5
+class Row:
+    share: float = 0.3
+def found(rows: int = 5):
+    return rows[:3] if 1e9 * rows < 8 * 2 or rows > 0 else 1 << 20 & 12.5 * rows
+"""
     # THEN
-    assert len(files) > 10
-    assert not found
+    assert sorted(found[1:] for found in chosen_numbers("module", ast.parse(module).body)) == [
+        (2, 4.0), (4, 0.3), (6, 8), (6, 12.5),
+    ]  # fmt: skip
 
 
 def test_the_tables_have_no_more_rows_than_are_allowed():

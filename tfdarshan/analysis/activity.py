@@ -15,6 +15,8 @@ from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spre
 from tfdarshan.sessions.process_data import ProcessData
 
 Blocks = Callable[[], Iterator[Segments]]
+# Rows, and parts of time, that a figure has room for.
+ROWS, PARTS = 32, 512
 OTHERS = "others"
 
 
@@ -60,7 +62,7 @@ def activity(
     group_of: Callable[[Segments], Array],
     names: Sequence[str],
     bins: TimeBins,
-    most: int = 32,
+    most: int = ROWS,
 ) -> Activity:
     """Gives the activity of groups of calls; those beyond the `most` busiest are added up as "others".
 
@@ -91,7 +93,7 @@ def activity(
 
 
 def activity_by_name(
-    segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = 32
+    segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = ROWS
 ) -> Activity:
     """Gives the activity of the threads of one name together, in their natural order."""
     names = [named(thread) for thread in segments.threads]
@@ -105,8 +107,8 @@ def activity_by_name(
 def activity_of_overview(
     processes: Sequence[ProcessData],
     by: str,
-    count: int = 512,
-    most: int = 32,
+    count: int = PARTS,
+    most: int = ROWS,
     named: Callable[[Thread], str] | None = None,
     beside: Callable[[OverviewPart], None] | None = None,
 ) -> Activity:

@@ -21,18 +21,20 @@ from tfdarshan.analysis.in_order.held_calls import HELD_NS, HeldCalls
 from tfdarshan.analysis.in_order.stretches import Columns
 from tfdarshan.analysis.intervals import Array, Covered
 from tfdarshan.analysis.limited_quantity import limited_quantity
+from tfdarshan.thresholds import THRESHOLD
 
-# So many releases tell, of which such a share are as far apart as most, within a part of that.
-FEWEST, REGULAR, NEAR = 10, 0.8, 0.15
+# So many releases tell, of which nearly all are as far apart as most, within a part of that.
+FEWEST, MOST, NEAR = THRESHOLD["few"], THRESHOLD["most"], THRESHOLD["near"]
 # Of intervals whose allowance was not used up, so many at most before the next one.
 MOST_PASSED = 2
 # By so much, as a coefficient of correlation, they are the shorter the later they begin.
-SHORTER = 0.6
+SHORTER = 0.5
 # Calls that all begin soon after an interval did do not show that. The kernel's intervals are known: half of
 # the releases are exactly as far apart as these.
-KERNELS_NS, EXACTLY, MOST_EXACT = 100_000_000, 0.01, 0.5
+KERNELS_NS = 100_000_000
+EXACTLY, MOST_EXACT = THRESHOLD["rarely"], 0.5
 # Held calls take most of the time that all take, and a part of those of their kind is quick.
-MOST_TIME, OTHERS_QUICK = 0.5, 0.25
+MOST_TIME, OTHERS_QUICK = 0.5, THRESHOLD["clearly"]
 # What a write holds up waits for it most of the time; a call that lasts is beside some writes anyway.
 MOSTLY_WRITING = 0.5
 # They are on so many of the files that they could be on, and not in a folder of fewer calls than that.
@@ -85,7 +87,7 @@ def _in_calls(
     usual_ns = np.median(end - start)
     beside = next((some for some in compared if some.least_ns <= usual_ns), held)
     quick = beside.quick[kind] / np.maximum(beside.counts[kind], 1)
-    if by_writes.mean() > 1 - REGULAR or quick.mean() < OTHERS_QUICK:
+    if by_writes.mean() > 1 - MOST or quick.mean() < OTHERS_QUICK:
         return None
     if not _spread(file, file_calls, folder_of):
         return None
@@ -100,7 +102,7 @@ def _in_calls(
     # Nobody is let go at the end of an interval whose allowance was not used up.
     passed = np.clip(np.round(apart / interval_ns) - 1, 0, MOST_PASSED)
     near = np.abs(apart / interval_ns - 1) <= NEAR
-    if float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean()) < REGULAR:
+    if float((np.abs(apart / interval_ns - passed - 1) <= NEAR).mean()) < MOST:
         return None
     if not (_as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])):
         return None
@@ -153,5 +155,5 @@ def _spread(file: Array, file_calls: Array, folder_of: Array) -> bool:
     their = np.bincount(folder_of[file], minlength=len(calls))
     most = np.argsort(-their)
     # The folders that have nearly all of the held calls, the fewest such.
-    chosen = most[: int(np.searchsorted(np.cumsum(their[most]), 0.9 * len(file))) + 1]
+    chosen = most[: int(np.searchsorted(np.cumsum(their[most]), MOST * len(file))) + 1]
     return float(calls[chosen].sum()) >= SPREAD * float(calls.sum())

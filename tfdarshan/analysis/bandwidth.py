@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.activity import PARTS
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import META, READ, WRITE, Segments
 from tfdarshan.analysis.time_bins import TimeBins, count_starts, spread, whole
@@ -39,7 +40,7 @@ def bandwidth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
     return bandwidth_table(bins, calls.astype(np.int64), whole(moved))
 
 
-def bandwidth_of_overview(processes: Sequence[ProcessData], count: int = 512) -> pd.DataFrame:
+def bandwidth_of_overview(processes: Sequence[ProcessData], count: int = PARTS) -> pd.DataFrame:
     """Gives `bandwidth` over the whole session from the overview tables, whatever the number of segments.
 
     Calls whose segments a bound dropped are not in it.

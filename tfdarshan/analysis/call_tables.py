@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import OTHERS, Activity
+from tfdarshan.analysis.activity import OTHERS, ROWS, Activity
 from tfdarshan.analysis.bandwidth import bandwidth_table
 from tfdarshan.analysis.call_details import DetailsPartial
 from tfdarshan.analysis.call_totals import ALL, TotalsPartial
@@ -105,7 +105,7 @@ def metadata_share_of(totals: TotalsPartial, clock: WallClock) -> MetadataShare:
     return MetadataShare(int(calls[META]), int(calls.sum()), clock.meta_s, clock.io_s, share)
 
 
-def busiest_threads(totals: TotalsPartial, most: int = 32) -> tuple[ThreadKey, ...]:
+def busiest_threads(totals: TotalsPartial, most: int = ROWS) -> tuple[ThreadKey, ...]:
     """Gives the threads that are told apart: those that spent most time in calls."""
     found = totals.groups["thread"]
     order = np.argsort(-found.rows[:, LASTED].sum(axis=1), kind="stable")

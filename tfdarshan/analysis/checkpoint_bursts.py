@@ -17,13 +17,13 @@ from tfdarshan.analysis.some_segments import load_writes, write_spans
 from tfdarshan.analysis.step_windows import StepWindows, step_windows
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
+from tfdarshan.thresholds import THRESHOLD
 
-GAP_NS = 500_000_000
-LEAST_BYTES = 1 << 20
+GAP_NS, LEAST_BYTES = round(1e9 * THRESHOLD["save gap"]), int(THRESHOLD["save"])
 # Another save of a later step comes after a pause of so long, and of such a part of a step.
-LEAST_PAUSE_NS, PAUSE_OF_A_STEP = 1_000_000, 0.1
+LEAST_PAUSE_NS, PAUSE_OF_A_STEP = round(1e9 * THRESHOLD["pause"]), THRESHOLD["hardly"]
 # Where no step is known, after one that a step of training fits into.
-PAUSE_NS = 50_000_000
+PAUSE_NS = round(THRESHOLD["hardly"] * GAP_NS)
 NUMBER = re.compile(r"\d+")
 # What savers add to a checkpoint's name: TensorFlow's shards and index, its folder for temporary files.
 SAVER_SUFFIX = re.compile(r"(\.data-\d+-of-\d+|\.index|_temp)?(\.tempstate\d+)?$")

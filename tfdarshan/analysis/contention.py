@@ -24,20 +24,19 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.stretches import PARTS, Columns
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.thresholds import THRESHOLD
 
 DEEPEST = 64
 SHARES = np.linspace(0.0, 1.0, 51)
 # Calls that are compared with each other: storage that is slower for a while is slower for all of them.
-CHUNK = 128
-# Fewer calls tell nothing, nor do more of which fewer take most of the time, nor too few of them at another
-# depth than most.
-FEWEST = 100
-ELSEWHERE = 0.05
+# Fewer tell nothing, nor do more of which fewer take most of the time.
+CHUNK = int(THRESHOLD["chunk"])
+# Too few of them at another depth than most tell nothing, either; and what so few exceed is the depth.
+RARELY = THRESHOLD["rarely"]
 # A call that takes more than this many times as long as its like hung; it says nothing about its neighbours.
-HUNG = 8.0
-DEEP = 0.95
+HUNG = THRESHOLD["hung"]
 # A depth is another one from here on, as a share of the usual.
-APART = 0.15
+APART = THRESHOLD["near"]
 # The standard deviation of a share that may as well be any from 0 to 1: who knows it no better knows nothing.
 GUESS = 1 / math.sqrt(12)
 
@@ -50,7 +49,7 @@ class Contention:
         share: As measured, 0 to 1.
         low: Lower bound of it.
         high: Upper bound.
-        depth: The queue depth that 5 % of the calls exceeded: more is extrapolated.
+        depth: The queue depth that few of the calls exceeded: more is extrapolated.
         calls: How many were compared.
     """
 
@@ -103,14 +102,14 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
         None where calls are too few, nearly always have as many others under way, or take times of which
         their depths explain so little that any share may be right.
     """
-    if sum(len(start) for start, _, _ in stretches) < FEWEST:
+    if sum(len(start) for start, _, _ in stretches) < CHUNK:
         return None
     weight = np.maximum(np.concatenate([usual for _, _, usual in stretches]), 1e-9)
-    if weight.sum() ** 2 / (weight**2).sum() < FEWEST:
+    if weight.sum() ** 2 / (weight**2).sum() < CHUNK:
         return None
     at_start = np.concatenate([depth_at_start(start, end) for start, end, _ in stretches])
     meanwhile = np.concatenate([mean_depth(start, end) for start, end, _ in stretches])
-    if np.average(np.abs(meanwhile / _usual(meanwhile, weight) - 1) > APART, weights=weight) < ELSEWHERE:
+    if np.average(np.abs(meanwhile / _usual(meanwhile, weight) - 1) > APART, weights=weight) < RARELY:
         return None
     taken = np.concatenate([(end - start) / 1e9 / np.maximum(usual, 1e-9) for start, end, usual in stretches])
     taken = np.minimum(taken, HUNG * np.median(taken))
@@ -119,7 +118,7 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
     share, error = max(_fit(depth, taken, weight, part) for depth in (at_start, meanwhile))
     if error >= GUESS:
         return None
-    depth = float(np.quantile(at_start, DEEP))
+    depth = float(np.quantile(at_start, 1 - RARELY))
     return Contention(share, max(0.0, share - 2 * error), min(1.0, share + 2 * error), depth, len(taken))
 
 

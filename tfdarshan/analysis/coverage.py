@@ -27,10 +27,11 @@ from tfdarshan.analysis.unrecorded_programs import (
     UnrecordedPrograms,
     unrecorded_programs,
 )
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most
 
 # With more of the bytes recorded by processes without figures, what storage gave the others says little.
-FEW = 0.01
+FEW = THRESHOLD["rarely"]
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import THRESHOLD
 
 # A window is so long that so many calls end in it.
-CALLS_LONG = 20
-LEAST_WINDOW_S = 0.02
+CALLS_LONG = 2 * THRESHOLD["few"]
+LEAST_WINDOW_S = THRESHOLD["moment"]
 # A session is cut into no more windows than this.
 MOST_WINDOWS = 100_000
 # Windows in which calls ran for less of the time say how much was asked for, not what storage gives. Of those
 # with few calls under way what they gave meanwhile is enough.
-BUSY, SOMEWHAT_BUSY = 0.9, 0.3
-SHALLOWER = 0.7
+BUSY, SOMEWHAT_BUSY = THRESHOLD["most"], THRESHOLD["clearly"]
+SHALLOWER = 1 - THRESHOLD["clearly"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def depth_phases(span: CallSpan, blocks: Iterable[tuple[Array, Array, Array, Arr
         blocks: Gives them in order of start, block by block: starts, ends, bytes moved, and who made each.
     """
     edges = _edges(span)
-    if len(edges) < 3:
+    if len(edges) <= 2:
         return None
     sums = _WindowSums(edges)
     for block in blocks:

@@ -15,6 +15,8 @@ from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.file_table import NO_FILE, SUMS, FileTable
 from tfdarshan.analysis.intervals import Array
 
+# Folders of a treemap.
+MOST_FOLDERS = 200
 SUMMED = (*(name for name in SUMS if name != "moves"), "time_s")
 
 
@@ -62,7 +64,7 @@ def directory_totals(files: FileTable, directories: Directories) -> pd.DataFrame
     return frame[frame["files"] > 0].sort_values("time_s", ascending=False, kind="stable")
 
 
-def directory_tree(totals: pd.DataFrame, column: str, most: int = 200) -> pd.DataFrame:
+def directory_tree(totals: pd.DataFrame, column: str, most: int = MOST_FOLDERS) -> pd.DataFrame:
     """Gives the folders of `directory_totals` with those above them, for a treemap.
 
     Args:

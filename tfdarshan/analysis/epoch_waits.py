@@ -8,9 +8,10 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.thresholds import THRESHOLD
 
 # Later epochs hardly wait with such a part of the first one's share.
-HARDLY = 0.1
+HARDLY = THRESHOLD["hardly"]
 
 
 @dataclass(frozen=True)

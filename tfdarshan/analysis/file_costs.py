@@ -240,7 +240,7 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
     slow_s, slow_bytes = (values if slow.all() else values * slow for values in (read_s, read_bytes))
     if traced is not None:
         known = traced.read_bytes > 0
-        share_s = traced.slow_s / np.maximum(traced.read_s, 1e-12)
+        share_s = traced.slow_s / np.maximum(traced.read_s, 1e-9)
         share_bytes = traced.slow_bytes / np.maximum(traced.read_bytes, 1)
         slow_s = np.where(known, read_s * share_s, slow_s)
         slow_bytes = np.where(known, read_bytes * share_bytes, slow_bytes)
@@ -250,7 +250,7 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
         stat_s = meta_s * np.maximum(stats - opens, 0) / np.maximum(stats + opens, 1)
     if traced is not None:
         asked = traced.other_s > 0
-        stat_s = np.where(asked, meta_s * traced.stat_s / np.maximum(traced.other_s, 1e-12), stat_s)
+        stat_s = np.where(asked, meta_s * traced.stat_s / np.maximum(traced.other_s, 1e-9), stat_s)
     opens = np.maximum(opens, read_bytes > 0)
     return FileCosts(opens, reads, read_bytes, read_s, meta_s, meta_s, slow_s, slow_bytes, stat_s)
 

@@ -26,17 +26,16 @@ import math
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import THRESHOLD
 
 # What a limit of calls counts as one: larger reads are divided before they are counted.
 COUNTED_BYTES = 1 << 20
 # Fisher's z of the correlation, over its standard error: by chance so in 1 of 100 sessions.
-CERTAIN = 2.576
+CERTAIN = THRESHOLD["certain"]
 # What is counted varies at most so much as the other does, and the two differ by so much of a mean.
-CLEARLY, APART = 0.7, 0.02
+CLEARLY, APART = 1 - THRESHOLD["clearly"], THRESHOLD["rarely"]
 # Calls at the two ends of an interval: what is counted varies by no more than their part of it.
 AT_ENDS = 2
-# Fewer intervals tell nothing.
-FEWEST = 8
 
 
 def limited_quantity(lasted: Array, moved: Array, calls: Array) -> bool | None:
@@ -51,7 +50,7 @@ def limited_quantity(lasted: Array, moved: Array, calls: Array) -> bool | None:
         None where nothing is clear: too few intervals, calls of about one size, or neither is as constant as
         what is counted.
     """
-    if len(lasted) < FEWEST or not moved.any() or not calls.any():
+    if len(lasted) < THRESHOLD["few"] or not moved.any() or not calls.any():
         return None
     rates = moved / lasted, calls / lasted
     by_bytes, by_calls = (rate / rate.mean() for rate in rates)

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, plural
 
 MODULE = "MMAP"
 WATCHED = "watched"
 # From here on a share is all.
-ALL = 0.995
+ALL = 1 - THRESHOLD["rarely"]
 COLUMNS = (
     "path", "module", "size_bytes", "MMAP_MAPPINGS", "MMAP_BYTES_MAPPED", "MMAP_FAULTS", "MMAP_MAJOR_FAULTS",
     "MMAP_BYTES_IN", "MMAP_F_FAULT_TIME", "MMAP_F_WAIT_TIME", "MMAP_F_MAX_FAULT_TIME",

@@ -19,13 +19,13 @@ from tfdarshan.analysis.mapped_reads import MappedFile, rows_of, share_seen
 from tfdarshan.analysis.segments import Thread
 from tfdarshan.analysis.step_windows import StepWindows
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.thresholds import THRESHOLD
 
 COLUMNS = ("start_ns", "end_ns", "tid", "file", "offset")
 # A fault that took longer waited for storage, or for a read of it that was under way.
-WAITED_NS = 20_000
-# The next fault of a thread in a file that lies further away than this is out of order: the kernel's
-# read-ahead window is 128 KiB unless it is set otherwise.
-JUMP_BYTES = 512 << 10
+WAITED_NS = round(1e9 * THRESHOLD["page fault"])
+# The next fault of a thread in a file that lies further away than this is out of order.
+JUMP_BYTES = int(THRESHOLD["read ahead"])
 PAGE_BYTES = 4096
 # What one fault can map of pages that are there already: 64 KiB around it.
 AROUND_PAGES = 16

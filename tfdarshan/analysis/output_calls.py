@@ -11,12 +11,13 @@ from tfdarshan.analysis.call_kinds import KIND, kinds_of
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.segments import Segments
 from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.thresholds import THRESHOLD
 
 # A step that computes this many times the median is held up by something.
-HELD_UP = 1.3
+HELD_UP = 1 + THRESHOLD["clearly"]
 # So many saves tell whether steps are longer for them: if this share of the steps that save is held up, and
 # of the others no more than the rest of it.
-SAVES_THAT_TELL, MOST = 5, 0.9
+SAVES_THAT_TELL, MOST = THRESHOLD["several"], THRESHOLD["most"]
 # Whole steps fill so much of the time in which a save is written that goes on behind the loop's back.
 BESIDE = 0.5
 
@@ -69,7 +70,7 @@ def stalled_s(
     own_time = covered(own.start_ns, own.end_ns)
     start, end = bursts["start_ns"].to_numpy(np.int64), bursts["end_ns"].to_numpy(np.int64)
     certain = own_time.within(start, end) / 1e9
-    if windows is None or len(windows.start_ns) < 3:
+    if windows is None or len(windows.start_ns) <= 2:
         return np.asarray(certain, np.float64)
     lost = _lost_time(windows)
     writing = bursts["write_ns"].to_numpy(np.float64) / 1e9
@@ -90,7 +91,7 @@ def excess_s(windows: StepWindows | None, bursts: pd.DataFrame) -> float:
     Returns:
         Seconds; 0 where steps are not known.
     """
-    if windows is None or len(windows.start_ns) < 3:
+    if windows is None or len(windows.start_ns) <= 2:
         return 0.0
     lost = _lost_time(windows)
     return float(lost.lost_s[lost.touched_by(bursts)].sum())
@@ -106,7 +107,7 @@ def excess_is_theirs(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
         windows: The session's steps.
         bursts: `checkpoint_bursts`.
     """
-    if windows is None or len(windows.start_ns) < 3 or len(bursts) < SAVES_THAT_TELL:
+    if windows is None or len(windows.start_ns) <= 2 or len(bursts) < SAVES_THAT_TELL:
         return False
     lost = _lost_time(windows)
     steps = np.arange(len(lost.lost_s)) < len(windows.start_ns)

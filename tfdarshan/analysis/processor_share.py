@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent
 
 # Share of the processors from which other programs are worth a word: runs of one job differ by as much.
-WORTH_A_WORD = 0.1
+WORTH_A_WORD = THRESHOLD["hardly"]
 
 
 def others_share(meta: Sequence[dict[str, Any]]) -> float | None:

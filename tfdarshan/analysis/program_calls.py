@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.counter_groups import BYTES_READ, NO_OPENS, OPENS, READS, WRITES
 from tfdarshan.analysis.input_files import program_files
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, plural
 
 STATS = ("POSIX_STATS", "TFD_STATS_OTHER")
 # A smaller share of the opens and stats needs no sentence on a screen.
-WORTH_SAYING = 0.1
+WORTH_SAYING = THRESHOLD["hardly"]
 
 
 @dataclass(frozen=True)

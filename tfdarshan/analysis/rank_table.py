@@ -16,12 +16,13 @@ from tfdarshan.analysis.step_windows import step_windows
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.sessions.joint_session import Rank
 from tfdarshan.sessions.step_table import step_columns
+from tfdarshan.thresholds import THRESHOLD
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 # A file counts as read whole so many times if the bytes read are within this of that.
-WHOLE = 0.05
+WHOLE = THRESHOLD["rarely"]
 # Of such file systems all hosts see the same files.
 SHARED = ("nfs", "lustre", "gpfs", "beegfs", "ceph", "fuse", "cifs", "smb", "9p", "afs", "pvfs", "orangefs")
 

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import THRESHOLD
 
 # Part of the busy time that may have been deeper than what counts as reached.
-RARELY = 0.02
+RARELY = THRESHOLD["rarely"]
 # A thread that reads a smaller part of what the busiest one does says nothing about when input was read.
-READS_MUCH = 0.1
+READS_MUCH = THRESHOLD["hardly"]
 
 
 @dataclass(frozen=True)
@@ -161,4 +162,4 @@ def _by_variance(depth: Array, seconds: Array) -> float | None:
         return None
     mean = float((depth * seconds).sum() / total)
     variance = float((depth**2 * seconds).sum() / total) - mean**2
-    return mean**2 / (mean - variance) if mean - variance > 0.05 * mean else None
+    return mean**2 / (mean - variance) if mean - variance > THRESHOLD["hardly"] * mean else None

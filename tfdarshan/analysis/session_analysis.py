@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from tfdarshan.analysis.activity import overview_bins
+from tfdarshan.analysis.activity import PARTS, overview_bins
 from tfdarshan.analysis.call_answers import CallAnswers, call_answers
 from tfdarshan.analysis.checkpoint_bursts import load_bursts
 from tfdarshan.analysis.directory import directories_of, directory_totals
@@ -28,7 +28,7 @@ from tfdarshan.partials.serial import SERIAL, Runner
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
-TIME_PARTS = 512
+TIME_PARTS = PARTS
 
 
 @dataclass(frozen=True)

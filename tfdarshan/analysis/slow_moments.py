@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.thresholds import THRESHOLD
 
 # Of so many calls that began one after the other, so many were slow, and as many files were read.
-NEIGHBOURS = 5
-FEWEST = 3
+NEIGHBOURS = int(THRESHOLD["neighbours"])
+FEWEST = THRESHOLD["several"]
 # Windows handled at a time.
 BLOCK = 1 << 20
 

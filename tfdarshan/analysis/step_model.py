@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfdarshan.thresholds import THRESHOLD
+
 # From this share of the time on, readers that are always in a call say that the job waits for them.
-SATURATED = 0.8
+SATURATED = THRESHOLD["most"]
 # With less wait the pipeline is held back by the steps: it could be quicker than it was.
-HELD_BACK = 0.05
+HELD_BACK = THRESHOLD["healthy"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import pandas as pd
 from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.intervals import Array, covered
 from tfdarshan.analysis.segments import META, Segments
-from tfdarshan.analysis.step_io import MovingSpan, StepIo
+from tfdarshan.analysis.step_io import PARTS, MovingSpan, StepIo
 from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.time_windows import time_windows
@@ -184,7 +184,7 @@ def _bytes_until(segments: Segments):  # type: ignore[no-untyped-def]
     if len(segments) == 0:
         return lambda at_ns: np.zeros(len(at_ns))
     first, last = int(segments.start_ns[0]), int(segments.end_ns.max())
-    bins = TimeBins(first, max(1, -(-(last - first) // 65_536)), 65_536)
+    bins = TimeBins(first, max(1, -(-(last - first) // PARTS)), PARTS)
     table = bandwidth(segments, bins)
     reached = np.concatenate([[0], np.cumsum(table["bytes_read"] + table["bytes_written"])])
     return lambda at_ns: np.interp(at_ns, bins.edges_ns(), reached)

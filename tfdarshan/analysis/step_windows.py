@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.intervals import Array, Covered, covered
+from tfdarshan.thresholds import THRESHOLD
 
 # A pause between steps is one from so many times a step's length on, and of so many seconds at least.
-LONGER, LEAST_PAUSE_S = 3.0, 0.02
+LONGER, LEAST_PAUSE_S = THRESHOLD["longer"], THRESHOLD["moment"]
 # A batch of tf.data that is ready takes 0.1 to 1 ms to be handed over to Python, the longer the longer the
 # processors rested. So much at most of a step's wait is taken for that, and what its quickest waits take.
-MOST_HANDED_S, QUICK_WAITS = 2e-4, 0.1
+MOST_HANDED_S, QUICK_WAITS = THRESHOLD["handed"], THRESHOLD["hardly"]
 
 
 @dataclass(frozen=True)

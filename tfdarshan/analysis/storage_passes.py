@@ -16,11 +16,12 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.input_sums import InputCalls, Passes
+from tfdarshan.thresholds import THRESHOLD
 
-CACHED_CALL_S = 100e-6
-CACHED_S_PER_BYTE = 1 / 500e6
-# The kernel reads 128 KiB ahead by default. Reads that waited for a processor are fewer than that.
-MANY_SLOW, AHEAD_BYTES = 16, 512 << 10
+CACHED_CALL_S = THRESHOLD["memory call"]
+CACHED_S_PER_BYTE = 1 / THRESHOLD["memory"]
+# Reads that waited for a processor are fewer than that.
+MANY_SLOW, AHEAD_BYTES = 2 * int(THRESHOLD["few"]), int(THRESHOLD["read ahead"])
 
 
 def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
@@ -33,19 +34,6 @@ def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
     """
     slow: Array = read_s > calls * CACHED_CALL_S + moved_bytes * CACHED_S_PER_BYTE
     return slow
-
-
-def read_ahead(slow_calls: Array, slow_s: Array, moved_bytes: Array, read_s: Array) -> Array:
-    """Says of passes whether a few of their reads waited for storage, which brought the others' data, bool.
-
-    Args:
-        slow_calls: How many of a pass's reads took longer, each by itself, than memory does.
-        slow_s: How long these took.
-        moved_bytes: What all of its reads moved.
-        read_s: How long they took.
-    """
-    many: Array = (slow_calls >= MANY_SLOW) & (slow_calls * AHEAD_BYTES >= moved_bytes)
-    return many & (slow_s > read_s / 2)
 
 
 class StoragePasses:

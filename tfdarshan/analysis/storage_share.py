@@ -81,7 +81,7 @@ def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:
         None where a step does not say, or there are none.
     """
     rows = (meta.get("steps") or {}).get("rows", [])
-    if not rows or any(len(row) < 7 or min(row[5:7]) < 0 for row in rows):
+    if not rows or any(not row[6:] or min(row[5:7]) < 0 for row in rows):
         return None
     figures = np.array([row[5:7] for row in rows], np.float64)
     # A page that was read ahead in one step is returned in a later one.

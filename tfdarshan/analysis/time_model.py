@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tfdarshan.thresholds import THRESHOLD
+
 Array = Any
 
 BUCKETS = 40
-FEWEST_FILES = 8
 POOR_R2 = 0.5
+# Sizes that differ by less are one size.
+ONE_SIZE = 1 + THRESHOLD["hardly"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,6 @@ class TimeModel:
         s_per_byte: b, the time per byte.
         files: Files the model was fitted on.
         r2: Share of the variation between size buckets that the line explains; 1 where all are of one size.
-        mad_share: Median deviation of single files from the line, as a share of what it says.
         scale: What the line was multiplied with for its sum over the files to be the measured sum.
         note: What is to be said about the fit, "" if nothing.
     """
@@ -33,7 +35,6 @@ class TimeModel:
     s_per_byte: float
     files: int
     r2: float
-    mad_share: float
     scale: float = 1.0
     note: str = ""
 
@@ -58,7 +59,7 @@ def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> 
     order = np.argsort(size, kind="stable")
     size, seconds, weight = size[order].astype(np.float64), seconds[order].astype(np.float64), weight[order]
     if len(size) == 0:
-        return TimeModel(0.0, 0.0, 0, 0.0, 0.0, note="storage served no pass over these")
+        return TimeModel(0.0, 0.0, 0, 0.0, note="storage served no pass over these")
     edges = np.unique(np.linspace(0, len(size), min(BUCKETS, max(len(size) // 4, 1)) + 1).astype(int))
     x = np.array([size[i:j].mean() for i, j in pairwise(edges)])
     y = np.array([_trimmed_mean(seconds[i:j]) for i, j in pairwise(edges)])
@@ -67,17 +68,15 @@ def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> 
     scale = float(np.sum(weight * seconds)) / modelled if modelled > 0 else 1.0
     line = base + slope * x
     spread = float(np.sum((y - y.mean()) ** 2))
-    one_size = x.max() <= 1.05 * x.min()
+    one_size = x.max() <= ONE_SIZE * x.min()
     r2 = 1.0 if one_size or spread == 0 else max(0.0, 1 - float(np.sum((y - line) ** 2)) / spread)
-    said = np.maximum(scale * (base + slope * size), 1e-12)
-    mad = float(np.median(np.abs(seconds - said) / said))
     note = note or _quality(len(size), r2, one_size=one_size)
-    return TimeModel(base * scale, slope * scale, len(size), r2, mad, scale, note)
+    return TimeModel(base * scale, slope * scale, len(size), r2, scale, note)
 
 
 def _line(x: Array, y: Array) -> tuple[float, float, str]:
     """Gives intercept, slope and a note; neither is negative."""
-    if len(x) < 2 or x.max() <= 1.05 * x.min():
+    if len(x) < 2 or x.max() <= ONE_SIZE * x.min():
         return float(np.mean(y)), 0.0, ""
     slope = median_slope(x, y)
     if slope <= 0:
@@ -95,12 +94,12 @@ def _line(x: Array, y: Array) -> tuple[float, float, str]:
 def median_slope(x: Array, y: Array) -> float:
     """Gives the median slope of all pairs of points that are apart in x: Theil and Sen."""
     i, j = np.triu_indices(len(x), 1)
-    apart = np.abs(x[j] - x[i]) > 0.001 * np.abs(x[i])
+    apart = np.abs(x[j] - x[i]) > THRESHOLD["rarely"] * np.abs(x[i])
     return float(np.median((y[j] - y[i])[apart] / (x[j] - x[i])[apart])) if apart.any() else 0.0
 
 
 def _quality(files: int, r2: float, *, one_size: bool) -> str:
-    if files < FEWEST_FILES:
+    if files < THRESHOLD["few"]:
         return "what one costs is a guess by so few"
     if one_size:
         return "all files are of about one size: what a byte costs cannot be told from what a file costs"
@@ -111,5 +110,5 @@ def _quality(files: int, r2: float, *, one_size: bool) -> str:
 
 def _trimmed_mean(values: Array) -> float:
     """Gives the mean without the slowest and quickest tenth."""
-    cut = len(values) // 10
+    cut = int(THRESHOLD["hardly"] * len(values))
     return float(np.mean(np.sort(values)[cut : len(values) - cut]))

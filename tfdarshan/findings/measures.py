@@ -178,7 +178,7 @@ class Measures:
         costs, files = self.costs, len(self.files)
         opened = costs.opens > 0
         usual_s = float(np.median(costs.open_s[opened] / costs.opens[opened])) if opened.any() else 0.0
-        model = TimeModel(usual_s, 0.0, files, 1.0, 0.0)
+        model = TimeModel(usual_s, 0.0, files, 1.0)
         return self.kept.get("slow opens", lambda: slow_calls(self.calls_again("open"), model, files, times))
 
     def compared_reads(self, files: Array) -> ComparedReads:

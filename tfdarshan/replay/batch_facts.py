@@ -8,8 +8,8 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.loop_times import LoopTimes, union_by
-from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.recorded_job import RecordedJob
+from tfdarshan.thresholds import THRESHOLD
 
 
 def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) -> Array:
@@ -25,7 +25,7 @@ def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) ->
     place = loop.place(start_s)
     pause = is_input & (start_s >= loop.stop_s[place]) & (start_s >= loop.ask_s[0])
     made, within = (np.bincount(file[chosen], minlength=count) for chosen in (is_input, pause))
-    only: Array = (made > 0) & (within >= SETTING["pause_only"] * made)
+    only: Array = (made > 0) & (within >= THRESHOLD["most"] * made)
     # Without steps, or if nothing else is read, these are the input.
     told = recorded.windows is not None and np.any(made[~only] > 0)
     return only if told else np.zeros(count, bool)
@@ -61,7 +61,7 @@ def batch_facts(
     write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
     whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
     write_s = np.minimum(taken(output & recorded.is_loop), whole_s)
-    saves = write_bytes > SETTING["saves"]
+    saves = write_bytes > THRESHOLD["save"]
     if saves.any() and not saves.all():
         longer_s = np.maximum(whole_s - float(np.median(whole_s[~saves])), 0.0)
         write_s = np.where(saves, np.maximum(write_s, longer_s), write_s)

@@ -14,6 +14,7 @@ from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import LoopTimes, loop_times
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.thresholds import THRESHOLD
 
 
 def counted_loop(windows: StepWindows | None, reads: float, whole_s: float) -> LoopTimes:
@@ -70,7 +71,7 @@ def with_output(batches: BatchFacts, files: FileTable) -> BatchFacts:
     output = (rows["bytes_written"] > 0).to_numpy(bool) & ~never_input(files.paths)
     output[NO_FILE] = False
     moved, lasted_s = (rows[name].to_numpy(float)[output] for name in ("bytes_written", "write_s"))
-    saved = moved > SETTING["saves"]
+    saved = moved > THRESHOLD["save"]
     place = np.searchsorted(
         np.cumsum(batches.weight),
         (np.arange(1, np.count_nonzero(saved) + 1) / (np.count_nonzero(saved) + 1)) * batches.weight.sum(),

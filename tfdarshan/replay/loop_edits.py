@@ -10,6 +10,7 @@ from tfdarshan.analysis.contention import call_time
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.thresholds import THRESHOLD
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class BackgroundSaves:
         the slow one, and read there once more.
         """
         model, batches = job.model, job.facts.batches
-        saved = batches.write_bytes > SETTING["saves"]
+        saved = batches.write_bytes > THRESHOLD["save"]
         wrote_s = np.where(saved, batches.write_s, 0.0)[:, None]
         rate = job.drawn["burst_bytes_per_s" if self.fast_tier else "snapshot_bytes_per_s"]
         copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
@@ -49,7 +50,7 @@ class BufferedWrites:
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them."""
         batches = job.facts.batches
-        small_s = np.where(batches.write_bytes > SETTING["saves"], 0.0, batches.write_s)
+        small_s = np.where(batches.write_bytes > THRESHOLD["save"], 0.0, batches.write_s)
         return _without_writes(job, small_s[:, None])
 
 
@@ -68,7 +69,7 @@ class SyncsBehind:
         model, batches = job.model, job.facts.batches
         syncing = float(batches.weight @ (batches.sync_s > 0))
         left = min(1.0, batches.total_s / self.every_s / max(syncing, 1.0))
-        part = np.where(batches.write_bytes > SETTING["saves"], 1.0, left)[:, None]
+        part = np.where(batches.write_bytes > THRESHOLD["save"], 1.0, left)[:, None]
         job = _without_writes(job, batches.sync_s[:, None])
         return job.but(beside_s=model.beside_s + part * (model.write_s - job.model.write_s))
 

@@ -151,7 +151,6 @@ SETTINGS = (
     Setting("few_files", "share", 0.98, "of tasks, those that no slow file of its own holds up", JUDGED),
     Setting("stretch", "batches", 8, "batches of such a part that follow each other", JUDGED),
     Setting("readers", "readers", 16, "what 'more readers' means", "what findings say to write"),
-    Setting("saves", "B", 1 << 20, "a step that writes more saves a model", TRIALS),
     Setting("fault", "B", 128 << 10, "what a page fault brings in", "Linux, read_ahead_kb"),
     Setting(
         "window", "B", 256 << 10, "what streams ask for at a time", "two of read_ahead_kb; TFRecordDataset"
@@ -159,7 +158,6 @@ SETTINGS = (
     Setting(
         "request", "B", 1 << 20, "what a large read asks storage for at a time", "Linux, max_sectors_kb; NFS"
     ),
-    Setting("pause_only", "share", 0.9, "of a file's calls in pauses: a validation set's", "pause_calls.py"),
     Setting("loop_reads", "share", 0.8, "of the time in calls, the loop's own: it reads itself", TRIALS),
     Setting("early", "share", 0.01, "of a pass's tasks, those ahead of their epoch", JUDGED),
     Setting("quick", "share", 0.25, "of calls of a kind, those that nothing held back", JUDGED),

@@ -22,7 +22,7 @@ def _middle(name: str) -> float:
 LOCAL, LOCAL_SSD = (
     "local",
     TierProbe(
-        TimeModel(CALLS_OF_PASS * _middle("fast_call_s"), 1 / _middle("fast_bytes_per_s"), 0, 1.0, 0.0),
+        TimeModel(CALLS_OF_PASS * _middle("fast_call_s"), 1 / _middle("fast_bytes_per_s"), 0, 1.0),
         _middle("burst_bytes_per_s"), True, "assumed: a local SSD",
     ),
 )  # fmt: skip
@@ -47,7 +47,7 @@ def assumed_tier(name: str, readers: float) -> TierProbe:
         return LOCAL_SSD
     words, model = ASSUMED_TIERS[name]
     return TierProbe(
-        TimeModel(_base_s(model, readers), max(readers, 1.0) / model.read_bandwidth, 0, 1.0, 0.0),
+        TimeModel(_base_s(model, readers), max(readers, 1.0) / model.read_bandwidth, 0, 1.0),
         model.write_bandwidth,
         True,
         f"assumed, not measured: {words}, {model.about}",

@@ -11,13 +11,14 @@ import numpy as np
 
 from tfdarshan.analysis.contention import SHARES, call_time
 from tfdarshan.storage_probe.prober import Cell
+from tfdarshan.thresholds import THRESHOLD
 
 # A call of which the probe's own work is a larger part says nothing about storage.
-OWN = 0.3
+OWN = THRESHOLD["clearly"]
 # The share is known no better than so, and where one round is all there is, than the second.
-LEAST_ERROR, ONE_ROUND = 0.02, 0.06
+LEAST_ERROR, ONE_ROUND = THRESHOLD["rarely"], THRESHOLD["hardly"]
 # A queue that the model does not fit makes the share as uncertain as this part of the misfit.
-MISFIT = 0.25
+MISFIT = THRESHOLD["clearly"]
 # Of the rounds.
 Middle = Callable[[list[float]], Any]
 MIDDLES: tuple[Middle, ...] = (np.median, np.mean)

@@ -22,6 +22,8 @@ FEWEST_OPEN, MOST_OPEN = 12, 48
 ALL_CACHED = 500
 # Of its size on storage; a file with less has holes, whose reads storage does not see.
 SPARSE = 0.5
+# The unit of st_blocks: stat(2).
+BLOCK_BYTES = 512
 FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 
 
@@ -198,7 +200,7 @@ def open_file(path: str, clock: Callable[[], float], *, direct: bool = True) -> 
     found = os.fstat(handle)
     size = found.st_size if stat.S_ISREG(found.st_mode) else 0
     # Some file systems do not say how much of a file is there.
-    sparse = 0 < found.st_blocks * 512 < SPARSE * size
+    sparse = 0 < found.st_blocks * BLOCK_BYTES < SPARSE * size
     return OpenFile(path, handle, direct, taken_s, size, sparse)
 
 

@@ -16,9 +16,10 @@ from tfdarshan.sessions.session_directory import host_name
 from tfdarshan.storage_probe.data_files import sample_files
 from tfdarshan.storage_probe.probe_result import StorageProbe, result_of
 from tfdarshan.storage_probe.prober import Bounds, probe_files
+from tfdarshan.thresholds import THRESHOLD
 
 # Of the time, what looking for files may take.
-LOOKING = 0.2
+LOOKING = 2 * THRESHOLD["hardly"]
 MOUNTS = "/proc/self/mountinfo"
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 

@@ -13,10 +13,11 @@ from tfdarshan.analysis.time_model import fit_time_model
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling, scaling_of
 from tfdarshan.storage_probe.prober import Probing
 from tfdarshan.storage_probe.slow_places import SlowPlaces, slow_places
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 # Reads by one reader, of each size, below which nothing is said about latency or bandwidth.
-FEWEST_READS = 8
+FEWEST_READS = THRESHOLD["few"]
 # Sizes closer than this cannot tell latency from bandwidth.
 APART = 2.0
 NOWHERE = SlowPlaces()

@@ -17,25 +17,29 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.native.residency import is_resident
 from tfdarshan.storage_probe.file_ranges import RANGE_BYTES, FileRange, OpenFile, Ranges, open_file
 from tfdarshan.storage_probe.reader_threads import ReaderThreads
+from tfdarshan.thresholds import THRESHOLD
 
 SMALL_BYTES = 4_096
 SECONDS, BYTES = 5.0, 64_000_000
+MOST_SECONDS, LEAST_BYTES = 3600, 1_000_000
 # Readers at a time, and how many reads they make in a round: some each, and not too many of all.
 DEPTHS = {1: 16, 2: 16, 4: 16, 8: 24, 16: 32}
 # Once it has lasted so long, a cell ends with so many reads, or with two of each reader.
-CELL_S, LEAST_READS = 0.25, 8
+CELL_S = 0.25
+LEAST_READS = int(THRESHOLD["few"])
 # Storage that lends, such as a throttled volume, gives what it saved up at full speed: that is spent first.
 # Where the second half of these reads takes so many times as long as the first, it was, and they go on.
 WARM_READERS, WARM_READS = 16, 32
-SPENT, MOST_WARMINGS = 1.5, 3
+MOST_WARMINGS = 3
+SPENT = 1 + THRESHOLD["clearly"]
 # With less to read than this, all of it is compared.
 FEW_RANGES = 256
 # What is worth most comes first, in case the time is short.
 FIRST_ROUND = (1, 16, 4, 8, 2)
 # From this part of its bytes on a probe makes small reads alone, with pauses: it is to see other times, too.
-LARGE_PART = 0.85
+LARGE_PART = THRESHOLD["most"]
 # Opens that are made alone, and what of its time they may take.
-FEWEST_OPENS, OPENING = 8, 0.1
+FEWEST_OPENS, OPENING = THRESHOLD["few"], THRESHOLD["hardly"]
 PAUSE_S = 0.1
 
 
@@ -51,9 +55,9 @@ class Bounds:
     most_bytes: int = BYTES
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds <= 3600:
+        if not 0 < self.seconds <= MOST_SECONDS:
             raise ConfigurationError(f"a probe takes up to 3,600 s, and more than 0, not {self.seconds:g}.")
-        if self.most_bytes < 1_000_000:
+        if self.most_bytes < LEAST_BYTES:
             raise ConfigurationError(f"a probe reads 1 MB at least, not {self.most_bytes:,} B.")
 
 

@@ -22,10 +22,11 @@ from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
 from tfdarshan.storage_probe.folder_probe import probe_folder
 from tfdarshan.storage_probe.probe_result import StorageProbe, probe_of_dict
-from tfdarshan.storage_probe.prober import Bounds
+from tfdarshan.storage_probe.prober import LEAST_BYTES, Bounds
+from tfdarshan.thresholds import THRESHOLD
 
 # Mounts that are probed, of those that took this share of the time in calls on input.
-MOST_MOUNTS, LEAST_SHARE = 2, 0.1
+MOST_MOUNTS, LEAST_SHARE = 2, THRESHOLD["hardly"]
 # Probes that a session keeps, and files of it that one is given.
 MOST_KEPT, MOST_OWN = 16, 20_000
 FILES_SUFFIX = ".files.parquet"
@@ -53,7 +54,7 @@ def probe_session(
     each = replace(
         whole,
         seconds=whole.seconds / len(folders),
-        most_bytes=max(whole.most_bytes // len(folders), 1_000_000),
+        most_bytes=max(whole.most_bytes // len(folders), LEAST_BYTES),
     )
     return [probe_folder(folder, each, seed, own) for folder, own in folders]
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.storage_probe.prober import Cell, Read
+from tfdarshan.thresholds import THRESHOLD
 
 # A file, or a moment, is slow from so many times what others take; by so many reads at the least.
-SLOW = 3.0
-FEWEST_READS, FEWEST_FILES = 4, 3
+SLOW = THRESHOLD["longer"]
+FEWEST_READS = FEWEST_FILES = THRESHOLD["several"]
 # Reads are compared with those of their number of readers and size; a moment is so many, one after the other.
-MOMENT_READS = 6
-FEWEST_MOMENTS = 8
+MOMENT_READS, FEWEST_MOMENTS = int(THRESHOLD["neighbours"]), THRESHOLD["few"]
 # A file is slow beside the reads around its own, so many of them.
-AROUND = 12
+AROUND = 2 * MOMENT_READS
 # More than these shares of the files, and of the moments, are the rule and not slow.
-MOST_FILES, MOST_MOMENTS = 0.25, 0.5
+MOST_FILES, MOST_MOMENTS = THRESHOLD["clearly"], 0.5
 
 
 @dataclass(frozen=True)

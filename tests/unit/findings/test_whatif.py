@@ -68,7 +68,7 @@ def test_readers_have_the_gain_of_their_edit(session):
 
 def test_another_device_takes_what_it_was_measured_at(session):
     # GIVEN a device of 2 ms a pass and 1 ms per MB; a read is one call
-    fast = TierProbe(TimeModel(2e-3, 1e-9, 50, 1.0, 0.0), 1e9, direct=True, note="made up")
+    fast = TierProbe(TimeModel(2e-3, 1e-9, 50, 1.0), 1e9, direct=True, note="made up")
 
     # WHEN
     found = what_if(measure(session), StorageChange(fast=fast))
@@ -129,7 +129,7 @@ def test_a_loop_that_reads_itself_waits_for_the_device(tmp_path, capsys, monkeyp
     calls = [(n * 11.0, n * 11 + 10.0, LOOP, "pread", n, 100_000, 0) for n in range(200)]
     paths = [f"/data/{n}" for n in range(200)]
     session = training(tmp_path, calls, paths=paths, sizes=[100_000] * 200)
-    fast = TierProbe(TimeModel(150e-6, 1e-9, 50, 1.0, 0.0), 1e9, direct=True, note="made up")
+    fast = TierProbe(TimeModel(150e-6, 1e-9, 50, 1.0), 1e9, direct=True, note="made up")
     monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: fast)
 
     # WHEN

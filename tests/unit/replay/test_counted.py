@@ -19,6 +19,7 @@ from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
 from tfdarshan.replay.thinned_facts import kept_batches
 from tfdarshan.session import open_session
+from tfdarshan.thresholds import THRESHOLD
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +98,7 @@ def test_a_large_output_file_is_a_save(tmp_path):
     facts = facts_of(session)
 
     # THEN
-    assert (facts.batches.write_bytes > SETTING["saves"]).sum() == 2
+    assert (facts.batches.write_bytes > THRESHOLD["save"]).sum() == 2
     assert facts.batches.write_s.sum() > 0.050
     assert promise(calibrated(facts), BackgroundSaves()).expected > 1.1
 

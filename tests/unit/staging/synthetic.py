@@ -18,7 +18,7 @@ from tfdarshan.staging.run_facts import RunFacts
 
 HDD = (8e-3, 1 / 163e6)
 CACHED_S = 10e-6
-FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0, 0.0), 1e9, True, "assumed")
+FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0), 1e9, True, "assumed")
 
 
 def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mount=("/data", "nfs4")):

@@ -38,7 +38,7 @@ def reason(*arguments, **question):
 def tier(times, s_per_byte_times=None):
     """Gives a fast tier that takes so many times what the slow one takes."""
     per_byte = HDD[1] * (times if s_per_byte_times is None else s_per_byte_times)
-    return dataclasses.replace(FAST, model=TimeModel(HDD[0] * times, per_byte, 50, 1.0, 0.0))
+    return dataclasses.replace(FAST, model=TimeModel(HDD[0] * times, per_byte, 50, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_page_cache_is_no_reason_where_storage_served_one_large_file(storage
 def test_how_fast_the_fast_tier_is():
     # GIVEN 4 s of reads where the files are
     use = file_use(np.full(100, MB), np.full(100, 1), tier=(0.04, 0.0))
-    fast = dataclasses.replace(FAST, model=TimeModel(10.0, 1.0, 50, 1.0, 0.0))
+    fast = dataclasses.replace(FAST, model=TimeModel(10.0, 1.0, 50, 1.0))
 
     code, sentence = reason(use, fast=fast)
     assert code == "fast_tier"
@@ -114,7 +114,7 @@ def test_how_fast_the_fast_tier_is():
         "the fast tier is hardly faster: an epoch's reads take 4.000 s of the readers' time where the files "
         "are, and 4.000 s there"
     )
-    assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.002, 0.0, 50, 1.0, 0.0))).helps
+    assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.002, 0.0, 50, 1.0))).helps
 
 
 @pytest.mark.parametrize(("share", "helps"), [(0.01, False), (0.5, True)])

@@ -10,12 +10,13 @@ from tfdarshan.analysis.call_kinds import CALL_KINDS, KIND
 from tfdarshan.analysis.in_order.stretches import Columns, Stretches
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.limited_quantity import COUNTED_BYTES
+from tfdarshan.thresholds import THRESHOLD
 
 # Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more. Where a job rests
 # between its calls, a limit holds them no longer than some storage waits: then it shows in these alone.
-HELD_NS = (30_000_000, 10_000_000)
-# A call is quick if it takes so many times less than that.
-QUICKER = 10
+HELD_NS = tuple(round(1e9 * THRESHOLD[name]) for name in ("held", "held at rest"))
+# A call is quick if it takes so little of that.
+QUICK = THRESHOLD["hardly"]
 READ = KIND["read"]
 
 
@@ -83,7 +84,7 @@ class HeldSums:
 
     def _counted(self, kind: Array, lasted_ns: Array) -> Array:
         """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
-        quick = kind[lasted_ns < self._least_ns // QUICKER]
+        quick = kind[lasted_ns < QUICK * self._least_ns]
         return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])
 
 

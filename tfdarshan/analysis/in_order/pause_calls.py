@@ -10,11 +10,10 @@ from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_pipeline import input_calls
 from tfdarshan.analysis.intervals import Array, RunningUnion
 from tfdarshan.analysis.step_windows import StepWindows, place_in
+from tfdarshan.thresholds import THRESHOLD
 
-# A file is read in pauses alone if so many of its calls are.
-ALONE = 0.9
-# Of fewer calls in pauses nothing is to be said.
-FEWEST_CALLS = 8
+# A file is read in pauses alone if so many of its calls are; of few calls in pauses nothing is to be said.
+ALONE, FEWEST_CALLS = THRESHOLD["most"], THRESHOLD["few"]
 
 
 @dataclass(frozen=True)

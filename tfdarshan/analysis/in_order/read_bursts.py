@@ -14,13 +14,14 @@ import numpy as np
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.input_sums import InputCalls
+from tfdarshan.thresholds import THRESHOLD
 
 # Shorter ones are no time to prepare a batch in.
-LEAST_PAUSE_NS = 1_000_000
+LEAST_PAUSE_NS = round(1e9 * THRESHOLD["pause"])
 # Half of all pausing is in pauses as long as the usual one, or longer; one of half its length parts bursts.
 AS_LONG = 0.5
 # So many bursts show what one brings, if so large a share of them differs by so little from the middle one.
-LEAST_BURSTS, REGULAR, ALIKE = 8, 0.9, 0.1
+LEAST_BURSTS, REGULAR, ALIKE = THRESHOLD["few"], THRESHOLD["most"], THRESHOLD["hardly"]
 COUNTED = ("files", "reads", "bytes")
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.input_sums import InputCalls
 from tfdarshan.native.read_order import JUMPED, JUMPS, LASTED, MADE, MOVED, READS, ReadOrder
+from tfdarshan.thresholds import THRESHOLD
 
 # Files of fewer reads are not read in pieces.
-FEWEST_READS = 8
+FEWEST_READS = THRESHOLD["few"]
 # From this share of reads out of order on, a file counts, or from this share of the time in them.
-SCATTERED = 0.3
+SCATTERED = THRESHOLD["clearly"]
 # What the kernel reads ahead at a time as a rule.
 READ_AHEAD_BYTES = 128 << 10
 

@@ -12,9 +12,10 @@ from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.native.input_sums import InputCalls, chosen_stored
+from tfdarshan.thresholds import THRESHOLD
 
 # The last bytes of a pass may be of files that are read in part.
-THROUGH = 0.99
+THROUGH = 1 - THRESHOLD["rarely"]
 EVER_NS = np.iinfo(np.int64).max
 
 
