@@ -1,7 +1,7 @@
 """Chosen numbers stand in tables: of sessions in thresholds.py, of the replay model in priors.py.
 
 At module level a number is 0, 1, 2, a half or a unit, or ALLOWED names its constant, with a reason.
-Within a function it is one of these, an operand of bits or powers, or an index or shape: an integer below 10
+Within a function it is one of these, an index, an operand of bits or powers, or a shape: an integer below 10
 that nothing is compared with.
 """
 
@@ -40,13 +40,17 @@ ALLOWED = {
     },
     "units, and times that never come": {
         "brief_tables.MB", "brief_tables.MS", "some_segments.EVER", "step_io.LONG_AGO_NS", "step_io.NEVER_NS",
-        "time_windows.EVER_NS",
+        "time_windows.EVER_NS", "truncated_trace.MIB_BYTES", "whatif.MB_BYTES",
     },
     "the kernel's, Darshan's and Arrow's": {
         "access_sizes.UPPER_LIMITS", "allowance.KERNELS_NS", "file_ranges.BLOCK_BYTES",
         "file_table.MOST_BYTES", "idle_priority.IDLE", "idle_priority.IOPRIO_SET", "idle_priority.LEAST",
         "input_figures.PAGE_BYTES", "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES",
         "mapped_waits.PAGE_BYTES", "read_pieces.READ_AHEAD_BYTES",
+    },
+    "sizes of buffers and shards that a fix names": {
+        "mapped_cures.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_cure.SHARD_BYTES",
+        "small_reads.BUFFER_BYTES",
     },
     "the plan of a probe: what it reads, and for how long": {
         "data_files.AT_A_TIME", "data_files.MOST_FILES", "data_files.MOST_NAMES", "data_files.MOST_OPEN",
@@ -80,12 +84,13 @@ def chosen_numbers(stem: str, statements: list[ast.stmt]) -> Iterator[Found]:
 
 def in_function(node: ast.AST, *, compared: bool = False) -> Iterator[tuple[int, float]]:
     if is_number(node) and node.value not in PLAIN | UNITS:
-        index_or_shape = type(node.value) is int and node.value < 10 and not compared
-        yield from [] if index_or_shape else [(node.lineno, node.value)]
+        shape = type(node.value) is int and node.value < 10 and not compared
+        yield from [] if shape else [(node.lineno, node.value)]
     compared = isinstance(node, ast.Compare) or (compared and isinstance(node, ast.BinOp | ast.UnaryOp))
     bits = isinstance(node, ast.BinOp) and isinstance(node.op, BITS_AND_POWERS)
+    plain = bits or isinstance(node, ast.Subscript | ast.Slice)
     for child in ast.iter_child_nodes(node):
-        if not (bits and is_number(child)):
+        if not (plain and is_number(child)):
             yield from in_function(child, compared=compared)
 
 

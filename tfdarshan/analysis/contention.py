@@ -64,8 +64,7 @@ def contention_of(stretches: Sequence[Columns]) -> Contention | None:
     """Measures it in a session's input calls that took longer than the page cache does.
 
     Args:
-        stretches: Of each stretch of such calls their starts and ends in ns, what reads moved in bytes, and
-            their `call_kinds.CALL_KINDS`.
+        stretches: `StoredCalls.stretches`.
 
     Returns:
         None where it cannot be told: `measure_contention`.
@@ -73,7 +72,7 @@ def contention_of(stretches: Sequence[Columns]) -> Contention | None:
     return measure_contention(
         [
             (start_ns, end_ns, usual_times(kinds, length, (end_ns - start_ns) / 1e9))
-            for start_ns, end_ns, length, kinds in stretches
+            for start_ns, end_ns, length, kinds, _ in stretches
         ]
     )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.call_kinds import CallGroup
 from tfdarshan.analysis.call_unions import UnionPartial
-from tfdarshan.analysis.depth_phases import DepthPhases
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals
 from tfdarshan.analysis.in_order.held_calls import HeldCalls
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 CLASSES = (
-    AskedCalls, CallGroup, ComparedReads, DepthPhases, FileCosts, FileEntry, FileTotals, HeldCalls,
+    AskedCalls, CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
     InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
     SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,

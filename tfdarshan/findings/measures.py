@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
-from tfdarshan.analysis.depth_phases import CallSpan, DepthPhases, depth_phases
+from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.epoch_waits import EpochWaits, epoch_waits
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_table import FileTable
@@ -28,7 +28,6 @@ from tfdarshan.analysis.rank_table import RankTable
 from tfdarshan.analysis.segments import READ, Segments, Thread
 from tfdarshan.analysis.step_model import StepModel
 from tfdarshan.analysis.step_windows import StepWindows
-from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.analysis.time_model import TimeModel, fit_time_model
@@ -288,13 +287,7 @@ class Measures:
     @cached_property
     def phases(self) -> DepthPhases | None:
         """Phases with few and with many of the reads that storage served under way, None without both."""
-        stored = self.facts.stored
-        taken_ns = np.maximum(stored.sizes_and_times[1], 1)
-        usual_ns = float(np.median(taken_ns)) if len(taken_ns) else 0.0
-        span = CallSpan(stored.reads, stored.first_ns, stored.last_ns, stored.read_ns, usual_ns)
-        return self.kept.get(
-            "phases", lambda: depth_phases(span, map(_from_storage, self.calls_again("read")))
-        )
+        return depth_phases(self.facts.stored.stretches)
 
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:
@@ -341,12 +334,3 @@ class Measures:
 def digest_of(*arrays: Array) -> str:
     """Gives what tells a question about some stretches or files from another one of the same name."""
     return f"{zlib.crc32(b''.join(np.ascontiguousarray(values).tobytes() for values in arrays)):08x}"
-
-
-def _from_storage(reads: Segments) -> tuple[Array, Array, Array, Array]:
-    """Gives those that storage served: starts, ends, bytes and threads."""
-    taken_s = (reads.end_ns - reads.start_ns) / 1e9
-    stored = from_storage(np.ones(len(reads)), reads.length, taken_s)
-    columns = (reads.start_ns, reads.end_ns, reads.length, reads.thread)
-    start, end, length, thread = (values[stored] for values in columns)
-    return start, end, length, thread

@@ -15,7 +15,6 @@ from tests.unit.findings.calls_at_once import (
     asked,
     at_once,
     compared,
-    depth_phases,
     pause_reading,
     scattered_reads,
     slow_sums,
@@ -69,7 +68,6 @@ def check(session):
     check_writes(measures, calls)
     check_pace(measures, calls)
     check_slow(measures, calls, count)
-    check_phases(measures, calls)
 
 
 def check_order(measures, calls):
@@ -82,7 +80,7 @@ def check_stored(measures, calls):
     found, reads = measures.facts.stored, calls.reads
     length = np.where(calls.kinds == KIND["read"], calls.column("length", calls.places), 0)
     slow = from_storage(np.ones(len(length)), length, calls.taken_s(calls.places))
-    (part,) = found.stretches or [(np.zeros(0),) * 4]
+    (part,) = found.stretches or [(np.zeros(0),) * 5]
     for column, expected in zip(
         part,
         (
@@ -90,13 +88,12 @@ def check_stored(measures, calls):
             calls.column("end_ns", calls.places[slow]),
             length[slow],
             calls.kinds[slow],
+            calls.column("thread", calls.places[slow]),
         ),
         strict=True,
     ):
         np.testing.assert_array_equal(column, expected)
     stored = reads[from_storage(np.ones(len(reads)), calls.column("length", reads), calls.taken_s(reads))]
-    assert (found.reads, found.read_bytes) == (len(stored), int(calls.column("length", stored).sum()))
-    assert found.read_ns == int((calls.column("end_ns", stored) - calls.column("start_ns", stored)).sum())
     made = np.bincount(calls.column("file", stored), minlength=len(measures.files))
     np.testing.assert_array_equal(found.by_file[0], made)
     if found.first_pass_ends_ns is not None:
@@ -151,20 +148,6 @@ def check_slow(measures, calls, count):
     # A read that took no time counts as ended where another one begins with it: how many do is up to blocks.
     if not (calls.taken_s(calls.reads) == 0).any():
         assert both.depth == pytest.approx(depth)
-
-
-def check_phases(measures, calls):
-    reads = calls.reads
-    stored = reads[from_storage(np.ones(len(reads)), calls.column("length", reads), calls.taken_s(reads))]
-    columns = (calls.column(name, stored) for name in ("start_ns", "end_ns", "length", "thread"))
-    found, expected = measures.phases, depth_phases(*columns)
-    assert (found is None) == (expected is None)
-    if found is not None:
-        assert found.shallow_phases == expected.shallow_phases
-        assert found.usual_depth == pytest.approx(expected.usual_depth)
-        assert found.shallow_depth == pytest.approx(expected.shallow_depth)
-        np.testing.assert_allclose(found.usual_rate, expected.usual_rate, rtol=1e-6)
-        np.testing.assert_allclose(found.shallow_rate, expected.shallow_rate, rtol=1e-6)
 
 
 @settings(max_examples=15, deadline=None)

@@ -8,7 +8,6 @@ import numpy as np
 
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.stretches import Columns, Stretches
-from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.native.input_sums import InputCalls, chosen_stored
@@ -24,24 +23,12 @@ class StoredCalls:
     """They.
 
     Attributes:
-        reads: How many of them are reads with data.
-        read_bytes: What these moved.
-        read_ns: Their durations added up.
-        first_ns: When the first of them began.
-        last_ns: When the last one ended.
-        sizes_and_times: A sample of them: bytes, and durations in ns.
-        by_file: Of each row of the file table how many reads, and their durations in ns; int64.
+        by_file: Of each row of the file table how many reads with data, and their durations in ns; int64.
         stretches: Stretches of all of them, and of like calls on files that the job made itself: starts and
-            ends in ns, bytes read, `call_kinds.CALL_KINDS`.
+            ends in ns, bytes read, `call_kinds.CALL_KINDS`, threads.
         first_pass_ends_ns: When as many bytes were read as the input has; None if so many never were.
     """
 
-    reads: int
-    read_bytes: int
-    read_ns: int
-    first_ns: int
-    last_ns: int
-    sizes_and_times: tuple[Array, Array]
     by_file: tuple[Array, Array]
     stretches: list[Columns]
     first_pass_ends_ns: int | None
@@ -57,9 +44,6 @@ class StoredSums:
 
     def __init__(self, files: int, pass_bytes: float | None) -> None:
         self._pass_bytes, self._moved, self._through_ns = pass_bytes, 0.0, EVER_NS
-        self._sums = np.zeros(3, np.int64)
-        self._span = (EVER_NS, 0)
-        self._sample = Thinned(2)
         self._by_file = (np.zeros(files, np.int64), np.zeros(files, np.int64))
         self._stretches = Stretches()
 
@@ -73,20 +57,16 @@ class StoredSums:
         if self._pass_bytes is not None and self._through_ns == EVER_NS:
             reads = calls.kind == KIND["read"]
             self._go_through(self._pass_bytes, calls.length[reads], calls.end_ns[reads])
-        slow, columns = _stored(calls)
-        reads = columns[-1] == KIND["read"]
-        self._add_reads(calls.file[slow[reads]], *(values[reads] for values in columns[:3]))
-        self._stretches.add(*(columns if beside is None else _stored(beside)[1]))
+        slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
+        reads = slow[calls.kind[slow] == KIND["read"]]
+        np.add.at(self._by_file[0], calls.file[reads], 1)
+        np.add.at(self._by_file[1], calls.file[reads], (calls.end_ns - calls.start_ns)[reads])
+        self._stretches.add(*_columns(calls if beside is None else beside))
 
     def calls(self) -> StoredCalls:
         """Gives what was added up."""
-        length, taken_ns = self._sample.columns()
-        reads, moved, lasted = self._sums.tolist()
         ended = self._through_ns < EVER_NS
-        return StoredCalls(
-            reads, moved, lasted, *self._span, (length, taken_ns), self._by_file,
-            self._stretches.parts(), self._through_ns if ended else None,
-        )  # fmt: skip
+        return StoredCalls(self._by_file, self._stretches.parts(), self._through_ns if ended else None)
 
     def _go_through(self, pass_bytes: float, length: Array, end_ns: Array) -> None:
         if not len(length):
@@ -97,20 +77,10 @@ class StoredSums:
             self._through_ns = int(end_ns[at])
         self._moved = float(reached[-1])
 
-    def _add_reads(self, file: Array, start_ns: Array, end_ns: Array, length: Array) -> None:
-        if not len(file):
-            return
-        lasted = end_ns - start_ns
-        self._sums += (len(file), int(length.sum()), int(lasted.sum()))
-        self._span = min(self._span[0], int(start_ns[0])), max(self._span[1], int(end_ns.max()))
-        self._sample.add(length, lasted)
-        np.add.at(self._by_file[0], file, 1)
-        np.add.at(self._by_file[1], file, lasted)
 
-
-def _stored(calls: InputCalls) -> tuple[Array, Columns]:
-    """Gives the places of those that storage served, and their columns of a stretch."""
+def _columns(calls: InputCalls) -> Columns:
+    """Gives the columns of a stretch of those that storage served."""
     slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
     kind = calls.kind[slow]
     length = calls.length[slow] * (kind == KIND["read"])
-    return slow, (calls.start_ns[slow], calls.end_ns[slow], length, kind)
+    return calls.start_ns[slow], calls.end_ns[slow], length, kind, calls.thread[slow]
