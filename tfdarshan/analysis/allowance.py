@@ -47,14 +47,10 @@ class Allowance:
 
     Attributes:
         interval_s: How far apart held calls end, the median.
-        bytes_per_s: What reads got of it, bytes per second.
-        calls_per_s: How many reads a second that were, each MiB of a larger one for itself.
         counts_bytes: Whether it counts bytes, not calls; None where the session does not tell.
     """
 
     interval_s: float
-    bytes_per_s: float
-    calls_per_s: float
     counts_bytes: bool | None
 
 
@@ -106,9 +102,8 @@ def _in_calls(
         return None
     if not (_as_much_shorter((apart - before)[near], before[near]) or _by_the_kernel(first[near])):
         return None
-    by_bytes, by_calls = (1e9 * float(some[near].sum() / apart[near].sum()) for some in (moved, calls))
     counts_bytes = limited_quantity(apart[near], moved[near], calls[near])
-    return Allowance(interval_ns / 1e9, by_bytes, by_calls, counts_bytes)
+    return Allowance(interval_ns / 1e9, counts_bytes)
 
 
 def _releases(calls: Columns, together_ns: int) -> tuple[Array, ...]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +30,7 @@ SHARES = np.linspace(0.0, 1.0, 51)
 # Calls that are compared with each other: storage that is slower for a while is slower for all of them.
 # Fewer tell nothing, nor do more of which fewer take most of the time.
 CHUNK = int(THRESHOLD["chunk"])
-# Too few of them at another depth than most tell nothing, either; and what so few exceed is the depth.
+# Too few of them at another depth than most tell nothing, either.
 RARELY = THRESHOLD["rarely"]
 # A call that takes more than this many times as long as its like hung; it says nothing about its neighbours.
 HUNG = THRESHOLD["hung"]
@@ -39,37 +38,17 @@ HUNG = THRESHOLD["hung"]
 APART = THRESHOLD["near"]
 # The standard deviation of a share that may as well be any from 0 to 1: who knows it no better knows nothing.
 GUESS = 1 / math.sqrt(12)
+# As measured, 0 to 1, a lower bound of it and an upper one.
+Share = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class Contention:
-    """What of a call is served one at a time, as a share of what it takes alone.
-
-    Attributes:
-        share: As measured, 0 to 1.
-        low: Lower bound of it.
-        high: Upper bound.
-        depth: The queue depth that few of the calls exceeded: more is extrapolated.
-        calls: How many were compared.
-    """
-
-    share: float
-    low: float
-    high: float
-    depth: float
-    calls: int
-
-
-def contention_of(stretches: Sequence[Columns]) -> Contention | None:
-    """Measures it in a session's input calls that took longer than the page cache does.
+def contention_of(stretches: Sequence[Columns]) -> Share | None:
+    """Gives `serialized_share` of a session's input calls that took longer than the page cache does.
 
     Args:
         stretches: `StoredCalls.stretches`.
-
-    Returns:
-        None where it cannot be told: `measure_contention`.
     """
-    return measure_contention(
+    return serialized_share(
         [
             (start_ns, end_ns, usual_times(kinds, length, (end_ns - start_ns) / 1e9))
             for start_ns, end_ns, length, kinds, _ in stretches
@@ -90,12 +69,12 @@ def usual_times(kinds: Array, length: Array, taken_s: Array) -> Array:
     return usual
 
 
-def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Contention | None:
-    """Measures it in calls that storage served.
+def serialized_share(stretches: Sequence[tuple[Array, Array, Array]]) -> Share | None:
+    """Gives what of a call is served one at a time, as a share of what it takes alone.
 
     Args:
-        stretches: Of each stretch of a session its calls' starts in ns, ascending, their ends, and what such
-            calls usually take in seconds: one entry per call.
+        stretches: Of each stretch of calls that storage served their starts in ns, ascending, their ends,
+            and what such calls usually take in seconds: one entry per call.
 
     Returns:
         None where calls are too few, nearly always have as many others under way, or take times of which
@@ -117,8 +96,7 @@ def measure_contention(stretches: Sequence[tuple[Array, Array, Array]]) -> Conte
     share, error = max(_fit(depth, taken, weight, part) for depth in (at_start, meanwhile))
     if error >= GUESS:
         return None
-    depth = float(np.quantile(at_start, 1 - RARELY))
-    return Contention(share, max(0.0, share - 2 * error), min(1.0, share + 2 * error), depth, len(taken))
+    return share, max(0.0, share - 2 * error), min(1.0, share + 2 * error)
 
 
 def call_time(share: float, depth: float) -> float:

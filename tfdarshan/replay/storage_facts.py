@@ -36,8 +36,7 @@ def storage_facts(
         tasks: Which these calls are.
     """
     probe = probed_storage(probe_kept(meta, recorded.input_mount), tasks)
-    found = contention_of(recorded.facts.stored.stretches)
-    shown = None if found is None else (found.share, found.low, found.high)
+    shown = contention_of(recorded.facts.stored.stretches)
     device, fitted = emulated_storage(meta), _wait_share(calls)
     if device is not None:
         fitted = known_wait_share(device, float(tasks.size.sum() / max(tasks.calls[READ].sum(), 1.0)))

@@ -49,8 +49,6 @@ def test_a_session_of_files_of_several_sizes_tells_what_a_limit_counts(tmp_path,
 
     found = limit_of(measures)
     assert found.counts_bytes is is_bytes
-    assert found.bytes_per_s == pytest.approx(200 * MEAN, rel=0.06)
-    assert found.calls_per_s == pytest.approx(200, rel=0.06)
 
 
 def intervals(noise, *, of_bytes, sizes, count=20, calls=20):
