@@ -74,7 +74,7 @@ THRESHOLDS = (
     Setting("listed", "sessions", 100_000, "sessions whose verdicts are kept for a list", "a file of 50 MB"),
     Setting("shuffled", "batches", 4, "batches in the shuffle buffer of a fix", JUDGED),
     # What calls of a session, and reads of a probe, tell: analysis/ and storage_probe/.
-    Setting("most", "share", 0.8, "share that counts as nearly all", JUDGED),
+    Setting("most", "share", 0.9, "share that counts as nearly all", JUDGED),
     Setting("hardly", "share", 0.1, "share that counts as next to nothing", JUDGED),
     Setting("rarely", "share", 0.02, "share that counts as exceptions, or as a measurement's error", JUDGED),
     Setting("near", "share", 0.15, "largest difference of intervals, or depths, that are alike", JUDGED),
@@ -85,7 +85,7 @@ THRESHOLDS = (
     Setting("pause", "s", 1e-3, "shortest pause between batches, or saves", "prepares no batch"),
     Setting("save gap", "s", 0.5, "longest pause between writes of one save", JUDGED),
     Setting("save", "B", 1 << 20, "fewest bytes of a save", "logs and summaries write less"),
-    Setting("chunk", "calls", 128, "calls in a row that are compared with each other", JUDGED),
+    Setting("chunk", "calls", 100, "calls in a row that are compared with each other", JUDGED),
     Setting("hung", "times", 8.0, "time of a call that hung over the usual time", JUDGED),
     Setting("held", "s", 0.03, "shortest call that a rate limit holds back",
         "disks seek in 10 ms, object stores take 20 ms more"),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # A file counts as read whole so many times if the bytes read are within this of that.
 WHOLE = THRESHOLD["rarely"]
+# Of a rank's files, so many may stall without the rank being slow.
+STALL = THRESHOLD["hardly"]
 # Of such file systems all hosts see the same files.
 SHARED = ("nfs", "lustre", "gpfs", "beegfs", "ceph", "fuse", "cifs", "smb", "9p", "afs", "pvfs", "orangefs")
 
@@ -59,6 +61,7 @@ class RankFigures:
         input_bytes: Bytes that it read of input files.
         input_calls: Reads and opens of these.
         input_s: Seconds in calls on these, added up over its files.
+        steady_s: The same without the files that took longest, STALL of all.
         io_s: Seconds in which at least one of its calls was running, None if unknown.
         steps: How many steps it marked.
         step_s: A step of it, mean; None without steps.
@@ -87,6 +90,7 @@ class RankFigures:
     clock_error_s: float | None
     mounts: tuple[MountFigures, ...] = ()
     clock_offset_s: float = 0.0
+    steady_s: float = 0.0
 
     @property
     def units(self) -> int:
@@ -186,7 +190,13 @@ def _figures(rank: Rank, place: int, files: GroupedFiles, inputs: GroupedFiles) 
         clock_error_s=None if rank.error_ns is None else rank.error_ns / 1e9,
         mounts=_mounts(inputs, chosen),
         clock_offset_s=rank.offset_ns / 1e9,
+        steady_s=_steady_s(inputs.columns["time_s"][chosen]),
     )
+
+
+def _steady_s(times_s: Array) -> float:
+    kept = len(times_s) - int(STALL * len(times_s))
+    return float(np.sort(times_s)[:kept].sum())
 
 
 def _mounts(inputs: GroupedFiles, chosen: slice) -> tuple[MountFigures, ...]:

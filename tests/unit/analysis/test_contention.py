@@ -64,9 +64,9 @@ def test_a_hundred_calls_that_are_alike_tell():
     rest = rests(20)
 
     # THEN as well as more of them do, and fewer tell nothing
-    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=140))[1] > 0.8
-    assert measured(calls_of(Delay(5), readers=4, rest_ms=rest, count=140))[2] < 0.5
-    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=110)) is None
+    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=110))[1] > 0.8
+    assert measured(calls_of(Delay(5), readers=4, rest_ms=rest, count=110))[2] < 0.5
+    assert measured(calls_of(Queue(0, 5), readers=4, rest_ms=rest, count=90)) is None
 
 
 def test_a_few_calls_that_take_most_of_the_time_tell_nothing():
