@@ -15,15 +15,15 @@ from tfdarshan.thresholds import THRESHOLD, THRESHOLDS
 
 ROOT = Path(__file__).parents[2] / "tfdarshan"
 # The rooms that are clean.
-ROOMS = ("analysis", "findings", "replay", "storage_probe")
+ROOMS = ("analysis", "findings", "replay", "staging", "storage_probe")
 TABLES = {"priors"}
 PLAIN = {0, 1, 2, 0.5}
-# Nanoseconds in a second, bytes in a MB, percent, and what keeps a divisor from 0.
-UNITS = {100, 1e6, 1e9, 1e-9}
+# Nanoseconds in a second, bytes in a MB, percent, what keeps a divisor from 0, and permissions of files.
+UNITS = {100, 1e6, 1e9, 1e-9, 0o600, 0o700, 0o777}
 BITS_AND_POWERS = ast.LShift | ast.RShift | ast.BitAnd | ast.Pow
 ALLOWED = {
     "calls, rows or bytes in memory at a time": {
-        "call_unions.PENDING", "call_unions.MOST_INTERVALS", "depth_phases.MOST_WINDOWS",
+        "call_unions.MOST_INTERVALS", "call_unions.PENDING", "depth_phases.MOST_WINDOWS",
         "file_batches.SMALL", "file_batches.TOGETHER", "file_places.KEPT", "overview_table.THREADS_KEPT",
         "segments.BLOCK", "segments.FEW", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
         "session_files.MANY_ROWS", "slow_moments.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
@@ -31,22 +31,30 @@ ALLOWED = {
         "write_calls.MOST_WRITES",
     },
     "what a figure or a sentence has room for": {
-        "activity.ROWS", "activity.PARTS", "brief_tables.DIGITS", "directory.MOST_FOLDERS",
+        "activity.PARTS", "activity.ROWS", "brief_tables.DIGITS", "directory.MOST_FOLDERS",
         "latency.PERCENTILES", "read_passes.MOST_PASSES", "unrecorded_programs.MOST_NAMED",
     },
     "how fine a computation is": {
-        "contention.DEEPEST", "contention.SHARES", "contention.GUESS", "intervals.RADIX", "step_io.PARTS",
+        "contention.DEEPEST", "contention.GUESS", "contention.SHARES", "curve.POINTS", "intervals.RADIX",
+        "knapsack.CORE", "knapsack.GAP_WANTED", "knapsack.HEAVIEST", "knapsack.MOST_STEPS", "step_io.PARTS",
         "storage_share.STEPS_TOGETHER", "time_model.BUCKETS",
     },
     "units, and times that never come": {
-        "brief_tables.MB", "brief_tables.MS", "some_segments.EVER", "step_io.LONG_AGO_NS", "step_io.NEVER_NS",
-        "time_windows.EVER_NS", "truncated_trace.MIB_BYTES", "whatif.MB_BYTES",
+        "brief_tables.MB", "brief_tables.MS", "capacity.KB", "capacity.KIB", "some_segments.EVER",
+        "step_io.LONG_AGO_NS", "step_io.NEVER_NS", "time_windows.EVER_NS", "truncated_trace.MIB_BYTES",
+        "whatif.MB_BYTES",
     },
     "the kernel's, Darshan's and Arrow's": {
-        "access_sizes.UPPER_LIMITS", "allowance.KERNELS_NS", "file_ranges.BLOCK_BYTES",
-        "file_table.MOST_BYTES", "idle_priority.IDLE", "idle_priority.IOPRIO_SET", "idle_priority.LEAST",
-        "input_figures.PAGE_BYTES", "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES",
-        "mapped_waits.PAGE_BYTES", "read_pieces.READ_AHEAD_BYTES",
+        "access_sizes.UPPER_LIMITS", "allowance.KERNELS_NS", "checksum.DIGEST_BYTES",
+        "file_ranges.BLOCK_BYTES", "file_table.MOST_BYTES", "idle_priority.IDLE",
+        "idle_priority.IOPRIO_SET", "idle_priority.LEAST", "input_figures.PAGE_BYTES",
+        "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES", "mapped_waits.PAGE_BYTES",
+        "probe.ALIGNMENT", "question.block_bytes", "read_pieces.READ_AHEAD_BYTES",
+    },
+    "how many files are copied, and looked at, at a time": {
+        "apply.BATCH_BYTES", "apply.BATCH_FILES", "apply.threads", "copy_file.BUFFER_BYTES",
+        "mirror.BATCH_LINKS", "original_looks.LOOK_AGAIN_S", "original_looks.LOOK_AHEAD_PROCESSES",
+        "original_looks.LOOK_AHEAD_S", "planning.LOOKS", "planning.THREADS", "stage_folder.ATTEMPTS",
     },
     "sizes of buffers and shards that a fix names": {
         "mapped_cures.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_cure.SHARD_BYTES",
@@ -55,7 +63,8 @@ ALLOWED = {
     "the plan of a probe: what it reads, and for how long": {
         "data_files.AT_A_TIME", "data_files.MOST_FILES", "data_files.MOST_NAMES", "data_files.MOST_OPEN",
         "depth_scaling.LEAST_DEPTH", "file_ranges.ALL_CACHED", "file_ranges.FEWEST_OPEN",
-        "file_ranges.MOST_OPEN", "file_ranges.MOST_RANGES", "file_ranges.RANGE_BYTES", "prober.BYTES",
+        "file_ranges.MOST_OPEN", "file_ranges.MOST_RANGES", "file_ranges.RANGE_BYTES", "probe.BLOCK",
+        "probe.FILES_OF_SIZE", "probe.LONGEST_S", "probe.ROUNDS", "probe.SIZES", "prober.BYTES",
         "prober.CELL_S", "prober.DEPTHS", "prober.FEW_RANGES", "prober.FIRST_ROUND", "prober.LEAST_BYTES",
         "prober.MOST_SECONDS", "prober.MOST_WARMINGS", "prober.PAUSE_S", "prober.SECONDS",
         "prober.SMALL_BYTES", "prober.WARM_READERS", "prober.WARM_READS", "reader_threads.HUNG_S",
