@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tfdarshan.thresholds import THRESHOLD
 
 # From this share of the time on, readers that are always in a call say that the job waits for them.
-SATURATED = THRESHOLD["most"]
+SATURATED = THRESHOLD["busy"]
 # With less wait the pipeline is held back by the steps: it could be quicker than it was.
 HELD_BACK = THRESHOLD["healthy"]
 

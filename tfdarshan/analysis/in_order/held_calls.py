@@ -14,7 +14,7 @@ from tfdarshan.thresholds import THRESHOLD
 
 # Disks seek in 10 ms, and servers answer sooner; object stores take up to 20 ms more. Where a job rests
 # between its calls, a limit holds them no longer than some storage waits: then it shows in these alone.
-HELD_NS = tuple(round(1e9 * THRESHOLD[name]) for name in ("held", "held at rest"))
+HELD_NS = tuple(round(1e9 * THRESHOLD[name]) for name in ("held", "held short"))
 # A call is quick if it takes so little of that.
 QUICK = THRESHOLD["hardly"]
 READ = KIND["read"]
