@@ -9,6 +9,7 @@ import ast
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tfdarshan.replay.priors import PRIORS, SETTINGS
 from tfdarshan.thresholds import THRESHOLD, THRESHOLDS
@@ -85,13 +86,14 @@ def chosen_numbers(stem: str, statements: list[ast.stmt]) -> Iterator[Found]:
         elif isinstance(statement, ast.FunctionDef):
             yield from ((stem, *found) for found in in_function(statement))
         else:
-            names = {f"{stem}.{node.id}" for node in ast.walk(statement) if stored(node)}
-            values = {(node.lineno, node.value) for node in ast.walk(statement) if is_number(node)}
+            nodes: list[Any] = list(ast.walk(statement))
+            names = {f"{stem}.{node.id}" for node in nodes if stored(node)}
+            values = {(node.lineno, node.value) for node in nodes if is_number(node)}
             bad = [value for value in values if value[1] not in PLAIN | UNITS]
             yield from ((stem, *value) for value in bad if not names or names - allowed)
 
 
-def in_function(node: ast.AST, *, compared: bool = False) -> Iterator[tuple[int, float]]:
+def in_function(node: Any, *, compared: bool = False) -> Iterator[tuple[int, float]]:
     if is_number(node) and node.value not in PLAIN | UNITS:
         shape = type(node.value) is int and node.value < 10 and not compared
         yield from [] if shape else [(node.lineno, node.value)]
@@ -103,11 +105,11 @@ def in_function(node: ast.AST, *, compared: bool = False) -> Iterator[tuple[int,
             yield from in_function(child, compared=compared)
 
 
-def is_number(node: ast.AST) -> bool:
+def is_number(node: Any) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def stored(node: ast.AST) -> bool:
+def stored(node: Any) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
@@ -119,8 +121,10 @@ def test_no_module_has_a_number_that_somebody_chose():
     assert not [one for stem, body in trees.items() for one in chosen_numbers(stem, body)]
 
     # ... and no constant is allowed that is not there
-    names = {f"{stem}.{node.id}" for stem, body in trees.items() for top in body
-             for node in ast.walk(top) if stored(node)}  # fmt: skip
+    every: list[tuple[str, Any]] = [
+        (stem, node) for stem, body in trees.items() for top in body for node in ast.walk(top)
+    ]  # fmt: skip
+    names = {f"{stem}.{node.id}" for stem, node in every if stored(node)}
     assert not set().union(*ALLOWED.values()) - names
 
 

@@ -90,8 +90,9 @@ def _change_of(options: str) -> StorageChange:
         name.removeprefix("--"): parse_factor(value, name)
         for name, value in zip(words[::2], words[1::2], strict=True)
     }
-    threads = given.pop("threads", None)
-    return StorageChange(**given, threads=None if threads is None else int(threads))
+    threads = int(given["threads"]) if "threads" in given else None
+    bandwidth, latency = (given.get(name, 1.0) for name in ("bandwidth", "latency"))
+    return StorageChange(bandwidth=bandwidth, latency=latency, threads=threads)
 
 
 def parse_factor(text: str, option: str) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan import findings, replay
 from tfdarshan.findings import prefetch
+from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.verdict import make_verdict
@@ -55,7 +56,9 @@ def told(folder, read_ms):
     measures, said = measure(session), []
 
     def verdict():
-        said.append(make_verdict(measures, replayed([prefetch.find(measures)], measures), ()))
+        found = prefetch.find(measures)
+        assert isinstance(found, Finding)
+        said.append(make_verdict(measures, replayed([found], measures), ()))
 
     found = returned(verdict)
     shutil.rmtree(folder)

@@ -265,4 +265,4 @@ def test_only_the_slow_files_are_copied(tmp_path):
     assert isinstance(staged, Staged)
     named = [int(path.rpartition("/")[2]) for path in measures.files.rows["path"][staged.files]]
     assert named == [7 + 40 * n for n in range(10)]
-    assert (one.work, one.copied_bytes) == ("copy some", 10 * 100 * KB)
+    assert one.work == "copy some"

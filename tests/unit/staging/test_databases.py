@@ -78,7 +78,7 @@ def test_what_staging_shows_is_of_the_files_that_it_copies(tmp_path):
 
     # THEN the copy is of the database, and so is what was measured
     shown = {one.label: one.value for one in staging.evidence}
-    assert staging.copied_bytes == shown["from storage"] == 4 * KB * PAGES
+    assert shown["from storage"] == 4 * KB * PAGES
     assert shown["time in it, over all threads"] == pytest.approx(PAGE_MS * PAGES / 1e3, rel=0.05)
-    speed = human_bytes(staging.copied_bytes / shown["time in it, over all threads"])
+    speed = human_bytes(shown["from storage"] / shown["time in it, over all threads"])
     assert staging.title == f"storage serves the input at {speed}/s a reader"

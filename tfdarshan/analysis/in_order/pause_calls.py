@@ -13,7 +13,7 @@ from tfdarshan.analysis.step_windows import StepWindows, place_in
 from tfdarshan.thresholds import THRESHOLD
 
 # A file is read in pauses alone if so many of its calls are; of few calls in pauses nothing is to be said.
-ALONE, FEWEST_CALLS = THRESHOLD["most"], THRESHOLD["few"]
+ALONE, FEWEST_CALLS = THRESHOLD["most"], int(THRESHOLD["few"])
 
 
 @dataclass(frozen=True)
