@@ -103,7 +103,7 @@ def versions() -> str:
     for python, tensorflows in sorted(known.items(), key=lambda item: _numbers(item[0])):
         for tensorflow, pins in sorted(tensorflows.items(), key=lambda item: _numbers(item[0])):
             cells = (tried_version(pins.get(name, pins.get("", "not tried"))) for name in SETS)
-            rows.append((python, tensorflow or "any", *cells))
+            rows.append((python, tensorflow or ("any" if "" in pins else "has no wheel"), *cells))
     return table(("Python", "TensorFlow", "oldest packages", "as pip resolves", "newest packages"), rows)
 
 

@@ -22,6 +22,8 @@ SETS = ("resolved", "newest", "oldest")
 # The Keras of `TF_USE_LEGACY_KERAS=1`, with the version of its TensorFlow.
 LEGACY_KERAS = "tf_keras"
 NO_VERSION = "0+none"
+# In place of a TensorFlow's version: a Python that it has no wheel for.
+NO_TENSORFLOW = ""
 
 
 def declared() -> list[Requirement]:
@@ -63,7 +65,7 @@ def _listed(where: str, *arguments: str) -> set[str]:
 
 def oldest(python: str, tensorflow: str) -> list[str]:
     """Return a requirement for the oldest wheel of each package that fits a Python and a TensorFlow."""
-    wanted = bounds_of_tensorflow(python, tensorflow)
+    wanted = bounds_of_tensorflow(python, tensorflow) if tensorflow != NO_TENSORFLOW else {}
     pins = []
     for requirement in declared():
         allowed = requirement.specifier & wanted.get(requirement.name, SpecifierSet())

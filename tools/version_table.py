@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.version_pins import LEGACY_KERAS, SETS, oldest, tensorflow_versions
+from tools.version_pins import LEGACY_KERAS, NO_TENSORFLOW, SETS, oldest, tensorflow_versions
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "versions.json"
@@ -61,13 +61,15 @@ class Environment:
 
     def prepare(self, pins: str, tensorflow: str, wheel: Path, exact: Sequence[str]) -> None:
         """Installs a TensorFlow, this tfdarshan, and what is declared at one end or as pip resolves it."""
-        wanted = f"tensorflow-cpu=={tensorflow}.*"
+        # A TensorFlow brings a TensorBoard.
+        wanted = f"tensorflow-cpu=={tensorflow}.*" if tensorflow else "tensorboard"
         if pins == "newest":
             self.install("--upgrade", "--upgrade-strategy", "eager", wanted, str(wheel), "setuptools")
         else:
             self.install("--only-binary", ":all:", wanted, *exact, str(wheel))
-        # Without what it requires: a second TensorFlow.
-        self.install("--no-deps", f"{LEGACY_KERAS}=={tensorflow}.*")
+        if tensorflow:
+            # Without what it requires: a second TensorFlow.
+            self.install("--no-deps", f"{LEGACY_KERAS}=={tensorflow}.*")
         self.install("--no-deps", "--force-reinstall", str(wheel))
 
     def tried(self) -> dict[str, Any]:
@@ -129,9 +131,9 @@ def try_table(wheel: Path, pythons: Sequence[str], only: Sequence[str], sets: Se
     for python in pythons:
         interpreter = working(f"python{python}")
         if interpreter is None:
-            keep(python, "", "", "this Python was not at hand")
+            keep(python, NO_TENSORFLOW, "", "this Python was not at hand")
             continue
-        there = tensorflow_versions(python)
+        there = tensorflow_versions(python) or [NO_TENSORFLOW]
         for tensorflow in only or there:
             if tensorflow not in there:
                 keep(python, tensorflow, "", "no wheel")
@@ -142,7 +144,8 @@ def try_table(wheel: Path, pythons: Sequence[str], only: Sequence[str], sets: Se
                     exact = oldest(python, tensorflow) if pins == "oldest" else ()
                     environment.prepare(pins, tensorflow, wheel, exact)
                     result = environment.tried()
-                    failed += said(f"Python {python}, TensorFlow {tensorflow}, {pins}", result)
+                    found = f"Python {python}, TensorFlow {tensorflow or 'has no wheel'}, {pins}"
+                    failed += said(found, result)
                     keep(
                         python, tensorflow, pins, {name: result[name] for name in ("ok", "mends", "versions")}
                     )
@@ -159,7 +162,13 @@ def working(name: str) -> str | None:
 def keep(python: str, tensorflow: str, pins: str, result: Any) -> None:
     """Writes what came of one environment beside what is known of the others."""
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    known.setdefault(python, {}).setdefault(tensorflow, {})[pins] = result
+    if not pins and tensorflow == NO_TENSORFLOW and known.get(python):
+        # What was tried where this Python is counts more than that it is not here.
+        return
+    tried = known.setdefault(python, {}).setdefault(tensorflow, {})
+    if pins:
+        tried.pop("", None)
+    tried[pins] = result
     RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -74,6 +74,63 @@ def test_the_table_says_what_came_of_each_environment(tried, cells, tmp_path, mo
     assert fill_docs.versions().splitlines()[2:] == [" | ".join(["| 3.11", "2.17", *cells]) + " |"]
 
 
+def test_the_table_says_for_which_python_tensorflow_has_no_wheel(tmp_path, monkeypatch):
+    # GIVEN a Python that was tried without a TensorFlow, and one that was not at hand
+    tried = {"oldest": {"ok": True, "mends": [], "versions": VERSIONS}}
+    known = {"3.14": {"": tried}, "3.15": {"": {"": "this Python was not at hand"}}}
+    (tmp_path / "versions.json").write_text(json.dumps(known))
+    monkeypatch.setattr(fill_docs, "DOCS", tmp_path)
+
+    # THEN
+    assert fill_docs.versions().splitlines()[2:] == [
+        f"| 3.14 | has no wheel | works: {NAMED} | not tried | not tried |",
+        "| 3.15 | any | " + " | ".join(["this Python was not at hand"] * 3) + " |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [
+        (("", "not at hand"), ("oldest", {}), {"oldest": {}}),
+        (("oldest", {}), ("", "not at hand"), {"oldest": {}}),
+        (("", "not at hand"), ("", "not at hand"), {"": "not at hand"}),
+    ],
+)
+def test_what_was_tried_counts_more_than_that_a_python_is_not_here(first, then, kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(version_table, "RESULTS", tmp_path / "versions.json")
+
+    for pins, result in (first, then):
+        version_table.keep("3.14", version_pins.NO_TENSORFLOW, pins, result)
+
+    assert json.loads(version_table.RESULTS.read_text()) == {"3.14": {"": kept}}
+
+
+def test_the_rest_is_tried_where_tensorflow_has_no_wheel(tmp_path, monkeypatch):
+    # GIVEN a Python that TensorFlow has no wheel for
+    installed = []
+    monkeypatch.setattr(version_table, "RESULTS", tmp_path / "versions.json")
+    monkeypatch.setattr(version_table, "working", lambda name: name)
+    monkeypatch.setattr(version_table, "tensorflow_versions", lambda _python: [])
+    monkeypatch.setattr(version_pins, "wheel_versions", lambda *_: ["900.0"])
+    monkeypatch.setattr(version_table.Environment, "__init__", lambda *_: None)
+    monkeypatch.setattr(version_table.Environment, "install", lambda _self, *words: installed.extend(words))
+    monkeypatch.setattr(
+        version_table.Environment,
+        "tried",
+        lambda _self: {"ok": True, "mends": [], "versions": VERSIONS, "failed": []},
+    )
+
+    # WHEN
+    failed = version_table.try_table(tmp_path / "made.whl", ["3.14"], [], ["oldest"])
+
+    # THEN
+    assert failed == 0
+    assert "tensorboard" in installed
+    assert "numpy==900.0" in installed
+    assert not [word for word in installed if "tensorflow" in word or "keras" in word]
+    assert list(json.loads(version_table.RESULTS.read_text())["3.14"]) == [version_pins.NO_TENSORFLOW]
+
+
 def test_what_is_printed_is_run_before_it_is_tried_again(tmp_path, monkeypatch):
     # GIVEN an environment whose first smoke names a command
     ran = []
