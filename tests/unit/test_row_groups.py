@@ -64,6 +64,34 @@ def test_columns_with_nulls_are_read(tmp_path):
     assert batch.column("POSIX_SEEKS").to_pylist() == [None, 0]
 
 
+def test_a_table_without_rows_is_read_by_a_pyarrow_that_refuses_it(tmp_path, monkeypatch):
+    # GIVEN a job without calls, and pyarrow 18 or 19, which cannot read no row group
+    session = write_session(tmp_path, job_of([], [], []))
+    (process,) = session.processes
+    path = process.table_path("events")
+    assert pq.ParquetFile(path).metadata.num_row_groups == 0
+    names = pq.read_schema(path).names
+
+    def refusing(read):
+        def refuse(self, *groups, **more):
+            if self.metadata.num_row_groups == 0:
+                raise OSError("The file only has 0 row groups, requested metadata for row group: -1")
+            return read(self, *groups, **more)
+
+        return refuse
+
+    for name in ("read", "read_row_groups", "iter_batches"):
+        monkeypatch.setattr(pq.ParquetFile, name, refusing(getattr(pq.ParquetFile, name)))
+
+    # THEN there are all columns, or those that were asked for, and no rows
+    process.check_tables()
+    assert (process.table("events").num_rows, process.table("events").schema.names) == (0, names)
+    assert process.table("events", ["offset", "start_ns"]).schema.names == [
+        name for name in names if name in ("offset", "start_ns")
+    ]
+    assert (len(session.events), len(session.steps)) == (0, 0)
+
+
 def test_a_check_reads_what_a_view_need_not(tmp_path):
     # GIVEN a table whose constant columns are damaged, which no view reads
     session = write_session(tmp_path, image_job(2_000, 1, 4))

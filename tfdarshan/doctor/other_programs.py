@@ -10,6 +10,7 @@ import importlib.metadata
 import subprocess
 import sys
 
+from tfdarshan.doctor.pip_command import needed
 from tfdarshan.doctor.tensorboard_start import OURS, listed_plugins
 from tfdarshan.errors import TfdarshanError
 
@@ -40,8 +41,9 @@ def check_tensorflow() -> str:
         why = f"{version} was not imported in {LONGEST_S} s: try `import tensorflow`."
         raise TfdarshanError(why) from error
     if done.returncode or "joined" not in done.stdout:
-        said = done.stderr.strip().splitlines()
-        raise TfdarshanError(f"{version} cannot be imported: {said[-1] if said else 'it ended'}.")
+        said = (done.stderr.strip().splitlines() or ["it ended"])[-1].rstrip(".")
+        mend = f" Run `{command}`." if (command := needed(said)) else ""
+        raise TfdarshanError(f"{version} cannot be imported: {said}.{mend}")
     if "not joined" in done.stdout:
         raise TfdarshanError(
             f"{version}: its profiler's plug-in interface is missing or another one, so that it tells no "

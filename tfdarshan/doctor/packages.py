@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from tfdarshan.doctor.pip_command import reinstalling
 from tfdarshan.errors import UnsupportedPlatformError, reason
 from tfdarshan.native.package_versions import check_packages
 
@@ -26,6 +27,5 @@ def _version(package: str) -> str:
         return str(import_module(package).__version__)
     except Exception as error:
         raise UnsupportedPlatformError(
-            f"{package} cannot be loaded ({reason(error).rstrip('.')}): "
-            f"run `pip install --force-reinstall {package}`."
+            f"{package} cannot be loaded ({reason(error).rstrip('.')}): run `{reinstalling(package)}`."
         ) from error

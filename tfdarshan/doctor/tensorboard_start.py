@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+from tfdarshan.doctor.pip_command import needed, reinstalling
 from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import TfdarshanError
 
@@ -22,8 +23,6 @@ with local.open(f"{address}/data/plugins_listing", timeout=60) as answer:
     print("plugins:", *json.load(answer))
 """
 LONGEST_S = 300
-# Modules that TensorBoard imports and that later releases of their package lack, and an earlier release.
-EARLIER = {"pkg_resources": "setuptools<81"}
 
 
 def listed_plugins() -> list[str]:
@@ -50,7 +49,4 @@ def listed_plugins() -> list[str]:
 def _why(said: str) -> str:
     """Return the last line of a traceback, and what to do."""
     last = (said.strip().splitlines() or ["it ended"])[-1].rstrip(".")
-    for module, requirement in EARLIER.items():
-        if module in last:
-            return f"{last}. Run `pip install '{requirement}'`."
-    return f"{last}. Run `pip install --force-reinstall tensorboard`."
+    return f"{last}. Run `{needed(last) or reinstalling('tensorboard')}`."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,19 @@ def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
 
     with native_file(path) as source, pq.ParquetFile(source, metadata=metadata) as file:
         yield file
+
+
+def read_groups(file: Any, groups: Sequence[int], columns: Sequence[str] | None = None) -> Any:
+    """Return the rows of row groups as a pyarrow table, with all columns or some.
+
+    pyarrow 18 and 19 end with an error if they read no row group, such as all of a table without rows.
+    """
+    import pyarrow as pa
+
+    if not groups:
+        wanted = [field for field in file.schema_arrow if columns is None or field.name in columns]
+        return pa.schema(wanted, file.schema_arrow.metadata).empty_table()
+    return file.read_row_groups(list(groups), columns=columns, use_threads=worth_threads(file.metadata))
 
 
 def worth_threads(about: Any) -> bool:

@@ -14,7 +14,7 @@ from tfdarshan.native import _bridge
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.event_groups import TIMES, GroupSpan, groups_within, opened_events, span_of
 from tfdarshan.sessions.gathered_processes import LIST, gathered_metas
-from tfdarshan.sessions.opened_table import arrow_errors, opened_table, worth_threads
+from tfdarshan.sessions.opened_table import arrow_errors, opened_table, read_groups, worth_threads
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.shared_table import shared_columns, shared_rows
 from tfdarshan.sessions.table_check import check_columns, check_values
@@ -73,10 +73,8 @@ class ProcessData:
         try:
             with opened_table(path) as file:
                 check_columns(table, file.schema_arrow, columns)
-                found = file.read(
-                    columns=None if columns is None else list(columns),
-                    use_threads=worth_threads(file.metadata),
-                )
+                groups = range(file.metadata.num_row_groups)
+                found = read_groups(file, groups, None if columns is None else list(columns))
             check_values(table, found, self._operation_names(), self._files())
             return _later(found, self.shift_ns) if table in TIMED else found
         except arrow_errors() as error:
@@ -206,6 +204,8 @@ class ProcessData:
                 with opened_table(path) as file:
                     check_columns(table, file.schema_arrow)
                     size, threads = schema.FILES_ROW_GROUP, worth_threads(file.metadata)
+                    if file.metadata.num_row_groups == 0:
+                        continue
                     for batch in file.iter_batches(batch_size=size, use_threads=threads):
                         check_values(table, batch, self._operation_names(), self._files())
             except arrow_errors() as error:

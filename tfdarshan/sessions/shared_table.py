@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.sessions.opened_table import opened_table, worth_threads
+from tfdarshan.sessions.opened_table import opened_table, read_groups
 from tfdarshan.sessions.table_check import TableError, check_columns
 
 # Some MB each. Processes are read in their order, and of each a few sets of columns.
@@ -95,9 +95,7 @@ def _footer(source: _Source) -> _Footer:
 def _groups(source: _Source, groups: tuple[int, ...], columns: tuple[str, ...]) -> Any:
     with opened_table(source.path) as file:
         check_columns(source.table, file.schema_arrow, columns)
-        threads = worth_threads(file.metadata)
-        found = file.read_row_groups(list(groups), columns=list(columns), use_threads=threads)
-        return _one_batch(found.select(columns))
+        return _one_batch(read_groups(file, groups, list(columns)).select(columns))
 
 
 def _one_batch(table: Any) -> Any:

@@ -22,11 +22,13 @@ from tfdarshan.reports.views.view_source import Source
 def read(monkeypatch):
     """Counts how often each row group of each table is read, whichever columns of it."""
     counts: Counter[tuple[str, int]] = Counter()
-    originals = {name: getattr(pq.ParquetFile, name) for name in ("read", "read_row_group", "iter_batches")}
+    readers = ("read", "read_row_group", "read_row_groups", "iter_batches")
+    originals = {name: getattr(pq.ParquetFile, name) for name in readers}
+    given = {"read_row_group": lambda group: [group], "read_row_groups": lambda groups: groups}
 
     def counted(name):
         def call(file, *arguments, **options):
-            groups = options.get("row_groups", arguments[:1] if name == "read_row_group" else None)
+            groups = given[name](arguments[0]) if name in given else options.get("row_groups")
             for group in range(file.metadata.num_row_groups) if groups is None else groups:
                 counts[tables[file.metadata.serialized_size, file.metadata.num_rows], group] += 1
             return originals[name](file, *arguments, **options)

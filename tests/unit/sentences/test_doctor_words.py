@@ -21,6 +21,7 @@ from tfdarshan.doctor import (
     hook_proof,
     other_programs,
     packages,
+    pip_command,
     self_check,
     tensorboard_start,
     trial_session,
@@ -78,7 +79,15 @@ def hung(*_: Any, **more: Any) -> None:
     raise subprocess.TimeoutExpired("python", more["timeout"])
 
 
+# What TensorFlow 2.20 says with the oldest protobuf that it allows.
+OLDER = (
+    "google.protobuf.runtime_version.VersionError: Detected incompatible Protobuf Gencode/Runtime versions "
+    "when loading tensorflow/core/framework.proto: gencode 5.28.3 runtime 5.28.0. Runtime version cannot "
+    "be older than the linked gencode version"
+)
 TENSORFLOW = {
+    f"tensorflow 2.99.0 cannot be imported: {OLDER}. Run `pip install 'protobuf>=5.28.3,<6'`.":
+        (False, ended(1, "", f"Traceback\n{OLDER}.\n")),
     "tensorflow 2.99.0, whose profiler can be joined": (True, ended(0, "joined\n")),
     "tensorflow 2.99.0: its profiler's plug-in interface is missing or another one, so that it tells no "
     "steps; mark them with tfdarshan.step().": (False, ended(0, "not joined\n")),
@@ -125,14 +134,16 @@ def test_tensorboard_is_said_to_show_the_tab_if_it_does(words, installed, monkey
     assert self_check._tried("tab", other_programs.check_tensorboard) == Check("tab", ok, words)
 
 
+AGAIN = "pip install --force-reinstall --no-deps tensorboard==2.98.0"
 LACKS = "Traceback\nModuleNotFoundError: No module named 'pkg_resources'\n"
 STARTED = {
     "tensorboard 2.98.0 cannot start: ModuleNotFoundError: No module named 'pkg_resources'. "
     "Run `pip install 'setuptools<81'`.": ended(1, "", LACKS),
     "tensorboard 2.98.0 cannot start: ImportError: no werkzeug. "
-    "Run `pip install --force-reinstall tensorboard`.": ended(1, "", "Traceback\nImportError: no werkzeug\n"),
-    "tensorboard 2.98.0 cannot start: it ended. Run `pip install --force-reinstall tensorboard`.":
-        ended(-9, ""),
+    f"Run `{AGAIN}`.": ended(1, "", "Traceback\nImportError: no werkzeug\n"),
+    f"tensorboard 2.98.0 cannot start: it ended. Run `{AGAIN}`.": ended(-9, ""),
+    f"tensorboard 2.98.0 cannot start: {OLDER}. "
+    "Run `pip install 'protobuf>=5.28.3,<6'`.": ended(1, "", f"Traceback\n{OLDER}.\n"),
     "tensorboard 2.98.0 did not start in 300 s: try `tensorboard --logdir .`.": hung,
     "tensorboard 2.98.0 starts without the tab: run `tensorboard --logdir .` to see why.":
         ended(0, "plugins: scalars graphs\n"),
@@ -143,6 +154,7 @@ STARTED = {
 def test_a_tensorboard_that_does_not_start_is_said_to(words, installed, monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", entry(lambda: None))
     monkeypatch.setattr(subprocess, "run", STARTED[words])
+    monkeypatch.setattr(pip_command, "installed_version", VERSIONS.get)
 
     assert self_check._tried("tab", other_programs.check_tensorboard) == Check("tab", False, words)
 
@@ -187,7 +199,7 @@ def test_a_package_that_does_not_load_is_named_with_its_reason(monkeypatch):
     assert self_check._tried("packages", packages.loaded_packages) == Check(
         "packages", False,
         "numpy cannot be loaded (libarrow.so.2600: no such file): "
-        "run `pip install --force-reinstall numpy`.",
+        f"run `pip install --force-reinstall --no-deps numpy=={np.__version__}`.",
     )  # fmt: skip
 
 
