@@ -66,7 +66,8 @@ def check(program: Program, pool: Path, work: Path, *, only: tuple[str, ...] = (
         assert after[0] == batches, cure.name
         # A conversion packs other bytes; which samples a cut leaves out is nobody's promise.
         if cure.program.layout == program.layout and not program.cut:
-            assert after[1] == pytest.approx(total), cure.name
+            # NumPy's and TensorFlow's sines of single precision differ in the last digit.
+            assert after[1] == pytest.approx(total, rel=1e-5), cure.name
 
 
 def python_programs(folders: Folders) -> list[Program]:
