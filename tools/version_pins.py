@@ -24,6 +24,9 @@ LEGACY_KERAS = "tf_keras"
 NO_VERSION = "0+none"
 # In place of a TensorFlow's version: a Python that it has no wheel for.
 NO_TENSORFLOW = ""
+# By Python and TensorFlow, what it needs and does not say: with protobuf 3, which has compiled code for
+# Python 3.10 alone, `import tensorflow` ends in a segmentation fault.
+UNSAID = {("3.10", "2.19"): {"protobuf": SpecifierSet(">=4")}}
 
 
 def declared() -> list[Requirement]:
@@ -86,7 +89,8 @@ def bounds_of_tensorflow(python: str, tensorflow: str) -> dict[str, SpecifierSet
     found = [Requirement(text) for text in texts]
     environment = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
     applying = [one for one in found if one.marker is None or one.marker.evaluate(environment)]
-    return {one.name: one.specifier for one in applying}
+    unsaid = UNSAID.get((python, tensorflow), {})
+    return {one.name: one.specifier & unsaid.get(one.name, SpecifierSet()) for one in applying}
 
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")

@@ -1,6 +1,7 @@
 """tools/version_*.py: which versions are tried together, and what the table of them says."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -37,6 +38,19 @@ def test_the_oldest_are_those_that_python_and_tensorflow_allow(monkeypatch):
         f"{name}=={floor}" for name, floor in floors.items() if name != "numpy"
     }
     assert len(pins) > 8
+
+
+def test_what_a_tensorflow_does_not_say_that_it_needs_is_added(monkeypatch):
+    # GIVEN a TensorFlow that takes any protobuf
+    about = {"install": [{"metadata": {"requires_dist": ["protobuf>=3.20.3", "numpy"]}}]}
+    done = SimpleNamespace(stdout=json.dumps(about))
+    monkeypatch.setattr(version_pins.subprocess, "run", lambda *_, **__: done)
+
+    # THEN 2.19 is tried with the one that it can be imported with
+    assert version_pins.bounds_of_tensorflow("3.10", "2.19") == {
+        "protobuf": SpecifierSet(">=3.20.3,>=4"), "numpy": SpecifierSet(),
+    }  # fmt: skip
+    assert version_pins.bounds_of_tensorflow("3.11", "2.19")["protobuf"] == SpecifierSet(">=3.20.3")
 
 
 def test_versions_without_a_wheel_for_a_python_are_left_out(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ cannot be used is a failure.
 from __future__ import annotations
 
 import importlib.metadata
+import signal
 import subprocess
 import sys
 
@@ -41,7 +42,7 @@ def check_tensorflow() -> str:
         why = f"{version} was not imported in {LONGEST_S} s: try `import tensorflow`."
         raise TfdarshanError(why) from error
     if done.returncode or "joined" not in done.stdout:
-        said = (done.stderr.strip().splitlines() or ["it ended"])[-1].rstrip(".")
+        said = _last_words(done)
         mend = f" Run `{command}`." if (command := needed(said)) else ""
         raise TfdarshanError(f"{version} cannot be imported: {said}.{mend}")
     if "not joined" in done.stdout:
@@ -50,6 +51,13 @@ def check_tensorflow() -> str:
             "steps; mark them with tfdarshan.step()."
         )
     return f"{version}, whose profiler can be joined"
+
+
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the signal that ended a process, or the last line that it wrote."""
+    if done.returncode < 0:
+        return f"{signal.Signals(-done.returncode).name} ended it"
+    return (done.stderr.strip().splitlines() or ["it ended"])[-1].rstrip(".")
 
 
 def check_tensorboard() -> str:

@@ -93,7 +93,9 @@ TENSORFLOW = {
     "steps; mark them with tfdarshan.step().": (False, ended(0, "not joined\n")),
     "tensorflow 2.99.0 cannot be imported: ImportError: no numpy.":
         (False, ended(1, "", "Traceback\nImportError: no numpy")),
-    "tensorflow 2.99.0 cannot be imported: it ended.": (False, ended(-11, "")),
+    "tensorflow 2.99.0 cannot be imported: it ended.": (False, ended(1, "")),
+    "tensorflow 2.99.0 cannot be imported: SIGSEGV ended it.":
+        (False, ended(-11, "", "To enable the following instructions, rebuild TensorFlow")),
     "tensorflow 2.99.0 was not imported in 300 s: try `import tensorflow`.": (False, hung),
 }  # fmt: skip
 
