@@ -83,7 +83,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not len(files.useful):
         return None
     later = later_epochs(staged)
-    once = later.measured and later.beyond_s < THRESHOLD["note"] * measures.model.all_s
+    read_again = measures.passes >= THRESHOLD["again"]
+    once = read_again and later.measured and later.beyond_s < THRESHOLD["note"] * measures.model.all_s
     slow_s, fast_s = (
         staged.epochs * float(each[files.chosen].sum()) for each in (staged.slow_s, staged.fast_s)
     )
