@@ -1,6 +1,7 @@
 """tools/version_*.py: which versions are tried together, and what the table of them says."""
 
 import json
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -44,7 +45,7 @@ def test_what_a_tensorflow_does_not_say_that_it_needs_is_added(monkeypatch):
     # GIVEN a TensorFlow that takes any protobuf
     about = {"install": [{"metadata": {"requires_dist": ["protobuf>=3.20.3", "numpy"]}}]}
     done = SimpleNamespace(stdout=json.dumps(about))
-    monkeypatch.setattr(version_pins.subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
 
     # THEN 2.19 is tried with the one that it can be imported with
     assert version_pins.bounds_of_tensorflow("3.10", "2.19") == {
