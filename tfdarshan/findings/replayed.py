@@ -18,7 +18,7 @@ from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Edit, edited
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import PRIORS
-from tfdarshan.replay.promise import promise_of, speedups
+from tfdarshan.replay.promise import differ_by, promise_of
 from tfdarshan.thresholds import THRESHOLD
 
 
@@ -37,13 +37,13 @@ def replayed(made: Sequence[Finding], measures: Measures) -> list[Finding]:
 
 def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain:
     """Return what some edits together give."""
-    times = speedups(job, *edits)
+    after, model = edited(job, *edits).run, measures.model
+    times = job.run.total_s / np.maximum(after.total_s, TINY_S)
     found = promise_of(job, times)
-    model = measures.model
     # A session is more than what its batches take; steps are not.
     part_s = mean_s(job, job.run.total_s) / model.units if measures.windows is None else model.unit_s
     total_s = min(part_s, model.unit_s)
-    waited_s = mean_s(job, job.run.wait_s - edited(job, *edits).run.wait_s) / measures.model.units
+    waited_s = mean_s(job, job.run.wait_s - after.wait_s) / model.units
     low_s, saved_s, high_s = (total_s * (1 - 1 / one) for one in (found.low, found.expected, found.high))
     supported = found.firm and not job.facts.counted and (model.certain or job.facts.pipeline.loop_reads)
     wide = found.high > THRESHOLD["wide"] * found.low
@@ -55,7 +55,7 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
         high_s=high_s,
         supported=supported,
         # The loop's own calls are waits to the model, and none to the steps.
-        wait_s=min(max(waited_s, 0.0), max(saved_s, 0.0), measures.model.most_wait_s),
+        wait_s=min(max(waited_s, 0.0), max(saved_s, 0.0), model.most_wait_s),
         hangs_on=_hangs_on(job, times, probe_command(measures)) if wide else (),
     )
 
@@ -90,23 +90,30 @@ def _charged(fixes: Sequence[Finding], measures: Measures) -> list[Finding]:
     found: list[Finding] = []
     taken: tuple[Edit, ...] = ()
     first: tuple[str, ...] = ()
-    job = left = measures.job
-    for finding in sorted(fixes, key=_order):
+    job, given_s = measures.job, 0.0
+    # Without calls there is neither a job nor a fix.
+    may_cost = bool(fixes) and waits(measures, job) and not measures.too_short
+    for finding in sorted((_judged(one, one.gain, may_cost) for one in fixes), key=_order):
         gain = finding.gain
         if gain is None or gain.saved_s < THRESHOLD["note"] * gain.before_s:
             continue
-        with_it = edited(job, *taken, *finding.edits)
-        saved_s = mean_s(job, left.run.total_s - with_it.run.total_s) / measures.model.units
-        share = saved_s / gain.before_s
-        if share < THRESHOLD["note"]:
+        beside = gain_of(job, (*taken, *finding.edits), measures)
+        saved_s = beside.saved_s - given_s
+        if saved_s < THRESHOLD["note"] * gain.before_s:
             found.append(dataclasses.replace(finding, kind="note", one_of=first))
             continue
-        taken, left = (*taken, *finding.edits), with_it
-        first = (*first, finding.name)
-        enough = share >= THRESHOLD["problem"] and worth(finding) > 0 and not measures.too_short
-        kind = finding.kind if enough and waits(measures, job) else "note"
-        found.append(dataclasses.replace(finding, kind=kind, cost_s=saved_s, cost_share=share))
+        charged = dataclasses.replace(finding, cost_s=saved_s, cost_share=saved_s / gain.before_s)
+        found.append(_judged(charged, dataclasses.replace(gain, saved_s=saved_s), may_cost))
+        taken, first, given_s = (*taken, *finding.edits), (*first, finding.name), beside.saved_s
     return found
+
+
+def _judged(finding: Finding, gain: Gain | None, may_cost: bool) -> Finding:
+    """Return a finding as a note if what its fix gives is not enough for a problem."""
+    enough = gain is not None and gain.saved_s >= THRESHOLD["problem"] * gain.before_s
+    if finding.kind == "problem" and not (may_cost and enough and worth(finding) > 0):
+        return dataclasses.replace(finding, kind="note")
+    return finding
 
 
 def _order(finding: Finding) -> tuple[int, float]:
@@ -121,7 +128,7 @@ def _rank(finding: Finding) -> tuple[int, float]:
 
 
 def _hangs_on(job: ModelledJob, times: Array, probe: str) -> tuple[OpenQuestion, ...]:
-    """Return the open question that explains most of what samples differ by; nothing if none explains much.
+    """Return the open question that explains most of what a range is wide by; nothing if none explains much.
 
     Args:
         job: The job.
@@ -129,8 +136,11 @@ def _hangs_on(job: ModelledJob, times: Array, probe: str) -> tuple[OpenQuestion,
         probe: The command that probes its storage.
     """
     log_gain = np.log(times)
+    # Runs differ, and fixes, whatever the answers to open questions are.
+    anyway = float(job.weight @ differ_by(log_gain) ** 2)
     shares = {
-        prior.name: _explained(job.weight, job.drawn[prior.name].astype(float), log_gain) for prior in PRIORS
+        prior.name: _explained(job.weight, job.drawn[prior.name].astype(float), log_gain, anyway)
+        for prior in PRIORS
     }
     most = max(PRIORS, key=lambda prior: shares[prior.name])
     if shares[most.name] < THRESHOLD["hangs"]:
@@ -138,8 +148,9 @@ def _hangs_on(job: ModelledJob, times: Array, probe: str) -> tuple[OpenQuestion,
     return (OpenQuestion(most.meaning, probe if most.by_probe else ""),)
 
 
-def _explained(weight: Array, cause: Array, effect: Array) -> float:
-    """Return the share of a weighted variance that a straight line explains."""
+def _explained(weight: Array, cause: Array, effect: Array, anyway: float) -> float:
+    """Return the share of a weighted variance, and of what varies anyway, that a straight line explains."""
     cause, effect = cause - weight @ cause, effect - weight @ effect
     both = float(weight @ (cause * effect))
-    return both**2 / max(float(weight @ cause**2) * float(weight @ effect**2), (TINY_S * TINY_S) ** 2)
+    whole = float(weight @ effect**2) + anyway
+    return both**2 / max(float(weight @ cause**2) * whole, (TINY_S * TINY_S) ** 2)

@@ -57,12 +57,18 @@ def promise_of(job: ModelledJob, gain: Array, runs_differ: float = SETTING["runs
         runs_differ: What runs differ by: the standard deviation of a run's time, of its logarithm.
     """
     log_gain = np.log(gain)
-    differ = np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * log_gain)
+    differ = differ_by(log_gain, runs_differ)
     ends = SETTING["quantile"], 1 - SETTING["quantile"]
     low, expected, high = (
         float(np.exp(_quantile(log_gain, differ, job.weight, end))) for end in (ends[0], 1 / 2, ends[1])
     )
     return Promise(low, expected, high, job.reproduces)
+
+
+def differ_by(log_gain: Array, runs_differ: float = SETTING["runs_differ"]) -> Array:
+    """Return what gains differ by from run to run, the standard deviation of their logarithms."""
+    found: Array = np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * log_gain)
+    return found
 
 
 def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:
