@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tfdarshan.findings.finding import Cure, Work
 from tfdarshan.findings.measures import Measures
-from tfdarshan.replay.edits import Edit, Readers
+from tfdarshan.replay.edits import Edit, Prefetch, Readers
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.promise import promise
 from tfdarshan.thresholds import THRESHOLD
@@ -58,3 +58,11 @@ def enough_readers(measures: Measures, counts: Sequence[int]) -> int:
     gains = [math.log(promise(job, Readers(count)).expected) for count in counts]
     enough = THRESHOLD["nearly"] * max(*gains, 0.0)
     return next((count for count, gain in zip(counts, gains, strict=True) if gain >= enough), counts[-1])
+
+
+def one_is_enough(measures: Measures, count: int) -> bool:
+    """Say whether one reader that prepares batches ahead gives nearly as much as so many readers."""
+    alone, together = (
+        math.log(promise(measures.job, edit).expected) for edit in (Prefetch(), Readers(count))
+    )
+    return alone >= THRESHOLD["nearly"] * together

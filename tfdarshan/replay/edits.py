@@ -11,6 +11,7 @@ from functools import reduce
 
 import numpy as np
 
+from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import TINY_S
@@ -155,12 +156,15 @@ def _tasks_times(job: ModelledJob, part: Array) -> ModelledJob:
 def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     """Return the job with so many readers. Threads of Python get its lock back after each call."""
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
-    ahead = np.where(count > 1, count, 0) if runs_ahead(job.facts) else model.calls_ahead
+    # Threads that one reader in Python hands its reads to go on while the loop computes: `map_ahead`.
+    handed = pipeline.python & (model.readers == 1)
+    ahead = np.where(handed, CALLS_PER_THREAD * count, count)
+    ahead = np.where(runs_ahead(job.facts) | handed, np.where(count > 1, ahead, 0), model.calls_ahead)
     # An arm that has more places to go to moves less for each.
     nearer = (np.maximum(count, 1) / model.readers) ** -drawn["elevator"]
     changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
     if pipeline.python:
-        threads = (count > 1) & (model.readers == 1)
+        threads = (count > 1) & handed
         handed_s = model.calls.sum(0)[:, None] * drawn["handover_s"] * threads
         whole_s = np.maximum((model.work_s + handed_s).sum(0), TINY_S)
         serial = ((model.work_s * model.work_serial + handed_s).sum(0) / whole_s).clip(0, 1)

@@ -22,6 +22,8 @@ from tfdarshan.findings.whatif import StorageChange, what_if
 
 pytestmark = needs_fuse
 FILES, STEPS, SIZE = 500, 120, 100_000
+# What reading beside 2 ms of compute gives a step of 7 ms or more, one reader or several; and a little more.
+AHEAD = 1.6
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +63,8 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
         before = job(folder, tmp_path / "logs")
         unknown = found(before)["read_parallelism"]
 
-        # THEN nothing is certain, and the command that would tell is named
-        assert unknown.gain.speedup_range[0] == 1.0
+        # THEN only that it can read beside compute is certain, and the command that would tell more is named
+        assert unknown.gain.speedup_range[0] < AHEAD
         assert f"tfdarshan probe --logdir {before.path}" in promise_words(unknown.gain)
 
         # WHEN
@@ -73,7 +75,7 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
     assert f"kept in {before.path}" in text
     after = tfdarshan.open_session(tmp_path / "logs")
     known = found(after)["read_parallelism"]
-    assert known.gain.speedup_range[0] > 1.3
+    assert known.gain.speedup_range[0] > AHEAD
     assert "full_storage" not in found(after)
     threads = what_if(measure(after), StorageChange(threads=16))
     assert threads.gain.speedup_range[0] > 1.3
@@ -83,14 +85,14 @@ def test_latency_gets_a_lower_bound(capsys, server, backing, tmp_path):
 def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     with storage(server, backing, tmp_path / "m", bandwidth=15e6) as folder:
         before = job(folder, tmp_path / "logs")
-        assert found(before)["read_parallelism"].gain.speedup_range[0] == 1.0
+        assert found(before)["read_parallelism"].gain.speedup_range[0] < AHEAD
         assert "full_storage" not in found(before)
 
         assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
 
     # THEN no reader is added, and no shards promise anything: it is bytes that storage is full of
     after = found(tfdarshan.open_session(tmp_path / "logs"))
-    assert "read_parallelism" not in after
+    assert "read_parallelism" not in after or after["read_parallelism"].gain.speedup < AHEAD
     assert "of a call, served one at a time" in shown(after["full_storage"])
     assert "a probe got no more with several reads at a time" in after["full_storage"].what
     shards = after["small_files"].gain if "small_files" in after else None
@@ -107,7 +109,7 @@ def test_a_limit_of_calls_is_full_and_shards_help(capsys, server, backing, tmp_p
         assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
 
     after = found(tfdarshan.open_session(tmp_path / "logs"))
-    assert "read_parallelism" not in after
+    assert "read_parallelism" not in after or after["read_parallelism"].gain.speedup < AHEAD
     assert "full_storage" in after
     assert after["small_files"].gain.speedup_range[0] > 1.2
 
@@ -126,7 +128,7 @@ def test_a_profile_probes_when_it_ends_and_counts_none_of_it(capsys, server, bac
     assert len(rows) == STEPS
     assert rows["POSIX_OPENS"].sum() == STEPS
     assert rows["POSIX_BYTES_READ"].sum() == STEPS * SIZE
-    assert found(session)["read_parallelism"].gain.speedup_range[0] > 1.3
+    assert found(session)["read_parallelism"].gain.speedup_range[0] > AHEAD
 
 
 @tried_again
@@ -156,4 +158,4 @@ def test_a_probe_of_another_mount_says_nothing(capsys, server, backing, tmp_path
 
     again = found(tfdarshan.open_session(session.path))
 
-    assert again["read_parallelism"].gain.speedup_range[0] == 1.0
+    assert again["read_parallelism"].gain.speedup_range[0] < AHEAD
