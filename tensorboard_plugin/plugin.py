@@ -36,7 +36,7 @@ HINTS = {
 
 
 class TfdarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
-    """Serves the tab. It only reads below the logdir."""
+    """Serves the tab. Below the logdir it reads, and keeps what it worked out of large sessions."""
 
     plugin_name = NAME
 
