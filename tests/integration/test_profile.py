@@ -38,6 +38,21 @@ def row(session, path, module="POSIX"):
     return found.iloc[0]
 
 
+def test_no_other_user_can_read_a_recording(logdir, spool_folder):
+    # GIVEN a user who lets others read and write all files
+    before = os.umask(0)
+    try:
+        # WHEN
+        with tfdarshan.profile(logdir):
+            (folder,) = spool_folder.iterdir()
+            modes = [path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*.spool"))]
+    finally:
+        os.umask(before)
+
+    # THEN
+    assert modes == [0o700, 0o600]
+
+
 def test_counts_of_plain_reads_are_exact(logdir, data):
     # WHEN
     with tfdarshan.profile(logdir) as session:
