@@ -14,7 +14,6 @@ from typing import Any
 
 from tests.perf import progress
 from tests.perf.advise_cost import advise_cost
-from tests.perf.analysis_cost import analysis_cost
 from tests.perf.attach_cost import attach_cost
 from tests.perf.bounds_cost import bounds_cost
 from tests.perf.call_cost import call_cost
@@ -47,7 +46,6 @@ PART_NAMES = (
     "stop",
     "profiler",
     "disk",
-    "analysis",
     "partials",
     "summaries",
     "readers",
@@ -144,7 +142,6 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
             reads=repetitions.stop_reads,
         ),
         "disk": partial(disk_cost, epochs=repetitions.epochs),
-        "analysis": partial(analysis_cost, files=repetitions.analysed_files),
         "partials": partial(
             partials_cost, events=repetitions.added_up_events, compared=repetitions.added_up_events[0]
         ),

@@ -1,4 +1,4 @@
-"""What the standard questions about calls cost, by their number and by who reads: CPU time and memory."""
+"""What it costs to ask how long calls took, by their number and by who reads: CPU time and memory."""
 
 from __future__ import annotations
 

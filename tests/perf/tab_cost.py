@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.perf import progress
-from tests.perf.analysis_cost import EVENTS_PER_FILE
 from tests.perf.child import run_child
 from tests.perf.row import Row, single_row
 
 GROUP = "the I/O tab"
+EVENTS_PER_FILE = 10
 PROCESSES = 64
 FIRST = "beginning of the overview"
 WORDS = "words of overview"
@@ -34,7 +34,7 @@ def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
         return [], ["the I/O tab is left out: TensorBoard is not installed."]
     label = f"{files * EVENTS_PER_FILE / 1e6:g} M events, {files:,} files"
     progress.show(f"asking the tab for {label}")
-    run_child("analysis_probe", "make", folder, files)
+    run_child("image_session_probe", "make", folder, files)
     found = run_child("tab_probe", folder)
     rows = [
         single_row(GROUP, f"{name}, {when}", "s", [taken], wanted=WANTED_S.get(name), note=label)
@@ -57,7 +57,7 @@ def _of_many(folder: Path, files: int, what: str, task: str) -> list[Row]:
     """Gives how long the overview takes of as many calls and files in many processes, and to paint."""
     label = f"{PROCESSES} {what} with as many calls and files together"
     progress.show(f"asking the tab for {label}")
-    run_child("analysis_probe", task, folder, files, PROCESSES)
+    run_child("image_session_probe", task, folder, files, PROCESSES)
     found = run_child("tab_probe", folder)
     rows = [
         single_row(

@@ -25,10 +25,10 @@ BITS_AND_POWERS = ast.LShift | ast.RShift | ast.BitAnd | ast.Pow
 ALLOWED = {
     "calls, rows or bytes in memory at a time": {
         "call_unions.MOST_INTERVALS", "call_unions.PENDING", "depth_phases.MOST_WINDOWS",
-        "file_batches.SMALL", "file_batches.TOGETHER", "file_places.KEPT", "overview_table.THREADS_KEPT",
+        "file_batches.SMALL", "file_batches.TOGETHER", "overview_table.THREADS_KEPT",
         "segments.BLOCK", "segments.FEW", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
         "session_files.MANY_ROWS", "slow_moments.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
-        "thinned.AT_MOST", "time_windows.WINDOW_CALLS", "window_calls.CALLS_AT_A_TIME",
+        "thinned.AT_MOST", "time_windows.WINDOW_CALLS",
         "write_calls.MOST_WRITES",
     },
     "what a figure or a sentence has room for": {
@@ -37,12 +37,12 @@ ALLOWED = {
     },
     "how fine a computation is": {
         "contention.DEEPEST", "contention.GUESS", "contention.SHARES", "curve.POINTS", "intervals.RADIX",
-        "knapsack.CORE", "knapsack.GAP_WANTED", "knapsack.HEAVIEST", "knapsack.MOST_STEPS", "step_io.PARTS",
+        "knapsack.CORE", "knapsack.GAP_WANTED", "knapsack.HEAVIEST", "knapsack.MOST_STEPS",
         "storage_share.STEPS_TOGETHER", "time_model.BUCKETS",
     },
     "units, and times that never come": {
         "brief_tables.MB", "brief_tables.MS", "capacity.KB", "capacity.KIB", "some_segments.EVER",
-        "step_io.LONG_AGO_NS", "step_io.NEVER_NS", "time_windows.EVER_NS", "truncated_trace.MIB_BYTES",
+        "time_windows.EVER_NS", "truncated_trace.MIB_BYTES",
         "whatif.MB_BYTES",
     },
     "the kernel's, Darshan's and Arrow's": {

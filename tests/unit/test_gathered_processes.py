@@ -8,10 +8,11 @@ import pytest
 
 import tfdarshan
 from tests.made_up_session import image_job, job_of, write_session
-from tfdarshan.analysis.activity import activity_of_overview, overview_bins
-from tfdarshan.analysis.call_answers import call_answers
+from tfdarshan.analysis.activity import activity_of_overview
 from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.latency import latency_by_windows
 from tfdarshan.analysis.segments import COLUMNS, load_segments
+from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.sessions import schema
@@ -41,16 +42,15 @@ def all_of(folder):
     session = tfdarshan.open_session(folder)
     files = load_files(session.processes)
     segments = load_segments(session.processes, files.index)
-    answers = call_answers(session.processes, overview_bins(session.processes, 16))
-    shown = activity_of_overview(session.processes, "thread", most=100)
+    shown = activity_of_overview(session.processes, most=100, named=lambda of: f"{of.pid}/{of.label}")
     return (
         *map(repr, summary_and_diagnosis(session, 5)),
         files.rows.to_csv(),
         session.files.to_csv(),
         session.events.to_csv(),
         *(getattr(segments, name).tobytes() for name in COLUMNS),
-        *(table.to_csv() for table in (answers.by_thread, answers.by_directory, answers.latency)),
-        asdict(answers.clock),
+        latency_by_windows(session.processes).to_csv(),
+        asdict(measure_wall_clock(session.processes)),
         shown.names,
         *(part.tobytes() for part in (shown.calls, shown.bytes_moved, shown.busy_ns)),
     )

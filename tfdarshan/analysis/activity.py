@@ -11,7 +11,8 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.overview_rows import overview_rows
 from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
-from tfdarshan.analysis.time_bins import TimeBins, bins_over, count_starts, spread
+from tfdarshan.analysis.time_bins import TimeBins, bins_over, bytes_in
+from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS
 from tfdarshan.sessions.process_data import ProcessData
 
 Blocks = Callable[[], Iterator[Segments]]
@@ -75,21 +76,16 @@ def activity(
     """
     busy, calls_of = np.zeros(len(names)), np.zeros(len(names))
     for part in blocks():
-        start, end = bins.clipped(part.start_ns, part.end_ns)
         group = group_of(part)
-        busy += np.bincount(group, end - start, minlength=len(names))
+        inside_ns = np.minimum(part.end_ns, bins.end_ns) - np.maximum(part.start_ns, bins.start_ns)
+        busy += np.bincount(group, np.maximum(inside_ns, 0), minlength=len(names))
         calls_of += np.bincount(group, minlength=len(names))
     code, shown = _busiest(busy, calls_of, names, most)
-    sums = np.zeros((3, len(shown), bins.count))
+    sums = bins.no_sums(len(shown))
     for part in blocks():
-        start, end = bins.clipped(part.start_ns, part.end_ns)
-        place = code[group_of(part)]
-        sums[0] += count_starts(bins, place, len(shown), start)
-        for measure, found in enumerate(
-            spread(bins, place, len(shown), start, end, [part.moved, end - start]), 1
-        ):
-            sums[measure] += found
-    return Activity(bins, shown, sums[0], sums[1], sums[2])
+        bins.add(sums, part.calls, code[group_of(part)])
+    calls, busy = (sums[..., column].astype(np.float64) for column in (BIN_CALLS, BIN_BUSY_NS))
+    return Activity(bins, shown, calls, bytes_in(sums), busy)
 
 
 def activity_by_name(
@@ -106,7 +102,6 @@ def activity_by_name(
 
 def activity_of_overview(
     processes: Sequence[ProcessData],
-    by: str,
     count: int = PARTS,
     most: int = ROWS,
     named: Callable[[Thread], str] | None = None,
@@ -116,10 +111,9 @@ def activity_of_overview(
 
     Args:
         processes: The processes.
-        by: "thread", "process" or "operation".
         count: Parts of time.
         most: How many names are told apart.
-        named: Names the row that a thread belongs to, in place of `by`; rows are in natural order then, else
+        named: Names the row that a thread belongs to, in natural order; without, a kind of call has a row,
             the busiest first.
         beside: Is given each process's rows, too: tables that are read for one question are not for another.
 
@@ -132,11 +126,7 @@ def activity_of_overview(
         if beside is not None:
             beside(part)
         place = part.places(bins)
-        found = (
-            _named_rows(part, by, several=len(processes) > 1)
-            if named is None
-            else _rows_of_threads(part, number, named)
-        )
+        found = _rows_of_kinds(part) if named is None else _rows_of_threads(part, number, named)
         for name, chosen in found:
             sums = rows.setdefault(name, np.zeros((3, count)))
             for measure, values in enumerate((part.count, part.bytes_moved, part.busy_ns)):
@@ -196,19 +186,10 @@ def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
         )
 
 
-def _named_rows(part: OverviewPart, by: str, *, several: bool) -> Iterator[tuple[str, Array]]:
-    meta = part.process.meta
-    if by == "operation":
-        # The dictionary names every kind of call there is.
-        for code in np.unique(part.operation_code).tolist():
-            yield part.operation[code], np.flatnonzero(part.operation_code == code)
-    elif by == "process":
-        yield f"{meta['host']}:{meta['pid']}", np.arange(len(part.tid))
-    else:
-        names = {thread["tid"]: thread["name"] for thread in meta.get("threads", ())}
-        for tid in np.unique(part.tid).tolist():
-            label = f"{tid} ({names[tid]})" if names.get(tid) else str(tid)
-            yield f"{meta['pid']}/{label}" if several else label, np.flatnonzero(part.tid == tid)
+def _rows_of_kinds(part: OverviewPart) -> Iterator[tuple[str, Array]]:
+    # The dictionary names every kind of call there is.
+    for code in np.unique(part.operation_code).tolist():
+        yield part.operation[code], np.flatnonzero(part.operation_code == code)
 
 
 def _rows_of_threads(

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.time_bins import bins_over, count_starts, spread, whole
+from tfdarshan.analysis.time_bins import bins_over, whole_bytes_in
+from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS, Calls
 from tfdarshan.native.spool_reader import Array, ThreadInfo
 from tfdarshan.sessions.schema import OVERVIEW_BINS
 
@@ -33,7 +34,7 @@ class Overview:
         self._operations = operations
         self._pair_of = np.full(len(self._tids) * operations, -1, np.int64)
         self._pairs: list[int] = []
-        self._sums = np.zeros((3, 0, OVERVIEW_BINS))
+        self._sums = self._bins.no_sums(0)
 
     @property
     def bin_ns(self) -> int:
@@ -48,24 +49,23 @@ class Overview:
             moved: Bytes.
         """
         pair = self._pair_index(batch.tid, batch.operation)
-        pairs = len(self._pairs)
-        start, end = self._bins.clipped(batch.start_ns, batch.end_ns)
-        self._sums[0] += count_starts(self._bins, pair, pairs, start)
-        for measure, sums in enumerate(spread(self._bins, pair, pairs, start, end, [moved, end - start]), 1):
-            self._sums[measure] += sums
+        start = np.clip(batch.start_ns, 0, self._bins.end_ns - 1)
+        end = np.clip(batch.end_ns, start, self._bins.end_ns)
+        self._bins.add(self._sums, Calls(start, end, moved, np.zeros(len(start))), pair)
 
     def columns(self) -> dict[str, Array]:
         """Gives the non-empty rows, sorted by bin; sums over the bins are exact whole numbers."""
-        sums = whole(self._sums)
-        bins, pairs = np.nonzero(sums.any(axis=0).T)
+        count, busy_ns = (self._sums[..., column] for column in (BIN_CALLS, BIN_BUSY_NS))
+        moved = whole_bytes_in(self._sums)
+        bins, pairs = np.nonzero(np.any([count, moved, busy_ns], axis=0).T)
         keys = np.array(self._pairs, np.int64)[pairs] if len(pairs) else pairs
         return {
             "bin": bins.astype(np.int32),
             "tid": self._tids[keys // self._operations].astype(np.int32),
             "operation": (keys % self._operations).astype(np.int8),
-            "count": sums[0][pairs, bins],
-            "bytes": sums[1][pairs, bins],
-            "busy_ns": sums[2][pairs, bins],
+            "count": count[pairs, bins],
+            "bytes": moved[pairs, bins],
+            "busy_ns": busy_ns[pairs, bins],
         }
 
     def _pair_index(self, tid: Array, operation: Array) -> Array:
@@ -78,6 +78,5 @@ class Overview:
         if new:
             self._pair_of[new] = np.arange(len(self._pairs), len(self._pairs) + len(new))
             self._pairs += new
-            grown = np.zeros((3, len(new), OVERVIEW_BINS))
-            self._sums = np.concatenate([self._sums, grown], axis=1)
+            self._sums = np.concatenate([self._sums, self._bins.no_sums(len(new))])
         return self._pair_of[key]

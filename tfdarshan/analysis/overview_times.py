@@ -19,7 +19,7 @@ class OverviewTimes:
     """Calls and writes against time.
 
     Attributes:
-        bandwidth: Calls and bytes in each part of time: `bandwidth_of_overview`.
+        bandwidth: Calls and bytes in each part of time, as `bandwidth` gives them.
         marks: Where checkpoints began (`start_ns`), to within a bin of the overview: `write_spans`.
     """
 

@@ -5,7 +5,7 @@ A column of ten million is 80 MB, so tables are read row group by row group into
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.merged_calls import Columns, in_order
+from tfdarshan.native.call_sums import Calls
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
 
@@ -101,18 +102,13 @@ class Segments:
         return np.array(faults or [False])[self.operation]
 
     @property
-    def moved(self) -> Array:
-        """Bytes that each call read or wrote, int64: 0 for other calls."""
-        return np.where(self.io_class != META, self.length, 0)
-
-    def numbered_blocks(self) -> Iterator[tuple[int, Segments]]:
-        """Yields the calls a block at a time, each block with its first call's place."""
-        for first in range(0, len(self), BLOCK):
-            yield first, self.where(slice(first, first + BLOCK))
+    def calls(self) -> Calls:
+        """Them as the C core takes them."""
+        return Calls(self.start_ns, self.end_ns, self.length, self.io_class)
 
     def blocks(self) -> Iterator[Segments]:
         """Yields the calls a block at a time."""
-        return (part for _, part in self.numbered_blocks())
+        return (self.where(slice(first, first + BLOCK)) for first in range(0, len(self), BLOCK))
 
     def where(self, chosen: Array | slice) -> Segments:
         """Gives the calls that a mask, a slice or an array of places names, in the same order."""
@@ -202,6 +198,23 @@ def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segme
     return Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
 
 
+def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:
+    """Gives the kinds of call that some processes know, by name."""
+    found: dict[str, Operation] = {}
+    for process in processes:
+        for entry in process.operations:
+            kind = Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"]))
+            found.setdefault(kind.name, kind)
+    return found
+
+
+def operation_codes(column: Any, codes: Mapping[str, int]) -> Array:
+    """Gives the codes of the operations that a table's column names, uint8."""
+    known = np.array([codes[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
+    found: Array = known[column.indices.to_numpy()]
+    return found
+
+
 class SegmentLoader:
     """Fills the arrays.
 
@@ -213,16 +226,10 @@ class SegmentLoader:
     def __init__(self, processes: Sequence[ProcessData], *, faults: bool = False) -> None:
         self._processes, self._faults = processes, faults
         self._place_of = {id(process): place for place, process in enumerate(processes)}
-        self._operations: dict[str, Operation] = {}
-        for process in processes:
-            for entry in process.operations:
-                self._operations.setdefault(
-                    entry["name"],
-                    Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"])),
-                )
+        self._operations = operations_of(processes)
         if faults:
             self._operations[schema.FAULT] = Operation(schema.FAULT, schema.FAULT_MODULE, META)
-        self._names = {name: code for code, name in enumerate(self._operations)}
+        self._codes = {name: code for code, name in enumerate(self._operations)}
         self._class_of = np.array([o.io_class for o in self._operations.values()] or [META], np.int8)
         self._threads: list[Thread] = []
         self._parts: list[dict[str, Array]] = []
@@ -305,7 +312,7 @@ class SegmentLoader:
         thread_of: dict[int, int] = {}
         for batch in batches:
             columns = {name: _numbers(batch, name) for name in ("start_ns", "end_ns", *DETAILS, "file")}
-            columns["operation"] = self._operation_codes(batch.column("operation"))
+            columns["operation"] = operation_codes(batch.column("operation"), self._codes)
             codes, keys = _thread_keys(batch)
             for key in keys:
                 if key not in thread_of:
@@ -349,11 +356,6 @@ class SegmentLoader:
             operations=tuple(self._operations.values()),
             complete=complete,
         )
-
-    def _operation_codes(self, column: Any) -> Array:
-        known = np.array([self._names[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
-        codes: Array = known[column.indices.to_numpy()]
-        return codes
 
 
 def _few(batches: list[dict[str, Array]], index: Array) -> dict[str, Array]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.bandwidth import bandwidth
-from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.segments import META, Segments
-from tfdarshan.analysis.step_io import PARTS, MovingSpan, StepIo
+from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.step_windows import step_windows, steps_to_judge
-from tfdarshan.analysis.time_bins import TimeBins
-from tfdarshan.analysis.time_windows import time_windows
-from tfdarshan.analysis.window_calls import CALLS_AT_A_TIME
-from tfdarshan.partials.serial import SERIAL, Runner, answered
-from tfdarshan.sessions.process_data import ProcessData
 
 COLUMNS = (
     "start_ns", "end_ns", "step_ns", "input_wait_ns", "compute_ns", "io_ns", "exposed_io_ns", "hidden_io_ns",
@@ -63,45 +54,11 @@ class StepSummary:
         return self.input_wait_s / self.span_s if self.span_s and self.input_wait_s is not None else None
 
 
-# Gives of steps, by their starts and ends, the time with a call running in ns, bytes moved, calls begun.
-Within = Callable[[Array, Array], tuple[Array, Array, Array]]
-
-
-def step_time(steps: pd.DataFrame, segments: Segments) -> pd.DataFrame:
-    """Gives `step_times`, of calls that are in memory."""
-
-    def within(start: Array, end: Array) -> tuple[Array, Array, Array]:
-        io = covered(segments.start_ns, segments.end_ns).within(start, end)
-        return (io, *_within(segments, start, end))
-
-    return step_times(steps, within)
-
-
-def step_times_of(
-    steps: pd.DataFrame, processes: Sequence[ProcessData], runner: Runner = SERIAL
-) -> pd.DataFrame:
-    """Gives `step_times`; calls are read if steps do not say what ran within them.
-
-    Raises:
-        SessionDataError: A table is damaged or missing, or ends each process that reads it.
-    """
-
-    def within(start: Array, end: Array) -> tuple[Array, Array, Array]:
-        windows = time_windows(processes, CALLS_AT_A_TIME)
-        bins = answered(MovingSpan(), windows, runner)
-        return answered(StepIo(tuple(start.tolist()), tuple(end.tolist()), bins), windows, runner)
-
-    return step_times(steps, within)
-
-
-def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
+def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     """Splits each step's time.
 
     Args:
-        steps: One row per step: `start_ns`, `end_ns`, and where they are known `step`, `input_wait_ns` (-1 if
-            unknown), `io_ns`, `bytes_read` and `bytes_written` or `bytes`, `operations`. What is missing is
-            worked out from the calls; input wait cannot be, and is 0.
-        within: Is asked for what ran within steps, if they do not say it.
+        steps: `session.steps`; or `session.step_bounds`, for which no calls are read: what they did is 0.
 
     Returns:
         One row per step, by its number, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
@@ -112,18 +69,11 @@ def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
     """
     start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
     step = np.maximum(end - start, 0)
-    wait = np.clip(_column(steps, "input_wait_ns", 0), 0, step)
+    wait = np.clip(_column(steps, "input_wait_ns"), 0, step)
     known = _column(steps, "input_wait_ns", -1) >= 0
-    io, moved, calls = _column(steps, "io_ns", -1), _moved(steps), _column(steps, "operations", -1)
-    if min(values.min(initial=0) for values in (io, moved, calls)) < 0:
-        found = within(start, end)
-        said = _says(steps, "io_ns")
-        io = np.where(said, io, found[0])
-        moved, calls = (
-            np.where(values < 0, worked_out, values)
-            for values, worked_out in zip((moved, calls), found[1:], strict=True)
-        )
-    io = np.clip(io, 0, step)
+    io = np.clip(_column(steps, "io_ns"), 0, step)
+    moved = _column(steps, "bytes_read") + _column(steps, "bytes_written")
+    calls = _column(steps, "operations")
     exposed = np.minimum(io, wait)
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
@@ -132,7 +82,7 @@ def step_times(steps: pd.DataFrame, within: Within) -> pd.DataFrame:
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:
-    """Adds up the rows of `step_time`, by the step model's definitions of step time and input wait."""
+    """Adds up the rows of `step_times`, by the step model's definitions of step time and input wait."""
     known = table["input_wait_known"].astype(bool)
     judged = steps_to_judge(table.assign(input_wait_ns=table["input_wait_ns"].where(known, -1)))
     windows = step_windows(judged)
@@ -148,43 +98,8 @@ def step_summary(table: pd.DataFrame) -> StepSummary:
     )
 
 
-def _says(steps: pd.DataFrame, name: str) -> Array:
-    """Says which steps have a figure, bool."""
+def _column(steps: pd.DataFrame, name: str, otherwise: int = 0) -> Array:
     if name not in steps.columns:
-        return np.zeros(len(steps), bool)
-    said: Array = pd.to_numeric(steps[name]).notna().to_numpy(bool)
-    return said
-
-
-def _moved(steps: pd.DataFrame) -> Array:
-    if {"bytes_read", "bytes_written"} <= set(steps.columns):
-        read, written = _column(steps, "bytes_read", -1), _column(steps, "bytes_written", -1)
-        return np.where((read < 0) | (written < 0), -1, read + written)
-    return _column(steps, "bytes", -1)
-
-
-def _column(steps: pd.DataFrame, name: str, otherwise: Array | int = 0) -> Array:
-    missing = np.broadcast_to(np.asarray(otherwise, np.int64), (len(steps),))
-    if name not in steps.columns:
-        return missing
-    values = pd.to_numeric(steps[name])
-    return np.where(values.isna(), missing, values.fillna(0)).astype(np.int64)
-
-
-def _within(segments: Segments, start: Array, end: Array) -> tuple[Array, Array]:
-    """Gives bytes moved in each step, spread over each call's duration, and calls that started in it."""
-    calls = np.searchsorted(segments.start_ns, end) - np.searchsorted(segments.start_ns, start)
-    moving = segments.where(np.flatnonzero((segments.io_class != META) & (segments.length > 0)))
-    until = _bytes_until(moving)
-    return np.rint(until(end) - until(start)).astype(np.int64), calls
-
-
-def _bytes_until(segments: Segments):  # type: ignore[no-untyped-def]
-    """Gives a function of moments: bytes moved before each, to within one part in 65,536 of the session."""
-    if len(segments) == 0:
-        return lambda at_ns: np.zeros(len(at_ns))
-    first, last = int(segments.start_ns[0]), int(segments.end_ns.max())
-    bins = TimeBins(first, max(1, -(-(last - first) // PARTS)), PARTS)
-    table = bandwidth(segments, bins)
-    reached = np.concatenate([[0], np.cumsum(table["bytes_read"] + table["bytes_written"])])
-    return lambda at_ns: np.interp(at_ns, bins.edges_ns(), reached)
+        return np.full(len(steps), otherwise, np.int64)
+    values: Array = steps[name].to_numpy(np.int64)
+    return values

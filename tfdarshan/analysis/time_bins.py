@@ -6,12 +6,19 @@ burst that no device can give.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.native.call_sums import (
+    BIN_BYTE_PARTS,
+    BIN_BYTES,
+    BIN_SUMS,
+    PARTS_OF_A_BYTE,
+    Calls,
+    add_spread,
+)
 
 
 @dataclass(frozen=True)
@@ -31,11 +38,13 @@ class TimeBins:
         """Gives the bounds of the parts, int64 of shape (count + 1,)."""
         return self.start_ns + self.bin_ns * np.arange(self.count + 1, dtype=np.int64)
 
-    def clipped(self, start_ns: Array, end_ns: Array) -> tuple[Array, Array]:
-        """Gives starts and ends as ns since the first part's start, cut to all parts together."""
-        last = self.bin_ns * self.count
-        start = np.clip(start_ns - self.start_ns, 0, last - 1)
-        return start, np.clip(end_ns - self.start_ns, start, last)
+    def no_sums(self, groups: int) -> Array:
+        """Gives the sums over no calls, by group: BIN_SUMS numbers of each part, int64."""
+        return np.zeros((groups, self.count, BIN_SUMS), np.int64)
+
+    def add(self, sums: Array, calls: Calls, group: Array) -> None:
+        """Adds calls to sums by group; what of them is outside of all parts is left out."""
+        add_spread(sums, calls, group, (self.start_ns, self.bin_ns, self.count))
 
 
 def bins_over(start_ns: int, end_ns: int, count: int) -> TimeBins:
@@ -43,55 +52,13 @@ def bins_over(start_ns: int, end_ns: int, count: int) -> TimeBins:
     return TimeBins(start_ns, max(1, -(-(end_ns - start_ns) // count)), count)
 
 
-def count_starts(bins: TimeBins, group: Array, groups: int, start: Array) -> Array:
-    """Counts calls in the part they started in, float64 of shape (groups, bins.count); `start` is clipped."""
-    return _scattered(bins, group, groups, start // bins.bin_ns, None)
+def bytes_in(sums: Array) -> Array:
+    """Gives the bytes of each part, float64."""
+    moved: Array = sums[..., BIN_BYTES] + sums[..., BIN_BYTE_PARTS] / PARTS_OF_A_BYTE
+    return moved
 
 
-def spread(
-    bins: TimeBins, group: Array, groups: int, start: Array, end: Array, amounts: Sequence[Array]
-) -> list[Array]:
-    """Spreads each call's amounts evenly over its duration.
-
-    Args:
-        bins: The parts.
-        group: Each call's group, from 0.
-        groups: How many groups there are.
-        start: Clipped starts, `TimeBins.clipped`.
-        end: Clipped ends.
-        amounts: Amounts to spread, each with one entry per call.
-
-    Returns:
-        For each of the amounts its sums, float64 of shape (groups, bins.count). They add up to the amounts.
-    """
-    first, last = start // bins.bin_ns, np.minimum(end // bins.bin_ns, bins.count - 1)
-    inside = first == last
-    if inside.all():
-        return [_scattered(bins, group, groups, first, amount) for amount in amounts]
-    here, across = np.flatnonzero(inside), np.flatnonzero(~inside)
-    group_here, first_here = group[here], first[here]
-    group, start, end, first, last = (a[across] for a in (group, start, end, first, last))
-    head, tail = (first + 1) * bins.bin_ns - start, end - last * bins.bin_ns
-    sums = []
-    for amount in amounts:
-        rate = amount[across] / (end - start)
-        change = _scattered(bins, group, groups, first + 1, rate) - _scattered(
-            bins, group, groups, last, rate
-        )
-        total = _scattered(bins, group_here, groups, first_here, amount[here])
-        total += _scattered(bins, group, groups, first, rate * head)
-        total += _scattered(bins, group, groups, last, rate * tail)
-        sums.append(total + np.cumsum(change, axis=1) * bins.bin_ns)
-    return sums
-
-
-def whole(sums: Array) -> Array:
-    """Rounds sums over parts to whole numbers that add up to the rounded total, int64 of the same shape."""
-    totals = np.maximum.accumulate(np.rint(np.cumsum(sums, axis=-1)), axis=-1)
-    return np.diff(totals, axis=-1, prepend=0).astype(np.int64)
-
-
-def _scattered(bins: TimeBins, group: Array, groups: int, place: Array, weight: Array | None) -> Array:
-    cells = groups * bins.count
-    sums = np.bincount(group * bins.count + place, weight, minlength=cells)
-    return sums.astype(np.float64, copy=False).reshape(groups, bins.count)
+def whole_bytes_in(sums: Array) -> Array:
+    """Rounds the bytes of each part to whole ones that add up to the rounded total, int64."""
+    parts = np.rint(np.cumsum(sums[..., BIN_BYTE_PARTS], axis=-1) / PARTS_OF_A_BYTE).astype(np.int64)
+    return np.diff(np.cumsum(sums[..., BIN_BYTES], axis=-1) + parts, axis=-1, prepend=0)

@@ -64,7 +64,6 @@ def measure_wall_clock(
     processes: Sequence[ProcessData],
     segments: Segments | None = None,
     runner: Runner = SERIAL,
-    unions: Gathered[UnionPartial] | None = None,
     kept: KeptPartials | None = None,
 ) -> WallClock:
     """Measures the time in I/O of a session, in bounded memory.
@@ -73,8 +72,6 @@ def measure_wall_clock(
         processes: The processes.
         segments: Their calls, where they are in memory: then the tables are not read.
         runner: What reads them else, where there are several processes.
-        unions: How long calls were running, where it was gathered already: of all processes, and of those
-            that `partly_traced` gives by themselves.
         kept: Where that may be kept; there it is put.
 
     Raises:
@@ -91,7 +88,7 @@ def measure_wall_clock(
         if clocks_apart(processes):
             longest = [None] * UNIONS
         if None not in longest:
-            gathered = unions or _kept(kept, lambda: _gathered(processes, segments, runner))
+            gathered = _kept(kept, lambda: _gathered(processes, segments, runner))
             longest, lost = _longest(processes, np.array(own, np.int64).T, gathered), gathered.lost
             exact = all(_is_whole(process) for process in processes)
         longest = [None if value is None else min(value, duration_ns) for value in longest]
@@ -141,7 +138,7 @@ def _is_whole(process: ProcessData) -> bool:
     return bool(counts["segments"] == counts["events"])
 
 
-def partly_traced(processes: Sequence[ProcessData]) -> tuple[int, ...]:
+def _partly_traced(processes: Sequence[ProcessData]) -> tuple[int, ...]:
     """Gives the places of the processes of which some calls have no segment."""
     return tuple(place for place, process in enumerate(processes) if not _is_whole(process))
 
@@ -149,7 +146,7 @@ def partly_traced(processes: Sequence[ProcessData]) -> tuple[int, ...]:
 def _gathered(
     processes: Sequence[ProcessData], segments: Segments | None, runner: Runner
 ) -> Gathered[UnionPartial]:
-    question = CallUnions(partly_traced(processes))
+    question = CallUnions(_partly_traced(processes))
     if segments is not None:
         return Gathered(question.of_segments(segments))
     return runner.gather(question, time_windows(processes))
@@ -183,7 +180,7 @@ def _longest(
     """
     if gathered.lost:
         return [None] * UNIONS
-    apart = partly_traced(processes)
+    apart = _partly_traced(processes)
     untraced = np.maximum(own_ns[list(apart)] - np.array(gathered.partial.apart_ns).reshape(-1, UNIONS), 0)
     together = np.array(gathered.partial.together_ns) + untraced.sum(axis=0, dtype=np.int64)
     found: list[int | None] = together.tolist()

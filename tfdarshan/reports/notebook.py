@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfdarshan.analysis.bandwidth import bandwidth_of_overview
+from tfdarshan.analysis.overview_times import overview_times
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
@@ -55,7 +55,7 @@ def session_html(session: SessionData) -> str:
         ("files", f"{data.files:,}"),
         ("calls", f"{data.calls:,}"),
     ]
-    table = bandwidth_of_overview(session.processes, PARTS)
+    table = overview_times(session.processes, PARTS).bandwidth
     return _template().render(
         session=printable(data.session),
         verdict=printable(diagnosis.verdict.sentence),

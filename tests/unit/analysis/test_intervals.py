@@ -1,11 +1,7 @@
-from unittest import mock
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.analysis import calls_at_once
-from tests.unit.analysis.calls_at_once import AXIS_NS, union_by_group
 from tfdarshan.analysis.intervals import covered, group_order, union_ns
 
 CALLS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), max_size=30)
@@ -49,34 +45,6 @@ def test_covered_time_before_a_moment(calls, moments):
     assert merged.until(np.array(moments)).tolist() == [sum(p < moment for p in points) for moment in moments]
     assert merged.total_ns() == len(points)
     assert (merged.start_ns[1:] > merged.end_ns[:-1]).all()
-
-
-@given(CALLS, st.integers(1, 5), st.sampled_from([AXIS_NS, 400]))
-def test_union_by_group_is_the_union_of_each_group(calls, groups, axis_ns):
-    # GIVEN groups in any order, and an axis that has room for all of them, or only for some at once
-    start, end = arrays(calls)
-    group = np.arange(len(calls)) % groups
-    in_order = np.argsort(start, kind="stable")
-    start, end, group = start[in_order], end[in_order], group[in_order]
-    order = group_order(group, groups)
-
-    # WHEN
-    with mock.patch.object(calls_at_once, "AXIS_NS", axis_ns):
-        unions = union_by_group(group[order], start[order], end[order], groups)
-
-    # THEN
-    assert unions.tolist() == [union_ns(start[group == g], end[group == g]) for g in range(groups)]
-
-
-def test_groups_far_apart_in_a_long_session_do_not_overflow():
-    # GIVEN two million groups in a session of a month
-    month_ns, groups = 30 * 86_400 * 10**9, 2_000_000
-    group = np.array([0, 0, 1_999_999])
-    start, end = np.array([0, month_ns - 5, 10]), np.array([7, month_ns, month_ns])
-
-    # THEN
-    unions = union_by_group(group, start, end, groups)
-    assert (unions[0], unions[1_999_999], unions.sum()) == (12, month_ns - 10, month_ns + 2)
 
 
 @given(st.lists(st.integers(0, 2**20), max_size=50))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import job_of, write_session
-from tests.unit.analysis.test_call_totals import session_of
+from tests.unit.analysis.test_latency import session_of
 from tests.unit.analysis.test_properties import calls
 from tfdarshan.analysis import wall_clock
 from tfdarshan.analysis.call_unions import CallUnions

@@ -9,16 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
-from tests.unit.analysis.calls_at_once import (
-    activity_by_thread,
-    io_time_by_mount,
-    io_time_by_process,
-    io_time_by_thread,
-    metadata_share,
-)
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.activity import activity_of_overview, overview_bins
-from tfdarshan.analysis.bandwidth import bandwidth, bandwidth_of_overview
+from tfdarshan.analysis.activity import activity_by_name, activity_of_overview, overview_bins
+from tfdarshan.analysis.bandwidth import bandwidth
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import load_files
@@ -28,7 +21,7 @@ from tfdarshan.analysis.queue_depth import queue_depth
 from tfdarshan.analysis.read_passes import read_passes
 from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
-from tfdarshan.analysis.step_time import step_summary, step_time
+from tfdarshan.analysis.step_time import step_summary, step_times
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
@@ -99,23 +92,6 @@ def test_queue_depth_of_days_of_many_threads_does_not_overflow(loaded):
     assert (table["mean"].tolist(), table["most"].tolist()) == ([200.0] * 4, [200] * 4)
 
 
-def test_io_time_of_threads_and_mounts(loaded):
-    # GIVEN thread 1 reads for 100 ns with 50 of them twice over by thread 2, then opens for 10
-    calls = [(0, 100, 1, "pread", 0, 40), (50, 150, 2, "pread", 1, 60), (200, 210, 1, "open", 0, 0)]
-    _, files, segments = loaded((calls, ["/data/a", "/home/b"], [40, 60]))
-
-    # WHEN
-    threads, mounts = io_time_by_thread(segments), io_time_by_mount(segments, files)
-    (process,) = io_time_by_process(segments).itertuples()
-
-    # THEN
-    assert dict(zip(threads.index.get_level_values("tid"), threads["io_ns"], strict=True)) == {1: 110, 2: 100}
-    assert mounts["io_ns"].to_dict() == {"/data": 110, "/": 100}
-    assert mounts["bytes_read"].to_dict() == {"/data": 40, "/": 60}
-    assert (process.Index, process.io_ns, process.read_ns, process.meta_ns) == ("made-up:100", 160, 150, 10)
-    assert (process.thread_ns, process.calls) == (210, 3)
-
-
 def test_processes_are_one_session(loaded):
     # GIVEN two processes that read the same path at the same time
     calls = [(0, 100, 1, "pread", 0, 40)]
@@ -124,7 +100,7 @@ def test_processes_are_one_session(loaded):
     # THEN
     assert files.rows["bytes_read"].to_dict() == {0: 0, 1: 80}
     assert segments.file.tolist() == [1, 1]
-    assert len(io_time_by_process(segments)) == 2
+    assert [thread.pid for thread in segments.threads] == [100, 101]
     assert measure_wall_clock(session.processes).io_s == 100e-9
 
 
@@ -246,22 +222,27 @@ def test_the_second_pass_over_a_file_is_told_from_the_first(loaded):
     table = read_passes(segments.blocks, files)
 
     # THEN
-    assert table["files"].tolist() == [2, 1]
     assert table["bytes"].tolist() == [130, 100]
-    assert table["read_ns"].tolist() == [30, 3]
     assert table["thread_ns"].tolist() == [30, 4]
-    assert table["median_ns"].tolist() == [10, 2]
     assert table["bytes_per_s"].tolist() == pytest.approx([130 / 30e-9, 25e9])
 
 
-def test_steps_split_into_wait_and_compute(loaded):
-    # GIVEN I/O from 0 to 60 and 100 to 110, and steps of 100 that wait for 40 and for nothing
-    calls = [(0, 60, 1, "pread", 0, 600), (100, 110, 1, "pread", 0, 100)]
-    _, _, segments = loaded((calls, ["/a"], [700]))
-    steps = pd.DataFrame({"start_ns": [0, 100], "end_ns": [100, 200], "input_wait_ns": [40, 0]})
+def test_steps_split_into_wait_and_compute():
+    # GIVEN I/O for 60 and for 10, and steps of 100 that wait for 40 and for nothing
+    steps = pd.DataFrame(
+        {
+            "start_ns": [0, 100],
+            "end_ns": [100, 200],
+            "input_wait_ns": [40, 0],
+            "io_ns": [60, 10],
+            "bytes_read": [500, 100],
+            "bytes_written": [100, 0],
+            "operations": [1, 1],
+        }
+    )
 
     # WHEN
-    table = step_time(steps, segments)
+    table = step_times(steps)
 
     # THEN
     assert table["compute_ns"].tolist() == [60, 100]
@@ -274,27 +255,8 @@ def test_steps_split_into_wait_and_compute(loaded):
     assert (whole.steps, whole.input_wait_share, whole.bytes_moved) == (2, 0.2, 700)
 
 
-def test_steps_that_carry_their_figures_keep_them(loaded):
-    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
-    steps = pd.DataFrame(
-        {
-            "start_ns": [0],
-            "end_ns": [100],
-            "input_wait_ns": [10],
-            "io_ns": [55],
-            "bytes": [5],
-            "operations": [9],
-        }
-    )
-
-    (row,) = step_time(steps, segments).itertuples()
-
-    assert (row.io_ns, row.bytes, row.operations, row.exposed_io_ns) == (55, 5, 9, 10)
-
-
-def test_steps_as_sessions_have_them(loaded):
+def test_steps_as_sessions_have_them():
     # GIVEN numbered steps of unknown input wait
-    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
     steps = pd.DataFrame(
         {
             "step": [7, 8],
@@ -308,7 +270,7 @@ def test_steps_as_sessions_have_them(loaded):
         }
     )
 
-    table = step_time(steps, segments)
+    table = step_times(steps)
 
     assert table.index.tolist() == [7, 8]
     assert table["bytes"].tolist() == [600, 0]
@@ -316,12 +278,11 @@ def test_steps_as_sessions_have_them(loaded):
     assert step_summary(table).input_wait_s is None
 
 
-def test_what_is_between_two_steps_is_step_time(loaded):
+def test_what_is_between_two_steps_is_step_time():
     # GIVEN steps of 100 with 50 between them, which wait for 30
-    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
     steps = pd.DataFrame({"start_ns": [0, 150], "end_ns": [100, 250], "input_wait_ns": [30, 30]})
 
-    whole = step_summary(step_time(steps, segments))
+    whole = step_summary(step_times(steps))
 
     assert whole.step_s == pytest.approx(125e-9)
     assert whole.step_wait_s == pytest.approx(30e-9)
@@ -329,23 +290,22 @@ def test_what_is_between_two_steps_is_step_time(loaded):
     assert whole.input_wait_share == pytest.approx(60 / 250)
 
 
-def test_steps_of_unknown_wait_do_not_thin_out_those_that_say(loaded):
+def test_steps_of_unknown_wait_do_not_thin_out_those_that_say():
     # GIVEN two steps that say what they waited, and one after them that does not
-    _, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
     steps = pd.DataFrame(
         {"start_ns": [0, 100, 200], "end_ns": [100, 200, 300], "input_wait_ns": [40, 20, -1]}
     )
 
-    whole = step_summary(step_time(steps, segments))
+    whole = step_summary(step_times(steps))
 
     assert (whole.steps, whole.input_wait_share) == (2, pytest.approx(0.3))
 
 
 def test_no_steps_are_no_rows(loaded):
-    session, _, segments = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
+    session, _, _ = loaded(([(0, 60, 1, "pread", 0, 600)], ["/a"], [600]))
 
-    assert len(step_time(session.steps, segments)) == 0
-    assert step_summary(step_time(session.steps, segments)).input_wait_share is None
+    assert len(step_times(session.steps)) == 0
+    assert step_summary(step_times(session.steps)).input_wait_share is None
 
 
 def test_writes_close_together_are_one_checkpoint(loaded):
@@ -417,13 +377,8 @@ def test_a_checkpoint_of_tensorflow_has_its_name_and_not_its_temporary_files(loa
     assert (burst["directory"], burst["name"]) == ("/ckpt", "model-5")
 
 
-def test_metadata_share_of_calls_and_time(loaded):
-    session, _, segments = loaded(([(0, 30, 1, "open", 0, 0), (30, 130, 1, "pread", 0, 9)], ["/a"], [9]))
-
-    share = metadata_share(segments, measure_wall_clock(session.processes))
-
-    assert (share.calls, share.all_calls, share.meta_s, share.io_s) == (1, 2, 30e-9, 130e-9)
-    assert share.thread_share == 30 / 130
+def tid_of(thread):
+    return str(thread.tid)
 
 
 def test_the_overview_tells_what_the_segments_tell(loaded):
@@ -436,15 +391,15 @@ def test_the_overview_tells_what_the_segments_tell(loaded):
     bins = overview_bins(session.processes, 64)
 
     # WHEN
-    fast, slow = activity_of_overview(session.processes, "thread", 64), activity_by_thread(segments, bins)
+    fast = activity_of_overview(session.processes, 64, named=tid_of)
+    slow = activity_by_name(segments, tid_of, bins)
 
     # THEN
-    assert sorted(fast.names) == sorted(slow.names)
-    order = [fast.names.index(name) for name in slow.names]
-    np.testing.assert_allclose(fast.busy_ns[order], slow.busy_ns)
-    np.testing.assert_array_equal(fast.calls[order], slow.calls)
-    np.testing.assert_allclose(fast.bytes_moved[order], slow.bytes_moved, atol=1)
-    table = bandwidth_of_overview(session.processes, 64)
+    assert fast.names == slow.names == list(map(str, range(1, 11)))
+    np.testing.assert_allclose(fast.busy_ns, slow.busy_ns)
+    np.testing.assert_array_equal(fast.calls, slow.calls)
+    np.testing.assert_allclose(fast.bytes_moved, slow.bytes_moved, atol=1)
+    table = overview_times(session.processes, 64).bandwidth
     np.testing.assert_allclose(table["bytes_read"], bandwidth(segments, bins)["bytes_read"], atol=11)
     assert table["bytes_read"].sum() == 50_000
 
@@ -453,10 +408,10 @@ def test_threads_beyond_the_busiest_are_added_up(loaded):
     calls = [(0, 10 * tid, tid, "pread", 0, tid) for tid in range(1, 6)]
     _, _, segments = loaded((calls, ["/a"], [9]))
 
-    found = activity_by_thread(segments, TimeBins(0, 100, 1), most=2)
+    found = activity_by_name(segments, tid_of, TimeBins(0, 100, 1), most=2)
 
-    assert found.names == ["5", "4", "others"]
-    assert found.bytes_moved.ravel().tolist() == [5, 4, 6]
+    assert found.names == ["4", "5", "others"]
+    assert found.bytes_moved.ravel().tolist() == [4, 5, 6]
     assert found.calls.ravel().tolist() == [1, 1, 3]
 
 
@@ -513,7 +468,5 @@ def test_bursts_of_large_sessions_are_those_of_all_segments(loaded, monkeypatch)
     before_ns = (bursts["start_ns"] - spans["start_ns"]).to_numpy()
     assert (before_ns >= -20_000 * MS / 2048).all()
     assert (before_ns <= GAP_NS).all()
-    # and one look at the overview tables gives the same as one for each question
-    times = overview_times(session.processes, 64)
-    pd.testing.assert_frame_equal(times.marks, spans)
-    pd.testing.assert_frame_equal(times.bandwidth, bandwidth_of_overview(session.processes, 64))
+    # and are what views mark
+    pd.testing.assert_frame_equal(overview_times(session.processes, 64).marks, spans)

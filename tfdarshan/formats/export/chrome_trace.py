@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tfdarshan.analysis.bandwidth import bandwidth_of_overview
 from tfdarshan.analysis.file_table import FileTable, load_files
+from tfdarshan.analysis.overview_times import overview_times
 from tfdarshan.analysis.process_list import named_processes
 from tfdarshan.analysis.segments import META, Segments, Thread, segment_blocks
 from tfdarshan.analysis.thread_names import ThreadNames
@@ -105,7 +105,7 @@ def _named(what: str, pid: int, tid: int, name: str, kind: str = "name") -> str:
 
 
 def _counters(session: SessionData) -> Iterator[str]:
-    table = bandwidth_of_overview(session.processes, COUNTER_PARTS)
+    table = overview_times(session.processes, COUNTER_PARTS).bandwidth
     pid = session.processes[0].pid
     rows = zip(table["start_ns"], table["read_bytes_per_s"], table["write_bytes_per_s"], strict=True)
     for start_ns, read, written in rows:

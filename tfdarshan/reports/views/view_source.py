@@ -9,20 +9,20 @@ from typing import Any
 import pandas as pd
 
 from tfdarshan.analysis.activity import Activity, activity_of_overview
-from tfdarshan.analysis.call_answers import latency_by_windows
 from tfdarshan.analysis.checkpoint_bursts import load_bursts
 from tfdarshan.analysis.directory import Directories, directories_of
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.file_table import FileTable
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.latency import latency_by_windows
 from tfdarshan.analysis.overview_times import OverviewSums, OverviewTimes, overview_times
 from tfdarshan.analysis.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.rereads import Rereads, rereads
-from tfdarshan.analysis.segments import Segments, Thread, load_segments, segment_blocks
+from tfdarshan.analysis.segments import Segments, Thread, segment_blocks
 from tfdarshan.analysis.session_files import MANY_ROWS, SessionFiles
 from tfdarshan.analysis.some_segments import load_window
-from tfdarshan.analysis.step_time import step_time, step_times_of
+from tfdarshan.analysis.step_time import step_times
 from tfdarshan.analysis.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.analysis.thread_names import ThreadNames
@@ -215,9 +215,8 @@ class Source:
 
     def _activity(self, by: str) -> Activity:
         sums = OverviewSums(self.processes, TIME_PARTS)
-        found = activity_of_overview(
-            self.processes, by, TIME_PARTS, named=self.row_names.get(by), beside=sums.add
-        )
+        named = self.row_names.get(by)
+        found = activity_of_overview(self.processes, TIME_PARTS, named=named, beside=sums.add)
         self.cached("_times", sums.times)
         return found
 
@@ -230,12 +229,12 @@ class Source:
     def step_bounds(self) -> pd.DataFrame:
         """When each step was and what it waited for; its I/O is left at 0, for no calls are read for it."""
         known = "steps" in self.whole.__dict__
-        return step_time(self.whole.steps if known else self.whole.step_bounds, _no_segments())
+        return step_times(self.whole.steps if known else self.whole.step_bounds)
 
     @cached_property
     def steps(self) -> pd.DataFrame:
         """What each step did; no rows where no steps were recorded."""
-        return step_times_of(self.whole.steps, self.processes, self.runner)
+        return step_times(self.whole.steps)
 
     @cached_property
     def step_storage(self) -> pd.DataFrame:
@@ -274,7 +273,3 @@ class Source:
         if name not in self.__dict__:
             self.__dict__[name] = make()
         return self.__dict__[name]
-
-
-def _no_segments() -> Segments:
-    return load_segments([], [])
