@@ -372,8 +372,6 @@ int tfd_tf_last_session(struct tfd_tf_report *report);
 /* ---- sums over calls, for analyses of more of them than memory holds ---- */
 
 enum {
-    TFD_GROUP_SUMS =
-        13,           /* calls, bytes, ns added up and ns united of reads, writes, others; ns united of all */
     TFD_BIN_SUMS = 4, /* calls that began, bytes, parts of 2 to the 32nd of bytes, ns in calls */
     TFD_BIN_CALLS = 0,
     TFD_BIN_BYTES = 1,
@@ -390,7 +388,6 @@ struct tfd_calls { /* in order of start; `count` long */
     const int64_t *length;   /* bytes moved by reads and writes */
     const uint8_t *io_class; /* 0 read, 1 write, 2 neither */
     size_t count;
-    int64_t from_ns, until_ns; /* what of them is outside is cut off where said so */
 };
 
 struct tfd_bins { /* equal parts of time */
@@ -398,18 +395,10 @@ struct tfd_bins { /* equal parts of time */
     size_t count;
 };
 
-/* Adds to each group's TFD_GROUP_SUMS numbers, of calls that are cut. Of the first `guests` calls only the time counts. `reached` has
- * four numbers for each group, the smallest ones that there are at first. */
-void tfd_add_to_groups(const struct tfd_calls *calls, size_t guests, const int32_t *group, int64_t *sums,
-                       int64_t *reached);
 /* Spreads calls evenly over their durations: sums are groups x bins x TFD_BIN_SUMS. What is outside of all bins is
  * left out; a call that began there counts in the nearest one. */
 void tfd_spread_calls(const struct tfd_calls *calls, const int32_t *group, const struct tfd_bins *bins,
                       int64_t *sums);
-/* Raises `most`, one number for each bin, to the highest number of calls, cut, that were running at a moment in it;
- * what takes no time runs for 1 ns. `room` is as long as the calls. */
-void tfd_find_deepest(const struct tfd_calls *calls, const struct tfd_bins *bins, int64_t *room,
-                      int64_t *most);
 /* Adds calls that did not fail by operation x size: TFD_DURATION_SUMS numbers and TFD_DURATION_CELLS cells. Tells
  * each call's place among all cells, -1 if it failed. `sums` with `cells`, or `cell_of_call`, may be NULL. */
 void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, const int16_t *error,

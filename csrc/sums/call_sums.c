@@ -1,49 +1,10 @@
 #include "tfdarshan.h"
 
-enum { READ, WRITE, META, CLASSES };
-/* In a group's numbers: calls, bytes, durations and unions of each class, and the union of all. */
-enum { CALLS, MOVED = CLASSES, LASTED = 2 * CLASSES, UNITED = 3 * CLASSES, UNION = 4 * CLASSES };
+enum { META = 2 };
 enum { OCTAVE_BITS = 9, CELLS_OF_OCTAVE = 1 << OCTAVE_BITS };
 
 static const int64_t UPPER_LIMITS[TFD_SIZES - 2] = {0,       100,     1 << 10,  10 << 10,  100 << 10,
                                                     1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30};
-
-/* Adds what of an interval is after all that was added before, and says how far that reaches now. */
-static void unite(int64_t *sum, int64_t *reached, int64_t start, int64_t end)
-{
-    if (end <= *reached)
-        return;
-    *sum += end - (start > *reached ? start : *reached);
-    *reached = end;
-}
-
-static int64_t cut_start(const struct tfd_calls *calls, size_t call)
-{
-    return calls->start_ns[call] > calls->from_ns ? calls->start_ns[call] : calls->from_ns;
-}
-
-static int64_t cut_end(const struct tfd_calls *calls, size_t call)
-{
-    return calls->end_ns[call] < calls->until_ns ? calls->end_ns[call] : calls->until_ns;
-}
-
-void tfd_add_to_groups(const struct tfd_calls *calls, size_t guests, const int32_t *group, int64_t *sums,
-                       int64_t *reached)
-{
-    for (size_t i = 0; i < calls->count; i++) {
-        int64_t *of_group = sums + (size_t)group[i] * TFD_GROUP_SUMS;
-        int64_t *reach = reached + (size_t)group[i] * (CLASSES + 1);
-        int64_t start = cut_start(calls, i), end = cut_end(calls, i);
-        uint8_t class = calls->io_class[i];
-        of_group[LASTED + class] += end - start;
-        unite(&of_group[UNITED + class], &reach[class], start, end);
-        unite(&of_group[UNION], &reach[CLASSES], start, end);
-        if (i < guests)
-            continue;
-        of_group[CALLS + class]++;
-        of_group[MOVED + class] += calls->length[i];
-    }
-}
 
 /* How far into all bins together a moment is. */
 static int64_t inside(const struct tfd_bins *bins, int64_t at_ns)
@@ -104,68 +65,6 @@ void tfd_spread_calls(const struct tfd_calls *calls, const int32_t *group, const
     }
 }
 
-static void reach_depth(int64_t *most, int64_t depth)
-{
-    if (depth > *most)
-        *most = depth;
-}
-
-/* The ends of the calls that are running: no end is before that of its parent, half as far from the front. */
-struct running {
-    int64_t *end_ns;
-    size_t count;
-};
-
-static void begin_call(struct running *running, int64_t end)
-{
-    size_t at = running->count++;
-    for (; at && running->end_ns[(at - 1) / 2] > end; at = (at - 1) / 2)
-        running->end_ns[at] = running->end_ns[(at - 1) / 2];
-    running->end_ns[at] = end;
-}
-
-static void end_first(struct running *running)
-{
-    int64_t last = running->end_ns[--running->count];
-    size_t at = 0;
-    for (size_t child = 1; child < running->count; child = 2 * at + 1) {
-        if (child + 1 < running->count && running->end_ns[child + 1] < running->end_ns[child])
-            child++;
-        if (running->end_ns[child] >= last)
-            break;
-        running->end_ns[at] = running->end_ns[child];
-        at = child;
-    }
-    running->end_ns[at] = last;
-}
-
-static void end_until(struct running *running, int64_t at_ns)
-{
-    while (running->count && running->end_ns[0] <= at_ns)
-        end_first(running);
-}
-
-void tfd_find_deepest(const struct tfd_calls *calls, const struct tfd_bins *bins, int64_t *room,
-                      int64_t *most)
-{
-    struct running running = {.end_ns = room};
-    size_t next = 0;
-    /* What begins before the first part and after the last one counts in none. */
-    for (size_t bin = 0; bin <= bins->count; bin++) {
-        int64_t edge = bins->start_ns + (int64_t)bin * bins->bin_ns;
-        for (; next < calls->count && cut_start(calls, next) < edge; next++) {
-            int64_t start = cut_start(calls, next), end = cut_end(calls, next);
-            end_until(&running, start);
-            begin_call(&running, end > start ? end : start + 1);
-            if (bin)
-                reach_depth(&most[bin - 1], (int64_t)running.count);
-        }
-        end_until(&running, edge);
-        if (bin < bins->count && edge >= calls->from_ns && edge < calls->until_ns)
-            reach_depth(&most[bin], (int64_t)running.count);
-    }
-}
-
 static size_t size_of(int64_t bytes)
 {
     size_t size = 0;
@@ -204,7 +103,8 @@ void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, 
         row[0]++;
         row[1] += class == META ? 0 : calls->length[i];
         row[2] += duration;
-        reach_depth(&row[3], duration);
+        if (duration > row[3])
+            row[3] = duration;
         cells[group * TFD_DURATION_CELLS + (size_t)cell]++;
     }
 }
