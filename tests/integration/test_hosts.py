@@ -14,6 +14,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.analysis.rank_table import rank_table
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.sessions.joint_session import ASKED_CLOCK, NO_CLOCK, ONE_CLOCK
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +129,7 @@ def test_hosts_ask_for_the_first_ones_clock(other_clock, tmp_path, capsys):
 
     # THEN
     assert_within_stated_errors(session, clocks)
-    rows = rank_table(session).ranks
+    rows = rank_table(session, SessionFiles(session).grouped).ranks
     assert [row.clock for row in rows] == [ONE_CLOCK, ASKED_CLOCK, ASKED_CLOCK]
     assert "clock" in session.summary(verbose=True)
     # ... and nothing of it is in the job's files

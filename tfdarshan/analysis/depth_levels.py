@@ -25,16 +25,13 @@ class DepthSums:
 
         Returns:
             One row per depth from 0 to the highest seen (deeper than 1,023 is 1,023), from the first call's
-            start to the last one's end: `seconds` in which so many calls were running, `bytes` moved in them,
-            `bytes_per_s` (0 where there was no time). float64; index: the depth.
+            start to the last one's end: `seconds` in which so many calls were running, `bytes` moved in them.
+            float64; index: the depth.
         """
         self._depths.end()
         lasted_ns, moved = self._depths.lasted_ns, self._depths.moved
         highest = int(np.flatnonzero(lasted_ns)[-1]) if lasted_ns.any() else 0
         seconds, moved = lasted_ns[: highest + 1] / 1e9, moved[: highest + 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bandwidth = np.where(seconds > 0, moved / seconds, 0.0)
         return pd.DataFrame(
-            {"seconds": seconds, "bytes": moved, "bytes_per_s": bandwidth},
-            index=pd.RangeIndex(len(seconds), name="depth"),
+            {"seconds": seconds, "bytes": moved}, index=pd.RangeIndex(len(seconds), name="depth")
         )

@@ -119,24 +119,10 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    return _loaded(processes).table()
-
-
-def load_grouped_files(groups: Sequence[Sequence[ProcessData]]) -> GroupedFiles:
-    """Reads the files tables of groups of processes, which costs little more than those of one group.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
-    rows = _loaded([process for group in groups for process in group])
-    return rows.by_group([len(group) for group in groups])
-
-
-def _loaded(processes: Sequence[ProcessData]) -> FileRows:
     rows = FileRows(processes)
     for batch in file_batches(processes, WANTED.__contains__):
         rows.add(batch)
-    return rows
+    return rows.table()
 
 
 def merge_files(tables: Sequence[FileTable]) -> tuple[FileTable, tuple[Array, ...]]:

@@ -16,7 +16,7 @@ class GroupsFiles:
     """What the files tables of groups of processes say.
 
     Attributes:
-        grouped: A row per group and path: what `load_grouped_files` gives.
+        grouped: A row per group and path.
         totals: Of all groups: what `total_files` gives.
         first: What `load_files_and_totals` gives of the first group.
         table: What `load_files` gives of all groups, None where it was not asked for.

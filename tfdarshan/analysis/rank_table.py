@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import NO_FILE, GroupedFiles, load_grouped_files
+from tfdarshan.analysis.file_table import NO_FILE, GroupedFiles
 from tfdarshan.analysis.input_files import never_input
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.step_windows import step_windows
@@ -135,21 +135,20 @@ class RankTable:
         return tuple(row for row in self.ranks if row.rank != self.leading)
 
 
-def rank_table(session: SessionData, files: GroupedFiles | None = None) -> RankTable | None:
+def rank_table(session: SessionData, files: GroupedFiles | None) -> RankTable | None:
     """Measures each rank; None for a session that has none.
 
     Args:
         session: The session.
-        files: The files tables, where they were read already: a group each rank, the leading one first.
+        files: Its files tables, a group each rank, the leading one first: `SessionFiles.grouped`.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     joint = session.joint
-    if joint is None:
+    if joint is None or files is None:
         return None
     ranks = joint.leading_first
-    files = files or load_grouped_files([rank.processes for rank in ranks])
     inputs = files.chosen(_is_read_input(files))
     figures = [_figures(rank, place, files, inputs) for place, rank in enumerate(ranks)]
     by_number = tuple(sorted(figures, key=lambda row: row.rank))

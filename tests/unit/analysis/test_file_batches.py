@@ -8,7 +8,7 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis import file_batches
 from tfdarshan.analysis.file_batches import file_batches as batches_of
-from tfdarshan.analysis.file_table import load_files, load_grouped_files
+from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.file_totals import total_files
 from tfdarshan.analysis.files_tables import load_files_and_totals, load_groups_files
 
@@ -70,10 +70,12 @@ def test_what_groups_say_in_one_look_is_what_each_look_says(processes, first):
     whole = load_files(processes)
     pd.testing.assert_frame_equal(found.table.rows, whole.rows)
     assert [index.tolist() for index in found.table.index] == [index.tolist() for index in whole.index]
-    grouped = load_grouped_files(groups)
-    assert (found.grouped.paths, found.grouped.bounds.tolist()) == (grouped.paths, grouped.bounds.tolist())
-    for name, values in grouped.columns.items():
-        assert list(found.grouped.columns[name]) == list(values), name
+    for group, of_one in enumerate(groups):
+        rows, alone = found.grouped.rows_of(group), load_files(of_one).rows
+        paths = found.grouped.paths.take(found.grouped.path[rows]).to_pylist()
+        moved = found.grouped.columns["bytes_read"][rows].tolist()
+        expected = zip(alone["path"][1:], alone["bytes_read"][1:], strict=True)
+        assert dict(zip(paths, moved, strict=True)) == dict(expected)
     assert found.totals.moved == total_files(processes, 5).moved
     assert found.totals.sums == total_files(processes, 5).sums
 

@@ -12,6 +12,7 @@ from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.file_totals import total_files
 from tfdarshan.analysis.input_files import input_files
 from tfdarshan.analysis.rank_table import rank_table
+from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.session import open_session
 from tfdarshan.sessions.process_data import ProcessData
@@ -27,6 +28,10 @@ def drawn(logdir, ranks, other):
     return joint_training(logdir, parts, folder="/data", other_folder=other)
 
 
+def shared_of(session):
+    return rank_table(session, SessionFiles(session).grouped).shared
+
+
 # What is below /usr is a program's, and no input.
 @pytest.mark.parametrize(("ranks", "other"), [(1, "/local"), (3, "/usr/share"), (64, "/local")])
 def test_each_rank_has_what_its_own_tables_say(tmp_path, ranks, other):
@@ -34,7 +39,7 @@ def test_each_rank_has_what_its_own_tables_say(tmp_path, ranks, other):
     session = drawn(tmp_path, ranks, other)
 
     # WHEN
-    table = rank_table(session)
+    table = rank_table(session, SessionFiles(session).grouped)
 
     # THEN
     assert [row.rank for row in table.ranks] == list(range(ranks))
@@ -72,7 +77,7 @@ def test_each_rank_has_what_its_own_tables_say(tmp_path, ranks, other):
 def test_ranks_that_read_the_same_input_are_told(tmp_path, folder, hosts, expected):
     ranks = [MadeUpRank([[0, 1, 2, 3]] * 2, f"n{number % hosts}") for number in range(3)]
 
-    shared = rank_table(joint_training(tmp_path, ranks, folder=folder)).shared
+    shared = shared_of(joint_training(tmp_path, ranks, folder=folder))
 
     assert (shared and (shared.ranks, shared.bytes_once, shared.bytes_read, shared.passes)) == (
         expected and (expected, 400_000, 2_400_000, 2)
@@ -84,7 +89,7 @@ def test_a_file_that_no_rank_reads_whole_keeps_ranks_apart(tmp_path):
     ranks = [MadeUpRank([[0, 1], [2, 3]]), MadeUpRank([[0, 1], [2, 3]]), MadeUpRank([[4, 5], [6, 7]])]
 
     # THEN no rank reads all of it
-    assert rank_table(joint_training(tmp_path, ranks)).shared is None
+    assert shared_of(joint_training(tmp_path, ranks)) is None
 
 
 def test_what_a_rank_writes_is_no_input_of_it_but_of_others(tmp_path):
@@ -102,7 +107,7 @@ def test_what_a_rank_writes_is_no_input_of_it_but_of_others(tmp_path):
     session = open_session(tmp_path / "plugins/tfdarshan" / SESSION)
 
     # WHEN
-    rows = rank_table(session).ranks
+    rows = rank_table(session, SessionFiles(session).grouped).ranks
 
     # THEN
     assert [(row.input_bytes, row.bytes_read, row.bytes_written) for row in rows] == [
@@ -115,7 +120,7 @@ def test_a_summary_reads_the_files_of_each_rank_once(tmp_path, monkeypatch):
     # GIVEN
     session = drawn(tmp_path, 3, "/local")
     read: Counter[tuple[str, str]] = Counter()
-    expected = rank_table(session), total_files(session.processes, 5)
+    expected = rank_table(session, SessionFiles(session).grouped), total_files(session.processes, 5)
     batches = ProcessData.batches
 
     def counted(process, table, columns):

@@ -18,7 +18,6 @@ def test_each_depth_has_its_time_and_bytes():
     # THEN one runs for 6 s, two for 1, none for 2
     assert table["seconds"].tolist() == pytest.approx([2, 6, 1])
     assert table["bytes"].tolist() == pytest.approx([0, 60, 20])
-    assert table["bytes_per_s"].tolist() == pytest.approx([0, 10, 20])
 
 
 def test_no_calls_have_no_depth():
