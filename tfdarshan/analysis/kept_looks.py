@@ -10,7 +10,7 @@ from tfdarshan.analysis.call_unions import UnionPartial
 from tfdarshan.analysis.file_costs import FileCosts
 from tfdarshan.analysis.file_totals import FileEntry, FileTotals
 from tfdarshan.analysis.in_order.held_calls import HeldCalls
-from tfdarshan.analysis.in_order.input_look import AskedCalls, InputFacts
+from tfdarshan.analysis.in_order.input_look import InputFacts
 from tfdarshan.analysis.in_order.pause_calls import PauseCounts, PauseReading
 from tfdarshan.analysis.in_order.read_bursts import ReadBursts
 from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 CLASSES = (
-    AskedCalls, CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
+    CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
     InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
     SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,

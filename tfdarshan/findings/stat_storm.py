@@ -30,7 +30,7 @@ ABOUT = About(
     ignore="a local disk's cache answers, in a microsecond a call",
     fix="fewer stat() calls",
 )
-# Places in `AskedCalls`.
+# Places in `InputFacts.asked`.
 OTHERS, LOOP, BY_NAME = 0, 1, 1
 CURE = Cure(
     "List and check the files once, at the start, and keep the list.",
@@ -83,7 +83,7 @@ def _asks_needlessly(measures: Measures) -> bool:
     name, or a thread that runs Python, is asked by the job's own code. What asks about an open file comes
     with opening it.
     """
-    stats, opens = measures.facts.asked.calls
+    stats, opens = measures.facts.asked
     if stats[LOOP, BY_NAME]:
         return True
     if reads_in_python(measures):

@@ -113,15 +113,14 @@ def _jumps(file: Array, offset: Array, length: Array) -> Array:
     return jumps
 
 
-def asked(calls: AtOnce) -> tuple[Array, Array]:
-    """Gives `AskedCalls` of them."""
-    sums = np.zeros((2, 2, 2, 2))
+def asked(calls: AtOnce) -> Array:
+    """Gives `InputFacts.asked` of them."""
+    sums = np.zeros((2, 2, 2))
     for place, kind in zip(calls.places.tolist(), calls.kinds.tolist(), strict=True):
         if kind in (KIND["stat"], KIND["fstat"], KIND["open"]):
             by_loop, by_name = calls.segments.thread[place] == calls.loop, kind == KIND["stat"]
-            row = sums[:, int(kind == KIND["open"]), int(by_loop), int(by_name)]
-            row += 1, calls.segments.end_ns[place] - calls.segments.start_ns[place]
-    return sums[0], sums[1]
+            sums[int(kind == KIND["open"]), int(by_loop), int(by_name)] += 1
+    return sums
 
 
 def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReading | None:

@@ -59,8 +59,7 @@ def check(session):
 
     assert (facts.calls, facts.reads) == (len(segments), len(reads))
     assert facts.loop_reads == int((calls.column("thread", reads) == calls.loop).sum())
-    for found, expected in zip((facts.asked.calls, facts.asked.lasted_ns), asked(calls), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(facts.asked, asked(calls))
     lasted = calls.column("end_ns", reads) - calls.column("start_ns", reads)
     np.testing.assert_array_equal(facts.sizes_and_times, (calls.column("length", reads), lasted))
     check_order(measures, calls)

@@ -24,18 +24,6 @@ READ, OPEN, STAT, FSTAT = (KIND[name] for name in ("read", "open", "stat", "fsta
 
 
 @dataclass(frozen=True)
-class AskedCalls:
-    """Stats and opens of input: how many, and their durations added up in ns; float64 of shape (2, 2, 2).
-
-    Places are: a stat (0) or an open (1); by another thread (0) or the loop's (1); of an open file (0) or by
-    its name (1).
-    """
-
-    calls: Array
-    lasted_ns: Array
-
-
-@dataclass(frozen=True)
 class InputFacts:
     """What was added up.
 
@@ -44,7 +32,8 @@ class InputFacts:
         reads: Reads of input with data.
         loop_reads: Those of them that the training loop's thread made.
         placed_reads: Those that say where in the file (pread and the like), as TensorFlow's readers do.
-        asked: Stats and opens.
+        asked: How many stats (0) and opens (1) there are; by another thread (0) or the loop's (1); of an open
+            file (0) or by its name (1). float64 of shape (2, 2, 2).
         sizes_and_times: A sample of the reads: bytes, and durations in ns.
         stored: What storage served.
         held: What took longer than storage is known to wait, and what took longer than most storage does.
@@ -58,7 +47,7 @@ class InputFacts:
     reads: int
     loop_reads: int
     placed_reads: int
-    asked: AskedCalls
+    asked: Array
     sizes_and_times: tuple[Array, Array]
     stored: StoredCalls
     held: tuple[HeldCalls, ...]
@@ -92,7 +81,7 @@ class InputLook:
     ) -> None:
         self._is_loop, self._windows, self._seen = is_loop, windows, beside
         self._calls = self._reads = self._loop_reads = self._placed_reads = 0
-        self._asked = np.zeros((2, 8))
+        self._asked = np.zeros(8)
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
         self._pieces = PieceSums(read_counts, sizes)
@@ -139,14 +128,13 @@ class InputLook:
 
     def facts(self) -> InputFacts:
         """Gives what was added up."""
-        calls, lasted_ns = (sums.reshape(2, 2, 2) for sums in self._asked)
         length, taken_ns = self._sample.columns()
         return InputFacts(
             self._calls,
             self._reads,
             self._loop_reads,
             self._placed_reads,
-            AskedCalls(calls, lasted_ns),
+            self._asked.reshape(2, 2, 2),
             (length, taken_ns),
             self._stored.calls(),
             tuple(held.calls() for held in self._held),
@@ -160,9 +148,7 @@ class InputLook:
         rows = np.flatnonzero(np.isin(calls.kind, [STAT, FSTAT, OPEN]))
         by_loop, by_name = calls.thread[rows] == loop, calls.kind[rows] == STAT
         code = (calls.kind[rows] == OPEN) * 4 + by_loop * 2 + by_name
-        self._asked[0] += np.bincount(code, minlength=8)
-        lasted_ns = calls.end_ns[rows] - calls.start_ns[rows]
-        self._asked[1] += np.bincount(code, lasted_ns, minlength=8)
+        self._asked += np.bincount(code, minlength=8)
 
     def _add_readers(self, block: Segments, thread: Array) -> None:
         if len(self._readers) < len(block.threads):

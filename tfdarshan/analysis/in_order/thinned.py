@@ -28,7 +28,7 @@ class Thinned:
 
     def __init__(self, columns: int, at_most: int = AT_MOST) -> None:
         self.count = 0
-        self._at_most, self._stride, self._kept = at_most, 1, 0
+        self._at_most, self._stride = at_most, 1
         self._parts: list[tuple[Array, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(columns))]
 
     def next_rows(self) -> slice:
@@ -46,10 +46,9 @@ class Thinned:
         part = tuple(values.copy() for values in columns)
         if len(part[0]):
             self._parts.append(part)
-            self._kept += len(part[0])
         while self._stride < stride_of(self.count, self._at_most):
             self._parts = [tuple(values[::2] for values in self.columns())]
-            self._stride, self._kept = 2 * self._stride, len(self._parts[0][0])
+            self._stride *= 2
 
     def columns(self) -> tuple[Array, ...]:
         """Gives the sample's columns."""
