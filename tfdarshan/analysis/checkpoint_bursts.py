@@ -35,15 +35,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def checkpoint_bursts(
-    segments: Segments,
-    files: Named,
-    windows: StepWindows | None = None,
-    *,
-    gap_ns: int = GAP_NS,
-    least_bytes: int = LEAST_BYTES,
-) -> pd.DataFrame:
-    """Groups writes that are less than `gap_ns` apart, those of each save.
+def checkpoint_bursts(segments: Segments, files: Named, windows: StepWindows | None = None) -> pd.DataFrame:
+    """Groups writes that are less than `GAP_NS` apart, those of each save of `LEAST_BYTES` or more.
 
     A later step's writes, after a pause, are another save if they begin a file anew, or go to a file of the
     same name but for its numbers. Where no step is known, those are after a pause of `PAUSE_NS`, of saves
@@ -53,8 +46,6 @@ def checkpoint_bursts(
         segments: The session's calls, or those of `load_writes`.
         files: What they were loaded with: the file table or some names.
         windows: The session's steps, None if there are none.
-        gap_ns: Writes with a longer pause between them are two bursts.
-        least_bytes: Smaller bursts are left out: logs, summaries, history files.
 
     Returns:
         One row per burst, in order of time: `start_ns`, `end_ns`; `directory` and `name` of the file that got
@@ -69,17 +60,17 @@ def checkpoint_bursts(
     reached = np.maximum.accumulate(writes.end_ns)
     paths = files.paths
     pause_ns = writes.start_ns[1:] - reached[:-1]
-    apart = np.concatenate([[True], pause_ns >= gap_ns])
+    apart = np.concatenate([[True], pause_ns >= GAP_NS])
     heads = np.flatnonzero(apart | np.concatenate([[False], _next_save(writes, paths, pause_ns, windows)]))
     total = np.add.reduceat(writes.length, heads)
     if windows is None:
-        heads = heads[apart[heads] | (total >= least_bytes)]
+        heads = heads[apart[heads] | (total >= LEAST_BYTES)]
         total = np.add.reduceat(writes.length, heads)
     bounds = np.append(heads, len(writes))
     stdio = np.array([operation.module == "STDIO" for operation in writes.operations])
     rows = [
         _row(writes.where(slice(bounds[burst], bounds[burst + 1])), paths, stdio)
-        for burst in np.flatnonzero(total >= least_bytes).tolist()
+        for burst in np.flatnonzero(total >= LEAST_BYTES).tolist()
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

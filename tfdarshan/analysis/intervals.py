@@ -46,10 +46,7 @@ class Covered:
 
 def union_ns(start_ns: Array, end_ns: Array) -> int:
     """Gives the length of the union of intervals, in ns. They may come in any order."""
-    if len(start_ns) == 0:
-        return 0
-    start, end = _in_order(start_ns, end_ns)
-    return int(_added(start.copy(), np.maximum.accumulate(end)).sum())
+    return covered(start_ns, end_ns).total_ns()
 
 
 class RunningUnion:
@@ -73,8 +70,8 @@ def covered(start_ns: Array, end_ns: Array) -> Covered:
     if len(start_ns) == 0:
         nothing = np.zeros(0, np.int64)
         return Covered(nothing, nothing, nothing)
-    start, end = _in_order(start_ns, end_ns)
-    end = np.maximum.accumulate(end)
+    order = np.argsort(start_ns, kind="stable")
+    start, end = start_ns[order], np.maximum.accumulate(end_ns[order])
     first = np.flatnonzero(np.concatenate([[True], start[1:] > end[:-1]]))
     starts, ends = start[first], end[np.append(first[1:], len(end)) - 1]
     lengths = ends - starts
@@ -88,17 +85,3 @@ def group_order(group: Array, groups: int) -> Array:
     low = np.argsort((group & (RADIX - 1)).astype(np.uint16), kind="stable")
     high = (group >> 16).astype(np.uint16)
     return low[np.argsort(high[low], kind="stable")]
-
-
-def _in_order(start: Array, end: Array) -> tuple[Array, Array]:
-    if (start[1:] >= start[:-1]).all():
-        return start, end
-    order = np.argsort(start, kind="stable")
-    return start[order], end[order]
-
-
-def _added(start: Array, reached: Array) -> Array:
-    """Turns starts into what each interval adds; `reached` is the running maximum of the ends."""
-    np.maximum(start[1:], reached[:-1], out=start[1:])
-    np.subtract(reached, start, out=start)
-    return np.maximum(start, 0, out=start)

@@ -62,11 +62,6 @@ class Plan:
         names = "\0".join([self.slow_root, self.fast_root, *(file.name for file in self.files)])
         return hashlib.sha256(os.fsencode(names)).hexdigest()[:16]
 
-    @property
-    def total_bytes(self) -> int:
-        """The sum of the files' sizes."""
-        return sum(file.size for file in self.files)
-
     def as_json(self) -> dict[str, Any]:
         """Gives what the file holds."""
         return {"format": FORMAT, "version": PLAN_VERSION, "id": self.id, **dataclasses.asdict(self)}
