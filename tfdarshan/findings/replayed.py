@@ -67,6 +67,11 @@ def waits(measures: Measures, job: ModelledJob) -> bool:
     return measures.model.likely or job.facts.pipeline.loop_reads or alone
 
 
+def first_epoch_alone(measures: Measures, later_s: float) -> bool:
+    """Say whether a fix saves next to nothing of later epochs, of input that is read several times."""
+    return measures.passes >= THRESHOLD["again"] and later_s < THRESHOLD["note"] * measures.model.all_s
+
+
 def worth(finding: Finding) -> float:
     """Return what a fix is worth, as the logarithm of a speedup.
 

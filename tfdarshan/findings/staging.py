@@ -14,6 +14,7 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.replayed import first_epoch_alone
 from tfdarshan.staging.advice import small_set
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
@@ -21,7 +22,6 @@ from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.staged_input import StagedInput, staged_input
-from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
@@ -83,8 +83,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not len(files.useful):
         return None
     later = later_epochs(staged)
-    read_again = measures.passes >= THRESHOLD["again"]
-    once = read_again and later.measured and later.beyond_s < THRESHOLD["note"] * measures.model.all_s
+    once = later.measured and first_epoch_alone(measures, later.beyond_s)
     slow_s, fast_s = (
         staged.epochs * float(each[files.chosen].sum()) for each in (staged.slow_s, staged.fast_s)
     )

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.replay.edits import edited
-from tfdarshan.replay.epoch_seconds import epoch_seconds
+from tfdarshan.replay.epoch_seconds import saved_seconds
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS
 from tfdarshan.staging.staged_input import StagedInput, total
@@ -77,8 +76,8 @@ def later_epochs(staged: StagedInput) -> LaterEpochs:
     """Return what copies of all files save of each epoch, by the job's own epochs."""
     job, memory = staged.job, staged.facts.memory_bytes
     input_bytes = int(total(staged.size_bytes))
-    saved_s = epoch_seconds(job) - epoch_seconds(edited(job, staged.staged()))
-    saved_s = np.maximum(saved_s, 0.0) * staged.modelled_s / max(job.facts.batches.total_s, TINY_S)
+    scale = staged.modelled_s / max(job.facts.batches.total_s, TINY_S)
+    saved_s = saved_seconds(job, staged.staged()) * scale
     first_s, epochs = float(saved_s[0]), len(saved_s)
     later_s = float(saved_s[1:].mean()) if epochs > 1 else first_s
     fits = memory is None or input_bytes <= memory
