@@ -34,11 +34,9 @@ def works_behind(pipeline: Pipeline, place: Stage) -> bool:
     return any(stage.name not in (*HAND_ON, "repeat") for stage in pipeline.after(place))
 
 
-def kept(pipeline: Pipeline, place: Stage) -> str:
-    """Gives the statement of a stage with `cache()` behind it.
+def shuffled_before(pipeline: Pipeline, place: Stage) -> Stage | None:
+    """Gives the stage that shuffles what `place` is given; None if there is none.
 
-    What is kept is kept in the order of the first epoch: what was shuffled in front is shuffled behind it.
+    What `cache()` keeps has the order of the first epoch: what is shuffled in front is to be shuffled behind.
     """
-    shuffled = pipeline.has("shuffle")
-    again = f".{shuffled.typed}" if shuffled is not None and shuffled in pipeline.before(place) else ""
-    return f"{place.statement}.cache(){again}"
+    return next((one for one in pipeline.before(place) if one.name == "shuffle"), None)

@@ -9,9 +9,13 @@ from typing import Any
 AUTOTUNE = -1
 # What a stage without a function of its own begins with.
 SOURCES = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "from_generator")
-PARALLEL_ARGUMENT = {"TFRecordDataset": "num_parallel_reads"}
-SIZE_ARGUMENT = {"TFRecordDataset": "buffer_size", "interleave": "cycle_length"}
-FILES = {"TFRecordDataset": "shards", "TextLineDataset": "paths", "FixedLengthRecordDataset": "paths"}
+FILES = {
+    "TFRecordDataset": "shards",
+    "TextLineDataset": "paths",
+    "FixedLengthRecordDataset": "paths, record_bytes",
+}
+PARALLEL_ARGUMENT = dict.fromkeys(FILES, "num_parallel_reads")
+SIZE_ARGUMENT = {**dict.fromkeys(FILES, "buffer_size"), "interleave": "cycle_length"}
 PLAIN_SIZE = ("batch", "padded_batch", "shuffle", "prefetch", "take", "skip", "repeat")
 UNNAMED = "<lambda>"
 
@@ -97,7 +101,7 @@ class Stage:
     def with_calls(self, calls: int) -> Stage:
         """Gives it with so many calls at a time, in the order in which they end."""
         cycle = max(self.size or 0, calls) if self.name == "interleave" and calls > 0 else self.size
-        ordered = self.deterministic if self.name == "TFRecordDataset" else False
+        ordered = self.deterministic if self.is_source else False
         return dataclasses.replace(self, calls=calls, size=cycle, deterministic=ordered)
 
     def with_size(self, size: int) -> Stage:

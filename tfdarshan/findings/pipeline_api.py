@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.cache_place import behind, draws, kept
+from dataclasses import replace
+
+from tfdarshan.analysis.cache_place import behind, draws, shuffled_before
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.finding import Cure
@@ -22,6 +24,14 @@ TWICE = "Let it make twice as many calls: results that wait to be taken are coun
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # A pipeline that nobody looked at: one that reads a file a sample.
 USUAL = Stage("map", function="load", does=("reads",))
+ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
+# Threads that share a connection take turns, and sqlite3 refuses one that another thread has opened.
+CONNECTIONS = """\
+class Database(threading.local):  # each thread opens its own
+    def __init__(self):
+        self.execute = sqlite3.connect(path).execute
+database = Database()"""
+CONNECTS = "database = sqlite3.connect(path)"
 
 
 def read_by_loop(measures: Measures) -> bool:
@@ -158,13 +168,18 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
 
 def _by_threads(measures: Measures, what: str, threads: int) -> Cure:
     """Words it for Python code that calls read() for one sample after the other."""
-    if reads_by_sqlite(measures):
-        return Cure(
-            f"{what} Each thread needs a connection of its own.",
-            f"pool = ThreadPoolExecutor({threads}, initializer=connect)  # of concurrent.futures",
-        )
     line = f"yield from map_ahead(read, samples, threads={threads})  # of tfdarshan.ahead"
-    return Cure(f"{what} read() gives one sample.", line, ONE_BY_ONE)
+    cure = Cure(f"{what} read() gives one sample.", line, ONE_BY_ONE)
+    if not reads_by_sqlite(measures):
+        return cure
+    said = f"{cure.what} Each thread needs a connection of its own."
+    return Cure(said, f"{CONNECTIONS}\n{line}", f"{CONNECTS}\n{ONE_BY_ONE}")
+
+
+def _pools(measures: Measures, threads: int, before: int) -> tuple[str, str]:
+    """Gives a pool of so many threads, and the pool as it is: of SQLite's readers each has a connection."""
+    pool = f"pool = ThreadPoolExecutor({{}}{', initializer=connect' if reads_by_sqlite(measures) else ''})"
+    return f"{pool.format(threads)}  # of concurrent.futures", pool.format(before)
 
 
 def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool_threads: int | None) -> Cure:
@@ -190,11 +205,7 @@ def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
         # Who reads ahead of the loop in a thread has no pool.
         what += " Now a thread of the job's own reads one after the other: let more do it."
         return _by_threads(measures, what, readers)
-    return Cure(
-        f"{what} Give the pool that reads so many threads.",
-        f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
-        f"pool = ThreadPoolExecutor({threads})",
-    )
+    return Cure(f"{what} Give the pool that reads so many threads.", *_pools(measures, readers, threads))
 
 
 def reads_by_workers(measures: Measures) -> bool:
@@ -230,12 +241,8 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
     if reader is None and reads_by_workers(measures):
         return Cure(what, *_with_workers(measures, readers))
     if reader is None or reader.name == GENERATOR:
-        return Cure(
-            what,
-            f"pool = ThreadPoolExecutor({readers})  # of concurrent.futures",
-            f"pool = ThreadPoolExecutor({before})",
-        )
-    return Cure(what, Stage(**{**vars(reader), "calls": readers}).statement, reader.statement)
+        return Cure(what, *_pools(measures, readers, before))
+    return Cure(what, replace(reader, calls=readers).statement, reader.statement)
 
 
 def read_ahead(measures: Measures) -> Cure:
@@ -249,18 +256,22 @@ def read_ahead(measures: Measures) -> Cure:
             _with_workers(measures, 1)[1],
         )
     if pipeline is None and not reads_by_tf_data(measures):
-        by = (
-            "the loop reads its input itself"
-            if read_by_loop(measures)
-            else "the loop waits for what it reads"
-        )
-        return Cure(
-            f"{what} Now {by}: let a thread read ahead.",
-            "for batch in read_ahead(batches):  # of tfdarshan.ahead",
-            "for batch in batches:",
-        )
+        return _by_a_thread(measures, what)
     last = Stage("batch", function="batch_size") if pipeline is None else pipeline.last
     return Cure(what, f"{last.statement}.{AHEAD}", last.statement)
+
+
+def _by_a_thread(measures: Measures, what: str) -> Cure:
+    """Words it for a loop that iterates over what Python code reads."""
+    line, goes = "for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:"
+    if not read_by_loop(measures):
+        return Cure(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
+    what += " Now the loop reads its input itself: let a thread read ahead."
+    if not reads_by_sqlite(measures):
+        return Cure(what, line, goes)
+    shared = f"{CONNECTS[:-1]}, check_same_thread=False)"
+    what += " The thread uses a connection that another thread opened."
+    return Cure(what, f"{shared}\n{line}", f"{CONNECTS}\n{goes}")
 
 
 def keep_in_memory(measures: Measures) -> Cure:
@@ -268,11 +279,7 @@ def keep_in_memory(measures: Measures) -> Cure:
     what = "Keep what was read in memory from the first epoch on."
     pipeline = input_pipeline(measures)
     if pipeline is None and reads_by_tf_data(measures):
-        return Cure(
-            what,
-            f"{USUAL.statement}.cache().shuffle(len(paths))",
-            f"{USUAL.statement}.shuffle(len(paths))",
-        )
+        return Cure(what + ORDER, f"{USUAL.statement}.cache()", USUAL.statement)
     if pipeline is None or pipeline.reader is None:
         return _cached_calls(measures, f"{what} read() gives what is in a file.", "read", "path")
     reader, cache = pipeline.reader, pipeline.has("cache")
@@ -281,10 +288,17 @@ def keep_in_memory(measures: Measures) -> Cure:
         return _read_apart(what, drawing)
     if cache is not None:
         return _cache_that_fills(pipeline, cache)
-    what += _made_anew(pipeline)
     if reader.name == GENERATOR:
-        return _cached_after(what, pipeline)
-    return Cure(what, kept(pipeline, reader), reader.statement)
+        return _cached_after(what + _made_anew(pipeline), pipeline)
+    return _kept(what, pipeline, reader)
+
+
+def _kept(what: str, pipeline: Pipeline, place: Stage) -> Cure:
+    """Words how to keep what a stage gives, in another order in each epoch if it has another now."""
+    shuffled = shuffled_before(pipeline, place)
+    said, again = (ORDER, f".{shuffled.typed}") if shuffled is not None else ("", "")
+    said = f"{what}{_made_anew(pipeline)}{said}"
+    return Cure(said, f"{place.statement}.cache(){again}", place.statement)
 
 
 def _made_anew(pipeline: Pipeline) -> str:
@@ -376,7 +390,7 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
             return cure
         lines = [decoder.with_calls(2 * calls).statement, *cure.line.splitlines()[1:]]
         return Cure(f"{cure.what} {TWICE}", "\n".join(lines), cure.instead_of)
-    return Cure(what, Stage(**{**vars(decoder), "calls": AUTOTUNE}).statement, decoder.statement)
+    return Cure(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
 
 
 def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Cure:
@@ -411,11 +425,11 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     if pipeline is None and not reads_by_tf_data(measures):
         return _cached_calls(measures, f"{what} read() decodes, too.", "read", "path")
     if pipeline is None:
-        return Cure(what, f"{decoder.statement}.cache()", decoder.statement)
+        return Cure(what + ORDER, f"{decoder.statement}.cache()", decoder.statement)
     place = behind(pipeline, decoder)
     if pipeline.has("repeat") in pipeline.before(place):
         return Cure(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
-    return Cure(what + _made_anew(pipeline), kept(pipeline, place), place.statement)
+    return _kept(what, pipeline, place)
 
 
 def decoding_stage(measures: Measures) -> Stage | None:
@@ -445,6 +459,6 @@ def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
         drawing = draws(reading[1], reader)
         if drawing is not None:
             return _read_apart(what, drawing)
-        return Cure(what, f"{reader.statement}.cache()", reader.statement)
+        return _kept(what, reading[1], reader)
     what = f"Read the validation set with {readers} calls at a time."
     return _with_calls(measures, what, reader, readers, reading[1].pool_threads)

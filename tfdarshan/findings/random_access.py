@@ -9,7 +9,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
+from tfdarshan.findings.pipeline_api import reads_in_python
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads
@@ -91,7 +91,7 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
     what = f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory."
     if are_databases(measures, files):
         return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
-    if input_pipeline(measures) is None and not reads_by_tf_data(measures):
+    if reads_in_python(measures):
         return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
     return Cure(what, "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)")
 

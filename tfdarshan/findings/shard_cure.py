@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
+from tfdarshan.analysis.tf_data_pipeline import PLAIN_SIZE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import GENERATOR, input_pipeline, reads_by_tf_data
@@ -57,4 +59,11 @@ def in_shards(measures: Measures, whole_bytes: float) -> Cure:
     reader = pipeline.reader
     name = reader.place or (reader.function if reader.function.isidentifier() else "")
     parses = f"parse(data) is {name} for what is in a file: without its read." if name else PARSES
-    return Cure(f"{what} {parses}", f"{lines}.map(parse)", reader.statement)
+    return Cure(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
+
+
+def _of_records(pipeline: Pipeline, reader: Stage) -> str:
+    """Gives what stands in front of a map that reads files, and the map, for records in place of paths."""
+    before = [stage for stage in pipeline.before(reader) if stage.name in PLAIN_SIZE]
+    parse = dataclasses.replace(reader, function="parse")
+    return "".join(f".{stage.typed}" for stage in (*before, parse))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from tfdarshan.analysis.cache_place import shuffled_before
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.about import About
@@ -60,12 +63,16 @@ def find(measures: Measures) -> Finding | None:
 
 
 def _after_reading(pipeline: Pipeline) -> Stage | None:
-    """Return the stage that shuffles what was read, if its buffer holds more samples than that of the fix."""
+    """Return the stage that shuffles what each epoch reads, if its buffer is larger than that of the fix.
+
+    With a `cache()` one epoch reads, and an order that is drawn in front of it would be that of all epochs.
+    """
     reader = pipeline.reader
-    if reader is None:
-        return None
-    shuffle = next((stage for stage in pipeline.after(reader) if stage.name == "shuffle"), None)
+    following = () if reader is None else pipeline.after(reader)
+    shuffle = next((stage for stage in following if stage.name == "shuffle"), None)
     if shuffle is None or "batch" in [stage.name for stage in pipeline.before(shuffle)]:
+        return None
+    if "cache" in [stage.name for stage in following]:
         return None
     return shuffle if (shuffle.size or 0) > _kept(pipeline) else None
 
@@ -93,16 +100,18 @@ def _edits(pipeline: Pipeline) -> tuple[Edit, ...]:
 def _cure(pipeline: Pipeline, shuffle: Stage) -> Cure:
     """Word it: shuffle what is to be read, and of what was read only a little."""
     small = _kept(pipeline)
-    changes = [(shuffle.statement, f"dataset = dataset.shuffle({small})")]
+    changes = {shuffle: replace(shuffle, size=small).statement}
     what = f"Keep {plural(small, 'sample')} in the buffer: then an epoch's first step waits for these alone."
     reader = pipeline.reader
     if reader is not None and reader.name == "map":
-        what = f"Shuffle the paths, which takes no time, and keep {plural(small, 'sample')} in the buffer."
-        before = f"dataset = dataset.shuffle({shuffle.size}).{reader.typed}"
-        if not any(stage.name == "shuffle" for stage in pipeline.before(reader)):
-            changes.append((reader.statement, before))
+        what = (
+            f"Shuffle the paths in front of {reader.typed}, and keep {plural(small, 'sample')} in the buffer "
+            "behind it: shuffling paths takes no time. If you add cache(), shuffle behind cache() instead, "
+            "which keeps the order of the first epoch."
+        )
+        if shuffled_before(pipeline, reader) is None:
+            changes[reader] = f"dataset = dataset.{shuffle.typed}.{reader.typed}"
     if not pipeline.prefetches:
         what += " The rest is read while steps compute."
-        last = pipeline.last.statement
-        changes.append((last, f"{last}.{AHEAD}"))
-    return Cure(what, "\n".join(new for _, new in changes), "\n".join(old for old, _ in changes))
+        changes[pipeline.last] = f"{changes.get(pipeline.last, pipeline.last.statement)}.{AHEAD}"
+    return Cure(what, "\n".join(changes.values()), "\n".join(stage.statement for stage in changes))

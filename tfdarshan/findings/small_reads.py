@@ -88,8 +88,9 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
     if reader is not None and reader.is_source:
         return Cure(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
+        packed = f', compression_type="{reader.compression}"' if reader.compression else ""
         return Cure(
             f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
-            f"tf.data.TFRecordDataset(path, buffer_size={BUFFER_BYTES})",
+            f"tf.data.TFRecordDataset(path{packed}, buffer_size={BUFFER_BYTES})",
         )
     return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

@@ -14,6 +14,7 @@ from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import CONNECTS, read_by_loop
 from tfdarshan.findings.replayed import first_epoch_alone
 from tfdarshan.staging.advice import small_set
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
@@ -126,12 +127,15 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         (first,) = measures.paths_of(staged.found.rows[opened[:1]])
         room = human_bytes(float(size[opened].sum()))
         words.append(
-            f"Copy {room} of SQLite's to a local disk{condition}, and open the copy: `cp -u` copies only "
-            "what has changed since."
+            f"Copy {room} of SQLite databases to a local disk{condition}. Open the copy with the arguments "
+            "of the original. `cp -u` copies only what has changed since."
         )
         # Once, and not in each run: a copy takes as long as a pass.
         copy = f"DIR/{first.rsplit('/', 1)[-1]}"
-        lines += [f"cp -u {shlex.quote(first)} DIR/", f"database = sqlite3.connect({json.dumps(copy)})"]
+        # sqlite3 refuses a connection that another thread has opened.
+        shared = "" if read_by_loop(measures) else ", check_same_thread=False"
+        connects = f"database = sqlite3.connect({json.dumps(copy)}{shared})"
+        lines += [f"cp -u {shlex.quote(first)} DIR/", connects]
     if len(led):
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         beside = _beside(measures, staged, ~by_sqlite) if all_of_it else led[:0]
@@ -146,7 +150,7 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         rows = staged.found.rows[~by_sqlite]
         lines.append(copied(measures, rows, everything=all_of_it, mirrored=staged.mirrored).lines)
     # Where commands stage other files, too, the line of the database is one of several.
-    goes = "" if len(led) else "database = sqlite3.connect(path)"
+    goes = "" if len(led) else CONNECTS
     return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")
 
 

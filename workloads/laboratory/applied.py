@@ -93,9 +93,11 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
         raise CannotTypeError("no line is named that it is written instead of")
     old, new = _statements(instead_of), [_InText(folders).visit(one) for one in _statements(line)]
     if len(old) > 1 and len(old) == len(new):
-        # Each line that goes has one that comes.
+        # Each line that goes has one that comes. What a comment says to import is of one of them.
+        said = OF_MODULE.search(line.strip())
         for goes, comes in zip(old, new, strict=True):
-            source = apply_lines(source, ast.unparse(comes), ast.unparse(goes), folders)
+            one = f"{ast.unparse(comes)}  {said[0] if said else ''}"
+            source = apply_lines(source, one, ast.unparse(goes), folders)
         return source
     if len(old) > 1 and len(new) == 1:
         # What comes stands where the first line was; the others go.

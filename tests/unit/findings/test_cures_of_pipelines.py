@@ -127,7 +127,7 @@ def test_threads_of_a_database_are_told_of_connections(tmp_path):
 
     cure = more_readers(measures, 8, 1)
     assert cure.what.endswith(" Each thread needs a connection of its own.")
-    assert cure.line == "pool = ThreadPoolExecutor(8, initializer=connect)  # of concurrent.futures"
+    assert cure.line.endswith("yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead")
     pool = fewer_readers(measure(job(tmp_path / "pool", readers=2)), 1, 2)
     assert (pool.line, pool.instead_of) == (
         "pool = ThreadPoolExecutor(1)  # of concurrent.futures",
@@ -392,7 +392,8 @@ def test_a_database_and_other_files_are_copied_where_one_of_them_will_not_do(
     assert ("sqlite3.connect" in line, "tfdarshan advise" in line) == (opened, led)
     # ... which says what it is written instead of, where it is the only one
     assert (staging.cure.instead_of == "database = sqlite3.connect(path)") == (opened and not led)
-    assert ("Copy 8.0 MB of SQLite's to a local disk, for the first epoch of a run: " in what) == opened
+    copies = "Copy 8.0 MB of SQLite databases to a local disk, for the first epoch of a run: "
+    assert (copies in what) == opened
     assert (f"Stage 8.0 MB{' of other files' if opened else ''} to a local disk" in what) == led
     assert {one.label: one.value for one in staging.evidence}["their size"] == 80 * 100 * KB * (opened + led)
     assert 2 < staging.gain.speedup < 50 / 10 + 1

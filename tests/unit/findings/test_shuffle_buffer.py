@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, SHARDS
+from tests.unit.findings.made_up_jobs import BATCH, CACHE, LOAD, PATHS, PREFETCH, SHARDS
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.told import told
 from tfdarshan.findings import shuffle_buffer
@@ -62,10 +62,12 @@ def test_a_pipeline_that_does_not_prefetch_is_told_to(tmp_path, stages, edits):
         (PATHS, SHUFFLE, LOAD, BATCH, PREFETCH),
         (PATHS, LOAD, BATCH, SHUFFLE, PREFETCH),
         (PATHS, LOAD, {"name": "shuffle", "size": 32}, BATCH, PREFETCH),
+        (PATHS, LOAD, CACHE, SHUFFLE, BATCH, PREFETCH),
+        (PATHS, LOAD, SHUFFLE, CACHE, BATCH, PREFETCH),
     ],
-    ids=["paths", "batches", "two batches"],
+    ids=["paths", "batches", "two batches", "what a cache gives", "what a cache keeps"],
 )
-def test_buffers_that_hold_little_of_what_was_read_are_not(tmp_path, stages):
+def test_buffers_that_hold_little_of_what_each_epoch_reads_are_not(tmp_path, stages):
     assert found(job(tmp_path, *stages)) is None
 
 
@@ -83,6 +85,15 @@ def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
     typed = apply_lines(program, cure.line, cure.instead_of, {})
     assert "data = data.shuffle(320).map(read_image)\ndata = data.shuffle(64)\n" in typed
     assert "data = data.batch(16).prefetch(tf.data.AUTOTUNE)" in typed
+    # ... and the sentence says where
+    assert cure.what.startswith("Shuffle the paths in front of map(read_image), and keep 64 samples in the ")
+    assert "If you add cache(), shuffle behind cache() instead" in cure.what
+
+
+def test_a_buffer_at_the_end_is_made_smaller_once(tmp_path):
+    cure = found(job(tmp_path, SHARDS, SHUFFLE)).cure
+    assert cure.instead_of == "dataset = dataset.shuffle(320)"
+    assert cure.line == "dataset = dataset.shuffle(4).prefetch(tf.data.AUTOTUNE)"
 
 
 def test_of_records_few_are_kept(tmp_path):

@@ -127,10 +127,11 @@ ROWS = {
         lambda _: "prefetch(tf.data.AUTOTUNE)",
         lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
     ),
-    "a copy of SQLite's": Row(
-        " of SQLite's to a local disk", partial(of_sqlite, journal=True), lambda found: [
-            f"Copy {human_bytes(found.files['size_bytes'].max())} of SQLite's to a local disk",
-            "cp -u /data/a.db DIR/", 'database = sqlite3.connect("DIR/a.db")',
+    "a copy of a database": Row(
+        " of SQLite databases to a local disk", partial(of_sqlite, journal=True), lambda found: [
+            f"Copy {human_bytes(found.files['size_bytes'].max())} of SQLite databases to a local disk",
+            "cp -u /data/a.db DIR/",
+            'database = sqlite3.connect("DIR/a.db", check_same_thread=False)',
         ], partial(of_sqlite, journal=False),
     ),
     "no room for a trace": Row(

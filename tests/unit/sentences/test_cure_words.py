@@ -22,6 +22,8 @@ from tests.unit.findings.made_up_jobs import (
     SHARDS,
     pipeline_job,
 )
+from tests.unit.findings.made_up_training import LOOP
+from tests.unit.findings.test_whole_cures import database_job
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
@@ -86,6 +88,11 @@ def by_loop(versions: dict) -> Job:
     sketch = SKETCHES["read by the loop itself"]
     looked = {"pipelines": {"found": [], "left_out": 0}}
     return lambda folder: measure(sketched(folder, replace(sketch, meta=sketch.meta | versions | looked)))
+
+
+def by_sqlite(folder: Path) -> Measures:
+    """Measures a job whose loop's own thread reads a database."""
+    return database_job(folder, LOOP)
 
 
 def having(versions: dict) -> Job:
@@ -170,6 +177,10 @@ TABLE = (
     Words("yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead", threads, of(GENERATOR),
           of(SHARDS, DECODE)),
     Words(" read() gives one sample.", threads, by_loop({}), of(SHARDS, DECODE)),
+    Words("class Database(threading.local):  # each thread opens its own\n    def __init__(self):\n"
+          "        self.execute = sqlite3.connect(path).execute\ndatabase = Database()", threads, by_sqlite,
+          by_loop({})),
+    Words("The thread uses a connection that another thread opened.", read_ahead, by_sqlite, by_loop({})),
     Words("decode_image runs Python, one call at a time as far as it computes.", threads,
           of(PATHS, PYTHON, BATCH), of(PATHS, LOAD, BATCH)),
     Words("Now the training loop reads its input itself: let workers of a DataLoader do it.", threads,

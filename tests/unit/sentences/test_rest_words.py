@@ -340,7 +340,7 @@ KNEE = file_use(np.full(1000, 1_000_000), np.repeat([50, 1], [100, 900]))
 ONLY_STATS = dataclasses.replace(ALIKE, stat_s=np.full(500, 1e-3, np.float32))
 LEFT_OUT = {
     "in memory already, on tmpfs or such": lambda: advised(TMPFS),
-    "SQLite's, opened for writing: open a copy of your own":
+    "SQLite databases, opened for writing: open a copy of your own":
         lambda: advised(SQLITE),
     "of threads an epoch, not in the gain: `run --staged` asks the originals": lambda: advised(ONLY_STATS),
     "3 epochs save ": lambda: advised(ALIKE, epochs=3),

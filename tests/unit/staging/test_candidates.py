@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
@@ -87,11 +87,13 @@ def test_few_bytes_are_worth_a_copy_if_they_take_much_of_the_time(tmp_path, read
     assert ("staging" in problems) is worth
 
 
-def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
-    calls = [(20.0 * n, 20.0 * n + 19, 1, "pread", 0, 4096, 4096 * n) for n in range(600)]
+@pytest.mark.parametrize(("tid", "opened"), [(LOOP, ""), (1, ", check_same_thread=False")])
+def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path, tid, opened):
+    # GIVEN a database that the loop's own thread reads, or a thread that may not be the one that opened it
+    calls = [(20.0 * n, 20.0 * n + 19, tid, "pread", 0, 4096, 4096 * n) for n in range(600)]
     session = training(
         tmp_path,
-        [*calls, (12_000, 12_001, 1, "stat", 1, 0)],
+        [*calls, (12_000, 12_001, tid, "stat", 1, 0)],
         epochs_of_steps(600, 20, 19),
         paths=["/data/samples.sqlite", "/data/samples.sqlite-journal"],
         sizes=[600 * 4096, -1],
@@ -100,7 +102,9 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path):
     cure = next(one.cure for one in diagnose(session).findings if one.name == "staging")
 
     assert "to a local disk, " in cure.what
-    assert cure.what.endswith(", and open the copy: `cp -u` copies only what has changed since.")
+    assert cure.what.endswith(
+        ". Open the copy with the arguments of the original. `cp -u` copies only what has changed since."
+    )
     assert cure.line.splitlines() == [
-        "cp -u /data/samples.sqlite DIR/", 'database = sqlite3.connect("DIR/samples.sqlite")'
+        "cp -u /data/samples.sqlite DIR/", f'database = sqlite3.connect("DIR/samples.sqlite"{opened})'
     ]  # fmt: skip
