@@ -46,27 +46,31 @@ def find(measures: Measures) -> Finding | Unknown | None:
     count = enough_readers(measures, counts)
     if reads_as_many(measures, count) or one_is_enough(measures, count):
         return None
-    calls, shown = measures.input_calls, round(model.readers)
-    mean_s = calls.thread_s / calls.calls if calls.calls else 0.0
+    calls, depth = measures.input_calls, measures.pipeline.readers.together
+    mean_s, shown = calls.thread_s / calls.calls if calls.calls else 0.0, _rounded(depth)
     return Finding(
         name=NAME,
-        title=f"only {shown} {'read runs' if shown == 1 else 'reads run'} at a time",
+        title=f"only {shown} {'read runs' if shown == '1' else 'reads run'} at a time",
         what=f"{_who(model.readers)} {percent(model.busy_share, 1)} of its time in calls, one after the "
         f"other, of {human_seconds(mean_s)} on average.",
         evidence=(
             Evidence("readers", f"{model.readers:.1f}", model.readers),
             Evidence("threads that read", f"{measures.pipeline.readers.threads:.1f}"),
-            Evidence("queue depth", f"{measures.pipeline.readers.together:.1f}"),
+            Evidence("queue depth", f"{depth:.1f}", depth),
             Evidence("mean call", human_seconds(mean_s), mean_s),
             Evidence("readers' time in calls", percent(model.busy_share, 1), model.busy_share),
         ),
-        cure=more_readers(measures, count, shown),
+        cure=more_readers(measures, count, round(model.readers)),
         edits=(Readers(count),),
     )
 
 
 def _who(readers: float) -> str:
     """Begin the sentence with the readers: one, or about so many."""
-    if round(readers) == 1:
+    if _rounded(readers) == "1":
         return "One reader at a time reads the input, and spends"
-    return f"About {readers:.1f} readers at a time read the input, and each spends"
+    return f"About {_rounded(readers)} readers at a time read the input, and each spends"
+
+
+def _rounded(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
