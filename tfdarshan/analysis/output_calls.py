@@ -18,7 +18,7 @@ HELD_UP = 1 + THRESHOLD["clearly"]
 # So many saves tell whether steps are longer for them: if this share of the steps that save is held up, and
 # of the others no more than the rest of it.
 SAVES_THAT_TELL, MOST = THRESHOLD["steps"], THRESHOLD["most"]
-# Whole steps fill so much of the time in which a save is written that goes on behind the loop's back.
+# Whole steps fill so much of the time in which a save is written that goes on beside them.
 BESIDE = 0.5
 
 

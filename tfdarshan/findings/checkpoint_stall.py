@@ -42,7 +42,7 @@ ABOUT = About(
 )
 IN_MEMORY = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
 TENSORFLOW_CURE = Cure(
-    "Save behind the training loop's back: to a fast tier first, and asynchronously. close() it at the end.",
+    "Save in the background: to a fast tier, from which a thread copies to storage. Call close() at the end.",
     "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
     "  # of tfdarshan.checkpoint",
     "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)",
@@ -111,7 +111,7 @@ def _in_the_background(measures: Measures) -> Fix:
     """Return the fix for TensorFlow's checkpoints, for NumPy's, and for files of any other kind."""
     if saves_by_tensorflow(measures):
         return TENSORFLOW_FIX
-    what = "Save behind the training loop's back: copy what is to be saved, and let a thread write it."
+    what = "Save in the background: copy what is to be saved, and let a thread write it."
     pool = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
     if saves_by_numpy(measures):
         cure = Cure(what, f"{pool}saver.submit(np.save, path, array.copy())", "np.save(path, array)")

@@ -360,8 +360,8 @@ def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(
 
 def test_what_is_printed_for_a_checkpoint_names_the_manager():
     assert TENSORFLOW_CURE.what == (
-        "Save behind the training loop's back: to a fast tier first, and asynchronously. "
-        "close() it at the end."
+        "Save in the background: to a fast tier, from which a thread copies to storage. "
+        "Call close() at the end."
     )
     assert TENSORFLOW_CURE.instead_of == (
         "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)"

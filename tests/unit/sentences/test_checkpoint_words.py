@@ -40,7 +40,7 @@ ROWS = {
         lambda found: f"whether {_bursts(found)} bursts of writes held anything up", saved,
     ),
     "of TensorFlow": Row(
-        "Save behind the training loop's back: to a fast tier first, and asynchronously.",
+        "Save in the background: to a fast tier, from which a thread copies to storage.",
         lambda folder: saved(folder, name="ckpt-1.index"), lambda _: "/data/ckpt-1",
         lambda folder: saved(folder, name="model.pt"),
     ),
