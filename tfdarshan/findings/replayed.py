@@ -45,7 +45,7 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
     total_s = min(part_s, model.unit_s)
     waited_s = mean_s(job, job.run.wait_s - after.wait_s) / model.units
     low_s, saved_s, high_s = (total_s * (1 - 1 / one) for one in (found.low, found.expected, found.high))
-    supported = found.firm and not job.facts.counted and (model.certain or job.facts.pipeline.loop_reads)
+    supported = found.firm and not job.facts.counted and surely_waits(measures, job)
     wide = found.high > THRESHOLD["wide"] * found.low
     return Gain(
         unit=model.unit,
@@ -64,7 +64,12 @@ def waits(measures: Measures, job: ModelledJob) -> bool:
     """Say whether the job waits for its input: steps say so, readers never rest, or it reads by itself."""
     bursts = bursts_of(measures) if measures.windows is None else None
     alone = bursts is not None and bursts.one_at_a_time
-    return measures.model.likely or job.facts.pipeline.loop_reads or alone
+    return measures.model.likely or surely_waits(measures, job) or alone
+
+
+def surely_waits(measures: Measures, job: ModelledJob) -> bool:
+    """Say whether it is known what waits for the reads: steps say so, or the loop's own thread makes them."""
+    return measures.model.certain or job.facts.pipeline.loop_reads
 
 
 def first_epoch_alone(measures: Measures, later_s: float) -> bool:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tfdarshan.findings.all_findings import FIX_NAMES
-from tfdarshan.findings.finding import Finding
+from tfdarshan.findings.finding import Cure, Finding
 
 
-def one_of_words(finding: Finding | None) -> str:
+def same_lines(finding: Finding, other: Finding) -> bool:
+    """Says whether two findings have the same lines to change."""
+    one, two = finding.cure, other.cure
+    if one is None or two is None or not one.line:
+        return False
+    return (one.line, one.instead_of) == (two.line, two.instead_of)
+
+
+def cure_once(finding: Finding, findings: Sequence[Finding]) -> Cure | None:
+    """Gives a finding's cure, or a sentence that names the finding before it that has the same lines."""
+    first = next((one for one in findings if one is finding or same_lines(one, finding)), finding)
+    return finding.cure if first is finding else Cure(f'Make the same change as for "{first.title}".')
+
+
+def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
     """Says which cures give the same; "" if none does."""
-    names = one_of_names(finding)
+    names = one_of_names(finding, findings)
     return f"Choose one: {names}." if names else ""
 
 
-def one_of_names(finding: Finding | None) -> str:
+def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:
     """Names them: "this cure, larger reads or copies on a local disk"; "" if there are none."""
-    if finding is None or not finding.one_of:
+    same = {one.name for one in findings if finding is not None and same_lines(one, finding)}
+    others = [name for name in finding.one_of if name not in same] if finding is not None else []
+    if not others:
         return ""
-    *first, last = ("this cure", *(FIX_NAMES[name] for name in finding.one_of))
+    *first, last = ("this cure", *(FIX_NAMES[name] for name in others))
     return f"{', '.join(first)} or {last}"

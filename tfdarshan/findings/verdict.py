@@ -11,7 +11,8 @@ from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.promise_words import most_words, promise_words
-from tfdarshan.findings.replayed import gain_of
+from tfdarshan.findings.replayed import gain_of, surely_waits
+from tfdarshan.findings.same_seconds import same_lines
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most
@@ -130,9 +131,10 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
     first, second, together = problems[0], "", None
     why = " ".join([*doubts, _lost(measures, first), *_of_rank(measures)])
     said = [why, *_fix(first)]
-    if len(problems) > 1:
-        second = problems[1].name
-        together = gain_of(measures.job, (*first.edits, *problems[1].edits), measures)
+    other = next((one for one in problems[1:] if not same_lines(one, first)), None)
+    if other is not None:
+        second = other.name
+        together = gain_of(measures.job, (*first.edits, *other.edits), measures)
         said.append(f"With {FIX_NAMES[second]} as well: {promise_words(together)}.")
     return Verdict(
         " ".join([*said, *_beside(measures)]), "slow", measures.model.wait_share, first.name, first.gain,
@@ -155,10 +157,12 @@ def _lost(measures: Measures, first: Finding) -> str:
     if gain is None:
         return f"The job loses time because {first.title}."
     if model.wait_share and 2 * gain.wait_s >= gain.saved_s:
+        # Of all epochs, and not of the one whose wait is given.
         part = percent(min(gain.wait_s, model.most_wait_s), model.most_wait_s)
-        return f"{_waits(measures)}, {part} of that because {first.title}."
+        of_that = f"{part} of that " if first_alone(measures) is None else ""
+        return f"{_waits(measures)}, {of_that}because {first.title}."
     of, lost = "step time" if model.unit == "step" else "the session", percent(gain.saved_s, gain.before_s)
-    if not model.certain:
+    if not surely_waits(measures, measures.job):
         doubt = f"if that is waited for: {measures.why_no_wait}"
         return f"Up to {lost} of {of} is lost because {first.title}, {doubt}."
     return f"{lost} of {of} is lost because {first.title}."
@@ -177,10 +181,11 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
     """Word the verdict on a session that does not say what was waited for."""
     notes = [one for one in findings if one.kind == "note" and one.cost_s > 0]
     best = max(notes, key=lambda one: one.cost_s, default=None)
-    said, name, gain = [_cannot_tell(measures)], "", None
+    name, gain = ("", None) if best is None else (best.name, best.gain)
+    by_loop = gain is not None and surely_waits(measures, measures.job)
+    said = [_reads_itself(measures) if by_loop else _cannot_tell(measures)]
     if best is not None:
-        name, gain = best.name, best.gain
-        said += _if_it_did(best, measures)
+        said += _largest(best) if by_loop else _if_it_did(best, measures)
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*doubts, *(reversed(said) if suspect else said), *_beside(measures)])
     return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record)
@@ -195,18 +200,17 @@ def _if_it_did(best: Finding, measures: Measures) -> list[str]:
     return [f"If {who} did, it is because {best.title}. {best.cure.what} {gives}"]
 
 
+def _largest(best: Finding) -> list[str]:
+    """Say what costs most of a job that is known to wait for its reads."""
+    return [f"{best.title[:1].upper()}{best.title[1:]}.", *_fix(best)]
+
+
+def _reads_itself(measures: Measures) -> str:
+    return f"{measures.loop[:1].upper()}{measures.loop[1:]} reads its input itself; {_ran(measures)}."
+
+
 def _cannot_tell(measures: Measures) -> str:
-    data = measures.summary
-    io_s = data.wall_clock.io_s
-    if io_s is not None:
-        share = (percent if data.wall_clock.exact else percent_at_most)(io_s, data.duration_s)
-        ran = f"file calls were running {share} of the time"
-    else:
-        # A log adds up the times of files and ranks.
-        times = data.file_time
-        whole_s = max(data.processes * data.duration_s, 1e-9)
-        share = percent_at_most(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
-        ran = f"its processes spent {share} of their time in file calls"
+    ran = _ran(measures)
     if measures.imported:
         return f"The log does not say what the job waited for; {ran}."
     if measures.windows is None:
@@ -214,12 +218,28 @@ def _cannot_tell(measures: Measures) -> str:
     return f"This session cannot tell whether training waited for input; {ran}."
 
 
+def _ran(measures: Measures) -> str:
+    """Say how long file calls were running."""
+    data = measures.summary
+    io_s = data.wall_clock.io_s
+    if io_s is not None:
+        share = (percent if data.wall_clock.exact else percent_at_most)(io_s, data.duration_s)
+        return f"file calls were running {share} of the time"
+    # A log adds up the times of files and ranks.
+    times = data.file_time
+    whole_s = max(data.processes * data.duration_s, 1e-9)
+    share = percent_at_most(min(times.read_s + times.write_s + times.meta_s, whole_s), whole_s)
+    return f"its processes spent {share} of their time in file calls"
+
+
 def _no_fix(measures: Measures) -> str:
     """Say why no finding explains the wait, by the parts of it that `step_split` gives."""
     model = measures.model
+    # The parts are of the waits of all epochs.
+    of = "of that" if first_alone(measures) is None else "of all waits"
     if model.certain and 2 * model.handed_s > model.most_wait_s:
         return (
-            f"{percent(model.handed_s, model.most_wait_s)} of that to be handed a batch that is ready: "
+            f"{percent(model.handed_s, model.most_wait_s)} {of} to be handed a batch that is ready: "
             "no storage makes that shorter, and fewer, larger batches do."
         )
     waits = {part.name: part for part in step_split(measures) if part.name in WHAT_TO_DO}
@@ -228,10 +248,10 @@ def _no_fix(measures: Measures) -> str:
     part = percent(waits["storage"].seconds, wait_s)
     if longest.name != "storage":
         most, what = percent(longest.seconds, wait_s), longest.label.removeprefix("waiting ")
-        return f"{most} of that {what}, {part} for file calls: {WHAT_TO_DO[longest.name]}."
+        return f"{most} {of} {what}, {part} for file calls: {WHAT_TO_DO[longest.name]}."
     if measures.slow_share <= 1 - THRESHOLD["cached"]:
-        return f"{part} of that for file calls that the page cache served: no storage makes these shorter."
-    return f"{part} of that for file calls: {WHAT_TO_DO[longest.name]}."
+        return f"{part} {of} for file calls that the page cache served: no storage makes these shorter."
+    return f"{part} {of} for file calls: {WHAT_TO_DO[longest.name]}."
 
 
 def _of_rank(measures: Measures) -> list[str]:

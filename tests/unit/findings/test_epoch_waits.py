@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -9,6 +10,11 @@ import pytest
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.findings.test_served_once import two_epochs
 from tfdarshan.analysis.epoch_waits import EpochWaits
+from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.replayed import replayed
+from tfdarshan.findings.verdict import make_verdict
+from tfdarshan.replay.edits import Prefetch
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import open_session
 
@@ -41,6 +47,7 @@ def test_each_epoch_is_told_where_the_first_one_alone_waits(tmp_path):
 
     # THEN the verdict, its figures, the bar and the tab's bands tell them apart
     assert session.verdict.sentence.startswith("74.0 % of epoch 1 waits for input (later epochs: 0.5 %)")
+    assert " of that " not in session.verdict.sentence
     assert session.verdict.epochs == EpochWaits(1, pytest.approx(0.74), pytest.approx(0.005))
     assert session.steps["epoch"].tolist() == [1] * STEPS + [2] * STEPS + [3] * STEPS
     assert "  all epochs together: # waiting for file calls" in session.summary()
@@ -60,6 +67,19 @@ def test_each_epoch_is_told_where_the_first_one_alone_waits(tmp_path):
 )
 def test_other_jobs_are_told_what_all_steps_wait(tmp_path, more, words):
     assert cached(tmp_path, **more).verdict.sentence.startswith(words)
+
+
+def test_what_the_first_epoch_waits_is_no_share_of_another_wait(tmp_path):
+    # GIVEN a fix of what the first epoch alone waits for
+    measures = measure(cached(tmp_path))
+    fix = Finding("prefetch", "prefetch", "prefetch", cure=Cure("prefetch"), edits=(Prefetch(),))
+    (found,) = replayed([fix], measures)
+
+    # THEN the sentence has that epoch's figure alone
+    sentence = make_verdict(measures, [dataclasses.replace(found, kind="problem")], []).sentence
+    assert sentence.startswith(
+        "74.0 % of epoch 1 waits for input (later epochs: 0.5 %), because prefetch. prefetch "
+    )
 
 
 def test_files_that_are_read_again_begin_an_epoch(tmp_path):

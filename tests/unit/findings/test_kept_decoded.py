@@ -13,6 +13,9 @@ from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import keep_decoded, keep_in_memory, validation_cure
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls
 from tfdarshan.replay.promise import promise
+from tfdarshan.reports.text.findings_text import findings_text
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Cards
 
 STEPS, WAIT_MS, COMPUTE_MS, FILES = 100, 20, 30, 25
 BUSY_S, ONE_S = 19.0, 4.5
@@ -75,6 +78,13 @@ def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
     assert first.edits == memory.edits == (CacheInMemory(),)
     assert found.verdict.finding == "decode_bound"
     assert memory.one_of == ("decode_bound",)
+    # ... and it is printed once
+    line, said = "+ dataset = dataset.map(load).cache()", f'Make the same change as for "{first.title}".'
+    text = " ".join(findings_text(found).split())
+    assert (text.count(line), text.count(said), text.count("Choose one: this cure or quicker")) == (1, 1, 0)
+    (cards,) = (panel for panel in findings_panels(found) if isinstance(panel, Cards))
+    card = next(one for one in cards.items if one.name == "fits_in_memory")
+    assert (card.label, card.cure, card.line, card.instead_of) == ("worth knowing", said, "", "")
 
 
 def test_the_better_of_more_calls_and_a_cache_is_named(tmp_path):

@@ -151,6 +151,18 @@ def test_the_verdict_names_the_first_problem_and_what_a_second_one_adds(measures
     assert both.expected > first.gain.speedup
 
 
+def test_a_second_finding_with_the_same_lines_adds_nothing(measures):
+    # GIVEN two problems that are cured by the same lines
+    cure = Cure("Keep it.", "dataset = dataset.cache()", "dataset = dataset")
+    made = [a_finding("fits_in_memory", CacheInMemory()), a_finding("prefetch", Prefetch())]
+    problems = [dataclasses.replace(one, cure=cure) for one in replayed(made, measures)]
+
+    # THEN the verdict offers them once
+    verdict = make_verdict(measures, problems, [])
+    assert (verdict.second, verdict.together) == ("", None)
+    assert "as well" not in verdict.sentence
+
+
 def test_a_model_that_does_not_reproduce_the_run_promises_at_most(measures):
     # GIVEN
     job = dataclasses.replace(measures.job, step_error=measures.job.step_error + 0.5)

@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import Headline
 
 KB = 1_000
 
@@ -64,3 +66,36 @@ def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
     finding = next(one for one in found.findings if one.name == name)
     assert finding.gain.speedup_range[0] == 1.0
     assert "if that is waited for: no step was recorded" in found.verdict.sentence
+
+
+def by_the_loop(logdir, read_ms):
+    """Gives 40 steps of 50 ms that say no wait, in which the loop's own thread reads a file."""
+    calls = [(50.0 * n, 50.0 * n + read_ms, LOOP, "pread", n % 4, 100 * KB) for n in range(40)]
+    paths = [f"/data/{n}" for n in range(4)]
+    return training(logdir, calls, epochs_of_steps(40, 50, -1), paths=paths, sizes=[10**9] * 4)
+
+
+def test_a_loop_that_reads_its_input_itself_waits_for_its_reads(tmp_path):
+    # GIVEN reads that take 40 ms of each step
+    found = diagnose(by_the_loop(tmp_path, 40))
+
+    # THEN what is lost is said without a condition
+    assert found.verdict.state == "slow"
+    assert " of step time is lost because " in found.verdict.sentence
+    assert "if that is waited for" not in found.verdict.sentence
+    assert "Up to" not in found.verdict.sentence
+
+
+def test_what_a_loop_reads_itself_is_known_to_be_waited_for_if_it_is_little(tmp_path):
+    # GIVEN reads that take 2 ms of each step
+    found = diagnose(by_the_loop(tmp_path, 2))
+
+    # THEN nobody is told that nothing is known of it
+    assert not found.problems
+    assert found.verdict.sentence.startswith(
+        "The training loop reads its input itself; file calls were running 4.0 % of the time. "
+    )
+    assert "If it did" not in found.verdict.sentence
+    assert "cannot tell" not in found.verdict.sentence
+    (headline,) = (panel for panel in findings_panels(found) if isinstance(panel, Headline))
+    assert "if that was waited for" not in headline.promise

@@ -138,7 +138,7 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
     session = f"{data.session}, {human_seconds(data.duration_s)} on {data.host}, {', '.join(counts)}"
     programs = data.coverage.programs
     facts = [
-        (ONE_OF, one_of_names(diagnosis.named)),
+        (ONE_OF, one_of_names(diagnosis.named, diagnosis.findings)),
         ("Session", session),
         ("Job", shortened_inside(as_typed(data.command), room.job_lines * (paint.width - LABEL))),
         ("Read", _moved(data, "read")),

@@ -7,7 +7,7 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain, OpenQuestion
 from tfdarshan.findings.promise_words import most_words
-from tfdarshan.findings.same_seconds import one_of_words
+from tfdarshan.findings.same_seconds import cure_once, one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, human_times, percent, shortened
@@ -33,7 +33,8 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
     for kind, heading in HEADINGS.items():
         found = [finding for finding in diagnosis.findings if finding.kind == kind]
         if found:
-            parts.append(f"{heading}\n\n" + "\n".join(_finding(finding, width) for finding in found))
+            said = "\n".join(_finding(finding, diagnosis, width) for finding in found)
+            parts.append(f"{heading}\n\n{said}")
     if diagnosis.unknown:
         lines = ["Not known"]
         for entry in diagnosis.unknown:
@@ -70,17 +71,17 @@ def cost_text(finding: Finding) -> str:
     return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
 
 
-def _finding(finding: Finding, width: int) -> str:
+def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
+    cure, one_of = cure_once(finding, diagnosis.findings), one_of_words(finding, diagnosis.findings)
     cost = cost_text(finding)
     title = f"* {finding.title}{f': {cost}' if cost else ''}"
     lines = _wrapped(title, width, "  ", hang="    ")
     lines += _wrapped(finding.what, width, "    ")
-    if finding.cure is not None:
-        lines += _wrapped(f"Cure: {finding.cure.what}", width, "    ")
-        lines += [f"      - {printable(line)}" for line in finding.cure.instead_of.splitlines()]
-        lines += [f"      + {printable(line)}" for line in finding.cure.line.splitlines()]
-    if finding.one_of:
-        lines += _wrapped(one_of_words(finding), width, "    ")
+    if cure is not None:
+        lines += _wrapped(f"Cure: {cure.what}", width, "    ")
+        lines += [f"      - {printable(line)}" for line in cure.instead_of.splitlines()]
+        lines += [f"      + {printable(line)}" for line in cure.line.splitlines()]
+    lines += _wrapped(one_of, width, "    ") if one_of else []
     if finding.gain is not None:
         lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.hangs_on:

@@ -8,10 +8,10 @@ from tfdarshan.analysis.rank_table import without_names
 from tfdarshan.analysis.session_files import SessionFiles
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.finding import Cure, Finding, Gain
 from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.promise_words import most_words
-from tfdarshan.findings.same_seconds import one_of_words
+from tfdarshan.findings.same_seconds import cure_once, one_of_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import cost_text, gain_text, open_text
@@ -53,7 +53,11 @@ def diagnosis_for(
 def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
     """Gives the verdict with its cure, a step's parts, cards of other findings, and what is not known."""
     panels: list[Panel] = [_headline(diagnosis), *_parts(diagnosis)]
-    others = [_card(finding) for finding in diagnosis.findings if not said_by_headline(finding, diagnosis)]
+    others = [
+        _card(finding, diagnosis)
+        for finding in diagnosis.findings
+        if not said_by_headline(finding, diagnosis)
+    ]
     if others:
         panels.append(Cards("findings", "", others))
     if diagnosis.unknown:
@@ -80,11 +84,12 @@ def _headline(diagnosis: Diagnosis) -> Headline:
     if verdict.gain is not None:
         low, high = map(human_times, verdict.gain.speedup_range)
         speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {low} to {high}"
-        if verdict.state != "slow":
-            speedup, promise = most_words(verdict.gain), "faster, if that was waited for"
-        elif not verdict.gain.supported:
-            speedup, promise = most_words(verdict.gain), "faster: the model does not reproduce the run"
-    return Headline(verdict.why or verdict.sentence, verdict.state, record, speedup, promise, _card(named))
+        if not verdict.gain.supported:
+            unsure = "faster: the model does not reproduce the run"
+            speedup = most_words(verdict.gain)
+            promise = unsure if verdict.state == "slow" else "faster, if that was waited for"
+    card, said = _card(named, diagnosis), verdict.why or verdict.sentence
+    return Headline(said, verdict.state, record, speedup, promise, card)
 
 
 def _parts(diagnosis: Diagnosis) -> list[Panel]:
@@ -107,9 +112,9 @@ def _parts(diagnosis: Diagnosis) -> list[Panel]:
     return [Parts("step-parts", f"{title}. A step: {length_words(diagnosis.step)}", items)]
 
 
-def _label(finding: Finding) -> str:
+def _label(finding: Finding, cure: Cure | None) -> str:
     """Says what a card is about; a note with a cure gives seconds back that a problem's cure gives, too."""
-    if finding.kind == "note" and finding.cure is not None and finding.gain is not None:
+    if finding.kind == "note" and cure is finding.cure is not None and finding.gain is not None:
         return "another way"
     return KIND_WORDS[finding.kind]
 
@@ -118,19 +123,20 @@ def _speedup(gain: Gain) -> str:
     return human_times(gain.speedup) if gain.supported else most_words(gain)
 
 
-def _card(finding: Finding) -> Card:
-    cure = finding.cure
+def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
+    cure = cure_once(finding, diagnosis.findings)
+    one_of = one_of_words(finding, diagnosis.findings)
     return Card(
         name=finding.name,
         tone=finding.kind,
-        label=_label(finding),
+        label=_label(finding, cure),
         title=finding.title,
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
         speedup=_speedup(finding.gain) if finding.gain is not None and cure is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
         assumes=[open_text(entry) for entry in finding.gain.hangs_on] if finding.gain else [],
         what=finding.what,
-        cure=f"{cure.what} {one_of_words(finding)}".strip() if cure is not None else "",
+        cure=f"{cure.what} {one_of}".strip() if cure is not None else "",
         line=cure.line if cure is not None else "",
         instead_of=cure.instead_of if cure is not None else "",
         evidence=[(entry.label, entry.text) for entry in finding.evidence],
