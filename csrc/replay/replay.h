@@ -22,7 +22,6 @@ struct tfd_replay_job {
     const double
         *late_s; /* of each batch, how long after its request its epoch begins: NaN inside an epoch */
     const double *weight; /* of each batch, how many it stands for */
-    double hand_s;
     struct tfd_replay_table limit_s; /* of tasks */
     struct tfd_replay_table wait_s;
     struct tfd_replay_table transfer_s;
@@ -32,6 +31,7 @@ struct tfd_replay_job {
     struct tfd_replay_table compute_s; /* of batches */
     struct tfd_replay_table write_s;
     struct tfd_replay_table stall_s;
+    struct tfd_replay_table hand_s;
     struct tfd_replay_table beside_s;
     const double *burst_s; /* of samples */
     const double *wait_serial;

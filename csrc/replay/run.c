@@ -123,7 +123,7 @@ static double written(struct run *run, double at_s, double write_s)
 static void train(struct run *run, int64_t batch)
 {
     const struct tfd_replay_job *job = run->job;
-    double got_s = tfd_replay_later(*asked(run, batch), run->ready_s) + job->hand_s;
+    double got_s = tfd_replay_later(*asked(run, batch), run->ready_s) + at(run, &job->hand_s, batch);
     double computed_s = got_s + at(run, &job->compute_s, batch);
     double written_s = written(run, computed_s, at(run, &job->write_s, batch));
     written(run, written_s, at(run, &job->beside_s, batch));

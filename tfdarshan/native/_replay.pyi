@@ -22,7 +22,6 @@ class tfd_replay_job(Struct):
     first_task: Any
     late_s: Any
     weight: Any
-    hand_s: float
     limit_s: tfd_replay_table
     wait_s: tfd_replay_table
     transfer_s: tfd_replay_table
@@ -32,6 +31,7 @@ class tfd_replay_job(Struct):
     compute_s: tfd_replay_table
     write_s: tfd_replay_table
     stall_s: tfd_replay_table
+    hand_s: tfd_replay_table
     beside_s: tfd_replay_table
     burst_s: Any
     wait_serial: Any

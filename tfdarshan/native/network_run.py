@@ -10,7 +10,7 @@ from tfdarshan.native._extension import replay
 from tfdarshan.native.call_sums import Array
 
 OF_TASKS = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s")
-OF_BATCHES = ("compute_s", "write_s", "stall_s", "beside_s")
+OF_BATCHES = ("compute_s", "write_s", "stall_s", "hand_s", "beside_s")
 SHARES = ("burst_s", "wait_serial", "transfer_serial", "work_serial", "behind_serial")
 COUNTS = ("readers", "calls_ahead", "batches_ahead")
 
@@ -21,7 +21,6 @@ def run_network(
     late_s: Array,
     weight: Array,
     *,
-    hand_s: float,
     rests: int,
 ) -> tuple[Array, Array, Array]:
     """Return when a training loop asked for its batches, when it got them, and what calls took.
@@ -32,7 +31,6 @@ def run_network(
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         late_s: How long after the request for a batch its epoch begins, shape (batches,); NaN inside.
         weight: How many batches each batch stands for, shape (batches,).
-        hand_s: What it takes to hand a ready batch over.
         rests: How many rests a server remembers, at least 1.
 
     Returns:
@@ -55,7 +53,7 @@ def run_network(
     arrays["weight"] = np.ascontiguousarray(weight, np.float64)
     arrays |= _room(tasks, arrays["readers"], rests)
     ask_s, got_s, called_s = np.empty((batches + 1, samples)), np.empty((batches, samples)), np.empty(samples)
-    sizes = {"batches": batches, "samples": samples, "rests": rests, "hand_s": hand_s}
+    sizes = {"batches": batches, "samples": samples, "rests": rests}
     _run(sizes, tables, arrays | {"ask_s": ask_s, "got_s": got_s, "called_s": called_s})
     return ask_s, got_s, called_s
 

@@ -17,7 +17,7 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
-from tfdarshan.replay.prior_model import prior_model
+from tfdarshan.replay.prior_model import all_processors, prior_model
 from tfdarshan.replay.priors import SETTING, Drawn, draw
 from tfdarshan.replay.simulate import SimulatedRun, simulate
 from tfdarshan.replay.thinned_facts import thinned
@@ -70,14 +70,22 @@ def calibrated(facts: JobFacts, seed: int = 0) -> ModelledJob:
     """
     facts = thinned(facts)
     drawn = with_known_storage(draw(int(SETTING["samples"]), seed), facts)
-    model = _with_work(facts, drawn, prior_model(facts, drawn))
+    model = _with_processors(facts, drawn, _with_work(facts, drawn, prior_model(facts, drawn)))
     run, recorded_s = simulate(model), max(facts.batches.total_s, TINY_S)
     step_error = run.total_s / recorded_s - 1
     wait_error = (run.wait_s - facts.batches.weight @ facts.batches.wait_s) / recorded_s
     if not facts.batches.known:
         wait_error = np.zeros_like(step_error)
     weight = _weights(facts, run, step_error)
-    return ModelledJob(facts, drawn, model, weight, step_error, wait_error)
+    return ModelledJob(facts, drawn, _with_rest(facts, model, run), weight, step_error, wait_error)
+
+
+def _with_rest(facts: JobFacts, model: JobModel, run: SimulatedRun) -> JobModel:
+    """Return the network with what it does not explain: it waits so long, whatever is fixed."""
+    batches = facts.batches
+    waited_s = np.maximum(batches.wait_s, TINY_S)
+    rest_s = np.maximum(batches.total_s - run.total_s, 0.0)
+    return model.but(hand_s=model.hand_s + waited_s[:, None] * rest_s / float(batches.weight @ waited_s))
 
 
 def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
@@ -112,6 +120,29 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     return split_work(facts, drawn, stored, shape_s[:, None] * work)
 
 
+def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
+    """Return the network with all processor time that its batches took: no fix makes the processors quicker.
+
+    What the session took outside of its batches is taken off, such as that of imports.
+
+    Source: the bound by the busiest resource, Lazowska, Zahorjan, Graham and Sevcik, Quantitative System
+    Performance, 1984, chapter 5.
+    """
+    machine, total_s = facts.processors, facts.batches.total_s
+    if machine.cpu_s is None or machine.cpus is None:
+        return model
+    outside_s = max(machine.session_s - total_s, 0.0)
+    took_s = np.maximum(machine.cpu_s - drawn["busy_outside"] * outside_s, 0.0)
+    left = all_processors(facts, drawn)
+    took_s = np.minimum(took_s, left * total_s)
+    steps_s = drawn["steps_compute"] * float(facts.batches.weight @ facts.batches.compute_s)
+    on_tasks_s = model.but(processors=left).processor_s * left
+    each = ((took_s - steps_s) / np.maximum(on_tasks_s, TINY_S)).clip(1.0, left)
+    return model.but(
+        processors=left, processors_each=each, other_work_s=np.maximum(took_s - each * on_tasks_s, 0.0)
+    )
+
+
 def _too_quick(run: SimulatedRun, goal_s: float) -> Array:
     found: Array = run.total_s < (1 - SETTING["reproduces"] / 2) * goal_s
     return found
@@ -143,8 +174,8 @@ def _with_storage(facts: JobFacts, model: JobModel, hidden: Array) -> JobModel:
 def _most_work(facts: JobFacts, shape_s: Array) -> float:
     """Return the most work, in times of its shape, that goes with how soon readers began their next tasks.
 
-    A reader that begins a task so soon has worked no longer on the one before: if it does the work itself. A
-    processor's time lasts as much longer as others leave less of all processors.
+    A reader that begins a task so soon has worked no longer on the one before: if it does the work itself.
+    A processor's time lasts as much longer as others leave less of all processors.
     """
     pipeline, tasks, machine = facts.pipeline, facts.tasks, facts.processors
     most = np.inf

@@ -160,12 +160,14 @@ class ProcessorFacts:
         cpus: Processors that it may use.
         others: Those that other programs took, mean.
         cpu_s: Processor time that the job took.
+        session_s: How long the session took in which it took that.
         memory_bytes: Memory that it may use.
     """
 
     cpus: float | None
     others: float | None
     cpu_s: float | None
+    session_s: float
     memory_bytes: int | None
 
 

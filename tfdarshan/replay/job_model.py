@@ -43,6 +43,7 @@ class JobModel:
         compute_s: What the loop computes with a batch.
         write_s: What of its writes then waits in the queue of the input's storage, as transfers do.
         stall_s: What it stands still for otherwise.
+        hand_s: What it takes to hand a ready batch over, and what of its wait nothing explains.
         beside_s: The same of what others write from then on, and nobody waits for.
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         limit_s: What a task uses up of a rate limit: its bytes, or calls, over the rate.
@@ -63,7 +64,9 @@ class JobModel:
         transfer_serial: That of `transfer_s`, and of what is written.
         work_serial: The share of `work_s` that is done one task at a time: Python's lock, or 1 / processors.
         behind_serial: That of `behind_s`.
-        hand_s: What it takes to hand a ready batch over.
+        processors: How many processors the job has, shape (samples,) or (1,).
+        processors_each: How many of them a task's work keeps busy, likewise: operations run on several.
+        other_work_s: Processor time of all batches that is no work on tasks, likewise.
     """
 
     weight: Array
@@ -72,6 +75,7 @@ class JobModel:
     compute_s: Array
     write_s: Array
     stall_s: Array
+    hand_s: Array
     beside_s: Array
     batch: Array
     limit_s: Array
@@ -91,7 +95,9 @@ class JobModel:
     transfer_serial: Array
     work_serial: Array
     behind_serial: Array
-    hand_s: float = 0.0
+    processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
+    processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))
+    other_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
 
     def but(self, **changes: Any) -> JobModel:
         """Return the same job with other values of some attributes."""
@@ -119,6 +125,13 @@ class JobModel:
         return total
 
     @property
+    def processor_s(self) -> Array:
+        """How long the processors need for all work of all batches, shape (samples,) or (1,)."""
+        on_tasks: Array = self.weight[self.batch] @ (self.work_s + self.behind_s)
+        found: Array = (self.other_work_s + on_tasks * self.processors_each) / self.processors
+        return found
+
+    @property
     def tasks_per_batch(self) -> float:
         """How many tasks a batch has, of those that have any; at least 1."""
         return max(1.0, self.tasks / max(len(np.unique(self.batch)), 1))
@@ -138,7 +151,7 @@ def plain_model(
             one kind.
     """
     tasks = batches * tasks_per_batch
-    of_batches = dict.fromkeys(("compute_s", "write_s", "stall_s", "beside_s"), (batches, 1))
+    of_batches = dict.fromkeys(("compute_s", "write_s", "stall_s", "hand_s", "beside_s"), (batches, 1))
     of_tasks = dict.fromkeys(("limit_s", "transfer_s", "seek_s", "work_s", "behind_s", "wait_s"), (tasks, 1))
     shares = ("burst_s", "wait_serial", "transfer_serial", "work_serial", "behind_serial")
     shapes = of_batches | of_tasks | dict.fromkeys(shares, (samples,))

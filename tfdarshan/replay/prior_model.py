@@ -56,7 +56,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
         wait_serial=wait_serial, transfer_serial=transfer_serial,
         work_serial=work_serial(facts, drawn), behind_serial=behind_serial(facts, drawn),
-        hand_s=batches.hand_s,
+        hand_s=np.full((len(batches.weight), 1), batches.hand_s),
     )  # fmt: skip
 
 
@@ -249,12 +249,19 @@ def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
 
 def processors(facts: JobFacts, drawn: Drawn) -> Array:
     """Return the processors left for preparing batches, beside other programs and the steps, at least one."""
-    cpus = facts.processors.cpus
-    if cpus is None:
-        return np.full(len(drawn["steps_compute"]), np.inf)
     computing = float(facts.batches.weight @ facts.batches.compute_s) / max(facts.batches.total_s, TINY_S)
-    others = facts.processors.others or 0.0
-    return np.maximum(1.0, cpus - others - drawn["steps_compute"] * computing)
+    return np.maximum(1.0, all_processors(facts, drawn) - drawn["steps_compute"] * computing)
+
+
+def all_processors(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return the processors that other programs leave to the job, shape (samples,); infinite if unknown.
+
+    Two that share a core, as those of a virtual machine may, are less than twice as fast as one.
+    """
+    machine = facts.processors
+    if machine.cpus is None:
+        return np.full(len(drawn["further_processor"]), np.inf)
+    return np.maximum(1.0, 1 + (machine.cpus - 1) * drawn["further_processor"] - (machine.others or 0.0))
 
 
 def work_serial(facts: JobFacts, drawn: Drawn) -> Array:

@@ -116,6 +116,8 @@ PRIORS = (
     # Processors.
     Prior("python_lock", "share", 0.1, 0.7, "share of decoding in Python that holds Python's lock", TRIALS),
     Prior("operation_lock", "share", 0.0, 0.1, "serialized share of TensorFlow's own decoding", TRIALS),
+    Prior("further_processor", "share", 0.6, 1.0, "speed of a further processor, of the first one's", TRIALS),
+    Prior("busy_outside", "processors", 0.0, 1.0, "processors busy before the first step", JUDGED),
     Prior("steps_compute", "share", 0.0, 1.0, "share of computing that keeps a processor busy", JUDGED),
     Prior("handover_s", "s", 5e-6, 50e-6, "time to get Python's lock back after a call", TRIALS),
     Prior("python_call_s", "s", 1e-6, 6e-6, "Python's own time for a call", TRIALS),
@@ -132,7 +134,7 @@ SETTINGS = (
     Setting("samples", "jobs", 64, "samples of what is open", "a mean is off by an eighth of their spread"),
     Setting("quantile", "share", 0.05, "left out of a range on either side", "nine of ten promises hold"),
     Setting("runs_differ", "log", 0.03, "standard deviation of a run's time", "the laboratory's runs"),
-    Setting("fixes_differ", "share", 0.20, "the same of a fix's gain, of its logarithm", TRIALS),
+    Setting("fixes_differ", "share", 0.12, "the same of a fix's gain, of its logarithm", TRIALS),
     Setting("reproduces", "share", 0.03, "how far off the recorded run a model may be", "what is wanted"),
     Setting("misfit", "share", 0.15, "of the waits, the error that divides a weight by e", TRIALS),
     Setting("tries", "runs", 9, "halvings of a range in which a scale is sought", "to 0.2 % of the range"),

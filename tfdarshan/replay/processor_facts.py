@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tfdarshan.recording.job_machine import machine_of
 from tfdarshan.replay.job_facts import ProcessorFacts
 
 
-def processor_facts(meta: dict[str, object]) -> ProcessorFacts:
+def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:
     """Return what the machine gives the job, by what its session says of itself."""
     machine = machine_of(meta)
     return ProcessorFacts(
-        cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s, memory_bytes=machine.memory_bytes
-    )
+        cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s,
+        session_s=meta.get("duration_ns", 0) / 1e9, memory_bytes=machine.memory_bytes,
+    )  # fmt: skip

@@ -21,12 +21,14 @@ class SimulatedRun:
         got_s: When it got each batch, shape (batches, samples).
         weight: How many recorded batches each batch stands for, shape (batches,).
         called_s: What all calls took that these stand for, each by itself, shape (samples,).
+        processor_s: What the processors need for all of them, shape (samples,): they take no less.
     """
 
     ask_s: Array
     got_s: Array
     weight: Array
     called_s: Array
+    processor_s: Array
 
     @property
     def batch_waits_s(self) -> Array:
@@ -37,14 +39,19 @@ class SimulatedRun:
     @property
     def wait_s(self) -> Array:
         """What it waited for all batches that these stand for, shape (samples,)."""
-        total: Array = self.weight @ self.batch_waits_s
+        total: Array = self.weight @ self.batch_waits_s + (self.total_s - self._steps_s)
         return total
 
     @property
     def total_s(self) -> Array:
         """How long all of them took, shape (samples,)."""
-        total: Array = self.weight @ np.diff(self.ask_s, axis=0)
+        total: Array = np.maximum(self._steps_s, self.processor_s)
         return total
+
+    @property
+    def _steps_s(self) -> Array:
+        found: Array = self.weight @ np.diff(self.ask_s, axis=0)
+        return found
 
 
 def simulate(model: JobModel) -> SimulatedRun:
@@ -58,6 +65,7 @@ def simulate(model: JobModel) -> SimulatedRun:
     begins = np.diff(model.epoch, prepend=-1) != 0
     late_s = np.where(begins, model.late_s[model.epoch], np.nan)
     ask_s, got_s, called_s = run_network(
-        columns, model.batch, late_s, model.weight, hand_s=model.hand_s, rests=int(SETTING["rests"])
+        columns, model.batch, late_s, model.weight, rests=int(SETTING["rests"])
     )
-    return SimulatedRun(ask_s, got_s, model.weight, called_s)
+    processor_s = np.broadcast_to(model.processor_s, called_s.shape)
+    return SimulatedRun(ask_s, got_s, model.weight, called_s, processor_s)

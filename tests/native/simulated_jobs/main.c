@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum { MOST_BATCHES = 12, MOST_TASKS_EACH = 5, MOST_SAMPLES = 5 };
-enum { OF_TASKS = 6, OF_BATCHES = 4, SHARES = 5, COUNTS = 3 };
+enum { OF_TASKS = 6, OF_BATCHES = 5, SHARES = 5, COUNTS = 3 };
 
 static uint64_t state = 88172645463325252ull;
 
@@ -104,8 +104,7 @@ static void draw(struct tfd_replay_job *job, int64_t least_tasks, int64_t reader
 {
     *job = (struct tfd_replay_job){.batches = (size_t)below(MOST_BATCHES + 1),
                                    .samples = (size_t)below(MOST_SAMPLES + 1),
-                                   .rests = 1 + (size_t)below(4),
-                                   .hand_s = (double)below(3) / 1024};
+                                   .rests = 1 + (size_t)below(4)};
     draw_batches(job, least_tasks);
     for (int i = 0; i < OF_TASKS + OF_BATCHES; i++)
         *table_of(job, i) =
@@ -185,8 +184,8 @@ static double sum_of(struct tfd_replay_job *job, size_t sample)
     double sum_s = 0;
     for (int64_t batch = 0; batch < (int64_t)job->batches; batch++) {
         sum_s += isnan(job->late_s[batch]) ? 0 : job->late_s[batch];
-        sum_s += job->hand_s + cell(&job->compute_s, batch, sample) + cell(&job->write_s, batch, sample);
-        sum_s += cell(&job->stall_s, batch, sample);
+        sum_s += cell(&job->compute_s, batch, sample) + cell(&job->write_s, batch, sample);
+        sum_s += cell(&job->stall_s, batch, sample) + cell(&job->hand_s, batch, sample);
     }
     for (int64_t task = 0; task < tasks_of(job); task++)
         for (int i = 0; i < OF_TASKS; i++)

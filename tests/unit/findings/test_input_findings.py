@@ -478,7 +478,7 @@ def test_what_each_epoch_decodes_again_is_kept_decoded(tmp_path, cpu_s, cut, cur
     # THEN nine of ten passes are spared, if each epoch decodes the same, which nobody knows
     assert first.cure.line == cure
     assert ("processors" in first.cure.what) == (cpu_s > 7)
-    assert first.gain.saved_s == pytest.approx(0.9 * 0.090, rel=0.05)
+    assert first.gain.saved_s == pytest.approx(0.9 * 0.090, rel=0.1)
 
 
 AHEAD = {

@@ -10,13 +10,13 @@ class EventSimulation:
         self.of = {
             name: _column(getattr(model, name), sample)
             for name in (
-                "compute_s write_s stall_s beside_s limit_s transfer_s seek_s work_s behind_s readers "
+                "compute_s write_s stall_s hand_s beside_s limit_s transfer_s seek_s work_s behind_s readers "
                 "calls_ahead batches_ahead burst_s wait_serial transfer_serial work_serial behind_serial"
             ).split()
         }
         self.of["wait_s"] = _column(model.wait_s.sum(0), sample)
         self.batch, self.epoch = model.batch.tolist(), model.epoch.tolist()
-        self.late_s, self.hand_s = model.late_s.tolist(), model.hand_s
+        self.late_s = model.late_s.tolist()
         self.env = simpy.Environment()
         self.storage, self.processors, self.behind, self.limit = (simpy.Resource(self.env) for _ in range(4))
         self.lent_s = self.of["burst_s"]
@@ -121,7 +121,7 @@ class EventSimulation:
         for number in range(len(self.epoch)):
             self.asked[number].succeed()
             yield self.ready[number]
-            yield self.env.timeout(self.hand_s)
+            yield self.env.timeout(of["hand_s"][number])
             self.got_s.append(self.env.now)
             self.taken[number].succeed()
             yield self.env.timeout(of["compute_s"][number])

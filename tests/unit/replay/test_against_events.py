@@ -34,7 +34,7 @@ def jobs(draw, *, overtaking=False):
         "work_s": per_task(False), "work_serial": draw(SHARES),
         "behind_s": per_task(False), "behind_serial": draw(SHARES),
         "limit_s": per_task(False) + 0.001 if draw(st.booleans()) else 0.0, "burst_s": draw(SECONDS),
-        "compute_s": per_batch(), "stall_s": per_batch(), "hand_s": draw(SECONDS),
+        "compute_s": per_batch(), "stall_s": per_batch(), "hand_s": per_batch(),
         "late_s": np.array([draw(SECONDS) for _ in range(epochs)]),
     }  # fmt: skip
     if overtaking:

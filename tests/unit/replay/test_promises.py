@@ -68,10 +68,27 @@ def test_a_run_that_the_network_does_not_reproduce_promises_nothing_firm(tmp_pat
     steps = [(100 * n, 100 * n + 100, 50) for n in range(1, 10)]
     found = calibrated(facts_of(training(tmp_path, calls, steps, sizes=[5 * SIZE])))
 
-    # THEN the network does not wait
+    # THEN the network does not wait, and no fix shortens what it does not explain
     assert found.step_error == pytest.approx(np.full(64, -0.5), rel=0.01)
     assert not found.reproduces
     assert not promise(found, Readers()).firm
+    assert found.run.total_s == pytest.approx(np.full(64, 9 * 0.100), rel=0.01)
+    assert speedups(found, Readers(), Prefetch(), Staged()) == pytest.approx(np.ones(64), rel=0.02)
+
+
+@pytest.mark.parametrize(("cpu_s", "bound"), [(0.1, False), (1.0, True)])
+def test_no_fix_takes_less_than_the_processor_time_that_is_left(tmp_path, cpu_s, bound):
+    # GIVEN 0.96 s of one reader on two processors, of which other programs take 0.4
+    machine = {"cpus": 2, "memory_bytes": 1 << 34, "cpu_s": cpu_s, "others_cpus": 0.4}
+    found = calibrated(facts_of(file_job(tmp_path, meta={"machine": machine})))
+    assert found.run.total_s == pytest.approx(np.full(64, 16 * 0.060), rel=0.03)
+
+    # WHEN
+    gained = speedups(found, Readers(), Prefetch())
+
+    # THEN 1 s of processor time takes 0.6 s at least
+    assert (gained.max() <= 1.6 * 0.96 + 0.01) == bound
+    assert (np.median(gained) > 2) != bound
 
 
 @pytest.mark.parametrize("compute_ms", [800, 1600, 4000])

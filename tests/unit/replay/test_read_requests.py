@@ -37,7 +37,7 @@ def test_a_request_serves_small_files_that_became_records(tmp_path):
     assert waits_s(made) == pytest.approx(waits_s(job) * SHARE)
     left_s = waits_s(made) + (made.model.transfer_s + made.model.work_s).sum(0)
     free = job.model.limit_s.sum(0) == 0
-    assert made.run.total_s[free] == pytest.approx((16 * (0.020 + job.model.hand_s) + left_s)[free])
+    assert made.run.total_s[free] == pytest.approx((16 * 0.020 + job.model.hand_s.sum(0) + left_s)[free])
 
 
 def test_files_as_large_as_a_request_keep_theirs(tmp_path):

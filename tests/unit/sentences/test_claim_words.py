@@ -12,7 +12,7 @@ from tests.unit.findings import (
     test_shuffle_buffer,
     test_tried_cures,
 )
-from tests.unit.findings.made_up_jobs import BATCH, PATHS, PREFETCH, SHARDS, crowded
+from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, SHARDS, crowded
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_kept_decoded import BOTH, DRAWS, SAME, SMALL
 from tests.unit.findings.test_kept_decoded import job as of_maps
@@ -29,6 +29,8 @@ from tfdarshan.session import Session, open_session
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 WAITING_STEPS = epochs_of_steps(20, 100, 95)
+# A pipeline of which nothing is left to be written otherwise.
+PREPARED = {"stages": [PATHS, LOAD | {"calls": -1}, BATCH, PREFETCH], "datasets": 1, "iterators": 1}
 
 
 def of(name: str) -> Maker:
@@ -155,7 +157,10 @@ ROWS = {
     "no call explains it": Row(
         " of that for the pipeline otherwise, ", lambda folder: training(
             folder, [(100 * n, 100 * n + 10, 1, "read", 0, 10 * MB, 0) for n in range(20)], WAITING_STEPS,
-            sizes=[1000 * MB], meta={"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01}},
+            sizes=[1000 * MB], meta={
+                "machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01},
+                "pipelines": {"found": [PREPARED], "left_out": 0},
+            },
         ),
         _explained,
         of("one reader"),
