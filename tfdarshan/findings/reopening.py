@@ -7,10 +7,8 @@ import numpy as np
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import Fix
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import keep_in_memory, reads_in_python, starts_workers_anew
-from tfdarshan.replay.edits import CacheInMemory
+from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, starts_workers_anew
 from tfdarshan.replay.storage_edits import KeptOpen
 from tfdarshan.units import human_seconds, plural
 
@@ -23,12 +21,10 @@ ABOUT = About(
     says="files are opened 5 times each",
     seen=("more opens than files", "`tfdarshan files`, the tab's Files"),
     fixes={
-        "tf.data": "`dataset.cache()` behind the map that reads",
         "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
         "plain Python": "`handles = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
     },
-    estimate="tfdarshan replays the job with one open per file, or with samples that stay in memory if "
-    "the framework keeps no file open.",
+    estimate="tfdarshan replays the job with one open per file.",
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
     fix="files kept open",
 )
@@ -39,7 +35,12 @@ CURE = Cure(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds opens beyond the first of each file in each process."""
+    """Find opens beyond the first of each file in each process.
+
+    What keeps no file open can only read less: that is the fix of `fits_in_memory`.
+    """
+    if not keeps_open(measures):
+        return None
     if not measures.kinds_known:
         return _counted(measures)
     costs = measures.costs
@@ -50,7 +51,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
     files = int(np.count_nonzero(costs.opens))
     # Opens are taken to cost the same each.
     needless_s = float((costs.open_s * again / np.maximum(costs.opens, 1)).sum())
-    fix = way_to_open_less(measures)
     order = np.argsort(-again, kind="stable")
     return Finding(
         name=NAME,
@@ -63,16 +63,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in opening again, over all threads", human_seconds(needless_s), needless_s),
         ),
         files=measures.paths_of(order[again[order] > 0]),
-        cure=fix.cure,
-        edits=fix.edits,
+        cure=CURE,
+        edits=(KeptOpen(),),
     )
 
 
-def way_to_open_less(measures: Measures) -> Fix:
-    """Return how to open files less often: tf.data, and a worker that ends with its epoch, keep none open."""
-    if reads_in_python(measures) and not starts_workers_anew(measures):
-        return Fix(CURE, (KeptOpen(),))
-    return Fix(keep_in_memory(measures), (CacheInMemory(decoded=False),))
+def keeps_open(measures: Measures) -> bool:
+    """Say whether what reads can keep files open: tf.data, and a worker that ends with its epoch, cannot."""
+    by_tf_data = input_pipeline(measures) is not None or "tensorflow" in measures.versions
+    return (reads_in_python(measures) or not by_tf_data) and not starts_workers_anew(measures)
 
 
 def _title(opens: float, needed: float, files: int) -> str:
@@ -100,5 +99,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{plural(opens, 'open')} of {plural(files, 'file')}{by}.",
         evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
         most_s=data.file_time.meta_s,
-        cure=way_to_open_less(measures).cure,
+        cure=CURE,
     )
