@@ -120,7 +120,7 @@ def _by_python(program: Program) -> list[KnownCure]:
     if program.shape != "generator" and not program.ahead:
         found.append(_cure("read ahead", program, ahead=True))
     if program.threads < THREADS:
-        found.append(_cure("parallel", program, threads=THREADS))
+        found.append(_cure("parallel", program, threads=THREADS, threads_ahead=program.threads == 0))
     if program.threads > FEW:
         found.append(_cure("fewer threads", program, threads=FEW))
     if program.access in WHOLE_FILES:

@@ -38,6 +38,7 @@ class Program:
     Attributes:
         marked: Records itself, with `tfdarshan.profile()` and steps; else it runs under `tfdarshan run`.
         threads: Calls at a time: 0 is one after another, -1 is `tf.data.AUTOTUNE`.
+        threads_ahead: Threads of Python's own go on with samples of later batches, as `map_ahead` has them.
         pool: Threads of tf.data's own pool for it, 0 is what TensorFlow takes.
         cache: "" is none; "misplaced" is where it never fills: before an epoch that is cut short, or in a
             data set that is made anew for each epoch.
@@ -82,6 +83,7 @@ class Program:
     line_bytes: int = 24
 
     threads: int = 0
+    threads_ahead: bool = False
     pool: int = 0
     prefetch: bool = False
     cache: Literal["", "right", "misplaced"] = ""

@@ -31,6 +31,21 @@ def read_batches():
 """
 
 
+READ_SAMPLES_OF_BATCH = """
+def read_samples():
+    for start in range(0, len(samples), BATCH):
+        yield from pool.map(read, samples[start : start + BATCH])
+"""
+READ_SAMPLES_AHEAD = """
+def read_samples():
+    ahead = collections.deque()
+    for sample in samples:
+        ahead.append(pool.submit(read, sample))
+        if len(ahead) == {most}:
+            yield ahead.popleft().result()
+    while ahead:
+        yield ahead.popleft().result()
+"""
 READ_SERIAL = """\
 def read_samples():
     for path in samples:
@@ -94,6 +109,7 @@ def python_input(program: Program) -> Part:
     if program.threads > 0:
         imports |= {"threading"} if program.access == "sqlite" else set()
         imports.add("from concurrent.futures import ThreadPoolExecutor")
+        imports |= {"collections"} if program.threads_ahead else set()
     if program.ahead and program.shape != "generator":
         imports |= {"queue", "threading"}
         blocks.append(AHEAD)
@@ -220,12 +236,9 @@ def _read_samples(program: Program) -> str:
         )
     if program.threads > 0:
         ready = ", initializer=connect" if program.access == "sqlite" else ""
-        return (
-            f"pool = ThreadPoolExecutor({program.threads}{ready})\n\n"
-            "def read_samples():\n"
-            "    for start in range(0, len(samples), BATCH):\n"
-            "        yield from pool.map(read, samples[start : start + BATCH])"
-        )
+        pool = f"pool = ThreadPoolExecutor({program.threads}{ready})\n\n"
+        source = READ_SAMPLES_AHEAD if program.threads_ahead else READ_SAMPLES_OF_BATCH
+        return pool + source.format(most=2 * program.threads).strip("\n")
     return "def read_samples():\n    for sample in samples:\n        yield read(sample)"
 
 
