@@ -54,7 +54,7 @@ class Room:
         ranks: Of a job of several.
         job_lines: Lines that the command may have.
         left_out: Facts that are left out. None of them has a number.
-        between: Line ends between what was counted and what shows more.
+        between: Line ends between the answer, what was counted and what shows more.
         commands: That show more, the last of which shows all.
     """
 
@@ -110,7 +110,7 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
     ]
     answer = "\n".join(answer_text(diagnosis, paint))
     rest = room.between.join("\n".join(section) for section in counted if section)
-    return f"{answer}\n\n{rest}\n"
+    return f"{answer}{room.between}{rest}\n"
 
 
 def _warnings(data: SummaryData, paint: Paint) -> list[str]:
