@@ -10,6 +10,7 @@ import pytest
 import tfdarshan
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.measurement import measure
 
 FILES, BATCH, COMPUTE_S = 96, 8, 0.02
 
@@ -61,8 +62,7 @@ def test_the_terms_of_a_recorded_job_are_those_it_was_made_of(tmp_path, data):
     # THEN steps wait 10 ms and a little of 30, which a busy machine adds to
     assert any(one.name == "prefetch" and one.gain.saved_s > 0 for one in found.findings)
     assert 0.28 < found.verdict.wait_share < 0.6
-    (readers,) = (f for f in found.findings if f.name == "read_parallelism")
-    assert readers.evidence[0].value == pytest.approx(4, rel=0.1)
+    assert measure(session).model.readers == pytest.approx(4, rel=0.1)
 
 
 def test_one_reader_is_too_few(tmp_path, data):

@@ -60,8 +60,8 @@ def enough_readers(measures: Measures, counts: Sequence[int]) -> int:
     return next((count for count, gain in zip(counts, gains, strict=True) if gain >= enough), counts[-1])
 
 
-def one_is_enough(measures: Measures, count: int) -> bool:
-    """Say whether one reader that prepares batches ahead gives nearly as much as so many readers."""
+def ahead_is_enough(measures: Measures, count: int) -> bool:
+    """Say whether the readers there are, if they prepare batches ahead, give nearly as much as so many."""
     alone, together = (
         math.log(promise(measures.job, edit).expected) for edit in (Prefetch(), Readers(count))
     )

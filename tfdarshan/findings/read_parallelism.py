@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.findings.about import About
 from tfdarshan.findings.decode_bound import decodes_in_its_reads
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import COUNTS, enough_readers, one_is_enough
+from tfdarshan.findings.fixes import COUNTS, ahead_is_enough, enough_readers
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.replay.edits import Readers
@@ -44,7 +44,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not counts or reads_by_sqlite(measures) or decodes_in_its_reads(measures):
         return None
     count = enough_readers(measures, counts)
-    if reads_as_many(measures, count) or one_is_enough(measures, count):
+    if reads_as_many(measures, count) or ahead_is_enough(measures, count):
         return None
     calls, depth = measures.input_calls, measures.pipeline.readers.together
     mean_s, shown = calls.thread_s / calls.calls if calls.calls else 0.0, _rounded(depth)

@@ -123,7 +123,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
 def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     """Return the network with all processor time that its batches took: no fix makes the processors quicker.
 
-    What the session took outside of its batches is taken off, such as that of imports.
+    How much of the session's was theirs is open if the session is longer than they are: imports take some.
 
     Source: the bound by the busiest resource, Lazowska, Zahorjan, Graham and Sevcik, Quantitative System
     Performance, 1984, chapter 5.
@@ -132,9 +132,10 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     if machine.cpu_s is None or machine.cpus is None:
         return model
     outside_s = max(machine.session_s - total_s, 0.0)
-    took_s = np.maximum(machine.cpu_s - drawn["busy_outside"] * outside_s, 0.0)
     left = all_processors(facts, drawn)
-    took_s = np.minimum(took_s, left * total_s)
+    least_s = np.clip(machine.cpu_s - left * outside_s, 0.0, left * total_s)
+    most_s = np.minimum(machine.cpu_s, left * total_s)
+    took_s = least_s + drawn["processor_place"] * (most_s - least_s)
     steps_s = drawn["steps_compute"] * float(facts.batches.weight @ facts.batches.compute_s)
     on_tasks_s = model.but(processors=left).processor_s * left
     each = ((took_s - steps_s) / np.maximum(on_tasks_s, TINY_S)).clip(1.0, left)
