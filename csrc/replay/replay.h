@@ -21,7 +21,7 @@ struct tfd_replay_job {
     const int64_t *first_task; /* of each batch, and at last where tasks end: batches + 1 */
     const double
         *late_s; /* of each batch, how long after its request its epoch begins: NaN inside an epoch */
-    const double *weight; /* of each batch, how many it stands for */
+    const double *weight;            /* of each batch, how many it stands for */
     struct tfd_replay_table limit_s; /* of tasks */
     struct tfd_replay_table wait_s;
     struct tfd_replay_table transfer_s;
