@@ -116,8 +116,8 @@ PRIORS = (
     # Processors.
     Prior("python_lock", "share", 0.1, 0.7, "share of decoding in Python that holds Python's lock", TRIALS),
     Prior("operation_lock", "share", 0.0, 0.1, "serialized share of TensorFlow's own decoding", TRIALS),
-    Prior("further_processor", "share", 0.6, 1.0, "speed of a further processor, of the first one's", TRIALS),
-    Prior("processor_place", "share", 0.0, 1.0, "place of steps' processor time in its range", JUDGED),
+    Prior("further_processor", "share", 0.6, 1.0, "speed of a second processor to the first", TRIALS),
+    Prior("processor_place", "share", 0.0, 1.0, "how much processor time the steps took", JUDGED),
     Prior("steps_compute", "share", 0.0, 1.0, "share of computing that keeps a processor busy", JUDGED),
     Prior("handover_s", "s", 5e-6, 50e-6, "time to get Python's lock back after a call", TRIALS),
     Prior("python_call_s", "s", 1e-6, 6e-6, "Python's own time for a call", TRIALS),
