@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UnsupportedPlatformError,
     )
     from tfdarshan.recording.profiler import Profile, profile
+    from tfdarshan.recording.step_loop import steps
     from tfdarshan.recording.steps import step
     from tfdarshan.recording.tensorflow.tf_profiler import disable, enable
     from tfdarshan.session import Session, find_sessions, open_session
@@ -44,6 +45,7 @@ __all__ = [
     "profile",
     "staged",
     "step",
+    "steps",
 ]
 
 _HOMES = {
@@ -61,6 +63,7 @@ _HOMES = {
     "open_session": "session",
     "profile": "recording.profiler",
     "step": "recording.steps",
+    "steps": "recording.step_loop",
     "staged": "staging.redirect",
 }
 

@@ -23,6 +23,8 @@ STEP_CALLS = "step()"
 
 # What read calls returned (rchar) and what storage was asked for (read_bytes), of /proc/self/io.
 Reads = tuple[int, int]
+# A time in ns since the epoch, and what the kernel had charged by then.
+Moment = tuple[int, "Reads | None"]
 
 
 @dataclass
@@ -59,25 +61,47 @@ class StepLog:
         self.marks: list[Mark] = []
         self.left_out = 0
         self._kernel_reads = kernel_reads
+        self._passes = 0
 
     def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark | None:
         """Begins a step and ends the one before, if it still lasts."""
-        full = len(self.marks) >= MAX_STEPS
-        reads = None if full and self._newest_ended() else self._kernel_reads()
+        return self._append(number, source, self.request(), epoch)
+
+    def request(self) -> Moment:
+        """End the newest step, as its loop requests the next batch, and return when that was."""
+        reads = None if self._full() and self._newest_ended() else self._kernel_reads()
         now = time.time_ns()
         self._end(now, reads)
-        if full:
+        return now, reads
+
+    def begin_requested(self, requested: Moment, source: str, epoch: int) -> Mark | None:
+        """Begin a step when its batch was requested; it has come now, and was waited for until now."""
+        mark = self._append(None, source, requested, epoch)
+        if mark is not None:
+            mark.input_wait_ns = time.time_ns() - mark.start_ns
+        return mark
+
+    def next_pass(self) -> int:
+        """Return the number of a pass over the input that begins, from 1 on."""
+        self._passes += 1
+        return self._passes
+
+    def _append(self, number: int | None, source: str, begun: Moment, epoch: int) -> Mark | None:
+        if self._full():
             self.left_out += 1
             return None
         if number is None:
             number = self.marks[-1].number + 1 if self.marks else 0
-        self.marks.append(Mark(number, source, now, reads, epoch=epoch))
+        self.marks.append(Mark(number, source, *begun, epoch=epoch))
         return self.marks[-1]
 
     def end(self) -> None:
         """Ends the newest step, if it still lasts."""
         if not self._newest_ended():
             self._end(time.time_ns(), self._kernel_reads())
+
+    def _full(self) -> bool:
+        return len(self.marks) >= MAX_STEPS
 
     def _newest_ended(self) -> bool:
         return not self.marks or bool(self.marks[-1].end_ns)
@@ -99,6 +123,11 @@ class StepLog:
 
 
 _log: StepLog | None = None
+
+
+def current_log() -> StepLog | None:
+    """Return the steps of the session that records, None if none does."""
+    return _log
 
 
 def begin_log() -> None:

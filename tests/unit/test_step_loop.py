@@ -1,0 +1,112 @@
+import time
+from itertools import islice
+
+import pytest
+
+import tfdarshan
+from tfdarshan.recording.step_loop import LOOPED_STEPS
+
+
+class Batches:
+    """An input whose iterator takes a while to start, and so does each batch."""
+
+    def __init__(self, count, wait_s=0.0):
+        self.count, self.wait_s = count, wait_s
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        time.sleep(self.wait_s)
+        for number in range(self.count):
+            time.sleep(self.wait_s)
+            yield number
+
+
+def recorded(logs, loop):
+    with tfdarshan.profile(logs) as session:
+        loop()
+    return session.steps
+
+
+def test_each_batch_is_a_step_that_waits_for_it(tmp_path):
+    # GIVEN
+    seen = []
+
+    def loop():
+        for batch in tfdarshan.steps(Batches(3, 0.01)):
+            seen.append(batch)
+            time.sleep(0.02)
+
+    # WHEN
+    steps = recorded(tmp_path, loop)
+
+    # THEN the first step waits for the start of the iterator, too
+    assert seen == [0, 1, 2]
+    assert steps["step"].tolist() == [0, 1, 2]
+    assert set(steps["source"]) == {LOOPED_STEPS}
+    assert (steps["input_wait_ns"] >= [20e6, 10e6, 10e6]).all()
+    computed = steps["end_ns"] - steps["start_ns"] - steps["input_wait_ns"]
+    assert (computed >= 20e6).all()
+    assert steps["start_ns"].tolist()[1:] == steps["end_ns"].tolist()[:-1]
+
+
+def test_each_pass_is_an_epoch(tmp_path):
+    # WHEN
+    def loop():
+        for _ in range(2):
+            for _ in tfdarshan.steps(Batches(2)):
+                pass
+
+    # THEN
+    assert recorded(tmp_path, loop)["epoch"].tolist() == [1, 1, 2, 2]
+
+
+def test_a_loop_that_is_left_ends_its_step(tmp_path):
+    # WHEN
+    def loop():
+        for _ in tfdarshan.steps(Batches(5)):
+            break
+        time.sleep(0.05)
+
+    # THEN
+    (step,) = recorded(tmp_path, loop).to_dict("records")
+    assert step["end_ns"] - step["start_ns"] < 50e6
+
+
+def test_the_length_is_the_inputs():
+    # THEN
+    assert len(tfdarshan.steps(Batches(7))) == 7
+    assert list(tfdarshan.steps(iter(range(3)))) == [0, 1, 2]
+    with pytest.raises(TypeError, match="has no len"):
+        len(tfdarshan.steps(iter(range(3))))
+
+
+def test_what_the_input_raises_comes_out(tmp_path):
+    # GIVEN
+    def failing():
+        yield 1
+        raise ValueError("damaged")
+
+    # WHEN
+    with tfdarshan.profile(tmp_path) as session, pytest.raises(ValueError, match="damaged"):
+        for _ in tfdarshan.steps(failing()):
+            pass
+
+    # THEN
+    assert len(session.steps) == 1
+
+
+def test_a_session_that_starts_in_a_loop_has_its_later_steps(tmp_path):
+    # GIVEN
+    loop = iter(tfdarshan.steps(range(10)))
+    next(loop)
+
+    # WHEN two batches are taken while it records, and one is asked for before
+    session = tfdarshan.profile(tmp_path).start()
+    assert list(islice(loop, 3)) == [1, 2, 3]
+    session.stop()
+    assert list(loop) == [4, 5, 6, 7, 8, 9]
+
+    # THEN
+    assert session.steps["step"].tolist() == [0, 1, 2]
