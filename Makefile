@@ -14,9 +14,9 @@ PIP := $(BIN)/python -m pip $(PIP_INSTALL)
 CC ?= gcc
 C_WARNINGS := -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -fvisibility=hidden -ftls-model=initial-exec \
     -Icsrc -Itests/native
-JOIN_FILE := csrc/python/tfdarshan_join.pth
-CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*.py) $(JOIN_FILE) setup.py pyproject.toml
-C_FILES := $(wildcard csrc/*.c csrc/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
+JOIN_FILE := csrc/joining/tfdarshan_join.pth
+CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*/*/*.[ch] csrc/*.py) $(JOIN_FILE) setup.py pyproject.toml
+C_FILES := $(wildcard csrc/*.c csrc/*/*.c csrc/*/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
 LABORATORY ?= --fresh 60 --page docs/validation.md
@@ -26,7 +26,7 @@ ATTACH_TESTS := $(wildcard tests/native/python_*/) $(patsubst %,tests/integratio
     test_killed_processes.py test_launchers.py test_profile.py test_run.py test_run_as_python.py \
     test_started_processes.py test_started_programs.py test_storage_failure.py test_warm_python.py)
 FUSE_TOOLS := fusermount3:fuse3 /usr/include/fuse3/fuse.h:libfuse3-dev pkg-config
-C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h tests/native/*.h tests/native/*/*.h)
+C_HEADERS := $(wildcard csrc/*.h csrc/*/*.h csrc/*/*/*.h tests/native/*.h tests/native/*/*.h)
 PYTEST := $(BIN)/python -m pytest
 # Each processor runs tests, those of a file together: they share sessions. Ends with the ten slowest tests.
 WORKERS ?= $(shell nproc)

@@ -51,7 +51,7 @@ class BuildPy(build_py):
         super().run()
         folder = self._purelib_of_editable_wheel() if self.editable_mode else Path(self.build_lib)
         self.mkpath(str(folder))
-        self.copy_file(str(Path("csrc/python") / JOIN), str(folder / JOIN))
+        self.copy_file(str(Path("csrc/joining") / JOIN), str(folder / JOIN))
 
     def _purelib_of_editable_wheel(self):
         """Return the folder of an editable wheel whose files are installed beside the packages."""
@@ -107,10 +107,10 @@ waiting_library = Extension(
     extra_link_args=CORE["WAITING_LIBRARY_LINK_ARGS"],
 )
 
-# TensorFlow loads it: see csrc/tf_data/.
+# TensorFlow loads it: see csrc/offline/tf_data/.
 tf_data_library = Extension(
     TF_DATA,
-    sources=sorted(f"csrc/tf_data/{name}.c" for name in ("lmdb_op", "tf_c_api")),
+    sources=sorted(f"csrc/offline/tf_data/{name}.c" for name in ("lmdb_op", "tf_c_api")),
     depends=CORE["dependencies"](),
     include_dirs=["csrc"],
     libraries=["dl"],

@@ -59,41 +59,49 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 
 def core_sources() -> list[Path]:
-    """Returns all C files but those of other extensions and of the other libraries alone."""
-    return sources_without("lmdb", "probe", "programs", "replay", "tf_data", "waiting")
+    """Return the C files of the core: all but those of other extensions and of the other libraries alone."""
+    others = ("joining", "offline/lmdb", "offline/replay", "offline/tf_data", "probe")
+    return [*sources_without(*others), CSRC / "joining/interpreter.c", CSRC / "joining/take_over.c"]
 
 
 def program_library_sources() -> list[Path]:
-    """Returns what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
-    return sources_without(
-        "lmdb", "probe", "python", "reader", "replay", "sums", "tensorflow", "tf_data", "waiting"
-    )
+    """Return what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
+    return [
+        *sources_without("joining", "offline", "probe", "reader", "tensorflow"),
+        CSRC / "joining/preload.c",
+    ]
 
 
 # What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.
 WAITING_LIBRARY_SOURCES = (
     "base/kernel_io.c",
-    "base/missed_opens.c",
     "base/patience.c",
     "base/process_identity.c",
-    "base/session_name.c",
     "hooks/elf_image.c",
     "hooks/protected_range.c",
     "hooks/reading_library.c",
     "hooks/trigger.c",
-    "spool/job_page.c",
-    "waiting/waiting.c",
+    "job/job_page.c",
+    "job/missed_opens.c",
+    "job/session_name.c",
+    "joining/late_join.c",
 )
 # Fewer pages to map and to protect: half of the time that loading it takes.
 WAITING_LIBRARY_LINK_ARGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro"]
 
 
-def sources_without(*rooms: str) -> list[Path]:
-    """Returns the C files that are in none of these folders."""
-    return [source for source in CSRC.rglob("*.c") if source.parent not in {CSRC / room for room in rooms}]
+def sources_without(*folders: str) -> list[Path]:
+    """Return the C files that lie in none of these folders."""
+    left_out = {CSRC / folder for folder in folders}
+    return [source for source in CSRC.rglob("*.c") if left_out.isdisjoint(source.parents)]
+
+
+def sources_of(folder: str) -> list[Path]:
+    """Return the C files of a folder."""
+    return list((CSRC / folder).glob("*.c"))
 
 
 core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())
-probe = extension("tfdarshan.native._probe", "probe/probe.h", list(CSRC.glob("probe/*.c")))
-lmdb = extension("tfdarshan.native._lmdb", "lmdb/lmdb.h", list(CSRC.glob("lmdb/*.c")))
-replay = extension("tfdarshan.native._replay", "replay/replay.h", list(CSRC.glob("replay/*.c")))
+probe = extension("tfdarshan.native._probe", "probe/probe.h", sources_of("probe"))
+lmdb = extension("tfdarshan.native._lmdb", "offline/lmdb/lmdb.h", sources_of("offline/lmdb"))
+replay = extension("tfdarshan.native._replay", "offline/replay/replay.h", sources_of("offline/replay"))

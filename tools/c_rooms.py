@@ -18,24 +18,23 @@ OBJECTS = Path("build/native/plain/core")
 ROOMS_BELOW = {
     "base": "",
     "spool": "base",
+    "job": "base spool",
     "hooks": "base",
     "counters": "base spool",
-    "recorder": "base spool counters",
-    "mapping": "base spool recorder",
+    "recorder": "base spool job counters",
+    "mapping": "base spool job recorder",
     "darshan": "base hooks recorder",
     "emulation": "base hooks recorder",
-    "wrappers": "base spool hooks counters recorder mapping darshan emulation",
+    "wrappers": "base spool job hooks counters recorder mapping darshan emulation",
     "reader": "base spool counters",
-    "attach": "base spool hooks counters recorder mapping darshan emulation wrappers reader",
+    "attach": "base spool job hooks counters recorder mapping darshan emulation wrappers reader",
     "tensorflow": "base spool counters recorder reader attach",
-    "sums": "",
-    "lmdb": "",
-    "replay": "",
-    "tf_data": "lmdb",
+    "joining": "base spool job hooks recorder mapping attach",
     "probe": "hooks",
-    "programs": "base spool recorder mapping attach",
-    "waiting": "base spool hooks",
-    "python": "base spool programs waiting",
+    "offline/aggregate": "",
+    "offline/lmdb": "",
+    "offline/replay": "",
+    "offline/tf_data": "offline/lmdb",
 }
 OPEN = "tfdarshan"
 DEFINED = "BCDRTVW"
@@ -79,8 +78,8 @@ def includes(csrc: Path) -> Uses:
 
 
 def room_of(file: str) -> str:
-    """Returns the folder of "room/name"; a file that lies in none is its own room."""
-    return file.partition("/")[0]
+    """Return the folder of "room/name"; a file that lies in none is its own room."""
+    return file.rpartition("/")[0] or file
 
 
 def upward(uses: Mapping[str, Mapping[str, set[str]]]) -> Iterator[str]:

@@ -17,8 +17,11 @@ from pycparser import c_ast, c_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "tfdarshan" / "native"
-STUBS = {"_core.pyi": "tfdarshan.h"} | {
-    f"_{name}.pyi": f"{name}/{name}.h" for name in ("lmdb", "probe", "replay")
+STUBS = {
+    "_core.pyi": "tfdarshan.h",
+    "_lmdb.pyi": "offline/lmdb/lmdb.h",
+    "_probe.pyi": "probe/probe.h",
+    "_replay.pyi": "offline/replay/replay.h",
 }
 INTEGERS = tuple(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64))
 TYPES = {"void": "None", "double": "float"} | dict.fromkeys(("int", "size_t", *INTEGERS), "int")

@@ -6,7 +6,7 @@
  * looks for libraries that were loaded and read by threads of their own (hooks/reading_library.h): their opens are
  * taken, too.
  *
- * It is in the core and in the library that is loaded before it (waiting/), and each has slots of its own. */
+ * It is in the core and in the library that is loaded before it (joining/late_join.c), and each has slots of its own. */
 #ifndef TFD_TRIGGER_H
 #define TFD_TRIGGER_H
 

@@ -24,7 +24,7 @@
 #include "recorder/path_table.h"
 #include "recorder/recorder.h"
 #include "recorder/recording.h"
-#include "spool/job_page.h"
+#include "job/job_page.h"
 #include "tfdarshan.h"
 
 /* Whether the session asked for it. */

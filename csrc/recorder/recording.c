@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_io.h"
-#include "base/missed_opens.h"
+#include "job/missed_opens.h"
 #include "base/process_identity.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
@@ -23,9 +23,9 @@
 #include "recorder/thread_chunks.h"
 #include "spool/session_room.h"
 #include "spool/spool_file.h"
-#include "spool/started_program.h"
+#include "job/started_program.h"
 #include "spool/stop_request.h"
-#include "spool/unseen_program.h"
+#include "job/unseen_program.h"
 #include "tfdarshan.h"
 
 static _Atomic int32_t child_starter; /* thread that makes the child's spool */

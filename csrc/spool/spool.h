@@ -199,7 +199,7 @@ struct tfd_spool_header {
     struct tfd_patterns_met patterns_met;
     _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
     _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
-    _Atomic uint64_t missed_opens;  /* base/missed_opens.h */
+    _Atomic uint64_t missed_opens;  /* job/missed_opens.h */
     _Atomic uint64_t
         uncounted; /* 1: nobody waits for this process, whose bytes are in its own figures alone */
 };

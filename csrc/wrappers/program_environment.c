@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/own_environment.h"
-#include "base/preload_list.h"
-#include "base/session_name.h"
+#include "job/own_environment.h"
+#include "job/preload_list.h"
+#include "job/session_name.h"
 
 /* A larger environment stays as it is, and so does a longer list of libraries: a thread's stack may be small. */
 #define MOST_VARIABLES 4096u

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "spool/unseen_program.h"
+#include "job/unseen_program.h"
 
 /* The first program that exec runs for that file: of a script, its interpreter. Follows no PATH. Changes no memory
  * but the stack, as all below: so it may run in a child of vfork. Keeps errno. */

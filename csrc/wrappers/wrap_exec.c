@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/own_environment.h"
+#include "job/own_environment.h"
 #include "hooks/hook_table.h"
 #include "recorder/recorder.h"
 #include "recorder/session.h"
-#include "spool/started_program.h"
+#include "job/started_program.h"
 #include "wrappers/program_environment.h"
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"

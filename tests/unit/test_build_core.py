@@ -41,8 +41,12 @@ def test_declarations_have_neither_comments_nor_preprocessor_lines(build_core, t
     assert [name for name, _ in ffi.typeof("struct sample").fields] == ["a", "b"]
 
 
-def room_of(name):
-    return name.split("/")[1]
+def rooms_of(sources):
+    """The folders of csrc/ that these files lie in."""
+    return {str(Path(name).parent.relative_to("csrc")) for name in sources}
+
+
+OTHER_EXTENSIONS = {"offline/lmdb", "offline/replay", "offline/tf_data", "probe"}
 
 
 def test_every_source_is_compiled_into_what_it_is_for(build_core):
@@ -50,12 +54,24 @@ def test_every_source_is_compiled_into_what_it_is_for(build_core):
     library = {str(source) for source in build_core.program_library_sources()}
 
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").rglob("*.c")}
-    left_out = {"lmdb", "probe", "programs", "replay", "tf_data", "waiting"}
-    assert {room_of(name) for name in sources - core} == left_out
-    left_out = {"lmdb", "probe", "python", "reader", "replay", "sums", "tensorflow", "tf_data", "waiting"}
-    assert {room_of(name) for name in sources - library} == left_out
+    assert rooms_of(sources - core) == {"joining", *OTHER_EXTENSIONS}
+    left_out = {"joining", "offline/aggregate", "reader", "tensorflow", *OTHER_EXTENSIONS}
+    assert rooms_of(sources - library) == left_out
     assert core < sources
     assert library < sources
+
+
+def test_each_way_of_joining_is_in_one_library(build_core):
+    # GIVEN the files of the room of joining
+    ways = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc" / "joining").glob("*.c")}
+
+    # WHEN each library's share of them is taken
+    waiting = [f"csrc/{source}" for source in build_core.WAITING_LIBRARY_SOURCES]
+    compiled = [*build_core.core_sources(), *build_core.program_library_sources(), *waiting]
+    joining = [str(source) for source in compiled if str(source) in ways]
+
+    # THEN each file is in one
+    assert sorted(joining) == sorted(ways)
 
 
 def dynamic_symbols(name):

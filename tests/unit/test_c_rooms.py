@@ -87,7 +87,8 @@ def test_two_files_of_a_room_that_call_each_other_are_a_circle(core):
 
 def test_every_room_says_what_it_may_use(c_rooms):
     # GIVEN the folders of csrc/
-    folders = {path.name for path in (ROOT / "csrc").iterdir() if path.is_dir() and any(path.glob("*.c"))}
+    csrc = ROOT / "csrc"
+    folders = {path.parent.relative_to(csrc).as_posix() for path in csrc.glob("**/*/*.c")}
 
     # WHEN they are compared with the rooms
     rooms = set(c_rooms.ROOMS_BELOW)

@@ -30,7 +30,7 @@ class SharedChoice:
 
 @contextlib.contextmanager
 def turn(path: str) -> Iterator[int]:
-    """Waits until no other reader of a file has its turn, in whatever process: see csrc/lmdb/turn.h.
+    """Waits until no other reader of a file has its turn, in whatever process: see csrc/offline/lmdb/turn.h.
 
     Gives a descriptor of the file, an opening of its own.
     """

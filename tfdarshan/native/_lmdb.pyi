@@ -1,4 +1,4 @@
-"""What csrc/lmdb/lmdb.h declares. Written by tools/core_stubs.py (make stubs)."""
+"""What csrc/offline/lmdb/lmdb.h declares. Written by tools/core_stubs.py (make stubs)."""
 
 from typing import Any, Literal, overload
 

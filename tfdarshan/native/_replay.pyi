@@ -1,4 +1,4 @@
-"""What csrc/replay/replay.h declares. Written by tools/core_stubs.py (make stubs)."""
+"""What csrc/offline/replay/replay.h declares. Written by tools/core_stubs.py (make stubs)."""
 
 from typing import Any, Literal, overload
 

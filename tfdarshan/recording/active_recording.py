@@ -369,7 +369,7 @@ def offer_to_programs(spool_directory: Path, directory: Path) -> None:
 
 def joined_session() -> Path | None:
     """Gives the directory of the session that this process joined when it was started, None if it did not."""
-    folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])  # see csrc/base/session_name.h
+    folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])  # see csrc/job/session_name.h
     if not folder or not (_bridge.session_active() or _bridge.take_over_session(Path(folder))):
         return None
     try:

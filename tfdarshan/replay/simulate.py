@@ -1,4 +1,4 @@
-"""Runs the queueing network of a job. Its stations and their rules are C code: see csrc/replay/."""
+"""Runs the queueing network of a job. Its stations and their rules are C code: see csrc/offline/replay/."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 
 #include "probe/probe.h"
 #include "recorded.h"
-#include "spool/join_offer.h"
+#include "job/join_offer.h"
 
 #define EVENTS 2
 

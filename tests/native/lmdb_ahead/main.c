@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "check.h"
-#include "lmdb/lent.h"
+#include "offline/lmdb/lent.h"
 #include "lmdb_pages.h"
 
 enum {

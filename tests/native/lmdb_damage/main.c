@@ -2,7 +2,7 @@
  * damage and cut short, where each call gives the records or one sentence. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "lmdb/lmdb.h"
+#include "offline/lmdb/lmdb.h"
 #include "lmdb_pages.h"
 
 enum {

@@ -2,7 +2,7 @@
  * Each array has just the room that it needs. Times are whole 1024ths of a second, and shares quarters: sums are exact. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "replay/replay.h"
+#include "offline/replay/replay.h"
 
 #include <math.h>
 

@@ -339,6 +339,6 @@ def test_a_program_that_was_not_recorded_says_why(letter, tmp_path):
 
 
 def test_each_letter_of_the_core_has_a_reason():
-    header = (Path(__file__).parents[3] / "csrc/spool/unseen_program.h").read_text(encoding="utf-8")
+    header = (Path(__file__).parents[3] / "csrc/job/unseen_program.h").read_text(encoding="utf-8")
 
     assert set(re.findall(r"= '(\w)'", header)) == set(REASONS)

@@ -3,7 +3,7 @@
 A program that joins the session after its note is recorded. Of the others the kernel's figures of the job
 hold what those moved that were waited for.
 
-Source: csrc/spool/started_program.h.
+Source: csrc/job/started_program.h.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
 from tfdarshan.recording.writing.program_notes import SHELL, Note, not_recorded, not_waited_for, parse_notes
 from tfdarshan.units import plural
 
-# By the letter that csrc/spool/unseen_program.h gives each.
+# By the letter that csrc/job/unseen_program.h gives each.
 REASONS = {
     "s": "statically linked",
     "l": "of another C library or machine",
@@ -26,7 +26,7 @@ REASONS = {
     "j": "could not begin its recording",
 }
 MOST_NAMED = 4
-# A list of more bytes may have had no room for another line: csrc/spool/program_list.c.
+# A list of more bytes may have had no room for another line: csrc/job/program_list.c.
 FULL_BYTES = (256 << 10) - 600
 
 

@@ -1,0 +1,153 @@
+#include "offline/replay/readers.h"
+#include "offline/replay/replay.h"
+#include "offline/replay/server.h"
+
+#include <math.h>
+
+/* One sample's run, from batch to batch. Tasks begin in order. */
+struct run {
+    const struct tfd_replay_job *job;
+    size_t sample;
+    struct tfd_replay_readers readers;
+    struct tfd_replay_server limit, storage, processors, behind;
+    int64_t first_batch, first_task; /* of the epoch */
+    double begin_s;                  /* when the epoch began */
+    double parsed_s;                 /* when all tasks so far were behind their readers */
+    double ready_s;                  /* when all tasks so far could be put together */
+    double weight;                   /* of the batch */
+    double called_s;                 /* what calls of all tasks so far took */
+};
+
+static double at(const struct run *run, const struct tfd_replay_table *table, int64_t row)
+{
+    return table->first[row * table->by_row + (int64_t)run->sample * table->by_sample];
+}
+
+static double *asked(const struct run *run, int64_t batch)
+{
+    return run->job->ask_s + (size_t)batch * run->job->samples + run->sample;
+}
+
+static double *got(const struct run *run, int64_t batch)
+{
+    return run->job->got_s + (size_t)batch * run->job->samples + run->sample;
+}
+
+static void begin_run(struct run *run, const struct tfd_replay_job *job, size_t sample)
+{
+    struct tfd_replay_rest *room = (struct tfd_replay_rest *)job->rests_s;
+    *run = (struct run){.job = job, .sample = sample};
+    struct tfd_replay_server *servers[TFD_REPLAY_SERVERS] = {&run->limit, &run->storage, &run->processors,
+                                                             &run->behind};
+    for (size_t i = 0; i < TFD_REPLAY_SERVERS; i++)
+        tfd_replay_open(servers[i], room + i * job->rests, job->rests);
+    tfd_replay_gather(&run->readers, job->free_s, job->readers[sample]);
+    *asked(run, 0) = 0;
+}
+
+static void begin_epoch(struct run *run, int64_t batch)
+{
+    double late_s = run->job->late_s[batch];
+    if (isnan(late_s))
+        return;
+    run->begin_s = *asked(run, batch) + late_s;
+    run->first_batch = batch;
+    run->first_task = run->job->first_task[batch];
+}
+
+/* When the producer begins a batch: if there is room, and the last one is ready. */
+static double put_together_from(const struct run *run, int64_t batch)
+{
+    int64_t ahead = run->job->batches_ahead[run->sample];
+    double room_s = run->begin_s;
+    if (batch - ahead >= run->first_batch)
+        room_s = ahead > 0 ? *got(run, batch - ahead) : *asked(run, batch);
+    return tfd_replay_later(tfd_replay_later(room_s, run->begin_s), run->ready_s);
+}
+
+/* From when on a task may begin. */
+static double room_from(const struct run *run, int64_t task, double put_together_s)
+{
+    int64_t ahead = run->job->calls_ahead[run->sample];
+    if (ahead <= 0)
+        return put_together_s;
+    return task - ahead < run->first_task ? run->begin_s : run->job->used_s[task - ahead];
+}
+
+/* A station serves a share of its work one task at a time, and the rest of it beside others. */
+static double served(struct tfd_replay_server *server, double at_s, double serial_s, double whole_s)
+{
+    return tfd_replay_serve(server, at_s, serial_s) + (whole_s - serial_s);
+}
+
+/* A token bucket: what it lends after a rest is passed at once. */
+static double passed(struct run *run, int64_t task, double at_s)
+{
+    double passed_s = tfd_replay_serve(&run->limit, at_s, at(run, &run->job->limit_s, task));
+    return tfd_replay_later(at_s, passed_s - run->job->burst_s[run->sample]);
+}
+
+static double stored(struct run *run, int64_t task, double at_s)
+{
+    const struct tfd_replay_job *job = run->job;
+    double wait_s = at(run, &job->wait_s, task), transfer_s = at(run, &job->transfer_s, task);
+    double seek_s = at(run, &job->seek_s, task);
+    double serial_s =
+        wait_s * job->wait_serial[run->sample] + transfer_s * job->transfer_serial[run->sample] + seek_s;
+    return served(&run->storage, at_s, serial_s, wait_s + transfer_s + seek_s);
+}
+
+/* Lets the first reader do a task, and the task become part of its batch. */
+static void read_task(struct run *run, int64_t task, double put_together_s)
+{
+    const struct tfd_replay_job *job = run->job;
+    double work_s = at(run, &job->work_s, task), behind_s = at(run, &job->behind_s, task);
+    double begin_s = tfd_replay_later(run->readers.free_s[0], room_from(run, task, put_together_s));
+    double stored_s = stored(run, task, passed(run, task, begin_s));
+    run->called_s += (stored_s - begin_s) * run->weight;
+    double end_s = served(&run->processors, stored_s, work_s * job->work_serial[run->sample], work_s);
+    tfd_replay_busy(&run->readers, end_s);
+    run->parsed_s = tfd_replay_later(run->parsed_s, end_s);
+    end_s = served(&run->behind, run->parsed_s, behind_s * job->behind_serial[run->sample], behind_s);
+    run->ready_s = tfd_replay_later(run->ready_s, end_s);
+    job->used_s[task] = tfd_replay_later(run->ready_s, put_together_s);
+}
+
+static double written(struct run *run, double at_s, double write_s)
+{
+    double serial_s = write_s * run->job->transfer_serial[run->sample];
+    return served(&run->storage, at_s, serial_s, write_s);
+}
+
+/* Lets the loop take a batch, compute, write and stand still. */
+static void train(struct run *run, int64_t batch)
+{
+    const struct tfd_replay_job *job = run->job;
+    double got_s = tfd_replay_later(*asked(run, batch), run->ready_s) + at(run, &job->hand_s, batch);
+    double computed_s = got_s + at(run, &job->compute_s, batch);
+    double written_s = written(run, computed_s, at(run, &job->write_s, batch));
+    written(run, written_s, at(run, &job->beside_s, batch));
+    *got(run, batch) = got_s;
+    *asked(run, batch + 1) = written_s + at(run, &job->stall_s, batch);
+}
+
+static void run_batch(struct run *run, int64_t batch)
+{
+    begin_epoch(run, batch);
+    run->weight = run->job->weight[batch];
+    double put_together_s = put_together_from(run, batch);
+    for (int64_t task = run->job->first_task[batch]; task < run->job->first_task[batch + 1]; task++)
+        read_task(run, task, put_together_s);
+    train(run, batch);
+}
+
+void tfd_replay_run(const struct tfd_replay_job *job)
+{
+    struct run run;
+    for (size_t sample = 0; sample < job->samples; sample++) {
+        begin_run(&run, job, sample);
+        for (int64_t batch = 0; batch < (int64_t)job->batches; batch++)
+            run_batch(&run, batch);
+        job->called_s[sample] = run.called_s;
+    }
+}
