@@ -19,7 +19,7 @@ CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*/*/*.[ch] csrc/*.py) $
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c csrc/*/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
 FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
-LABORATORY ?= --fresh 60 --page docs/validation.md
+LABORATORY ?= --fresh 60 --page docs/project/validation.md
 # What an interpreter decides, that is built otherwise: where its calls are patched, how its processes start.
 ATTACH_TESTS := $(wildcard tests/native/python_*/) $(patsubst %,tests/integration/%,darshan mapped older oracle started \
     tensorflow staging/test_redirect.py test_children.py test_emulation.py test_interrupt.py \
@@ -50,7 +50,7 @@ help:
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make test-oldest-newest  counts, verbs, plane and tab with the oldest and the newest of every package (kept)"
-	@echo "make test-versions  the same with every Python, TensorFlow and set of pins: the table in docs/install.md (hours)"
+	@echo "make test-versions  the same with every Python, TensorFlow and set of pins: the table in docs/reference/install.md (hours)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
@@ -176,7 +176,7 @@ bench: $(STAMPS)/extra-bench
 	    $(BIN)/python -m tests.perf $(BENCH)
 
 findings: $(STAMPS)/extra-test
-	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/validation.md
+	@$(BIN)/python -m tfdarshan.workloads.scenarios --page docs/project/validation.md
 
 laboratory: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools $(FUSE_TOOLS) mount mkfs.ext4:e2fsprogs

@@ -72,7 +72,7 @@ def program_library_sources() -> list[Path]:
     ]
 
 
-# What a starting interpreter needs to wait for a session. How long that takes is told in docs/benchmarks.md.
+# What a starting interpreter needs to wait for a session. How long: docs/project/benchmarks.md.
 WAITING_LIBRARY_SOURCES = (
     "base/kernel_io.c",
     "base/patience.c",

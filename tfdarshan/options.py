@@ -100,7 +100,7 @@ class Options:
     mapped: bool | str = _option(
         False,
         "watch page faults on mapped files, and the bytes that come in for them, from a thread: True, False, "
-        "or auto, large mappings in processes of several threads (docs/mapped-files.md)",
+        "or auto, large mappings in processes of several threads (docs/reference/mapped-files.md)",
         "True, False or 'auto'",
     )
     as_if: str | None = _option(
@@ -123,7 +123,8 @@ class Options:
     )
     probe: bool = _option(
         False,
-        "when the session has ended, measure the storage under its input for up to 5 s (docs/probe.md)",
+        "when the session has ended, measure the storage under its input for up to 5 s "
+        "(docs/reference/probe.md)",
         _SWITCH,
     )
 

@@ -114,8 +114,8 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
         programs: Record programs without Python that are started, by a library preloaded into them. Give True
             or False. Default: False.
         mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
-            False, or auto, large mappings in processes of several threads (docs/mapped-files.md). Give True,
-            False or 'auto'. Default: False.
+            False, or auto, large mappings in processes of several threads (docs/reference/mapped-files.md).
+            Give True, False or 'auto'. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -124,8 +124,8 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             auto. Give True, False or 'auto'. Default: False.
         tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
-        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
-            Give True or False. Default: False.
+        probe: When the session has ended, measure the storage under its input for up to 5 s
+            (docs/reference/probe.md). Give True or False. Default: False.
         job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
             launcher's). Give a name, or None.
 

@@ -163,7 +163,7 @@ def limit_lines(indent: str) -> list[str]:
 
 def pages() -> dict[Path, Callable[[str], str]]:
     """Returns the files that hold something generated, and what fills each."""
-    filling: dict[Path, Callable[[str], str]] = dict.fromkeys(sorted(DOCS.glob("*.md")), filled)
+    filling: dict[Path, Callable[[str], str]] = dict.fromkeys(sorted(DOCS.rglob("*.md")), filled)
     for name in TAKE_OPTIONS:
         defaults = BUDGET_DEFAULTS if name == "testing.py" else NO_DEFAULTS
         filling[PACKAGE / name] = functools.partial(filled_docstrings, defaults=defaults)
@@ -174,7 +174,7 @@ def pages() -> dict[Path, Callable[[str], str]]:
 
 def finding_pages() -> dict[Path, str]:
     """Returns the page of each finding, and "" for a page whose finding is gone."""
-    folder = DOCS / "findings"
+    folder = DOCS / "reference" / "findings"
     wanted = {folder / f"{cause.NAME}.md": finding_page(cause.NAME, cause.ABOUT) for cause in CAUSES}
     return dict.fromkeys(sorted(folder.glob("*.md")), "") | wanted
 

@@ -1,4 +1,4 @@
-"""A page for each finding, from what its module says about it, and the tables of docs/findings.md."""
+"""A page for each finding, from what its module says, and the tables of docs/reference/findings.md."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def select_a_read(page: Page) -> None:
 def main() -> None:
     """Makes the picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("picture", type=Path, nargs="?", default=Path("docs/trace-viewer.png"))
+    parser.add_argument("picture", type=Path, nargs="?", default=Path("docs/images/trace-viewer.png"))
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

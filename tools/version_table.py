@@ -2,7 +2,7 @@
 
 `--ends` tries the oldest and the newest of everything with this Python, in environments that are kept.
 Otherwise each Python and TensorFlow gets an environment that is removed when its sets of pins were tried.
-Their results go to docs/versions.json, of which `make docs` makes the table in docs/install.md.
+Their results go to docs/versions.json, of which `make docs` makes the table in docs/reference/install.md.
 """
 
 from __future__ import annotations

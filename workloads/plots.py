@@ -1,4 +1,4 @@
-"""The plots of docs/workloads.md: speed over threads, and the crossover."""
+"""The plots of docs/project/workloads.md: speed over threads, and the crossover."""
 
 from __future__ import annotations
 

@@ -353,7 +353,7 @@ def test_ranks_are_recorded_without_touching_their_code(job, tmp_path):
 
 def test_the_recipe_for_plain_variables_works_as_printed(tmp_path):
     # GIVEN
-    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "clusters.md").read_text(encoding="utf-8")
     (recipe,) = [block for block in page.split("```\n")[1::2] if "for rank in" in block]
     (tmp_path / "train.py").write_text(
         "import os\nopen(f'{os.environ[\"TFDARSHAN_RANK\"]}.bin', 'rb').read()\n"

@@ -1,4 +1,4 @@
-"""The recipes of docs/clusters.md, run as they are printed: only the place of the logdir is another."""
+"""The recipes of docs/reference/clusters.md, run as printed but for the place of the logdir."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tests.integration.packages.found_packages import need, with_packages
 from tests.integration.slurm_cluster import NoSlurmError, slurm_cluster
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
-PAGE = Path(__file__).parents[2] / "docs" / "clusters.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "clusters.md"
 FILES = 24
 TRAINING = """
 import os, signal, sys

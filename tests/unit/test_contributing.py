@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and docs/decisions name only what exists: paths, tests, C names, targets, commits."""
+"""CONTRIBUTING.md and the decisions name only what exists: paths, tests, C names, targets, commits."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "CONTRIBUTING.md"
-DECISIONS = ROOT / "docs" / "decisions"
+DECISIONS = ROOT / "docs" / "explanation" / "decisions"
 PAGES = [GUIDE, *sorted(DECISIONS.glob("*.md"))]
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
 OF_FILES = (".c", ".h", ".js", ".md", ".py", ".toml", ".yml")

@@ -1,4 +1,4 @@
-"""docs/evidence.md names only tests and workloads that exist, and all workloads and hazards."""
+"""docs/project/evidence.md names only tests and workloads that exist, and all workloads and hazards."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 from tests.integration.oracle.workloads import GROUPS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [(ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("evidence.md", "clusters.md")]
+DOCS = ROOT / "docs"
+EVIDENCE = DOCS / "project" / "evidence.md"
+PAGES = [page.read_text(encoding="utf-8") for page in (EVIDENCE, DOCS / "reference" / "clusters.md")]
 NAMED = re.findall(r"`([^`\s]+)`", "".join(PAGES))
 
 
@@ -23,7 +25,7 @@ def test_every_test_that_is_named_exists():
 
 def test_every_workload_that_is_named_exists():
     workloads = {name for names in GROUPS.values() for name in names}
-    rows = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8").split("| workloads |")[1]
+    rows = EVIDENCE.read_text(encoding="utf-8").split("| workloads |")[1]
     cells = [line.split("|")[2] for line in rows.partition("\n\n")[0].splitlines()[2:]]
     named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
     assert len(named) > 35

@@ -10,7 +10,7 @@ from tools.fill_docs import DOCS, finding_pages
 from tools.finding_pages import finding_page
 
 MOST_WORDS, MOST_WORDS_OF_A_SENTENCE = 250, 25
-# docs/findings.md and docs/staging.md, together with their tables.
+# docs/reference/findings.md and docs/reference/staging.md, together with their tables.
 MOST_WORDS_OF_BOTH = 6000
 # Fewer letters of a template are in a quotation by chance.
 LEAST_LITERAL = 8
@@ -59,13 +59,14 @@ def test_every_fix_of_a_problem_has_a_name_among_others():
 def test_every_page_is_there_and_in_the_menu_and_no_other_one():
     menu = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
 
-    assert set(DOCS.glob("findings/*.md")) == set(finding_pages())
+    assert set(DOCS.glob("reference/findings/*.md")) == set(finding_pages())
     for page, text in finding_pages().items():
         assert page.read_text(encoding="utf-8") == text
     assert set(re.findall(r"findings/\w+\.md", menu)) == {f"findings/{page.name}" for page in finding_pages()}
 
 
 def test_the_pages_of_findings_and_staging_are_short():
-    words = [len((DOCS / page).read_text(encoding="utf-8").split()) for page in ("findings.md", "staging.md")]
+    pages = [DOCS / "reference" / page for page in ("findings.md", "staging.md")]
+    words = [len(page.read_text(encoding="utf-8").split()) for page in pages]
 
     assert sum(words) <= MOST_WORDS_OF_BOTH

@@ -23,7 +23,7 @@ def add_parser(verbs: Any) -> None:
         "findings",
         help="say why a job is slow, and what each cure gives",
         description="Say what makes a job slow: the causes by the seconds they cost, the line to change, the "
-        "gain to expect as a range, and when not to bother (docs/findings.md).",
+        "gain to expect as a range, and when not to bother (docs/reference/findings.md).",
     )
     add_session(parser)
     add_runner(parser, usual=USUAL)

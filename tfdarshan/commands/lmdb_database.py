@@ -31,7 +31,7 @@ def add_parser(verbs: Any) -> None:
         "lmdb",
         help="look at, verify and measure an LMDB database",
         description="Look at an LMDB database, verify it, or measure how fast it is read, by reads of "
-        "tfdarshan's own: nothing in it is changed (docs/lmdb.md). Each action has --json.",
+        "tfdarshan's own: nothing in it is changed (docs/reference/lmdb.md). Each action has --json.",
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add(actions, "info", "say what is in a database", info, db=True)
@@ -42,7 +42,10 @@ def add_parser(verbs: Any) -> None:
     bench_parser = _add(actions, "bench", "measure reading it, and py-lmdb in a generator", bench, db=True)
     bench_parser.add_argument("--threads", type=int, default=16, metavar="N", help="most reads at once (16)")
     bench_parser.add_argument(
-        "--access", choices=("auto", "cached", "direct"), default="auto", help="how: see docs/lmdb.md (auto)"
+        "--access",
+        choices=("auto", "cached", "direct"),
+        default="auto",
+        help="how: see docs/reference/lmdb.md (auto)",
     )
     bench_parser.add_argument("--shuffle", choices=("blocks", "exact"), help="in a random order (in order)")
     bench_parser.add_argument(

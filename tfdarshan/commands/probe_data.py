@@ -24,7 +24,7 @@ def add_parser(verbs: Any) -> None:
         description="Measure the storage under the files of a folder: the latency of a read and of an open, "
         "bandwidth, operations a second, what 1 to 16 readers get, and whether slowness goes with files or "
         "with times. It reads a little of some files, each part once and only what is not in the page cache, "
-        "at idle priority, and writes nothing there (docs/probe.md).",
+        "at idle priority, and writes nothing there (docs/reference/probe.md).",
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", help="the folder, or a file")
     parser.add_argument(

@@ -213,7 +213,7 @@ def _tf_config(environment: Environment) -> JobIdentity | None:
 
 
 def _kubernetes(environment: Environment) -> JobIdentity | None:
-    """Of an indexed Job or a JobSet, where the downward API says whose pod it is: docs/clusters.md.
+    """Of an indexed Job or a JobSet, where the downward API says whose pod it is: docs/reference/clusters.md.
 
     Source: "Indexed Job" in Kubernetes' documentation; JOB_COMPLETION_INDEX is set for each container.
     """

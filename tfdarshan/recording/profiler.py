@@ -60,8 +60,8 @@ class Profile(Recorder):
         programs: Record programs without Python that are started, by a library preloaded into them. Give True
             or False. Default: False.
         mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
-            False, or auto, large mappings in processes of several threads (docs/mapped-files.md). Give True,
-            False or 'auto'. Default: False.
+            False, or auto, large mappings in processes of several threads (docs/reference/mapped-files.md).
+            Give True, False or 'auto'. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -70,8 +70,8 @@ class Profile(Recorder):
             auto. Give True, False or 'auto'. Default: 'auto'.
         tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
-        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
-            Give True or False. Default: False.
+        probe: When the session has ended, measure the storage under its input for up to 5 s
+            (docs/reference/probe.md). Give True or False. Default: False.
         job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
             launcher's). Give a name, or None.
 
@@ -386,8 +386,8 @@ def profile(
         programs: Record programs without Python that are started, by a library preloaded into them. Give True
             or False. Default: False.
         mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
-            False, or auto, large mappings in processes of several threads (docs/mapped-files.md). Give True,
-            False or 'auto'. Default: False.
+            False, or auto, large mappings in processes of several threads (docs/reference/mapped-files.md).
+            Give True, False or 'auto'. Default: False.
         as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
             builtin). Give one of these names, or None for the storage that there is. Default: None.
         as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
@@ -396,8 +396,8 @@ def profile(
             auto. Give True, False or 'auto'. Default: 'auto'.
         tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
             goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
-        probe: When the session has ended, measure the storage under its input for up to 5 s (docs/probe.md).
-            Give True or False. Default: False.
+        probe: When the session has ended, measure the storage under its input for up to 5 s
+            (docs/reference/probe.md). Give True or False. Default: False.
         job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
             launcher's). Give a name, or None.
 

@@ -1,7 +1,7 @@
 """What a process's metadata and the marker of a recording must hold, field by field.
 
-docs/session-format.md says what the fields are. Those with a default here may be missing: older sessions, and
-sessions made of logs, lack some. None stands for what is not known.
+docs/reference/session-format.md says what the fields are. Those with a default here may be missing: older
+sessions, and sessions made of logs, lack some. None stands for what is not known.
 """
 
 from __future__ import annotations

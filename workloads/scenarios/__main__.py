@@ -1,4 +1,4 @@
-"""Runs the scenarios; `make findings` fills the tables of docs/validation.md."""
+"""Runs the scenarios; `make findings` fills the tables of docs/project/validation.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All scenarios, in the order of the table in docs/validation.md."""
+"""All scenarios, in the order of the table in docs/project/validation.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe for Ray Train, as docs/clusters.md prints it, on workers that Ray starts."""
+"""The recipe for Ray Train, as docs/reference/clusters.md prints it, on workers that Ray starts."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 import tfdarshan
 from tests.integration.packages.found_packages import need
 
-PAGE = Path(__file__).parents[3] / "docs" / "clusters.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "clusters.md"
 FILES, WORKERS = 6, 2
 JOB = """\
 import os, sys
