@@ -138,7 +138,10 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     took_s = least_s + drawn["processor_place"] * (most_s - least_s)
     steps_s = drawn["steps_compute"] * float(facts.batches.weight @ facts.batches.compute_s)
     on_tasks_s = model.but(processors=left).processor_s * left
-    each = ((took_s - steps_s) / np.maximum(on_tasks_s, TINY_S)).clip(1.0, left)
+    on_tasks_s = np.maximum(on_tasks_s, TINY_S)
+    # The recorded run took no less than its work on all processors: tasks that overlap more had less of each.
+    least = np.minimum(1.0, left * total_s / on_tasks_s)
+    each = ((took_s - steps_s) / on_tasks_s).clip(least, left)
     return model.but(
         processors=left, processors_each=each, other_work_s=np.maximum(took_s - each * on_tasks_s, 0.0)
     )

@@ -160,6 +160,8 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     handed = pipeline.python & (model.readers == 1)
     ahead = np.where(handed, CALLS_PER_THREAD * count, count)
     ahead = np.where(runs_ahead(job.facts) | handed, np.where(count > 1, ahead, 0), model.calls_ahead)
+    # More readers leave no less begun than what is behind them has begun by another edit.
+    ahead = np.where(count > model.readers, np.maximum(ahead, model.calls_ahead), ahead)
     # An arm that has more places to go to moves less for each.
     nearer = (np.maximum(count, 1) / model.readers) ** -drawn["elevator"]
     changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}

@@ -11,7 +11,7 @@ from tfdarshan.replay.edits import Edit, edited
 
 def epoch_seconds(job: ModelledJob) -> Array:
     """Return it, mean over samples by how well each reproduces the run, shape (epochs,)."""
-    batch_s = np.diff(job.run.ask_s, axis=0) @ job.weight * job.run.weight
+    batch_s = job.run.batch_s @ job.weight * job.run.weight
     found: Array = np.bincount(job.model.epoch, batch_s)
     return found
 

@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.analysis.contention import call_time
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
 
@@ -90,7 +91,7 @@ class ValidationReaders:
         """Return the job with them; the same if as many read it already."""
         model, count = job.model, max(self.count, self.before)
         # What is at its limit gives no more to more readers.
-        shares = np.where(model.limit_s.sum(0) > 0, 1.0, model.wait_serial).tolist()
+        shares = np.where(model.limit_s.sum(0) > 0, 1.0, _storage_serial(model)).tolist()
         each = [call_time(share, count) / call_time(share, self.before) for share in shares]
         left = np.array(each) * self.before / count
         return job.but(stall_s=_without_validation(job, 1 - left))
@@ -113,6 +114,15 @@ def _without_writes(job: ModelledJob, spared_s: Array) -> ModelledJob:
     return job.but(
         write_s=model.write_s - here_s, stall_s=np.maximum(model.stall_s - (spared_s - here_s), 0.0)
     )
+
+
+def _storage_serial(model: JobModel) -> Array:
+    """Return the share of what storage takes that it serves one task at a time, as of the training set."""
+    parts_s = (model.wait_s.sum(0), model.transfer_s, model.seek_s)
+    wait_s, transfer_s, seek_s = (part_s.sum(0) for part_s in parts_s)
+    serial_s = model.wait_serial * wait_s + model.transfer_serial * transfer_s + seek_s
+    found: Array = serial_s / np.maximum(wait_s + transfer_s + seek_s, TINY_S)
+    return found
 
 
 def _without_validation(job: ModelledJob, part: object) -> Array:

@@ -21,17 +21,19 @@ class LoopTimes:
         got_s: When it got it.
         stop_s: When its step ended.
         known: Whether the session says so; else bursts of reads are taken for batches.
+        last_s: When it was done with what followed its last step, such as validation or a last checkpoint.
     """
 
     ask_s: Array
     got_s: Array
     stop_s: Array
     known: bool
+    last_s: float = 0.0
 
     @property
     def next_s(self) -> Array:
-        """When the loop asked for the next one; of the last one when its step ended."""
-        return np.append(self.ask_s[1:], self.stop_s[-1])
+        """When the loop asked for the next one; of the last one when it was done."""
+        return np.append(self.ask_s[1:], max(self.stop_s[-1], self.last_s))
 
     def place(self, at_s: Array) -> Array:
         """Return the batch that the loop last asked for at each moment, 0 before the first."""
@@ -40,8 +42,8 @@ class LoopTimes:
 
     @property
     def total_s(self) -> float:
-        """From the first request to the end of the last step."""
-        return float(self.stop_s[-1] - self.ask_s[0])
+        """From the first request to the end."""
+        return float(self.next_s[-1] - self.ask_s[0])
 
 
 def loop_times(windows: StepWindows | None, start_s: Array, end_s: Array, last_s: float) -> LoopTimes:

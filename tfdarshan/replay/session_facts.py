@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.call_kinds import KIND
@@ -63,6 +64,8 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
     validating = is_input & between[recorded.calls.file]
     if recorded.windows is not None and not loop.known:
         loop = with_waits(loop, start_s[is_input & ~validating], end_s[is_input & ~validating])
+    after = (validating | recorded.is_loop & recorded.is_output) & (start_s >= loop.stop_s[-1])
+    loop = dataclasses.replace(loop, last_s=float(end_s[after].max(initial=0.0)))
     reading = is_input & ~validating & (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
     calls = _input_calls(recorded, reading)
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.network_run import COUNTS, OF_BATCHES, OF_TASKS, SHARES, run_network
-from tfdarshan.replay.job_model import JobModel
+from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING
 
 
@@ -35,6 +35,12 @@ class SimulatedRun:
         """What the loop waited for each batch, shape (batches, samples)."""
         waits: Array = self.got_s - self.ask_s[:-1]
         return waits
+
+    @property
+    def batch_s(self) -> Array:
+        """What each batch took, alike longer if the processors need longer, shape (batches, samples)."""
+        took_s: Array = np.diff(self.ask_s, axis=0)
+        return took_s * self.total_s / np.maximum(self._steps_s, TINY_S)
 
     @property
     def wait_s(self) -> Array:

@@ -62,8 +62,8 @@ def _compute(program: Program) -> str:
     )
 
 
-# From the first step, as making a pipeline takes some 0.1 s, up to the end of the last one: what follows it,
-# such as a last validation, is in no step's time.
+# From the first step, as making a pipeline takes some 0.1 s, up to the end of the last one and of what the
+# loop does after it, such as a last validation.
 FIRST = "first_s = first_s or time.perf_counter()"
 STEPPED = "stepped_s = time.perf_counter() - first_s"
 
@@ -86,7 +86,7 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
         lines += [f"    {FIRST}"]
         lines += [f"    for batch in {'batches' if kept else epoch}:", "        compute(batch)"]
         lines += ["        done += 1"] if counted else []
-        lines += [inner, f"        {STEPPED}", outer, "    ends_s.append(time.perf_counter())"]
+        lines += [inner, f"        {STEPPED}", *_after_epoch(outer, "    ")]
         lines += ["trained_s = time.perf_counter() - start_s"]
         return "\n".join(line for line in lines if line)
     as_if = ""
@@ -115,8 +115,13 @@ def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> s
     lines += [
         inner,
         f"                {STEPPED}",
-        textwrap.indent(outer, "    "),
-        "        ends_s.append(time.perf_counter())",
+        *_after_epoch(textwrap.indent(outer, "    "), "        "),
     ]
     lines += ["    trained_s = time.perf_counter() - start_s"]
     return "\n".join(line for line in lines if line)
+
+
+def _after_epoch(outer: str, indent: str) -> list[str]:
+    """Return what the loop does after an epoch, which counts as its steps do, and the time it ended."""
+    timed = [outer, f"{indent}{STEPPED}"] if outer.strip() else []
+    return [*timed, f"{indent}ends_s.append(time.perf_counter())"]

@@ -63,14 +63,14 @@ def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thre
     found = validation.find(measures)
     keep = validation_cure(measures, 16, keep=True)
 
-    # THEN the better of two fixes is named: the first of three pauses between steps is left, or 16 readers
+    # THEN the better of two fixes is named: the first of four pauses behind steps is left, or 16 readers
     assert found.title == "training stands still 300.0 ms an epoch for reading other files"
     assert all(path.startswith("/validation/") for path in found.files)
     assert ("load_validation).cache()" in keep.line) == (thread != LOOP)
     kept, more = (
         promise(measures.job, edit).expected for edit in (ValidationCached(), ValidationReaders(16))
     )
-    assert kept == pytest.approx((4 * 600 + 3 * 300) / (4 * 600 + 300), rel=0.02)
+    assert kept == pytest.approx((4 * 600 + 4 * 300) / (4 * 600 + 300), rel=0.02)
     assert (found.cure == keep) is (kept > more)
 
 
@@ -90,11 +90,11 @@ def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
 
 @pytest.mark.parametrize("thread", [1, LOOP])
 def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_path, thread):
-    # GIVEN three pauses of 600 ms between four epochs as long, in which storage serves 10 ms a file
+    # GIVEN four pauses of 600 ms behind four epochs as long, in which storage serves 10 ms a file
     job_of = measure(job(tmp_path, thread=thread, pipelines=thread != LOOP, read_ms=10.0)).job
 
     # THEN all of them are saved if all files are staged, but for the fast tier's time
-    assert promise(job_of, Staged()).expected == pytest.approx((4 + 3) * 600 / (4 * 600), rel=0.05)
+    assert promise(job_of, Staged()).expected == pytest.approx((4 + 4) * 600 / (4 * 600), rel=0.05)
 
 
 @pytest.mark.parametrize(("validate", "twice"), [(LOAD, True), (VALIDATE, False)])

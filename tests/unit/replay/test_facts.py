@@ -63,6 +63,24 @@ def test_a_set_that_only_pauses_read_is_no_input_of_steps(tmp_path):
     assert facts.batches.wait_s.sum() == pytest.approx(0.1)
 
 
+def test_what_follows_the_last_step_is_the_loop_s_time(tmp_path):
+    # GIVEN five steps of 100 ms; then five other files are read for 20 ms each, and output takes 30 ms
+    calls = [(100 * n, 100 * n + 10, LOOP, "pread", n, SIZE, 0) for n in range(5)]
+    calls += [(520 + 20 * n, 540 + 20 * n, LOOP, "pread", 5 + n, SIZE, 0) for n in range(5)]
+    calls += [(620, 650, LOOP, "pwrite", 10, SIZE, 0)]
+    paths = [*(f"/data/{n}" for n in range(10)), "/out/weights"]
+    steps = [(100 * n, 100 * n + 100, 10) for n in range(5)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 11)
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN
+    assert batches.total_s == pytest.approx(0.65)
+    assert batches.validation_s.tolist() == pytest.approx([0, 0, 0, 0, 0.1])
+    assert batches.write_s.sum() == pytest.approx(0.03)
+
+
 def test_what_the_loop_writes_is_no_computing(tmp_path):
     # GIVEN a step of which 30 ms are a write of its own, and one beside which another thread writes
     calls = [(100 * n, 100 * n + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(10)]

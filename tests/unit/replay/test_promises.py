@@ -9,6 +9,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
+from tfdarshan.replay.epoch_seconds import epoch_seconds
 from tfdarshan.replay.loop_edits import (
     BackgroundSaves,
     BufferedWrites,
@@ -89,6 +90,10 @@ def test_no_fix_takes_less_than_the_processor_time_that_is_left(tmp_path, cpu_s,
     # THEN 1 s of processor time takes 0.6 s at least
     assert (gained.max() <= 1.6 * 0.96 + 0.01) == bound
     assert (np.median(gained) > 2) != bound
+
+    # AND its epochs take as long together
+    fixed = edited(found, Readers(), Prefetch())
+    assert epoch_seconds(fixed).sum() == pytest.approx(fixed.run.total_s @ fixed.weight)
 
 
 @pytest.mark.parametrize("compute_ms", [800, 1600, 4000])

@@ -149,7 +149,9 @@ def test_more_readers_of_a_validation_set_share_what_is_not_served_in_turn(tmp_p
         tmp_path, sorted(calls), steps, paths=["/data/a", "/other/b"], sizes=[10 * SIZE] * 2
     )  # fmt: skip
     job = calibrated(facts_of(session))
-    job = job.but(wait_serial=np.full(64, serial), limit_s=np.zeros_like(job.model.limit_s))
+    shared = {name: np.full(64, serial) for name in ("wait_serial", "transfer_serial")}
+    unlimited = {name: np.zeros_like(job.model.limit_s) for name in ("limit_s", "seek_s")}
+    job = job.but(**shared, **unlimited)
 
     # WHEN
     stall_s = edited(job, ValidationReaders(16, before=before)).model.stall_s.sum(0)
