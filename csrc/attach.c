@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/attach_lock.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory_left.h"
 #include "job/missed_opens.h"
@@ -30,8 +31,9 @@
 #include "recorder/mount_table.h"
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
-#include "recorder/recorder.h"
 #include "recorder/recording.h"
+#include "recorder/session.h"
+#include "recorder/slots.h"
 #include "recorder/stream_marks.h"
 #include "recorder/thread_chunks.h"
 #include "job/job_page.h"

@@ -8,7 +8,7 @@
 #include "darshan/known.h"
 #include "darshan/library.h"
 #include "darshan/snapshot.h"
-#include "recorder/recorder.h"
+#include "recorder/session.h"
 #include "tfdarshan.h"
 
 static bool counting;

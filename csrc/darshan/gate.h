@@ -9,7 +9,7 @@
 
 #include "hooks/libc_functions.h"
 #include "recorder/darshan_passage.h"
-#include "recorder/recorder.h"
+#include "recorder/emit.h"
 
 /* A call on its way. One per thread is enough: what comes in while it is on its
  * way is a signal handler's, and goes straight to the C library. Inside Darshan

@@ -1,80 +1,19 @@
-/* Recording of everything but plain transfers on known descriptors. */
 #define _GNU_SOURCE
+#include "recorder/recorder_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "recorder/mount_table.h"
-#include "recorder/other_traffic.h"
 #include "recorder/path_table.h"
-#include "recorder/recorder.h"
 #include "recorder/recording.h"
+#include "recorder/transfer.h"
 
 static uint8_t seen_flag(uint64_t start)
 {
     return tfd_unseen_by_darshan(start) ? TFD_FLAG_UNSEEN : 0;
-}
-
-static void emit_or_count(struct tfd_slot *slot, tfd_target target, struct tfd_event *event)
-{
-    if (target & TFD_OTHER_BIT) {
-        tfd_count_other(slot, target, event->operation, event->length);
-        return;
-    }
-    event->file = target;
-    tfd_emit(slot, event);
-}
-
-/* The descriptor's entry, looked up through /proc at its first use in this session. */
-static uint64_t known_word(struct tfd_slot *slot, int fd, bool *resolved)
-{
-    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
-    uint64_t word = descriptor ? atomic_load(&descriptor->word) : 0;
-    *resolved = false;
-    if (!descriptor)
-        return tfd_word(slot->generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
-    if (tfd_word_is_current(word, slot->generation))
-        return word;
-    int64_t offset = 0;
-    pthread_mutex_lock(&tfd_tables_lock);
-    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
-    if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
-        tfd_descriptor_set(fd, slot->generation, target, offset, fcntl(fd, F_GETFL) & O_APPEND);
-    pthread_mutex_unlock(&tfd_tables_lock);
-    *resolved = !(target & TFD_OTHER_BIT);
-    return tfd_word(slot->generation, target);
-}
-
-/* The kernel moved the position to the end of what it wrote. Only where that is not where ours is did somebody else
- * append: threads that write at the same time have each their own place by ours. */
-static int64_t appended_at_position(struct tfd_position *position, int fd, int64_t bytes)
-{
-    int64_t start = atomic_fetch_add(&position->offset, bytes), end = lseek(fd, 0, SEEK_CUR);
-    if (end < bytes || end == atomic_load(&position->offset))
-        return start;
-    atomic_store(&position->offset, end);
-    return end - bytes;
-}
-
-/* pwrite() leaves the position alone, and its offset does not count. */
-static int64_t appended_at_end(int fd, int64_t bytes)
-{
-    struct stat status;
-    return fstat(fd, &status) || status.st_size < bytes ? -1 : status.st_size - bytes;
-}
-
-int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes)
-{
-    int saved_errno = errno;
-    int64_t start = implicit_offset ? appended_at_position(position, fd, bytes) : appended_at_end(fd, bytes);
-    errno = saved_errno;
-    return start;
-}
-
-static bool is_positional_write(uint8_t operation)
-{
-    return operation == TFD_OP_PWRITE || operation == TFD_OP_PWRITEV;
 }
 
 /* Without a word of the descriptor itself: that has none yet, or is none of a file. */
@@ -106,33 +45,6 @@ void tfd_record_given_back(int fd, int64_t bytes)
     if (position)
         atomic_fetch_sub(&position->offset, bytes);
     tfd_leave(slot);
-}
-
-void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
-                       bool failed)
-{
-    int saved_errno = errno;
-    bool resolved;
-    uint64_t word = known_word(slot, fd, &resolved);
-    if (failed) {
-        event.error = (uint16_t)saved_errno;
-        event.offset = -1;
-    } else if (implicit_offset && !(word & TFD_OTHER_BIT)) {
-        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
-        /* looked up only now, the position is already behind this transfer */
-        event.offset = resolved ? atomic_load(&position->offset) - event.length
-                                : atomic_fetch_add(&position->offset, event.length);
-        event.offset = event.offset < 0 ? 0 : event.offset;
-    } else if (is_positional_write(event.operation) && !(word & TFD_OTHER_BIT)) {
-        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
-        if (tfd_appends(position, event.flags))
-            event.offset = tfd_appended_at(position, fd, false, event.length);
-    }
-    /* a call on a number that is not open belongs to no file */
-    if (failed && saved_errno == EBADF)
-        word = TFD_FILE_NONE;
-    emit_or_count(slot, (tfd_target)word, &event);
-    errno = saved_errno;
 }
 
 void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,
@@ -246,7 +158,7 @@ static inline TFD_HOT void record_open(enum tfd_operation operation, int dirfd, 
         event.error = (uint16_t)saved_errno;
     else
         adopt_descriptor(slot, fd, target, open_flags, operation == TFD_OP_FOPEN);
-    emit_or_count(slot, target, &event);
+    tfd_emit_or_count(slot, target, &event);
     tfd_leave(slot);
     errno = saved_errno;
 }
@@ -274,7 +186,7 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
     struct tfd_event event = {start, end, -1, failed ? 0 : length, 0, (uint8_t)operation, seen_flag(start),
                               0};
     event.error = failed ? (uint16_t)saved_errno : 0;
-    emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
+    tfd_emit_or_count(slot, path_target(dirfd, readable_path(path, failed, saved_errno)), &event);
     tfd_leave(slot);
     errno = saved_errno;
 }
@@ -293,7 +205,7 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
     struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, seen_flag(start), 0};
     event.offset = target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
     event.error = failed ? (uint16_t)saved_errno : 0;
-    emit_or_count(slot, source, &event);
+    tfd_emit_or_count(slot, source, &event);
     tfd_leave(slot);
     errno = saved_errno;
 }
@@ -308,7 +220,7 @@ void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
     struct tfd_event event = {start, end, -1, 0, 0, TFD_OP_DUP, seen_flag(start), 0};
     if (new_fd >= 0) {
         bool resolved;
-        known_word(slot, old_fd, &resolved);
+        tfd_known_word(slot, old_fd, &resolved);
         pthread_mutex_lock(&tfd_tables_lock);
         tfd_descriptor_share(old_fd, new_fd, slot->generation);
         pthread_mutex_unlock(&tfd_tables_lock);
@@ -356,7 +268,7 @@ uint64_t tfd_forget(int fd)
         return 0;
     if (tfd_descriptor_at(fd)) {
         bool resolved;
-        word = known_word(slot, fd, &resolved);
+        word = tfd_known_word(slot, fd, &resolved);
         pthread_mutex_lock(&tfd_tables_lock);
         tfd_descriptor_forget(fd, slot->generation);
         pthread_mutex_unlock(&tfd_tables_lock);
@@ -394,7 +306,7 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
     struct tfd_event event = {
         start, end, -1, 0, 0, (uint8_t)operation, flags, failed ? (uint16_t)saved_errno : 0};
     if (tfd_word_is_current(word, slot->generation))
-        emit_or_count(slot, (tfd_target)word, &event);
+        tfd_emit_or_count(slot, (tfd_target)word, &event);
     tfd_leave(slot);
     errno = saved_errno;
 }
@@ -406,7 +318,7 @@ uint64_t tfd_word_of_descriptor(int fd)
     if (!slot)
         return 0;
     bool resolved;
-    uint64_t word = known_word(slot, fd, &resolved);
+    uint64_t word = tfd_known_word(slot, fd, &resolved);
     tfd_leave(slot);
     errno = saved_errno;
     return word;
@@ -465,7 +377,7 @@ void tfd_record_request(const struct tfd_async_request *request, uint64_t end, s
     event.flags = tfd_darshan_attached ? TFD_FLAG_UNSEEN : 0;
     if (tfd_word_is_current(request->word, slot->generation)) {
         end_append(request);
-        emit_or_count(slot, (tfd_target)request->word, &event);
+        tfd_emit_or_count(slot, (tfd_target)request->word, &event);
     }
     tfd_leave(slot);
     errno = saved_errno;

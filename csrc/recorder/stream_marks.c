@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "recorder/recorder.h"
+#include "recorder/transfer.h"
 
 /* Of a stream that several threads use. */
 static struct tfd_slot many;

@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "hooks/hook_table.h"
 #include "recorder/pending_requests.h"
-#include "recorder/recorder.h"
+#include "recorder/recorder_calls.h"
 #include "wrappers/wrappers.h"
 
 /* Before the call: the request may have ended, and its control block be gone, before that returns. */

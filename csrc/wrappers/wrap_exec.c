@@ -13,7 +13,7 @@
 
 #include "job/own_environment.h"
 #include "hooks/hook_table.h"
-#include "recorder/recorder.h"
+#include "recorder/recorder_calls.h"
 #include "recorder/session.h"
 #include "job/started_program.h"
 #include "wrappers/program_environment.h"

@@ -11,8 +11,9 @@
 #include "hooks/dlsym_stub.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
-#include "recorder/recorder.h"
 #include "recorder/recording.h"
+#include "recorder/session.h"
+#include "recorder/slots.h"
 #include "wrappers/wrappers.h"
 
 static struct tfd_attach_report late; /* of libraries loaded since the session began */

@@ -4,9 +4,10 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "hooks/hook_table.h"
 #include "mapping/mappings.h"
-#include "recorder/recorder.h"
+#include "recorder/recorder_calls.h"
 #include "wrappers/wrappers.h"
 
 /* What lies at a fixed address is unmapped by the call. */

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "hooks/hook_table.h"
-#include "recorder/recorder.h"
+#include "recorder/emit.h"
+#include "recorder/recorder_calls.h"
+#include "recorder/transfer.h"
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 

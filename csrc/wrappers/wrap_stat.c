@@ -3,8 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "hooks/hook_table.h"
-#include "recorder/recorder.h"
+#include "recorder/recorder_calls.h"
 #include "wrappers/wrappers.h"
 
 static int64_t size_of(const struct stat *status)

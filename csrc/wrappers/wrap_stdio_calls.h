@@ -13,8 +13,10 @@
 
 #include "base/stream_descriptor.h"
 #include "hooks/hook_table.h"
-#include "recorder/recorder.h"
+#include "recorder/emit.h"
+#include "recorder/recorder_calls.h"
 #include "recorder/stream_marks.h"
+#include "recorder/transfer.h"
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 

@@ -1,6 +1,6 @@
-/* Where the hot path ends: at a slot that is not set up, and at a chunk that is full. */
+/* Where the hot path of events ends: at a slot that is not set up, and at a chunk that is full. */
 #define _GNU_SOURCE
-#include "recorder/recorder.h"
+#include "recorder/emit.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,0 +1,88 @@
+/* Where the hot path of transfers ends: at a descriptor that is not known, a call that failed, and a write that appends. */
+#define _GNU_SOURCE
+#include "recorder/transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorder/path_table.h"
+#include "recorder/recording.h"
+
+uint64_t tfd_known_word(struct tfd_slot *slot, int fd, bool *resolved)
+{
+    struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    uint64_t word = descriptor ? atomic_load(&descriptor->word) : 0;
+    *resolved = false;
+    if (!descriptor)
+        return tfd_word(slot->generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
+    if (tfd_word_is_current(word, slot->generation))
+        return word;
+    int64_t offset = 0;
+    pthread_mutex_lock(&tfd_tables_lock);
+    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
+    if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
+        tfd_descriptor_set(fd, slot->generation, target, offset, fcntl(fd, F_GETFL) & O_APPEND);
+    pthread_mutex_unlock(&tfd_tables_lock);
+    *resolved = !(target & TFD_OTHER_BIT);
+    return tfd_word(slot->generation, target);
+}
+
+/* The kernel moved the position to the end of what it wrote. Only where that is not where ours is did somebody else
+ * append: threads that write at the same time have each their own place by ours. */
+static int64_t appended_at_position(struct tfd_position *position, int fd, int64_t bytes)
+{
+    int64_t start = atomic_fetch_add(&position->offset, bytes), end = lseek(fd, 0, SEEK_CUR);
+    if (end < bytes || end == atomic_load(&position->offset))
+        return start;
+    atomic_store(&position->offset, end);
+    return end - bytes;
+}
+
+/* pwrite() leaves the position alone, and its offset does not count. */
+static int64_t appended_at_end(int fd, int64_t bytes)
+{
+    struct stat status;
+    return fstat(fd, &status) || status.st_size < bytes ? -1 : status.st_size - bytes;
+}
+
+int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes)
+{
+    int saved_errno = errno;
+    int64_t start = implicit_offset ? appended_at_position(position, fd, bytes) : appended_at_end(fd, bytes);
+    errno = saved_errno;
+    return start;
+}
+
+static bool is_positional_write(uint8_t operation)
+{
+    return operation == TFD_OP_PWRITE || operation == TFD_OP_PWRITEV;
+}
+
+void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
+                       bool failed)
+{
+    int saved_errno = errno;
+    bool resolved;
+    uint64_t word = tfd_known_word(slot, fd, &resolved);
+    if (failed) {
+        event.error = (uint16_t)saved_errno;
+        event.offset = -1;
+    } else if (implicit_offset && !(word & TFD_OTHER_BIT)) {
+        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
+        /* looked up only now, the position is already behind this transfer */
+        event.offset = resolved ? atomic_load(&position->offset) - event.length
+                                : atomic_fetch_add(&position->offset, event.length);
+        event.offset = event.offset < 0 ? 0 : event.offset;
+    } else if (is_positional_write(event.operation) && !(word & TFD_OTHER_BIT)) {
+        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
+        if (tfd_appends(position, event.flags))
+            event.offset = tfd_appended_at(position, fd, false, event.length);
+    }
+    /* a call on a number that is not open belongs to no file */
+    if (failed && saved_errno == EBADF)
+        word = TFD_FILE_NONE;
+    tfd_emit_or_count(slot, (tfd_target)word, &event);
+    errno = saved_errno;
+}
