@@ -38,6 +38,11 @@ hypothesis.settings.register_profile("other examples", deadline=None)
 hypothesis.settings.load_profile("same examples")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes golden files anew."""
+    parser.addoption("--golden", action="store_true", help="write the golden files anew")
+
+
 @pytest.fixture(autouse=True)
 def detached() -> Iterator[None]:
     """Proves that nothing is attached and every slot holds its own value, before and after each test."""

@@ -1,0 +1,20 @@
+"""What each golden file shows: commands that read sessions, in their order."""
+
+from __future__ import annotations
+
+from tests.unit.golden.sessions import CHOSEN, logdir_name
+
+LOGDIRS = tuple(logdir_name(title) for title in CHOSEN)
+SLOW = "many-small-files"
+
+# Commands by golden file. Words are split at spaces; those that name a logdir become its path.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "summary": tuple(f"summary {logdir}" for logdir in LOGDIRS),
+    "summary_verbose": (f"summary -v {SLOW}", "summary -v checkpoints"),
+    "findings": tuple(f"findings {logdir}" for logdir in LOGDIRS),
+    "whatif": (f"whatif {SLOW}", f"whatif {SLOW} --threads 16", "whatif decoding --latency 0.5x"),
+    "files": (f"files {SLOW} --limit 5", f"files {SLOW} --filter *nothing*", "files checkpoints --limit 3"),
+    "list": (f"list {SLOW}", "list decoding"),
+    "compare": (f"compare {SLOW} one-reader", "compare one-reader one-reader"),
+    "help": ("",),
+}
