@@ -26,6 +26,7 @@ from .storage_kind import MEDIA, Medium
 if TYPE_CHECKING:
     from .job import Job
     from .judgement import Judgement
+    from .said import Said
     from .warm_python import WarmPython
 
 
@@ -67,20 +68,30 @@ def main() -> int:
         help="run nothing: judge by today's code what was kept there",
     )
     parser.add_argument(
+        "--said",
+        type=Path,
+        metavar="FILE",
+        help="with --judge-again: set what another version said, written by said.py, beside today's",
+    )
+    parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="begin no job later than that (default: no limit)"
     )
     parser.add_argument(
         "--cold", action="store_true", help="import TensorFlow anew for each run; slower by some hours"
     )
     arguments = parser.parse_args()
-    if (arguments.page or arguments.go_on) and (arguments.seeds or arguments.judge_again):
+    if (arguments.page or arguments.go_on) and arguments.seeds:
         parser.error("--page and --go-on are for fresh draws: leave --seeds out")
+    if arguments.said and not arguments.judge_again:
+        parser.error("--said is what another version says of kept jobs: name their folder by --judge-again")
+    if arguments.judge_again and (arguments.go_on or (arguments.page and not arguments.said)):
+        parser.error("--judge-again draws nothing: --page goes with --said then, and --go-on not at all")
     # What is mounted is taken down whichever way it ends.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if arguments.judge_again:
         try:
-            return _ended(_judge_again(arguments), arguments, "")
+            return _compared(arguments) if arguments.said else _ended(_judge_again(arguments), arguments, "")
         except ConfigurationError as error:
             _say(f"laboratory: {error}")
             return WRONG_USE
@@ -147,7 +158,20 @@ def _drawn() -> str:
     return f"on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC by {commit}; on {this_machine().line()}"
 
 
-def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
+def _compared(arguments: argparse.Namespace) -> int:
+    """Judges jobs that were kept by what today's tool says of them, and by what another version said."""
+    from .laboratory_table import beside, fill_beside
+
+    today = _judge_again(arguments)
+    other = _judge_again(arguments, _said_elsewhere(arguments.said))
+    name = arguments.said.stem
+    print(beside(today, other, name))
+    if arguments.page:
+        fill_beside(arguments.page, today, other, name)
+    return 0
+
+
+def _judge_again(arguments: argparse.Namespace, said: dict[int, Said] | None = None) -> list[Judgement]:
     """Judges jobs that were kept."""
     from .laboratory_table import job_line
     from .trial import judged
@@ -158,10 +182,21 @@ def _judge_again(arguments: argparse.Namespace) -> list[Judgement]:
         raise ConfigurationError(f"{arguments.judge_again} holds no jobs that were kept.")
     outcomes = []
     for folder in folders:
-        outcomes.append(judged(load_trial(folder), folder, _say))
+        trial = load_trial(folder)
+        outcomes.append(judged(trial, folder, _say, None if said is None else said[trial.seed]))
         print(job_line(outcomes[-1]), flush=True)
         _write_json(outcomes, arguments.json)
     return outcomes
+
+
+def _said_elsewhere(path: Path) -> dict[int, Said]:
+    """Reads what another version said."""
+    from .said import read_said
+
+    try:
+        return read_said(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{path} is not what said.py writes: {error!r}") from error
 
 
 def _write_json(outcomes: list[Judgement], path: Path | None) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tfdarshan.errors import TfdarshanError
-from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.replay.calibrate import ModelledJob, calibrated
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.session_facts import facts_of
@@ -16,9 +15,9 @@ from tfdarshan.session import open_session
 
 from .fix_edits import edits_for
 from .run_times import Times
+from .said import Range, Said
 from .truth import Tried, Truth
 
-Range = tuple[float, float, float]
 NO_CHANGE = (1.0, 1.0, 1.0)
 # Nobody measures a larger speedup: an open upper bound is this.
 MOST = 100.0
@@ -46,11 +45,17 @@ class FixPair:
         return _log_error(self.replay, self.obtained)
 
 
-def fix_pairs(truth: Truth, say: Callable[[str], None]) -> tuple[FixPair, ...]:
-    """Return all pairs of a job."""
+def fix_pairs(truth: Truth, said: Said, say: Callable[[str], None]) -> tuple[FixPair, ...]:
+    """Return all pairs of a job.
+
+    Args:
+        truth: Its runs.
+        said: What is promised of it.
+        say: Takes a line of progress.
+    """
     run = [tried for tried in truth.tried if tried.runs and not tried.failure and not tried.stopped]
     job = _modelled(truth, say) if run else None
-    findings = _of_findings(truth) if run else {}
+    findings = _of_findings(truth, said)
     pairs = []
     for tried in run:
         told, as_session = findings.get(tried.cure.name, (None, False))
@@ -80,21 +85,21 @@ def _of_replay(truth: Truth, job: ModelledJob | None, tried: Tried) -> Range | N
     return found.low, found.expected, found.high
 
 
-def _of_findings(truth: Truth) -> dict[str, tuple[Range, bool]]:
+def _of_findings(truth: Truth, said: Said) -> dict[str, tuple[Range, bool]]:
     """Return what findings promise for the cure that gives most of those that they may mean."""
     found: dict[str, tuple[Range, bool]] = {}
-    try:
-        findings = diagnose(open_session(truth.before[0].logdir)).findings
-    except TfdarshanError:
-        return found
-    for finding in findings:
-        tried = truth.tried_for(finding.name)
-        if finding.gain is None or tried is None or tried.cure.name in found:
+    for promised in said.promised:
+        tried = truth.tried_for(promised.name)
+        if tried is None or tried.cure.name in found:
             continue
-        low, high = finding.gain.speedup_range
-        as_session = finding.gain.unit == "session"
-        found[tried.cure.name] = (low, finding.gain.speedup, min(high, MOST)), as_session
+        low, expected, high = promised.gain
+        found[tried.cure.name] = (low, expected, min(high, MOST)), promised.unit == "session"
     return found
+
+
+def told_error(pairs: Sequence[FixPair]) -> float | None:
+    """Return the findings' median log error over all pairs; None without any."""
+    return statistics.median(_log_error(pair.findings, pair.obtained) for pair in pairs) if pairs else None
 
 
 def pair_lines(pairs: Sequence[FixPair]) -> list[str]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.finding import Finding
-
 from .fix_pair import FixPair
-from .known_cure import FINDINGS_OF, REMARKS
+from .known_cure import FINDINGS_OF
 from .run_times import Times
+from .said import LEAST_GAIN, Said
 from .timed_run import TimedRun
-from .truth import AS_GOOD, LEAST_GAIN, STAGING, Truth, Unit
+from .truth import AS_GOOD, STAGING, Truth
 
 FirstFinding = Literal["right", "partly", "wrong", "missed", "alarm", "quiet", "marginal", "unclear"]
 Promise = Literal["inside", "below", "above", "missed", "none", "unmeasured"]
@@ -23,45 +20,6 @@ OPEN = 1.01
 # Who expects so much, and gets less than LEAST_GAIN, was told something wrong, whatever the range says.
 MUCH = 1.2
 KNOWN = {name for names in FINDINGS_OF.values() for name in names}
-
-
-@dataclass(frozen=True)
-class Said:
-    """What the tool says first.
-
-    Attributes:
-        state: "slow", "healthy" or "unknown".
-        first: The headline's finding, "" where it names none.
-        promise: Its gain: lower bound, expected, upper bound; None where it promises none.
-        problems: Names of all problems.
-        cures: What their cures say to write, in the same order.
-        notes: Names of notes that promise LEAST_GAIN or more.
-        unit: What the promise is of: step time, or all of the session.
-        line: What its cure says to write.
-        instead_of: And to take out.
-    """
-
-    state: str
-    sentence: str
-    first: str
-    promise: tuple[float, float, float] | None
-    problems: tuple[str, ...]
-    line: str = ""
-    instead_of: str = ""
-    cures: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    unit: Unit = "step"
-
-    def offers(self, other: Said) -> bool:
-        """Says whether it offers the kind of cure that another one offers first, with whatever numbers."""
-        offered = [(self.first, self.line), *zip(self.problems, self.cures, strict=False)]
-        kinds = {(name, _without_numbers(line)) for name, line in offered}
-        return bool(other.first) and (other.first, _without_numbers(other.line)) in kinds
-
-
-def _without_numbers(line: str) -> str:
-    """Gives a line with the same word for each number."""
-    return re.sub(r"\b\d[\d_.]*\b", "N", line)
 
 
 @dataclass(frozen=True)
@@ -112,35 +70,6 @@ class Judgement:
     def near_best_by_medians(self) -> bool:
         """The same with what runs differ by left out."""
         return self.lasting is not None and self.lasting >= AS_GOOD * self.best_gain
-
-
-def said_in(diagnosis: Diagnosis) -> Said:
-    """Takes from a diagnosis what is judged."""
-    verdict = diagnosis.verdict
-    first = verdict.finding if verdict.finding not in REMARKS else ""
-    finding = next((one for one in diagnosis.findings if one.name == first), None)
-    cure = finding.cure if finding is not None else None
-    gain = verdict.gain if first else None
-    promise = None
-    if gain is not None:
-        low, high = gain.speedup_range
-        promise = (low, gain.speedup, min(high, 1e9))
-    return Said(
-        verdict.state,
-        verdict.sentence,
-        first,
-        promise,
-        tuple(one.name for one in diagnosis.problems),
-        cure.line if cure else "",
-        cure.instead_of if cure else "",
-        tuple(one.cure.line if one.cure else "" for one in diagnosis.problems),
-        tuple(one.name for one in diagnosis.findings if one.kind == "note" and _promises(one)),
-        "session" if gain is not None and gain.unit == "session" else "step",
-    )
-
-
-def _promises(finding: Finding) -> bool:
-    return finding.gain is not None and finding.gain.speedup >= LEAST_GAIN
 
 
 def judge_first(said: Said, truth: Truth) -> FirstFinding:

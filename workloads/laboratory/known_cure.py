@@ -48,8 +48,6 @@ FINDINGS_OF = {
     "validation cached": ("fits_in_memory", "validation"),
     "validation parallel": ("read_parallelism", "validation"),
 }
-# Say something else than a cure: never a promise.
-REMARKS = ("input_bound", "page_cache", "mapped_cached", "low_coverage", "truncated_trace")
 EXTRA_CURES = {
     "numpy_checkpoint": "background checkpoint",
     "tf_checkpoint": "background checkpoint",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError
 
-from .fix_pair import pair_lines
+from .fix_pair import pair_lines, told_error
 from .judgement import Judgement
 from .laboratory_totals import (
     ERROR,
@@ -21,7 +20,7 @@ from .laboratory_totals import (
     totals,
 )
 
-MARKED = re.compile(r"(?<=<!-- laboratory:begin -->\n).*?(?=<!-- laboratory:end -->)", re.DOTALL)
+DRAW, BESIDE = "laboratory", "laboratory-beside"
 NOISY = 1.1  # runs of the same job that differ more are said to
 HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtained", "finding", "promise")
 
@@ -63,18 +62,54 @@ def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
     Raises:
         ConfigurationError: The page has none.
     """
-    text = page.read_text(encoding="utf-8")
-    if not MARKED.search(text):
-        raise ConfigurationError(
-            f"{page} has no <!-- laboratory:begin --> and <!-- laboratory:end --> to fill."
-        )
     seeds = [one.seed for one in judgements]
     note = f"{len(judgements)} jobs of seeds {min(seeds)} to {max(seeds)}, drawn {drawn}.\n"
     counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
     ordered = sorted(judgements, key=lambda one: (not _missed(one), one.seed))
     lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    page.write_text(MARKED.sub(lambda _: f"{note}\n{counted}\n{table}", text), encoding="utf-8")
+    _fill(page, DRAW, f"{note}\n{counted}\n{table}")
+
+
+def fill_beside(page: Path, today: Sequence[Judgement], other: Sequence[Judgement], version: str) -> None:
+    """Put what today's tool and another version reach on the same jobs between the marks of a page.
+
+    Args:
+        page: Which.
+        today: The jobs, judged by what today's tool says.
+        other: The same jobs, by what the other version said.
+        version: Its name.
+
+    Raises:
+        ConfigurationError: The page has no such marks.
+    """
+    _fill(page, BESIDE, beside(today, other, version))
+
+
+def beside(today: Sequence[Judgement], other: Sequence[Judgement], version: str) -> str:
+    """Return the table of both."""
+    rows = [
+        (one.words, *(f"{total.hits} of {total.of}" for total in (one, another)))
+        for one, another in zip(totals(today), totals(other), strict=True)
+    ]
+    rows += [(WIDTH, *(_figure(mean_width(judged)) for judged in (today, other)))]
+    errors = [told_error([pair for one in judged for pair in one.pairs]) for judged in (today, other)]
+    rows += [(f"{ERROR}; a fix that no finding names is expected to change nothing", *map(_figure, errors))]
+    head = [("", "this version", version), ("---",) * 3]
+    return "".join(f"| {' | '.join(line)} |\n" for line in [*head, *rows])
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _fill(page: Path, mark: str, text: str) -> None:
+    begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->"
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise ConfigurationError(f"{page} has no {begin.strip()} and {end} to fill.")
+    page.write_text(f"{before}{begin}{text}{end}{after}", encoding="utf-8")
 
 
 def promised(one: Judgement) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 
 from .fix_pair import FixPair
-from .judgement import Judgement, Said
+from .judgement import Judgement
+from .said import said_from
 
 
 def write_outcomes(outcomes: Sequence[Judgement], path: Path) -> None:
@@ -36,7 +37,7 @@ def read_outcomes(path: Path) -> list[Judgement]:
 
 
 def _judgement(plain: dict[str, Any]) -> Judgement:
-    said = Said(**_with_tuples(plain.pop("said")))
+    said = said_from(plain.pop("said"))
     pairs = tuple(FixPair(**_with_tuples(pair)) for pair in plain.pop("pairs", ()))
     return Judgement(**_with_tuples(plain), said=said, pairs=pairs)
 

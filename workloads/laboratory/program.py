@@ -115,12 +115,6 @@ class Program:
         return self.shape in (*TF_DATA, "generator") or self.extra == "tf_checkpoint"
 
     @property
-    def validates_in_steps(self) -> bool:
-        """Says whether validation batches count as steps: none is marked, and no training follows them."""
-        unmarked = self.uses_tensorflow and not self.marked
-        return self.extra == "validation" and unmarked and self.epochs == 1
-
-    @property
     def layout(self) -> str:
         """Names the layout of the data, one of `data_layout.LAYOUTS`."""
         if self.shape in ("interleave", "records"):

@@ -6,9 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tfdarshan.errors import TfdarshanError
-from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.session import open_session
 from tfdarshan.staging.plan import read_plan
 
 from .applied import (
@@ -23,9 +20,10 @@ from .applied import (
 from .busy_processors import other_load
 from .fix_pair import fix_pairs
 from .job import Job
-from .judgement import Judgement, Said, judge, leaves_open, said_in
+from .judgement import Judgement, judge, leaves_open
 from .program import Program
 from .program_source import source
+from .said import Said, said_of
 from .storage_kind import REAL
 from .storage_room import BURST, StorageRoom
 from .timed_run import Runner, TimedRun, run_commands
@@ -99,21 +97,31 @@ def _long_enough(
     return None
 
 
-def judged(trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None) -> Judgement:
-    """Asks today's tool about the sessions of a job, in its folder, and judges what it says."""
-    said, printed = said_of(trial.truth.before[0]), trial.printed
+def judged(
+    trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None, said: Said | None = None
+) -> Judgement:
+    """Judges what the tool says of the sessions of a job.
+
+    Args:
+        trial: The job.
+        folder: Its own.
+        say: Takes a line of progress.
+        said: What another version said; None asks today's tool.
+    """
+    asks, printed = said is None, trial.printed
+    said = said_of(trial.truth.before[0].logdir) if said is None else said
     same = printed.is_of(said)
     typed = printed.typed if same else how_typed(trial.truth.program, said)
     runs, again = (printed.runs if same else ()), None
     if runs and _staged_nothing(folder):
         typed, runs = STAGED_NOTHING, ()
-    if runs:
-        after = said_of(runs[0])
+    if runs and asks:
+        after = said_of(runs[0].logdir)
         again = after.offers(said) and not trial.more_is_worth_it(after)
     return judge(
         trial.seed, trial.words, said, trial.truth,
         real=trial.real, typed=typed, printed_runs=runs, again=again,
-        pairs=fix_pairs(trial.truth, say),
+        pairs=fix_pairs(trial.truth, said, say),
     )  # fmt: skip
 
 
@@ -125,7 +133,7 @@ def _trial(
     heard: list[Said] = []
 
     def listen(run: TimedRun) -> tuple[str, ...]:
-        heard.append(said_of(run))
+        heard.append(said_of(run.logdir))
         say(f"  before: {run.trained_s:.2f} s; {heard[0].sentence}")
         return (heard[0].first,)
 
@@ -143,14 +151,6 @@ def _staged_nothing(folder: Path) -> bool:
     """Says whether the printed commands made a plan of no files: they measured, and nothing was applied."""
     plan = folder / PRINTED / PLAN
     return plan.exists() and not read_plan(plan).files
-
-
-def said_of(run: TimedRun) -> Said:
-    """Asks the tool about a run."""
-    try:
-        return said_in(diagnose(open_session(run.logdir)))
-    except TfdarshanError as error:
-        return Said("unknown", str(error), "", None, ())
 
 
 def how_typed(program: Program, said: Said) -> str:
@@ -222,7 +222,7 @@ def _more_of_it(
     runner: Runner, truth: Truth, said: Said, runs: list[TimedRun], folders: dict[str, str]
 ) -> list[TimedRun]:
     """Runs what the cured job is told next, if it is the same cure with another number."""
-    after = said_of(runs[0])
+    after = said_of(runs[0].logdir)
     if not after.offers(said) or after.line == said.line or after.first != said.first:
         return []
     (_, first), (_, more) = (copies_and_lines(one.line, folders) for one in (said, after))

@@ -12,11 +12,11 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 
 from .applied import is_command, is_mirrored
-from .judgement import Said
 from .known_cure import KnownCure
 from .program import Folders, Program
+from .said import LEAST_GAIN, Said
 from .timed_run import TimedRun
-from .truth import LEAST_GAIN, Tried, Truth
+from .truth import Tried, Truth
 
 RECORD = "trial.json"
 

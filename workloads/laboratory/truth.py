@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from .known_cure import KnownCure, known_cures
 from .program import Program
 from .run_times import AGREE, Spread, Times, spread_of, times
+from .said import LEAST_GAIN, Unit
 from .timed_run import LIMIT_S, Runner, TimedRun
 
 # Of the best gain: what gives less in its first run is not run again, nor are more than so many.
 WORTH_REPEATING = 0.85
 MOST_REPEATED = 3
 # A job whose best cure gives less has nothing to cure; one whose best cure gives this much or more is slow.
-LEAST_GAIN = 1.05
 SLOW_GAIN = 1.10
 STAGING = "staging"
 # Of the best gain, what is as good.
@@ -28,7 +27,6 @@ LEAST_TRAINED_S = 2.0
 # One that trains for less is run so many times where the runs leave open what is asked.
 SHORT_S = 6.0
 MOST_RUNS = 5
-Unit = Literal["training", "step", "session"]
 
 
 class TooShortError(Exception):
@@ -82,7 +80,7 @@ class Truth:
         """
         seconds_of: dict[Unit, Callable[[TimedRun], float]] = {
             "training": lambda run: run.trained_s,
-            "step": lambda run: run.trained_s if self.program.validates_in_steps else run.stepped_s,
+            "step": lambda run: run.stepped_s,
             "session": lambda run: run.seconds,
         }
         whole = self._times(runs, seconds_of[unit])

@@ -16,10 +16,11 @@ from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, p
 from tfdarshan.workloads.laboratory.dice import Dice
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.expected_time import expected
-from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, REMARKS, known_cures
+from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, known_cures
 from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, SHAPES
 from tfdarshan.workloads.laboratory.program_source import source
 from tfdarshan.workloads.laboratory.python_source import PACKED
+from tfdarshan.workloads.laboratory.said import REMARKS
 from tfdarshan.workloads.laboratory.storage_draw import FUSE_KINDS
 from tfdarshan.workloads.laboratory.storage_kind import EMULATED, MEDIA
 

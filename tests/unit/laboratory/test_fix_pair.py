@@ -12,6 +12,7 @@ from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_edits import edits_for
 from tfdarshan.workloads.laboratory.fix_pair import FixPair, fix_pairs, pair_lines
 from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
+from tfdarshan.workloads.laboratory.said import Promised, Said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import Tried, Truth
 
@@ -70,10 +71,12 @@ def test_a_run_fix_is_told_what_the_model_expects(tmp_path):
     said: list[str] = []
 
     # WHEN
-    (pair,) = fix_pairs(Truth(program, [before], [tried]), said.append)
+    told = Said("slow", "-", "staging", None, (), promised=(Promised("staging", (2.0, 2.5, 3.0), "step"),))
+    (pair,) = fix_pairs(Truth(program, [before], [tried]), told, said.append)
 
     # THEN
     assert session.path
     assert pair.obtained[1] == pytest.approx(2.4)
     assert pair.replay[0] < 0.96 / 0.32 < pair.replay[2]
+    assert pair.findings == (2.0, 2.5, 3.0)
     assert "staging: obtained 2.40x, replay 2." in said[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from pathlib import Path
 
@@ -10,14 +11,9 @@ import pytest
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory.fix_pair import FixPair
-from tfdarshan.workloads.laboratory.judgement import (
-    Said,
-    judge,
-    judge_first,
-    judge_promise,
-)
+from tfdarshan.workloads.laboratory.judgement import judge, judge_first, judge_promise
 from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
-from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_page, job_line
+from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_beside, fill_page, job_line
 from tfdarshan.workloads.laboratory.laboratory_totals import (
     ERROR,
     Total,
@@ -29,6 +25,7 @@ from tfdarshan.workloads.laboratory.laboratory_totals import (
 )
 from tfdarshan.workloads.laboratory.program import Folders, Program
 from tfdarshan.workloads.laboratory.run_times import Times
+from tfdarshan.workloads.laboratory.said import Promised, Said, read_said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import TooShortError, Tried, Truth, find_truth
 
@@ -507,8 +504,8 @@ def test_a_jobs_line_says_all_of_it():
     assert "nothing to cure (1.02x)" in job_line(outcomes()[2])
 
 
-def test_what_follows_the_last_step_is_in_no_promise_of_step_time():
-    # GIVEN 6 s of steps and 4 s of validation behind them, and a cure that leaves 3 s of the steps
+def test_what_precedes_the_first_step_is_in_no_promise_of_step_time():
+    # GIVEN 4 s in which a pipeline is made and 6 s of steps, and a cure that leaves 3 s of the steps
     before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
     after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
     of = Truth(PROGRAM, before, [Tried(KnownCure("parallel", 1, PROGRAM), after)])
@@ -522,26 +519,21 @@ def test_what_follows_the_last_step_is_in_no_promise_of_step_time():
     assert judged.best_gain == pytest.approx(10 / 7)
 
 
-@pytest.mark.parametrize(
-    ("changes", "counts"),
-    [
-        ({"shape": "map", "marked": False}, True),
-        # training that goes on after it, steps that are marked, a set that no tf.data reads, and none at all
-        ({"shape": "map", "marked": False, "epochs": 2}, False),
-        ({"shape": "map"}, False),
-        ({"shape": "loop", "marked": False}, False),
-        ({"shape": "map", "marked": False, "extra": ""}, False),
-    ],
-)
-def test_a_last_validation_by_tf_data_is_steps_where_none_is_marked(changes, counts):
-    # GIVEN 6 s of steps and 4 s of validation, and a cure that leaves 3 s and 4 s
-    before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
-    after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
-    program = dataclasses.replace(PROGRAM, **({"extra": "validation", "epochs": 1} | changes))
-    of = Truth(program, before, [Tried(KnownCure("parallel", 1, program), after)])
+def test_what_another_version_said_is_set_beside_today_s(tmp_path):
+    # GIVEN jobs of which the other version names nothing, and what it said in a file
+    promised = (Promised("staging", (1.5, 2.0, 3.0), "step"),)
+    told = dataclasses.replace(said("staging"), promised=promised)
+    (tmp_path / "said.json").write_text(json.dumps({"7": dataclasses.asdict(told)}))
+    assert read_said(tmp_path / "said.json") == {7: told}
+    silent = [dataclasses.replace(one, said=said(""), first="missed", promise="none") for one in outcomes()]
+    page = tmp_path / "page.md"
+    page.write_text("<!-- laboratory-beside:begin -->\nold<!-- laboratory-beside:end -->\n")
 
     # WHEN
-    judged = judge(1, "w", said("read_parallelism", promise=(1.8, 2.0, 2.2)), of, real=True)
+    fill_beside(page, outcomes(), silent, "rules")
 
-    # THEN a session's steps are all batches that tf.data gives
-    assert judged.obtained == pytest.approx(10 / 7 if counts else 2.0)
+    # THEN
+    lines = page.read_text().splitlines()
+    assert lines[1] == "|  | this version | rules |"
+    assert "| right first finding | 1 of 2 | 0 of 2 |" in lines
+    assert lines[-1] == "<!-- laboratory-beside:end -->"
