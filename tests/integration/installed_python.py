@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-JOIN = ROOT / "csrc" / "python" / "tfdarshan_join.pth"
+JOIN = ROOT / "csrc" / "joining" / "tfdarshan_join.pth"
 
 
 def make_environment(folder: Path) -> Path:

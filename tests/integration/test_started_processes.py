@@ -105,7 +105,7 @@ def python(tmp_path_factory):
     packages = next(folder.glob("lib/python3*/site-packages"))
     ours = [path for path in sys.path if path.endswith("site-packages")]
     (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
-    shutil.copy(ROOT / "csrc" / "python" / "tfdarshan_join.pth", packages)
+    shutil.copy(ROOT / "csrc" / "joining" / "tfdarshan_join.pth", packages)
     return folder / "bin" / "python"
 
 

@@ -20,7 +20,7 @@ from tests.perf.timing import Timing
 
 GROUP = "starting Python in a job"
 NAME = "TFDARSHAN_SESSION"
-JOIN_FILE = ROOT / "csrc" / "python" / "tfdarshan_join.pth"
+JOIN_FILE = ROOT / "csrc" / "joining" / "tfdarshan_join.pth"
 UNUSED_AT_MOST_NS = 200_000
 JOIN_AT_MOST_NS = 3_000_000
 STARTS_OF_A_RUN = 10
