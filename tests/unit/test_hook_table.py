@@ -66,7 +66,7 @@ def test_hooked_functions_have_the_types_that_the_c_library_declares(csrc):
 
 def test_a_row_and_a_body_are_a_hooked_function(csrc):
     # GIVEN a function that is not hooked, given a row and a wrapper's body
-    table, wrappers = csrc / "hooks" / "hook_table.h", csrc / "wrappers" / "wrap_posix.c"
+    table, wrappers = csrc / "hooks" / "hook_table.h", csrc / "wrappers" / "wrap_path.c"
     assert "posix_fallocate" not in table.read_text()
     changed = table.read_text().replace("#define TFD_MAPPING_HOOKS(X, O)", ROW.rstrip("\\\n"), 1)
     table.write_text(changed)
@@ -76,7 +76,7 @@ def test_a_row_and_a_body_are_a_hooked_function(csrc):
     names = {
         source: compiled(csrc, source)
         for source in (
-            "wrappers/wrap_posix.c",
+            "wrappers/wrap_path.c",
             "wrappers/wrapper_table.c",
             "emulation/emulation.c",
             "darshan/guard.c",
@@ -84,7 +84,7 @@ def test_a_row_and_a_body_are_a_hooked_function(csrc):
     }
 
     # THEN its wrapper is in the table, and it has its functions for emulated storage and for libdarshan
-    assert "tfd_wrap_posix_fallocate" in names["wrappers/wrap_posix.c"]
+    assert "tfd_wrap_posix_fallocate" in names["wrappers/wrap_path.c"]
     assert "tfd_wrap_posix_fallocate" in names["wrappers/wrapper_table.c"]
     assert "emulated_posix_fallocate" in names["emulation/emulation.c"]
     assert {"guard_posix_fallocate", "real_posix_fallocate"} <= names["darshan/guard.c"]

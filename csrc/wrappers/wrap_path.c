@@ -1,0 +1,107 @@
+/* Wrappers of what renames, removes and cuts files. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "hooks/hook_table.h"
+#include "recorder/recorder_calls.h"
+#include "wrappers/redirect.h"
+#include "wrappers/wrappers.h"
+
+static void rename_changes(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path)
+{
+    tfd_redirect_changes_at(old_dirfd, old_path);
+    tfd_redirect_changes_at(new_dirfd, new_path);
+}
+
+int tfd_wrap_rename(const char *old_path, const char *new_path)
+{
+    rename_changes(AT_FDCWD, old_path, AT_FDCWD, new_path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(rename)(old_path, new_path);
+    tfd_record_rename(AT_FDCWD, old_path, AT_FDCWD, new_path, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path)
+{
+    rename_changes(old_dirfd, old_path, new_dirfd, new_path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(renameat)(old_dirfd, old_path, new_dirfd, new_path);
+    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                       unsigned flags)
+{
+    rename_changes(old_dirfd, old_path, new_dirfd, new_path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(renameat2)(old_dirfd, old_path, new_dirfd, new_path, flags);
+    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_unlink(const char *path)
+{
+    tfd_redirect_changes(path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(unlink)(path);
+    tfd_record_path(TFD_OP_UNLINK, AT_FDCWD, path, 0, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_unlinkat(int dirfd, const char *path, int flags)
+{
+    tfd_redirect_changes_at(dirfd, path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(unlinkat)(dirfd, path, flags);
+    if (!(flags & AT_REMOVEDIR))
+        tfd_record_path(TFD_OP_UNLINK, dirfd, path, 0, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_remove(const char *path)
+{
+    tfd_redirect_changes(path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(remove)(path);
+    tfd_record_path(TFD_OP_UNLINK, AT_FDCWD, path, 0, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_truncate(const char *path, off_t length)
+{
+    tfd_redirect_changes(path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(truncate)(path, length);
+    tfd_record_path(TFD_OP_TRUNCATE, AT_FDCWD, path, length, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_truncate64(const char *path, off64_t length)
+{
+    tfd_redirect_changes(path);
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(truncate64)(path, length);
+    tfd_record_path(TFD_OP_TRUNCATE, AT_FDCWD, path, length, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_ftruncate(int fd, off_t length)
+{
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(ftruncate)(fd, length);
+    tfd_record_descriptor(TFD_OP_TRUNCATE, fd, -1, status < 0 ? 0 : length, status < 0, start);
+    return status;
+}
+
+int tfd_wrap_ftruncate64(int fd, off64_t length)
+{
+    uint64_t start = tfd_ticks();
+    int status = TFD_NEXT(ftruncate64)(fd, length);
+    tfd_record_descriptor(TFD_OP_TRUNCATE, fd, -1, status < 0 ? 0 : length, status < 0, start);
+    return status;
+}
