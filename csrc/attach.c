@@ -14,8 +14,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory_left.h"
-#include "job/missed_opens.h"
-#include "job/own_environment.h"
 #include "base/path_room.h"
 #include "base/process_identity.h"
 #include "counters/fold.h"
@@ -23,11 +21,17 @@
 #include "darshan/library.h"
 #include "emulation/emulation.h"
 #include "emulation/storage_queue.h"
+#include "faults/mapped_reads.h"
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
 #include "hooks/trigger.h"
-#include "mapping/mappings.h"
+#include "job/job_page.h"
+#include "job/join_offer.h"
+#include "job/missed_opens.h"
+#include "job/own_environment.h"
+#include "job/rendezvous.h"
+#include "job/unseen_program.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
@@ -36,12 +40,8 @@
 #include "recorder/slots.h"
 #include "recorder/stream_marks.h"
 #include "recorder/thread_chunks.h"
-#include "job/job_page.h"
-#include "job/join_offer.h"
-#include "job/rendezvous.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
-#include "job/unseen_program.h"
 #include "tfdarshan.h"
 #include "wrappers/redirect.h"
 #include "wrappers/wrap_loader.h"
@@ -76,7 +76,7 @@ static void after_fork_in_child(void)
     tfd_path_room_reset_in_child();
     tfd_slots_reset_in_child();
     tfd_chunks_reset_in_child();
-    tfd_mappings_reset_in_child();
+    tfd_mapped_reads_reset_in_child();
     tfd_darshan_reset_in_child();
     if (reset_above)
         reset_above();
@@ -211,7 +211,7 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
         status = tfd_got_patch(report);
     if (!status) {
         if (options->mapped)
-            tfd_mappings_begin(options->mapped == TFD_MAPPED_LARGE);
+            tfd_mapped_reads_begin(options->mapped == TFD_MAPPED_LARGE);
         return 0;
     }
     tfd_got_undo(report);
@@ -450,7 +450,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
-    quiet &= tfd_mappings_end();
+    quiet &= tfd_mapped_reads_end();
     tfd_darshan_detach();
     tfd_session.active = false;
     tfd_environment_withdraw();

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job/own_environment.h"
 #include "base/process_identity.h"
 #include "job/job_page.h"
+#include "job/own_environment.h"
 
 #define MAX_ENTRIES 65536 /* that are looked through for pages of killed jobs */
 #define MAX_ANCESTORS 64

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "job/session_name.h"
-#include "joining/take_over.h"
 #include "job/unseen_program.h"
+#include "joining/take_over.h"
 #include "tfdarshan.h"
 
 /* An address in the interpreter, which an executable may hold, or a library. */

@@ -13,11 +13,11 @@
 #include <time.h>
 
 #include "base/kernel_io.h"
-#include "job/missed_opens.h"
 #include "base/patience.h"
 #include "base/process_identity.h"
 #include "hooks/trigger.h"
 #include "job/job_page.h"
+#include "job/missed_opens.h"
 #include "joining/handover.h"
 
 static char core_path[TFD_SPOOL_PATH_MAX];

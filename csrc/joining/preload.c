@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "faults/mapped_reads.h"
+#include "job/join_offer.h"
 #include "job/preload_list.h"
 #include "job/session_name.h"
-#include "mapping/mappings.h"
+#include "job/unseen_program.h"
 #include "joining/leave_program.h"
 #include "recorder/session.h"
-#include "job/join_offer.h"
-#include "job/unseen_program.h"
 #include "tfdarshan.h"
 
 /* Takes this library out of what the program, and who looks for main's third argument, sees. In place: so it is in
@@ -48,7 +48,7 @@ static enum tfd_program join(const char *directory)
 {
     if (is_memory_limited())
         return TFD_PROGRAM_LIMITED;
-    tfd_mappings_leave_alone();
+    tfd_mapped_reads_leave_alone();
     int status = tfd_session_join(directory);
     if (!status)
         tfd_session.spool.header->joined = TFD_JOINED_BY_LIBRARY;

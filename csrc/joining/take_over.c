@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "job/session_name.h"
+#include "joining/handover.h"
 #include "joining/leave_program.h"
 #include "tfdarshan.h"
-#include "joining/handover.h"
 
 bool tfd_library_leaves(bool keep)
 {

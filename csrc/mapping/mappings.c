@@ -15,26 +15,24 @@
 
 #include "base/clock.h"
 #include "base/process_maps.h"
-#include "mapping/fault_budget.h"
+#include "job/job_page.h"
 #include "mapping/mapped_files.h"
+#include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
-#include "mapping/watch_lock.h"
 #include "mapping/watched_process.h"
-#include "mapping/watcher.h"
-#include "recorder/path_table.h"
 #include "recorder/emit.h"
+#include "recorder/path_table.h"
 #include "recorder/recorder_calls.h"
 #include "recorder/recording.h"
-#include "job/job_page.h"
 #include "tfdarshan.h"
 
 /* Whether the session asked for it. */
 static _Atomic bool is_asked;
-static bool is_left_alone;
 /* Only large mappings of files of storage, and only where one more thread changes nothing. */
 static bool is_large_alone;
 /* In a child of fork: the parent had files mapped, which the child has too. */
 static bool inherited;
+static tfd_watch_file *watch_file;
 
 static int64_t now_ns(void)
 {
@@ -47,15 +45,15 @@ static uintptr_t whole_pages(size_t length)
     return (length + page_bytes - 1) & ~(page_bytes - 1);
 }
 
-/* What [start, start + length) is from now on. Returns the file's entry; `*is_looked_at` where the watcher looks at its
- * pages already. */
+/* What [start, start + length) is from now on. Returns the file's entry; `*is_looked_at` where its pages are watched
+ * already. */
 static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64_t offset,
                             const struct stat *status, bool *is_looked_at)
 {
     struct tfd_spool *spool = &tfd_session.spool;
     bool is_new;
     *is_looked_at = false;
-    tfd_watch_lock();
+    tfd_mapping_lock();
     uint64_t entry = tfd_mapped_file_of(spool, file, &is_new);
     if (!entry) {
         tfd_mapped_files_count_left_out(spool);
@@ -71,7 +69,7 @@ static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64
         if (!tfd_ranges_add(&range))
             tfd_mapped_files_of(spool)->ranges_lost++;
     }
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
     return entry;
 }
 
@@ -100,10 +98,8 @@ void tfd_mapping_made(void *address, size_t length, int fd, off_t offset)
     if (slot) {
         bool is_looked_at;
         uint64_t entry = add_mapping(file, (uintptr_t)address, length, offset, &status, &is_looked_at);
-        if (entry && !is_looked_at) {
-            tfd_watcher_start();
-            tfd_watcher_begin_file(entry, fd);
-        }
+        if (entry && !is_looked_at)
+            watch_file(entry, fd);
         tfd_leave(slot);
     }
     errno = saved_errno;
@@ -134,9 +130,9 @@ void tfd_mapping_ending(void *address, size_t length)
     int saved_errno = errno;
     struct tfd_slot *slot = enter();
     if (slot) {
-        tfd_watch_lock();
+        tfd_mapping_lock();
         tfd_ranges_end(start, start + whole_pages(length), now_ns());
-        tfd_watch_unlock();
+        tfd_mapping_unlock();
         tfd_leave(slot);
     }
     errno = saved_errno;
@@ -151,10 +147,10 @@ struct tfd_range tfd_mapping_moving(void *from, size_t old_size)
     int saved_errno = errno;
     struct tfd_slot *slot = enter();
     if (slot) {
-        tfd_watch_lock();
+        tfd_mapping_lock();
         found = tfd_ranges_live_at(start);
         tfd_ranges_end(start, start + whole_pages(old_size), now_ns());
-        tfd_watch_unlock();
+        tfd_mapping_unlock();
         tfd_leave(slot);
     }
     errno = saved_errno;
@@ -169,12 +165,12 @@ void tfd_mapping_moved(const struct tfd_range *moving, void *to, size_t new_size
         struct tfd_range range = *moving;
         range.start = (uintptr_t)to;
         range.end = range.start + whole_pages(new_size);
-        tfd_watch_lock();
+        tfd_mapping_lock();
         range.begin_ns = now_ns();
         tfd_ranges_end(range.start, range.end, range.begin_ns);
         if (range.file && range.end > range.start && !tfd_ranges_add(&range))
             tfd_mapped_files_of(&tfd_session.spool)->ranges_lost++;
-        tfd_watch_unlock();
+        tfd_mapping_unlock();
         tfd_leave(slot);
     }
     errno = saved_errno;
@@ -274,10 +270,8 @@ static void add_line(const struct line *line)
     uint64_t entry = !file ? 0
                            : add_mapping(file, line->start, line->end - line->start, (int64_t)line->offset,
                                          &status, &is_looked_at);
-    if (!entry || is_looked_at)
-        return;
-    tfd_watcher_start();
-    tfd_watcher_begin_file(entry, -1);
+    if (entry && !is_looked_at)
+        watch_file(entry, -1);
 }
 
 /* A loaded library has several mappings one after the other, one of them executable: none of these is data. */
@@ -308,44 +302,32 @@ static void add_mapped_already(void)
     free(text);
 }
 
-static void begin_in_child(void)
+void tfd_mappings_begin(bool large_alone, tfd_watch_file *watch)
+{
+    tfd_mapping_lock();
+    tfd_ranges_reset();
+    tfd_mapping_unlock();
+    is_large_alone = large_alone;
+    watch_file = watch;
+    atomic_store(&is_asked, true);
+    add_mapped_already();
+}
+
+void tfd_mappings_begin_in_child(void)
 {
     if (inherited)
         add_mapped_already();
     inherited = false;
 }
 
-void tfd_mappings_leave_alone(void)
-{
-    is_left_alone = true;
-}
-
-void tfd_mappings_begin(bool large_alone)
-{
-    if (is_left_alone || !tfd_watcher_stop())
-        return;
-    tfd_watch_lock();
-    tfd_ranges_reset();
-    tfd_watch_unlock();
-    tfd_recording_tell(begin_in_child, tfd_watcher_settle);
-    tfd_fault_budget_allow();
-    is_large_alone = large_alone;
-    atomic_store(&is_asked, true);
-    add_mapped_already();
-}
-
-bool tfd_mappings_end(void)
+void tfd_mappings_end(void)
 {
     atomic_store(&is_asked, false);
-    bool ended = tfd_watcher_stop();
-    if (ended)
-        tfd_ranges_reset();
-    return ended;
 }
 
 void tfd_mappings_reset_in_child(void)
 {
     inherited = atomic_load(&is_asked) && tfd_ranges_live() > 0;
-    tfd_watcher_reset_in_child();
+    tfd_mapping_lock_reset_in_child();
     tfd_ranges_reset();
 }

@@ -1,20 +1,24 @@
-/* Which files are mapped where, as the program maps and unmaps them, and what reads through these mappings cost. */
+/* Which files are mapped where, as the program maps and unmaps them. */
 #ifndef TFD_MAPPINGS_H
 #define TFD_MAPPINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "mapping/range_table.h"
 
-/* Once recording has begun here: finds what is mapped already. In its children by itself. `large_alone`: see
- * TFD_MAPPED_LARGE. */
-void tfd_mappings_begin(bool large_alone);
-/* When no thread records any more, and before the spool is unmapped. False: the watching thread is stuck. */
-bool tfd_mappings_end(void);
-/* Never watches in this process: in programs that may have a sandbox of their own, which a thread would break. */
-void tfd_mappings_leave_alone(void);
+/* Is told of each file that is mapped and not watched yet, by its offset in the spool. `fd` is a descriptor of the
+ * file, or below 0 if there is none. */
+typedef void tfd_watch_file(uint64_t file, int fd);
+
+/* Once recording has begun here: finds what is mapped already. `large_alone`: see TFD_MAPPED_LARGE. */
+void tfd_mappings_begin(bool large_alone, tfd_watch_file *watch);
+/* The same in a child of fork. */
+void tfd_mappings_begin_in_child(void);
+/* New mappings are not noted any more. */
+void tfd_mappings_end(void);
 void tfd_mappings_reset_in_child(void);
 
 /* From the wrappers. They keep errno. `made` after the call; `ending` before it, for then the address may be another

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job/own_environment.h"
 #include "hooks/hook_table.h"
+#include "job/own_environment.h"
+#include "job/started_program.h"
 #include "recorder/recorder_calls.h"
 #include "recorder/session.h"
-#include "job/started_program.h"
 #include "wrappers/program_environment.h"
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hooks/hook_table.h"
 #include "job/own_environment.h"
 #include "job/preload_list.h"
-#include "hooks/hook_table.h"
-#include "recorder/session.h"
 #include "job/started_program.h"
+#include "recorder/session.h"
 #include "wrappers/program_file.h"
 #include "wrappers/wrappers.h"
 

@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 
+#include "job/join_offer.h"
 #include "probe/probe.h"
 #include "recorded.h"
-#include "job/join_offer.h"
 
 #define EVENTS 2
 

@@ -2,7 +2,7 @@
  * close them; and where faults are few all of them are seen. Time is made up: a busy machine changes nothing. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "mapping/fault_budget.h"
+#include "faults/fault_budget.h"
 
 #define TICK_NS 20000000
 #define LONGEST_WAIT_NS 250000000

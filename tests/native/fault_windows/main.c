@@ -1,7 +1,7 @@
 /* Events are open for a time and closed for a time: of a fault that lies across, the part within is counted, and what
  * ends within is a fault. Samples are made up. */
 #define _GNU_SOURCE
-#include "mapping/fault_pairs.h"
+#include "faults/fault_pairs.h"
 #include "mapping/mapped_files.h"
 #include "spool_builder.h"
 

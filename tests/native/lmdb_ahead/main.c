@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 
 #include "check.h"
-#include "offline/lmdb/lent.h"
 #include "lmdb_pages.h"
+#include "offline/lmdb/lent.h"
 
 enum {
     PAGE = 4096,

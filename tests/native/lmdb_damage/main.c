@@ -2,8 +2,8 @@
  * damage and cut short, where each call gives the records or one sentence. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "offline/lmdb/lmdb.h"
 #include "lmdb_pages.h"
+#include "offline/lmdb/lmdb.h"
 
 enum {
     LARGEST_PAGE = 4096,

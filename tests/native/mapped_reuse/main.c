@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "mapping/fault_budget.h"
+#include "faults/fault_budget.h"
 #include "recorded.h"
 #include "recorder/session.h"
 #include "spool/mapped_file.h"

@@ -1,4 +1,4 @@
-#include "mapping/fault_log.h"
+#include "faults/fault_log.h"
 
 #include <stddef.h>
 

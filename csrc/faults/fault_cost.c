@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/fault_cost.h"
+#include "faults/fault_cost.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "mapping/fault_events.h"
+#include "faults/fault_events.h"
 
 #define USUAL_NS 2000 /* where it cannot be measured */
 #define LEAST_NS 200  /* what is less was measured wrong; more than the most, too */

@@ -1,4 +1,4 @@
-#include "mapping/fault_budget.h"
+#include "faults/fault_budget.h"
 
 #include <stdlib.h>
 

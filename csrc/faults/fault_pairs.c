@@ -1,10 +1,10 @@
-#include "mapping/fault_pairs.h"
+#include "faults/fault_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "mapping/fault_log.h"
+#include "faults/fault_log.h"
 #include "mapping/mapped_files.h"
 
 #define THREAD_PLACES 4096u /* a power of two */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mapping/blocked_threads.h"
+#include "faults/blocked_threads.h"
 #include "spool/mapped_file.h"
 #include "spool/spool.h"
 

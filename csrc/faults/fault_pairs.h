@@ -2,7 +2,7 @@
 #ifndef TFD_FAULT_PAIRS_H
 #define TFD_FAULT_PAIRS_H
 
-#include "mapping/fault_events.h"
+#include "faults/fault_events.h"
 #include "mapping/range_table.h"
 #include "spool/spool.h"
 

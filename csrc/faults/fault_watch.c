@@ -1,16 +1,16 @@
 #define _GNU_SOURCE
-#include "mapping/fault_watch.h"
+#include "faults/fault_watch.h"
 
 #include <time.h>
 
 #include "base/clock.h"
-#include "mapping/fault_budget.h"
-#include "mapping/fault_cost.h"
-#include "mapping/fault_events.h"
-#include "mapping/fault_pairs.h"
-#include "mapping/process_usage.h"
+#include "faults/fault_budget.h"
+#include "faults/fault_cost.h"
+#include "faults/fault_events.h"
+#include "faults/fault_pairs.h"
+#include "faults/process_usage.h"
+#include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
-#include "mapping/watch_lock.h"
 
 #define SETTLED_NS 1000000 /* so long after its time a sample is in its ring for certain */
 #define SAMPLES_OF_FAULT 2
@@ -123,9 +123,9 @@ static void work_up_faults(int64_t before_ns)
     totals->lost += lost;
     struct tfd_fresh_samples fresh = tfd_fault_pairs_fresh();
     if (tfd_fault_pairs_waiting()) {
-        tfd_watch_lock();
+        tfd_mapping_lock();
         count = tfd_ranges_copy(copied);
-        tfd_watch_unlock();
+        tfd_mapping_unlock();
         tfd_ranges_sort(copied, count);
     }
     if (lost)
@@ -140,9 +140,9 @@ static void work_up_faults(int64_t before_ns)
 /* In place of events. Returns how long it is until the next look. */
 static int64_t look_at_threads(void)
 {
-    tfd_watch_lock();
+    tfd_mapping_lock();
     size_t mapped = tfd_ranges_live();
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
     if (!has_looks || !mapped)
         return SLOW_TICK_NS;
     tell_usage(0);
@@ -158,10 +158,10 @@ static int64_t look_at_threads(void)
 /* Since the last tick something was unmapped, and nobody could say what. */
 static void end_all_ranges(void)
 {
-    tfd_watch_lock();
+    tfd_mapping_lock();
     totals->ranges_lost += (uint32_t)tfd_ranges_live();
     tfd_ranges_end_all(last_tick_ns - SETTLED_NS);
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
 }
 
 void tfd_fault_watch_tick(bool is_last)
@@ -175,9 +175,9 @@ void tfd_fault_watch_tick(bool is_last)
         work_up_faults(is_last ? INT64_MAX : begin_ns - SETTLED_NS);
     } else
         tell_usage(0);
-    tfd_watch_lock();
+    tfd_mapping_lock();
     tfd_ranges_forget(begin_ns - 2 * TFD_FAULT_LONGEST_TICK_NS);
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
 }
 
 static int64_t fault_tick_ns(void)

@@ -1,20 +1,20 @@
-#include "mapping/watch_lock.h"
+#include "mapping/mapping_lock.h"
 
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void tfd_watch_lock(void)
+void tfd_mapping_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void tfd_watch_unlock(void)
+void tfd_mapping_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-void tfd_watch_lock_reset_in_child(void)
+void tfd_mapping_lock_reset_in_child(void)
 {
     pthread_mutex_init(&lock, NULL);
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/fault_events.h"
+#include "faults/fault_events.h"
 
 #include <dirent.h>
 #include <errno.h>

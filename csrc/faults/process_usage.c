@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/process_usage.h"
+#include "faults/process_usage.h"
 
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/page_cache.h"
+#include "faults/page_cache.h"
 
 #include <stdint.h>
 #include <sys/syscall.h>

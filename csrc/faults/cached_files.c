@@ -1,15 +1,15 @@
 #define _GNU_SOURCE
-#include "mapping/cached_files.h"
+#include "faults/cached_files.h"
 
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "faults/own_descriptor.h"
+#include "faults/page_cache.h"
 #include "mapping/mapped_files.h"
-#include "mapping/own_descriptor.h"
-#include "mapping/page_cache.h"
+#include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
-#include "mapping/watch_lock.h"
 
 #define LOOK_NS 500000000      /* between two looks at the page cache */
 #define LOOK_SHARE 400         /* looks take one part in so many of the time, or come more rarely */
@@ -60,9 +60,9 @@ void tfd_cached_files_begin(uint64_t offset, int32_t tid, int callers_fd)
     }
     watched[watched_count++] = (struct watched){.file = offset, .fd = fd};
     tfd_page_cache_begin(file, fd);
-    tfd_watch_lock();
+    tfd_mapping_lock();
     file->held = 1;
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
 }
 
 /* Where the host waits for many large files, the bytes of some stay unknown. */
@@ -102,10 +102,10 @@ static void share_out(const struct tfd_mapped_files *totals, struct tfd_blocked 
 /* Who maps it again from now on asks for it again. */
 static void say_what_is_held(struct watched *looked, bool is_last)
 {
-    tfd_watch_lock();
+    tfd_mapping_lock();
     looked->is_held = !is_last && tfd_ranges_has_live(looked->file);
     tfd_mapped_file_at(spool, looked->file)->held = looked->is_held;
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
 }
 
 static void leave_unmapped(void)

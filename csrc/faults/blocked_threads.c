@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/blocked_threads.h"
+#include "faults/blocked_threads.h"
 
 #include <dirent.h>
 #include <fcntl.h>

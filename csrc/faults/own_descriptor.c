@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/own_descriptor.h"
+#include "faults/own_descriptor.h"
 
 #include <fcntl.h>
 #include <limits.h>

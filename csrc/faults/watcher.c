@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mapping/watcher.h"
+#include "faults/watcher.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,11 +12,11 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "mapping/cached_files.h"
-#include "mapping/fault_watch.h"
+#include "faults/cached_files.h"
+#include "faults/fault_watch.h"
 #include "mapping/mapped_files.h"
+#include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
-#include "mapping/watch_lock.h"
 #include "recorder/session.h"
 
 #define PATIENCE_NS 100000000 /* that a thread waits for the watcher */
@@ -161,10 +161,10 @@ static void start_thread(void)
     atomic_store(&started_ns, now_ns());
     atomic_store(&waited_ns, 0);
     atomic_store(&request.posted, NOTHING);
-    tfd_watch_lock();
+    tfd_mapping_lock();
     totals = tfd_mapped_files_of(&spool);
     tfd_ranges_keep_ended(true);
-    tfd_watch_unlock();
+    tfd_mapping_unlock();
     if (!totals)
         return;
     atomic_store(&state, STARTING);
@@ -254,7 +254,6 @@ void tfd_watcher_settle(void)
 void tfd_watcher_reset_in_child(void)
 {
     tfd_fault_watch_reset_in_child();
-    tfd_watch_lock_reset_in_child();
     pthread_mutex_init(&start_lock, NULL);
     pthread_mutex_init(&request_lock, NULL);
     atomic_store(&state, NOT_RUNNING);
