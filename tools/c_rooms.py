@@ -2,7 +2,7 @@
 
 Takes the object files that `make -C tests/native core` leaves and reads in their symbol tables which file
 calls or reads what of which other file. Prints each call and each include that goes against ROOMS_BELOW, and
-each circle between files; exits with 1 if there is one.
+each circle between files, of which a header is a part; exits with 1 if there is one.
 """
 
 import re
@@ -114,9 +114,10 @@ def reachable(file: str, uses: Mapping[str, Mapping[str, set[str]]]) -> set[str]
 
 
 def problems_of(linked: Uses, included: Uses) -> list[str]:
-    """Returns a sentence for each use that goes up and for each circle."""
+    """Return a sentence for each use that goes up and for each circle of calls, includes or both."""
     problems = [*upward(linked), *upward(included)]
-    return problems + [f"csrc/ has a circle: {', '.join(sorted(circle))}" for circle in circles(linked)]
+    both = {file: linked.get(file, {}) | included.get(file, {}) for file in {*linked, *included}}
+    return problems + [f"csrc/ has a circle: {', '.join(sorted(circle))}" for circle in circles(both)]
 
 
 def main() -> int:

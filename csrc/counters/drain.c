@@ -2,6 +2,7 @@
 #include "counters/fold.h"
 #include "counters/fold_state.h"
 #include "counters/fold_step.h"
+#include "spool/spool_file.h"
 
 /* Room in the heap from the start. */
 #define EXPECTED_THREADS 256u

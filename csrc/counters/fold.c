@@ -1,6 +1,7 @@
 #include "counters/fold.h"
 
 #include "counters/fold_step.h"
+#include "spool/spool_file.h"
 #include "tfdarshan.h"
 
 #define X(suffix, name, module, io_class) TFD_CLASS_##io_class,

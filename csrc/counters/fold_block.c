@@ -1,5 +1,6 @@
 /* Finds and makes the blocks of counters in the arena. */
 #include "counters/fold_step.h"
+#include "spool/spool_file.h"
 
 #include <string.h>
 

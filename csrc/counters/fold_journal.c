@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "spool/spool_file.h"
+
 static void keep_order(void)
 {
     atomic_signal_fence(memory_order_seq_cst);

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "spool/spool_file.h"
+
 static uint64_t set_bytes(uint32_t capacity)
 {
     return sizeof(struct interval_set) + (uint64_t)capacity * sizeof(struct interval);

@@ -4,6 +4,7 @@
 
 #include "recorder/path_table.h"
 #include "spool/session_room.h"
+#include "spool/spool_file.h"
 
 #define TRACE_SHARE 4          /* of the room for segments, faults take one part in so many */
 #define WAITED_NS 20000        /* a fault that took longer did more than to map a page of the page cache */

@@ -4,6 +4,7 @@
 
 #include "counters/fold_state.h"
 #include "reader/spool_check.h"
+#include "spool/spool_file.h"
 
 static struct fold_root *root_of(const struct spool_image *image)
 {

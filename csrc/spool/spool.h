@@ -1,7 +1,7 @@
 /* Layout of a spool: the memory-mapped file a process records into.
  *
  * The file is sparse, `capacity_bytes` long, and handed out from the front by
- * a bump allocator (arena_allocate). Everything inside refers to everything
+ * a bump allocator (spool_file.h). Everything inside refers to everything
  * else by byte offset from the start of the file, so another process, or this
  * one after a crash, can read it. Offset 0 is the header and means "none".
  *
@@ -218,12 +218,6 @@ struct tfd_spool {
     char path[TFD_SPOOL_PATH_MAX];   /* empty in a reader: memory is anonymous, nothing to reserve */
     const uint8_t *seen_files;       /* not NULL: only these files are folded, and what libdarshan saw */
 };
-
-/* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file
- * system refuses (never SIGBUS: the file's blocks are reserved first). */
-uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size);
-/* The same where `free_bytes` are left after it, else 0. */
-uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes);
 
 static inline void *tfd_at(const struct tfd_spool *spool, uint64_t offset)
 {

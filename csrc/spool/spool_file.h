@@ -1,4 +1,4 @@
-/* Makes and unmaps the spool file of a recording process; spool.h is its layout. */
+/* Makes, fills and unmaps the spool file of a recording process; spool.h is its layout. */
 #ifndef TFD_SPOOL_FILE_H
 #define TFD_SPOOL_FILE_H
 
@@ -9,6 +9,11 @@ int tfd_spool_create(struct tfd_spool *spool, const char *directory, uint64_t ca
 /* Marks it readable: called when the header is complete. */
 void tfd_spool_publish(struct tfd_spool *spool);
 void tfd_spool_unmap(struct tfd_spool *spool);
+/* Gives `size` bytes, zeroed, aligned to 16, or 0 when the cap or the file
+ * system refuses (never SIGBUS: the file's blocks are reserved first). */
+uint64_t tfd_arena_allocate(struct tfd_spool *spool, uint64_t size);
+/* The same where `free_bytes` are left after it, else 0. */
+uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint64_t free_bytes);
 /* False where the file system has no room for `size` bytes more: what must be there later is asked for now. */
 bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size);
 /* Makes room again, unless something was taken behind it since: a smaller piece may still fit. */

@@ -5,16 +5,9 @@
 
 #include <stdint.h>
 
+#include "tensorflow/plane_request.h"
 #include "tensorflow/xspace_writer.h"
 #include "tfdarshan.h"
-
-struct tfd_plane_request {
-    int64_t start_ns, end_ns; /* events that began in this part of the recording */
-    int64_t realtime_ns;      /* of start_ns */
-    uint64_t max_events;
-    const char *mark; /* says whose planes these are */
-    int with_session; /* add what the session can be rebuilt from */
-};
 
 struct tfd_plane_counts {
     uint64_t events, left_out;

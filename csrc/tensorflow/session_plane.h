@@ -4,7 +4,9 @@
 #ifndef TFD_SESSION_PLANE_H
 #define TFD_SESSION_PLANE_H
 
-#include "tensorflow/io_plane.h"
+#include "tensorflow/plane_request.h"
+#include "tensorflow/xspace_writer.h"
+#include "tfdarshan.h"
 
 /* Appends the fields of the plane. 0, or -ENOMEM. */
 int tfd_session_plane(struct tfd_reader *reader, const struct tfd_plane_request *request,

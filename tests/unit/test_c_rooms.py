@@ -85,6 +85,20 @@ def test_two_files_of_a_room_that_call_each_other_are_a_circle(core):
     assert found == ["csrc/ has a circle: counters/drain, counters/fold"]
 
 
+def test_a_header_that_needs_its_user_is_a_circle(core, tmp_path):
+    # GIVEN a header that includes that of the file it is included by
+    (tmp_path / "counters").mkdir()
+    (tmp_path / "counters" / "fold.h").write_text('#include "counters/drain.h"\n')
+    (tmp_path / "counters" / "drain.h").write_text("int tfd_drain(void);\n")
+    drain = '#include "counters/fold.h"\nint tfd_drain(void) { return 1; }\n'
+
+    # WHEN the rooms are checked
+    found = core(counters_drain=drain)
+
+    # THEN the circle is named
+    assert found == ["csrc/ has a circle: counters/drain, counters/fold"]
+
+
 def test_every_room_says_what_it_may_use(c_rooms):
     # GIVEN the folders of csrc/
     csrc = ROOT / "csrc"

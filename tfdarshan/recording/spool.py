@@ -107,7 +107,7 @@ def spools_of(directory: Path) -> Iterator[tuple[int, Path]]:
     """Yield the process number and the spool of each program that recorded into a spool directory.
 
     A program that the same process began by exec has a spool of its own, `PID.2.spool`.
-    Source: open_new_file() of csrc/spool/spool.c.
+    Source: open_new_file() of csrc/spool/spool_file.c.
     """
     for path in directory.glob("*.spool"):
         pid = path.name.partition(".")[0]

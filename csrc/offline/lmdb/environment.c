@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,6 +153,13 @@ struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_err
     return file;
 }
 
+static void unmap(struct tfd_lmdb *file)
+{
+    char *mapped = atomic_load(&file->mapped);
+    if (mapped)
+        munmap(mapped, file->file_bytes);
+}
+
 void tfd_lmdb_close(struct tfd_lmdb *file)
 {
     if (!file || atomic_fetch_sub(&file->users, 1) > 1)
@@ -160,7 +168,7 @@ void tfd_lmdb_close(struct tfd_lmdb *file)
         close(file->fd);
     if (file->direct_fd >= 0)
         close(file->direct_fd);
-    tfd_lmdb_unmap(file);
+    unmap(file);
     tfd_lmdb_forget(&file->found);
     free(file);
 }
@@ -199,4 +207,20 @@ void tfd_lmdb_facts_of(const struct tfd_lmdb *file, struct tfd_lmdb_facts *facts
         .depth = file->indexed.depth,
         .flags = file->indexed.flags,
     };
+}
+
+uint64_t tfd_lmdb_count(const struct tfd_lmdb *file)
+{
+    return file->found.count;
+}
+
+const struct tfd_lmdb_record *tfd_lmdb_records(const struct tfd_lmdb *file)
+{
+    return file->found.records;
+}
+
+const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size)
+{
+    *size = file->found.key_bytes;
+    return file->found.keys;
 }

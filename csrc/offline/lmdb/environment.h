@@ -25,8 +25,6 @@ struct tfd_lmdb {
 /* Reads exactly `size` bytes. */
 int tfd_lmdb_read_bytes(int fd, void *to, size_t size, uint64_t offset, struct tfd_lmdb_error *error);
 
-void tfd_lmdb_unmap(struct tfd_lmdb *file);
-
 /* That `count` pages from `first` on are in the file. */
 bool tfd_lmdb_has_pages(const struct tfd_lmdb *file, uint64_t first, uint64_t count);
 

@@ -24,13 +24,6 @@ const char *tfd_lmdb_mapping(struct tfd_lmdb *file)
     return none;
 }
 
-void tfd_lmdb_unmap(struct tfd_lmdb *file)
-{
-    char *mapped = atomic_load(&file->mapped);
-    if (mapped)
-        munmap(mapped, file->file_bytes);
-}
-
 /* A file that was cut short has pages that kill who touches them. */
 static int check_length(const struct tfd_lmdb *file, struct tfd_lmdb_error *error)
 {

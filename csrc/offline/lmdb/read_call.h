@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "offline/lmdb/failure.h"
-#include "offline/lmdb/scatter.h"
+#include "offline/lmdb/piece.h"
 
 struct tfd_lmdb_call {
     const struct tfd_lmdb_piece *pieces;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/lmdb/environment.h"
-
 /* Makes room for `more` items of `size` bytes behind `count`. */
 static int grow(void **items, size_t *room, size_t count, size_t more, size_t size)
 {
@@ -50,20 +48,4 @@ void tfd_lmdb_forget(struct tfd_lmdb_found *found)
     free(found->records);
     free(found->keys);
     *found = (struct tfd_lmdb_found){0};
-}
-
-uint64_t tfd_lmdb_count(const struct tfd_lmdb *file)
-{
-    return file->found.count;
-}
-
-const struct tfd_lmdb_record *tfd_lmdb_records(const struct tfd_lmdb *file)
-{
-    return file->found.records;
-}
-
-const char *tfd_lmdb_keys(const struct tfd_lmdb *file, uint64_t *size)
-{
-    *size = file->found.key_bytes;
-    return file->found.keys;
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "spool/spool.h"
+#include "spool/spool_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "spool/session_room.h"
-#include "spool/spool_file.h"
 
 #define FIRST_RESERVE_BYTES (128u << 10)
 #define RESERVE_STEP_BYTES (512u << 10) /* at most; a short program needs little, and pages cost time */
