@@ -119,7 +119,7 @@ tf_data_library = Extension(
 )
 
 setup(
-    cffi_modules=[f"csrc/build_core.py:{name}" for name in ("core", "probe", "lmdb", "replay")],
+    cffi_modules=[f"csrc/build_core.py:{name}" for name in ("core", "probe", "aggregate", "lmdb", "replay")],
     ext_modules=[program_library, waiting_library, tf_data_library],
     cmdclass={"build": Build, "build_ext": BuildExt, "build_py": BuildPy},
     # The extensions use the limited API: one wheel for this Python and all later ones.

@@ -60,8 +60,8 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 
 def core_sources() -> list[Path]:
     """Return the C files of the core: all but those of other extensions and of the other libraries alone."""
-    others = ("joining", "offline/lmdb", "offline/replay", "offline/tf_data", "probe")
-    return [*sources_without(*others), CSRC / "joining/interpreter.c", CSRC / "joining/take_over.c"]
+    joins = [CSRC / "joining/interpreter.c", CSRC / "joining/take_over.c"]
+    return [*sources_without("joining", "offline", "probe"), *joins]
 
 
 def program_library_sources() -> list[Path]:
@@ -103,5 +103,8 @@ def sources_of(folder: str) -> list[Path]:
 
 core = extension("tfdarshan.native._core", "tfdarshan.h", core_sources())
 probe = extension("tfdarshan.native._probe", "probe/probe.h", sources_of("probe"))
+aggregate = extension(
+    "tfdarshan.native._aggregate", "offline/aggregate/aggregate.h", sources_of("offline/aggregate")
+)
 lmdb = extension("tfdarshan.native._lmdb", "offline/lmdb/lmdb.h", sources_of("offline/lmdb"))
 replay = extension("tfdarshan.native._replay", "offline/replay/replay.h", sources_of("offline/replay"))

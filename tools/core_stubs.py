@@ -18,6 +18,7 @@ from pycparser import c_ast, c_parser
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "tfdarshan" / "native"
 STUBS = {
+    "_aggregate.pyi": "offline/aggregate/aggregate.h",
     "_core.pyi": "tfdarshan.h",
     "_lmdb.pyi": "offline/lmdb/lmdb.h",
     "_probe.pyi": "probe/probe.h",

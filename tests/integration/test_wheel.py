@@ -61,9 +61,9 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
     # ... but for what a starting interpreter runs, which looks for it beside the package
     assert {name.split("/")[0].split("-")[0] for name in names} == {"tfdarshan", "tfdarshan_join.pth"}
     for needed in ("native/_core.abi3.so", "native/_probe.abi3.so", "native/_lmdb.abi3.so",
-                   "native/_replay.abi3.so", "native/_core.pyi", "native/_replay.pyi", "py.typed",
-                   "native/libtfdarshan_programs.so", "native/libtfdarshan_waiting.so",
-                   "native/libtfdarshan_tf_data.so",
+                   "native/_aggregate.abi3.so", "native/_replay.abi3.so", "native/_core.pyi",
+                   "native/_replay.pyi", "py.typed", "native/libtfdarshan_programs.so",
+                   "native/libtfdarshan_waiting.so", "native/libtfdarshan_tf_data.so",
                    "reports/page/style.css", "tensorboard_plugin/static/index.js",
                    "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py",
                    "workloads/laboratory/fuse/device.c", "workloads/laboratory/fuse/device.h"):  # fmt: skip

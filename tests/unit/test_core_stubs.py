@@ -15,7 +15,7 @@ def names_of(stub, kind):
     return {getattr(node, "name", None) or ast.unparse(node.target) for node in body}
 
 
-@pytest.mark.parametrize("extension", ["_core", "_lmdb", "_probe", "_replay"])
+@pytest.mark.parametrize("extension", ["_aggregate", "_core", "_lmdb", "_probe", "_replay"])
 def test_a_stub_has_all_that_the_extension_has_and_nothing_else(extension):
     # GIVEN an extension as it was built, and its stub
     lib = importlib.import_module(f"tfdarshan.native.{extension}").lib
@@ -25,7 +25,7 @@ def test_a_stub_has_all_that_the_extension_has_and_nothing_else(extension):
     assert names_of(stub, "Lib") == {name for name in dir(lib) if not name.startswith("__")}
 
 
-@pytest.mark.parametrize("extension", ["_core", "_lmdb", "_probe", "_replay"])
+@pytest.mark.parametrize("extension", ["_aggregate", "_core", "_lmdb", "_probe", "_replay"])
 def test_a_stubs_structs_have_their_fields(extension):
     # GIVEN an extension as it was built, and its stub
     ffi = importlib.import_module(f"tfdarshan.native.{extension}").ffi

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfdarshan.errors import UnsupportedPlatformError
 
 if TYPE_CHECKING:
-    from tfdarshan.native import _core, _lmdb, _probe, _replay
+    from tfdarshan.native import _aggregate, _core, _lmdb, _probe, _replay
 
 SUPPORTED_MACHINES = ("x86_64", "aarch64")
 
@@ -58,6 +58,13 @@ def c_library_version() -> str:
         return ""
 
 
+class Aggregate(NamedTuple):
+    """Those of the extension that adds up recorded calls."""
+
+    ffi: _aggregate.FFI
+    lib: _aggregate.Lib
+
+
 class Lmdb(NamedTuple):
     """Those of the extension that reads LMDB databases."""
 
@@ -95,6 +102,17 @@ def probe() -> Probe:
     """
     extension = _load("_probe", "probe extension")
     return Probe(extension.ffi, extension.lib)
+
+
+@lru_cache(maxsize=1)
+def aggregate() -> Aggregate:
+    """Return the extension that adds up recorded calls, loaded at first use.
+
+    Raises:
+        UnsupportedPlatformError: The extension is missing or does not load.
+    """
+    extension = _load("_aggregate", "aggregate extension")
+    return Aggregate(extension.ffi, extension.lib)
 
 
 @lru_cache(maxsize=1)

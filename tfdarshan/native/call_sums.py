@@ -1,4 +1,4 @@
-"""Sums over recorded calls, by the C core: one look at each call, whatever the number of groups."""
+"""Sums over recorded calls, in C: one look at each call, whatever the number of groups."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfdarshan.native._extension import core
+from tfdarshan.native._extension import aggregate
 
 if TYPE_CHECKING:
-    from tfdarshan.native._core import FFI
+    from tfdarshan.native._aggregate import FFI
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -33,7 +33,7 @@ class Calls:
     io_class: Array
 
     def __post_init__(self) -> None:
-        """Lays the arrays out as the C core takes them."""
+        """Lays the arrays out as C takes them."""
         for name in ("start_ns", "end_ns", "length", "io_class"):
             dtype = np.uint8 if name == "io_class" else np.int64
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
@@ -52,7 +52,7 @@ def add_spread(sums: Array, calls: Calls, group: Array, bins: tuple[int, int, in
         bins: Parts of time: where the first one begins, how long each is, in ns, and how many there are.
     """
     if sums.size:
-        ffi, lib = core()
+        ffi, lib = aggregate()
         parts = ffi.new("struct tfd_bins *", bins)
         lib.tfd_spread_calls(_calls(calls), _in(ffi, group, np.int32), parts, _out(ffi, sums))
 
@@ -81,7 +81,7 @@ class DurationSums:
             operation: Each call's kind, uint8.
             error: Each call's errno, int16.
         """
-        ffi, lib = core()
+        ffi, lib = aggregate()
         kinds = _in(ffi, operation, np.uint8), _in(ffi, error, np.int16)
         sums = _out(ffi, self.rows), _out(ffi, self.cells)
         lib.tfd_add_durations(_calls(calls), *kinds, *sums, ffi.NULL)
@@ -95,8 +95,8 @@ def cell_start_ns(cell: Array) -> Array:
 
 
 def _calls(calls: Calls) -> Any:
-    """Gives the C core's view of calls; their arrays have to live as long."""
-    ffi, _ = core()
+    """Return C's view of calls; their arrays have to live as long."""
+    ffi, _ = aggregate()
     fields = (calls.start_ns, calls.end_ns, calls.length, calls.io_class)
     views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in fields]
     return ffi.new("struct tfd_calls *", [*views, len(calls)])

@@ -1,4 +1,4 @@
-"""Sums over calls on a job's input, by the C core: calls come block by block, in order of start."""
+"""Sums over calls on a job's input, in C: calls come block by block, in order of start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.native._extension import core
+from tfdarshan.native._extension import aggregate
 from tfdarshan.native.call_sums import Array
 
 # Columns of sums by kind of call; by whom: others than the loop, the loop, the loop while it waited.
@@ -48,7 +48,7 @@ class InputCalls:
     kind: Array
 
     def __post_init__(self) -> None:
-        """Lays the arrays out as the C core takes them."""
+        """Lays the arrays out as C takes them."""
         dtypes = {"file": np.int32, "thread": np.int32, "kind": np.uint8}
         for name in ("start_ns", "end_ns", "length", "file", "thread", "kind"):
             laid_out = np.ascontiguousarray(getattr(self, name), dtypes.get(name, np.int64))
@@ -63,8 +63,8 @@ class InputCalls:
         return InputCalls(*(values[rows] for values in columns))
 
     def as_c(self) -> Any:
-        """Gives them as the C core takes them; what is given is good as long as this is."""
-        ffi, _ = core()
+        """Return C's view of the calls, which is good as long as this object is."""
+        ffi, _ = aggregate()
         columns = (self.start_ns, self.end_ns, self.length, self.file, self.thread, self.kind)
         views = [_view(ffi, values) for values in columns]
         object.__setattr__(self, "_views", views)
@@ -81,7 +81,7 @@ def chosen_input(
         is_input: Which rows of the file table are input.
         columns: Each call's operation, file, length and error.
     """
-    ffi, lib = core()
+    ffi, lib = aggregate()
     count = len(columns[0])
     places, kinds = np.empty(count, np.int32), np.empty(count, np.uint8)
     dtypes = (np.uint8, np.uint8, np.uint8, np.int32, np.int64, np.int16)
@@ -103,7 +103,7 @@ def chosen_stored(calls: InputCalls, call_s: float, byte_s: float) -> Array:
         call_s: What memory takes for a call.
         byte_s: What it takes for a byte that is read.
     """
-    ffi, lib = core()
+    ffi, lib = aggregate()
     places = np.empty(len(calls), np.int32)
     return places[: lib.tfd_choose_stored(calls.as_c(), call_s, byte_s, _view(ffi, places))]
 
@@ -126,7 +126,7 @@ class InputTimes:
         rests: Sequence[Array] | None = None,
         waiting: Sequence[Array] | None = None,
     ) -> None:
-        ffi, _ = core()
+        ffi, _ = aggregate()
         self.by_kind = np.zeros((KINDS, WHO, KIND_SUMS), np.int64)
         self._by_thread = _threads(0)
         self._kept: list[Any] = [_view(ffi, self.by_kind)]
@@ -146,7 +146,7 @@ class InputTimes:
             threads: How many threads there are.
             loop: The one that runs the training loop.
         """
-        ffi, lib = core()
+        ffi, lib = aggregate()
         if threads > len(self._by_thread):
             more = _threads(2 * threads)
             more[: len(self._by_thread)] = self._by_thread
@@ -188,7 +188,7 @@ def add_file_costs(calls: InputCalls, costs: Array) -> None:
         calls: The calls.
         costs: int64 of shape (files, FILE_COSTS).
     """
-    ffi, lib = core()
+    ffi, lib = aggregate()
     lib.tfd_add_file_costs(calls.as_c(), _view(ffi, costs))
 
 
@@ -216,7 +216,7 @@ class Passes:
         many_slow: int,
         ahead_bytes: int,
     ) -> None:
-        ffi, _ = core()
+        ffi, _ = aggregate()
         files = len(size_bytes)
         self.stored_ns, self.stored_bytes = np.zeros(files, np.int64), np.zeros(files, np.int64)
         self._held = np.zeros((1, PASS_NUMBERS), np.int64)
@@ -234,7 +234,7 @@ class Passes:
 
     def add(self, calls: InputCalls) -> None:
         """Adds calls."""
-        ffi, lib = core()
+        ffi, lib = aggregate()
         room = int(self._passes.used) + len(calls)
         if room > len(self._held):
             # Memory that is not touched is not taken.
@@ -246,7 +246,7 @@ class Passes:
 
     def end(self) -> None:
         """Takes the passes that go on as ended."""
-        _, lib = core()
+        _, lib = aggregate()
         lib.tfd_end_passes(self._passes, len(self.stored_ns))
 
 
@@ -259,7 +259,7 @@ class Depths:
     """
 
     def __init__(self) -> None:
-        ffi, _ = core()
+        ffi, _ = aggregate()
         self.lasted_ns, self.moved = np.zeros(DEEPEST), np.zeros(DEEPEST)
         self._end, self._rate, self._begun = np.zeros(0, np.int64), np.zeros(0), False
         self._views = [_view(ffi, self.lasted_ns), _view(ffi, self.moved)]
@@ -269,7 +269,7 @@ class Depths:
         """Adds calls."""
         if not len(calls):
             return
-        ffi, lib = core()
+        ffi, lib = aggregate()
         if not self._begun:
             self._sums.now_ns, self._begun = int(calls.start_ns[0]), True
         room, running = self._sums.running + len(calls), self._sums.running
@@ -284,7 +284,7 @@ class Depths:
 
     def end(self) -> None:
         """Has all calls end."""
-        _, lib = core()
+        _, lib = aggregate()
         lib.tfd_end_depths(self._sums)
 
 

@@ -1,10 +1,10 @@
-"""In which order files are read, by the C core: one look at each read, whatever there is in memory."""
+"""In which order files are read, in C: one look at each read, whatever there is in memory."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.native._extension import core
+from tfdarshan.native._extension import aggregate
 from tfdarshan.native.call_sums import Array
 from tfdarshan.native.input_sums import InputCalls
 
@@ -35,13 +35,13 @@ class ReadOrder:
         # Memory is taken for files only that are read.
         tails = [np.zeros((slots, SIDE_BY_SIDE), np.int64) for _ in range(2)]
         arrays: list[Array] = [slot, *tails, self.sums]
-        ffi, _ = core()
+        ffi, _ = aggregate()
         views = [ffi.from_buffer(f"{values.dtype.name}_t[]", values) for values in arrays]
         self._views = views
         self._order = ffi.new("struct tfd_read_order *", views)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
         """Adds the reads among calls; an offset that is not known is -1."""
-        ffi, lib = core()
+        ffi, lib = aggregate()
         offset = np.ascontiguousarray(offset, np.int64)
         lib.tfd_add_read_order(self._order, calls.as_c(), ffi.from_buffer("int64_t[]", offset))

@@ -1,4 +1,4 @@
-#include "tfdarshan.h"
+#include "offline/aggregate/aggregate.h"
 
 enum { META = 2 };
 enum { OCTAVE_BITS = 9, CELLS_OF_OCTAVE = 1 << OCTAVE_BITS };

@@ -1,4 +1,4 @@
-#include "tfdarshan.h"
+#include "offline/aggregate/aggregate.h"
 
 /* In a file's row. */
 enum { OPENS, READS, READ_BYTES, READ_NS, OTHER_NS, OPEN_NS, STAT_NS, FIRST_NS, LAST_NS };

@@ -1,4 +1,4 @@
-#include "tfdarshan.h"
+#include "offline/aggregate/aggregate.h"
 
 #include <stdbool.h>
 #include <string.h>

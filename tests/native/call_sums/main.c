@@ -1,6 +1,7 @@
 /* Calls drawn at random, added up by the core and, nanosecond by nanosecond, by hand. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "offline/aggregate/aggregate.h"
 
 enum { MOST_CALLS = 48, MOST_BINS = 16, GROUPS = 3, CLASSES = 3, OPERATIONS = 4 };
 enum { READ, META = 2 };

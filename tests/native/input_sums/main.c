@@ -2,6 +2,7 @@
  * hand. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "offline/aggregate/aggregate.h"
 
 enum { MOST_CALLS = 90, FILES = 4, THREADS = 3, LOOP = 1, SPAN_NS = 900, STRETCHES = 5, OPERATIONS = 12 };
 enum { OPENS, READS, READ_BYTES, READ_NS, OTHER_NS, OPEN_NS, STAT_NS, FIRST_NS, LAST_NS };

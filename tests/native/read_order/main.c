@@ -1,6 +1,7 @@
 /* Reads drawn at random, put in order by the core block by block and, each beside all before it, by hand. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "offline/aggregate/aggregate.h"
 
 enum { MOST_READS = 120, FILES = 3, LEFT_OUT = 1 };
 enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };

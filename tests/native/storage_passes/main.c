@@ -2,6 +2,7 @@
  * hand file by file and thread by thread. Each block has just the room that the core asks for. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "offline/aggregate/aggregate.h"
 
 enum { MOST_CALLS = 200, FILES = 4, THREADS = 5 };
 enum { CALL_NS = 20, BYTE_NS = 1, MANY_SLOW = 2, AHEAD_BYTES = 40 };
