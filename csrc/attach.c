@@ -25,7 +25,7 @@
 #include "hooks/definitions.h"
 #include "hooks/got_patch.h"
 #include "hooks/hook_table.h"
-#include "hooks/trigger.h"
+#include "hooks/late_attach.h"
 #include "job/job_page.h"
 #include "job/join_offer.h"
 #include "job/missed_opens.h"
@@ -49,7 +49,7 @@
 
 static void (*reset_above)(void); /* in a child, what is built on sessions */
 static bool is_initialized;
-static bool trigger_is_known, children_can_wait;
+static bool late_attach_is_known, children_can_wait;
 
 void tfd_attach_set_reset_in_child(void (*reset)(void))
 {
@@ -66,7 +66,7 @@ static void after_fork_in_child(void)
 {
     int saved_errno = errno;
     tfd_attach_lock_reset_in_child();
-    tfd_trigger_release_in_child(false);
+    tfd_late_attach_release_in_child(false);
     tfd_missed_opens_forget();
     tfd_kernel_io_forget();
     bool interrupted = tfd_is_interrupted();
@@ -85,7 +85,7 @@ static void after_fork_in_child(void)
     tfd_session.active = tfd_session.active && tfd_session.follow_children && !interrupted;
     tfd_got_distrust_list_in_child();
     if (children_can_wait && !interrupted)
-        tfd_trigger_arm();
+        tfd_late_attach_arm();
     tfd_session.uncounted_child = tfd_ignores_children();
     if (tfd_session.active)
         atomic_store(&tfd_shared->child_pending, TFD_CHILD_PENDING);
@@ -98,15 +98,15 @@ static void prepare_children(void);
 static void before_fork(void)
 {
     int saved_errno = errno;
-    if (tfd_attach_lock_before_fork() && trigger_is_known && !children_can_wait)
+    if (tfd_attach_lock_before_fork() && late_attach_is_known && !children_can_wait)
         prepare_children();
-    tfd_trigger_hold();
+    tfd_late_attach_hold();
     errno = saved_errno;
 }
 
 static void after_fork_in_parent(void)
 {
-    tfd_trigger_release();
+    tfd_late_attach_release();
     tfd_attach_lock_after_fork();
 }
 
@@ -132,8 +132,8 @@ static int initialize_once(void)
     if (status)
         return status;
     tfd_definitions_find(tfd_wrapper_table);
-    tfd_trigger_use_wrappers(
-        &(struct tfd_trigger_wrappers){tfd_wrapper_table, tfd_is_definition, tfd_may_patch});
+    tfd_late_attach_use_wrappers(
+        &(struct tfd_late_attach_wrappers){tfd_wrapper_table, tfd_is_definition, tfd_may_patch});
     status = handle_forks();
     is_initialized = !status;
     return status;
@@ -351,7 +351,7 @@ static void meet_sessions(bool opens)
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
         tell_missed_opens();
-        tfd_trigger_set_seen(counter);
+        tfd_late_attach_set_seen(counter);
         tfd_attach_unlock();
     } else if (opens && !atomic_load(&tfd_shared->generation)) {
         tfd_missed_opens_add();
@@ -359,19 +359,19 @@ static void meet_sessions(bool opens)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-static void find_trigger(const void *interpreter)
+static void find_late_attach_slots(const void *interpreter)
 {
-    if (trigger_is_known || handle_forks())
+    if (late_attach_is_known || handle_forks())
         return;
-    tfd_trigger_prepare(interpreter, meet_sessions);
-    trigger_is_known = true;
+    tfd_late_attach_prepare(interpreter, meet_sessions);
+    late_attach_is_known = true;
 }
 
 static bool watch_page(void)
 {
     const struct tfd_job_page *page = tfd_job_page_open();
     if (page)
-        tfd_trigger_watch(&page->counter);
+        tfd_late_attach_watch(&page->counter);
     return page;
 }
 
@@ -388,16 +388,16 @@ static void prepare_children(void)
 void tfd_job_wait_for_sessions(const void *interpreter)
 {
     tfd_attach_lock();
-    if (!trigger_is_known && watch_page()) {
-        find_trigger(interpreter);
-        tfd_trigger_arm();
+    if (!late_attach_is_known && watch_page()) {
+        find_late_attach_slots(interpreter);
+        tfd_late_attach_arm();
     }
     tfd_attach_unlock();
 }
 
 void tfd_job_take_over(const void *interpreter, void *(*found)(void **slot))
 {
-    tfd_trigger_replace(found);
+    tfd_late_attach_replace(found);
     tfd_job_wait_for_sessions(interpreter);
 }
 
@@ -415,7 +415,7 @@ void tfd_job_begin(const void *interpreter)
     tfd_attach_lock();
     if (!has_begun && dladdr(&has_begun, &core) && !initialize_once()) {
         tfd_rendezvous_name_job(core.dli_fname);
-        find_trigger(interpreter);
+        find_late_attach_slots(interpreter);
         has_begun = true;
     }
     tfd_attach_unlock();

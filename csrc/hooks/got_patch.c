@@ -15,9 +15,9 @@
 #include "hooks/elf_image.h"
 #include "hooks/hook_index.h"
 #include "hooks/inherited_objects.h"
+#include "hooks/late_attach.h"
 #include "hooks/object_list.h"
 #include "hooks/page_protection.h"
-#include "hooks/trigger.h"
 
 /* A slot found, and later patched. */
 struct slot {
@@ -78,7 +78,7 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
     if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind it just now */
-    if (tfd_is_trigger(value, (unsigned)hook))                       /* leads to our wrapper itself */
+    if (tfd_is_late_attach(value, (unsigned)hook))                       /* leads to our wrapper itself */
         return;
     scan->unready |= !is_relocated(image, value, (unsigned)hook);
     if (!value)

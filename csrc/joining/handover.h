@@ -15,7 +15,7 @@ typedef int tfd_leave_waiting_function(void);
 struct tfd_waited {
     struct tfd_missed_opens *missed;
     struct tfd_own_io *own;      /* what it read of /proc */
-    void *(*found)(void **slot); /* tfd_trigger_found */
+    void *(*found)(void **slot); /* tfd_late_attach_found */
 };
 
 /* In the core: waits for sessions in its place, and joins the one that records now. `interpreter` is as in

@@ -15,7 +15,7 @@
 #include "base/kernel_io.h"
 #include "base/patience.h"
 #include "base/process_identity.h"
-#include "hooks/trigger.h"
+#include "hooks/late_attach.h"
 #include "job/job_page.h"
 #include "job/missed_opens.h"
 #include "joining/handover.h"
@@ -34,13 +34,13 @@ static int leave(void)
 {
     bool waited = waits;
     waits = false;
-    tfd_trigger_leave();
+    tfd_late_attach_leave();
     return waited;
 }
 
 static void hand_over(void)
 {
-    struct tfd_waited waited = {tfd_missed_opens(), tfd_kernel_io_excluded(), tfd_trigger_found};
+    struct tfd_waited waited = {tfd_missed_opens(), tfd_kernel_io_excluded(), tfd_late_attach_found};
     void *core = dlopen(core_path, RTLD_NOW | RTLD_LOCAL);
     tfd_take_over_waiting_function *take_over =
         core ? (tfd_take_over_waiting_function *)(uintptr_t)dlsym(core, TFD_TAKE_OVER_WAITING) : NULL;
@@ -49,8 +49,8 @@ static void hand_over(void)
     else
         leave();
     /* Also of calls that have not looked yet. */
-    tfd_trigger_follow();
-    tfd_trigger_disarm();
+    tfd_late_attach_follow();
+    tfd_late_attach_disarm();
 }
 
 static bool loads_once(void)
@@ -83,39 +83,39 @@ static void load_core(bool opens)
 
 static void before_fork(void)
 {
-    tfd_trigger_hold();
+    tfd_late_attach_hold();
     forks_alone = waits && tfd_has_one_thread();
 }
 
 /* Another thread of the parent may have held locks of the loader that nobody releases here: then it does not wait. */
 static void after_fork_in_child(void)
 {
-    tfd_trigger_release_in_child(forks_alone);
+    tfd_late_attach_release_in_child(forks_alone);
     tfd_missed_opens_forget();
     tfd_kernel_io_forget();
     waits = forks_alone;
     if (waits)
-        tfd_trigger_arm();
+        tfd_late_attach_arm();
     else
-        tfd_trigger_disarm();
+        tfd_late_attach_disarm();
 }
 
 static void wait_for_sessions(void)
 {
     const struct tfd_job_page *page = tfd_job_page_open();
     if (!page || !tfd_job_core(core_path, sizeof core_path) ||
-        pthread_atfork(before_fork, tfd_trigger_release, after_fork_in_child))
+        pthread_atfork(before_fork, tfd_late_attach_release, after_fork_in_child))
         return;
-    tfd_trigger_prepare(interpreter(), load_core);
-    tfd_trigger_set_seen(tfd_job_page_quiet_counter());
-    tfd_trigger_watch(&page->counter);
-    tfd_trigger_arm();
+    tfd_late_attach_prepare(interpreter(), load_core);
+    tfd_late_attach_set_seen(tfd_job_page_quiet_counter());
+    tfd_late_attach_watch(&page->counter);
+    tfd_late_attach_arm();
     waits = true;
 }
 
 __attribute__((visibility("default"))) int tfdarshan_leave_waiting(void)
 {
-    tfd_trigger_disarm();
+    tfd_late_attach_disarm();
     return leave();
 }
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "hooks/trigger.h"
+#include "hooks/late_attach.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,14 +19,14 @@
 #define MAX_SLOTS 32
 #define HOLD_PATIENCE_MS 1000
 
-struct trigger_slot {
+struct late_attach_slot {
     void **address;
     void *found; /* in it, when it was looked at */
     unsigned kind;
     int protection;
 };
 
-static struct trigger_slot slots[MAX_SLOTS];
+static struct late_attach_slot slots[MAX_SLOTS];
 static _Atomic unsigned slot_count; /* more when a library was loaded, also while others look at them */
 static unsigned found_count;        /* with those that are looked at first */
 
@@ -35,7 +35,7 @@ static const _Atomic uint32_t *watched = &never_changes;
 static _Atomic uint32_t seen;
 static void (*tell)(bool opens);
 static _Atomic int32_t armed_pid; /* a child of vfork has this memory and another number */
-static struct tfd_trigger_wrappers ours;
+static struct tfd_late_attach_wrappers ours;
 static void *(*found_before)(void **slot); /* in slots of the library that these take the place of */
 
 /* Not getpid(): old C libraries remember it, also across a vfork. */
@@ -104,13 +104,13 @@ static const bool is_open[KINDS] = {TFD_HOOKS(KIND) false};
     ((tfd_##symbol##_function *)atomic_load_explicit(&target[KIND_OF_##symbol], memory_order_acquire))
 
 #define OPENS(symbol, result, parameters, arguments)                                                         \
-    static result trigger_##symbol parameters                                                                \
+    static result late_attach_##symbol parameters                                                            \
     {                                                                                                        \
         look(true);                                                                                          \
         return NEXT(symbol) arguments;                                                                       \
     }
 #define READS(symbol, result, parameters, arguments)                                                         \
-    static result trigger_##symbol parameters                                                                \
+    static result late_attach_##symbol parameters                                                            \
     {                                                                                                        \
         result done = NEXT(symbol) arguments;                                                                \
         look(false);                                                                                         \
@@ -136,20 +136,20 @@ __attribute__((used)) static void *next_dlsym(void)
     return atomic_load_explicit(&target[KIND_OF_dlsym], memory_order_acquire);
 }
 
-tfd_dlsym_function tfd_trigger_dlsym;
-TFD_DLSYM_STUB(tfd_trigger_dlsym, before_dlsym, next_dlsym);
+tfd_dlsym_function tfd_late_attach_dlsym;
+TFD_DLSYM_STUB(tfd_late_attach_dlsym, before_dlsym, next_dlsym);
 
-#define OPENS(symbol, ...) (void *)trigger_##symbol,
+#define OPENS(symbol, ...) (void *)late_attach_##symbol,
 #define READS OPENS
-static void *const trigger_of[KINDS] = {TFD_HOOKS(KIND)(void *) tfd_trigger_dlsym};
+static void *const late_attach_of[KINDS] = {TFD_HOOKS(KIND)(void *) tfd_late_attach_dlsym};
 #undef OPENS
 #undef READS
 
-bool tfd_is_trigger(const void *value, unsigned hook)
+bool tfd_is_late_attach(const void *value, unsigned hook)
 {
     for (unsigned kind = 0; kind < KINDS; kind++)
         if (hook_of[kind] == hook)
-            return value == trigger_of[kind];
+            return value == late_attach_of[kind];
     return false;
 }
 
@@ -180,7 +180,7 @@ static bool is_known(const void *value, unsigned kind)
     return value == definition[kind] || (ours.wrapper && ours.is_definition(value, hook_of[kind]));
 }
 
-/* What a slot would hold if no trigger were in it. */
+/* What a slot would hold without a function of ours. */
 static void *value_of(void **address)
 {
     void *before = found_before ? found_before(address) : NULL;
@@ -197,7 +197,7 @@ static void collect(void *context, const struct tfd_image *image, const struct t
         return;
     void *value = value_of(place->address);
     if (value && (is_inside(image, value) || is_known(value, kind)))
-        slots[found_count++] = (struct trigger_slot){place->address, value, kind, 0};
+        slots[found_count++] = (struct late_attach_slot){place->address, value, kind, 0};
 }
 
 /* An interpreter has tens of thousands of relocations, and these calls in its linkage table, if it has one. */
@@ -262,7 +262,7 @@ static void aim(void)
 }
 
 /* Its symbols are resolved after the look at the list, whose lock dlsym may take. */
-void tfd_trigger_prepare(const void *address, void (*notice)(bool opens))
+void tfd_late_attach_prepare(const void *address, void (*notice)(bool opens))
 {
     struct tfd_image image = {.dynamic = address};
     tell = notice;
@@ -274,17 +274,17 @@ void tfd_trigger_prepare(const void *address, void (*notice)(bool opens))
     aim();
 }
 
-void tfd_trigger_watch(const _Atomic uint32_t *counter)
+void tfd_late_attach_watch(const _Atomic uint32_t *counter)
 {
     watched = counter;
 }
 
-void tfd_trigger_set_seen(uint32_t value)
+void tfd_late_attach_set_seen(uint32_t value)
 {
     atomic_store(&seen, value);
 }
 
-static void write_slot(const struct trigger_slot *slot, void *value)
+static void write_slot(const struct late_attach_slot *slot, void *value)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *start = (void *)((uintptr_t)slot->address & ~(page - 1));
@@ -296,16 +296,16 @@ static void write_slot(const struct trigger_slot *slot, void *value)
         mprotect(start, page, slot->protection);
 }
 
-static void *held_by(const struct trigger_slot *slot)
+static void *held_by(const struct late_attach_slot *slot)
 {
     return __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
 }
 
 /* A slot that somebody else patched since is left to them. */
-static bool may_take(const struct trigger_slot *slot)
+static bool may_take(const struct late_attach_slot *slot)
 {
     const void *held = held_by(slot);
-    return held != trigger_of[slot->kind] &&
+    return held != late_attach_of[slot->kind] &&
            (value_of(slot->address) == slot->found || is_known(held, slot->kind));
 }
 
@@ -313,10 +313,10 @@ static void take_slots(unsigned first)
 {
     for (unsigned i = first; i < slot_count; i++)
         if (may_take(&slots[i]))
-            write_slot(&slots[i], trigger_of[slots[i].kind]);
+            write_slot(&slots[i], late_attach_of[slots[i].kind]);
 }
 
-void tfd_trigger_arm(void)
+void tfd_late_attach_arm(void)
 {
     atomic_store(&armed_pid, slot_count ? own_pid() : 0);
     aim();
@@ -341,7 +341,7 @@ static void take_new_libraries(void)
     atomic_flag_clear(&is_looking);
 }
 
-void tfd_trigger_hold(void)
+void tfd_late_attach_hold(void)
 {
     int saved_errno = errno;
     if (hold_depth++)
@@ -354,7 +354,7 @@ void tfd_trigger_hold(void)
     errno = saved_errno;
 }
 
-void tfd_trigger_release(void)
+void tfd_late_attach_release(void)
 {
     if (--hold_depth)
         return;
@@ -363,7 +363,7 @@ void tfd_trigger_release(void)
     holds = false;
 }
 
-void tfd_trigger_release_in_child(bool may_look)
+void tfd_late_attach_release_in_child(bool may_look)
 {
     may_not_look = !may_look;
     hold_depth--;
@@ -371,42 +371,42 @@ void tfd_trigger_release_in_child(bool may_look)
     atomic_flag_clear(&is_looking);
 }
 
-void tfd_trigger_disarm(void)
+void tfd_late_attach_disarm(void)
 {
     atomic_store(&armed_pid, 0);
 }
 
-void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers)
+void tfd_late_attach_use_wrappers(const struct tfd_late_attach_wrappers *wrappers)
 {
     ours = *wrappers;
     aim();
 }
 
-void *tfd_trigger_found(void **slot)
+void *tfd_late_attach_found(void **slot)
 {
     for (unsigned i = 0; i < slot_count; i++)
         if (slots[i].address == slot)
-            return held_by(&slots[i]) == trigger_of[slots[i].kind] ? slots[i].found : NULL;
+            return held_by(&slots[i]) == late_attach_of[slots[i].kind] ? slots[i].found : NULL;
     return NULL;
 }
 
-void tfd_trigger_replace(void *(*found)(void **slot))
+void tfd_late_attach_replace(void *(*found)(void **slot))
 {
     found_before = found;
 }
 
-void tfd_trigger_leave(void)
+void tfd_late_attach_leave(void)
 {
     for (unsigned i = 0; i < slot_count; i++)
-        if (held_by(&slots[i]) == trigger_of[slots[i].kind])
+        if (held_by(&slots[i]) == late_attach_of[slots[i].kind])
             write_slot(&slots[i], slots[i].found);
 }
 
-void tfd_trigger_follow(void)
+void tfd_late_attach_follow(void)
 {
     for (unsigned i = 0; i < slot_count; i++) {
         void *held = held_by(&slots[i]);
-        if (held != trigger_of[slots[i].kind])
+        if (held != late_attach_of[slots[i].kind])
             atomic_store(&target[slots[i].kind], held);
     }
 }

@@ -7,8 +7,8 @@
  * taken, too.
  *
  * It is in the core and in the library that is loaded before it (joining/late_join.c), and each has slots of its own. */
-#ifndef TFD_TRIGGER_H
-#define TFD_TRIGGER_H
+#ifndef TFD_LATE_ATTACH_H
+#define TFD_LATE_ATTACH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "hooks/elf_image.h"
 
 /* What is known of the hooked functions where they have wrappers. */
-struct tfd_trigger_wrappers {
+struct tfd_late_attach_wrappers {
     void *const *wrapper;                                    /* of each hook */
     bool (*is_definition)(const void *value, unsigned hook); /* hooks/definitions.h */
     bool (*may_patch)(const struct tfd_image *image);
@@ -26,30 +26,30 @@ struct tfd_trigger_wrappers {
 /* Finds the slots of the object that `address` lies in, and writes none. `notice` is called, in the process that
  * armed them, when the counter has another value than was seen, and is told whether a file is opened after it. Takes
  * the loader's locks; allocates no memory. */
-void tfd_trigger_prepare(const void *address, void (*notice)(bool opens));
+void tfd_late_attach_prepare(const void *address, void (*notice)(bool opens));
 /* None before this. */
-void tfd_trigger_watch(const _Atomic uint32_t *counter);
+void tfd_late_attach_watch(const _Atomic uint32_t *counter);
 /* Patches them for the calling process. Allocates nothing and waits for nothing: for a child of fork. */
-void tfd_trigger_arm(void);
+void tfd_late_attach_arm(void);
 /* In a child of fork that is not to look. */
-void tfd_trigger_disarm(void);
+void tfd_late_attach_disarm(void);
 /* Around a fork, so that no thread holds the lock of the loader's list for us: a child would find it held for good.
  * In a child that may find it held by others, no library is looked for. */
-void tfd_trigger_hold(void);
-void tfd_trigger_release(void);
-void tfd_trigger_release_in_child(bool may_look);
+void tfd_late_attach_hold(void);
+void tfd_late_attach_release(void);
+void tfd_late_attach_release_in_child(bool may_look);
 /* Lets calls go on through our wrappers, which are there. */
-void tfd_trigger_use_wrappers(const struct tfd_trigger_wrappers *wrappers);
-void tfd_trigger_set_seen(uint32_t value);
+void tfd_late_attach_use_wrappers(const struct tfd_late_attach_wrappers *wrappers);
+void tfd_late_attach_set_seen(uint32_t value);
 /* What a slot held before it was taken; NULL: it is none of these, or holds something else. */
-void *tfd_trigger_found(void **slot);
+void *tfd_late_attach_found(void **slot);
 /* Before they are prepared: of the library whose slots these take over. That goes on looking until they are armed, so
  * that no call passes in between. */
-void tfd_trigger_replace(void *(*found)(void **slot));
+void tfd_late_attach_replace(void *(*found)(void **slot));
 /* Puts back what was found; a slot that somebody else patched since is left to them. */
-void tfd_trigger_leave(void);
+void tfd_late_attach_leave(void);
 /* After that, calls that are in the middle go on to what their slots hold now. */
-void tfd_trigger_follow(void);
-bool tfd_is_trigger(const void *value, unsigned hook);
+void tfd_late_attach_follow(void);
+bool tfd_is_late_attach(const void *value, unsigned hook);
 
 #endif
