@@ -347,7 +347,7 @@ static void meet_sessions(bool opens)
 {
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (tfd_attach_lock_with_patience()) {
+    if (tfd_attach_lock_timed()) {
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
         leave_and_join();
         tell_missed_opens();

@@ -74,8 +74,8 @@ def program_library_sources() -> list[Path]:
 
 # What a starting interpreter needs to wait for a session. How long: docs/project/benchmarks.md.
 WAITING_LIBRARY_SOURCES = (
+    "base/backoff.c",
     "base/kernel_io.c",
-    "base/patience.c",
     "base/process_identity.c",
     "hooks/elf_image.c",
     "hooks/late_attach.c",

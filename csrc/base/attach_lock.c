@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/patience.h"
+#include "base/backoff.h"
 
 #define LOOK_EVERY_NS 5000000
 #define FORKS_FIRST_NS 50000000
-#define FORK_PATIENCE_NS 1000000000
+#define FORK_WAIT_NS 1000000000
 #define MAKE_WAY_NS 1000000
 
 /* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
@@ -39,13 +39,13 @@ static int wait_for_lock(const struct timespec *until)
 #endif
 
 /* 0: the lock is held. */
-static int lock_within(int64_t patience_ns)
+static int lock_within(int64_t longest_ns)
 {
     struct timespec until;
     int status = pthread_mutex_trylock(&lock);
     if (status) {
         clock_gettime(CLOCK_OF_WAITS, &until);
-        until.tv_nsec += patience_ns;
+        until.tv_nsec += longest_ns;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         status = wait_for_lock(&until);
@@ -82,14 +82,14 @@ static void make_way_for_forks(void)
         nanosleep(&(struct timespec){0, MAKE_WAY_NS}, NULL);
 }
 
-bool tfd_attach_lock_with_patience(void)
+bool tfd_attach_lock_timed(void)
 {
     int status;
     make_way_for_forks();
-    int64_t since_ns = tfd_patience_begins();
+    int64_t since_ns = tfd_backoff_begins();
     do
         status = lock_within(LOOK_EVERY_NS);
-    while (status == ETIMEDOUT && tfd_patience_lasts(&holder, since_ns));
+    while (status == ETIMEDOUT && tfd_backoff_lasts(&holder, since_ns));
     return !status;
 }
 
@@ -100,7 +100,7 @@ bool tfd_attach_lock_before_fork(void)
     if (fork_depth++)
         return false;
     atomic_fetch_add(&forks_waiting, 1);
-    locked_for_fork = !lock_within(FORK_PATIENCE_NS);
+    locked_for_fork = !lock_within(FORK_WAIT_NS);
     atomic_fetch_sub(&forks_waiting, 1);
     return locked_for_fork;
 }

@@ -19,7 +19,7 @@
 #include "mapping/range_table.h"
 #include "recorder/session.h"
 
-#define PATIENCE_NS 100000000 /* that a thread waits for the watcher */
+#define LONGEST_WAIT_NS 100000000 /* that a thread waits for the watcher */
 #define WAIT_SHARE 100        /* all waits together take one part in so many of the time */
 #define STUCK_NS 5000000000   /* within which a thread that got no processor ends */
 
@@ -177,15 +177,15 @@ static void start_thread(void)
 }
 
 /* Waits, but for no more than its share of the time. */
-static bool wait_patiently(_Atomic uint32_t *word, uint32_t value)
+static bool wait_within_share(_Atomic uint32_t *word, uint32_t value)
 {
     if (atomic_load(word) != value)
         return true;
     int64_t begin_ns = now_ns();
-    int64_t allowed_ns = PATIENCE_NS + (begin_ns - atomic_load(&started_ns)) / WAIT_SHARE;
+    int64_t allowed_ns = LONGEST_WAIT_NS + (begin_ns - atomic_load(&started_ns)) / WAIT_SHARE;
     if (atomic_load(&waited_ns) > allowed_ns)
         return false;
-    bool done = tfd_futex_wait_while(word, value, PATIENCE_NS);
+    bool done = tfd_futex_wait_while(word, value, LONGEST_WAIT_NS);
     atomic_fetch_add(&waited_ns, now_ns() - begin_ns);
     return done;
 }
@@ -198,7 +198,7 @@ void tfd_watcher_start(void)
             start_thread();
         pthread_mutex_unlock(&start_lock);
     }
-    wait_patiently(&state, STARTING);
+    wait_within_share(&state, STARTING);
 }
 
 void tfd_watcher_begin_file(uint64_t file, int fd)
@@ -211,10 +211,10 @@ void tfd_watcher_begin_file(uint64_t file, int fd)
         request.tid = (int32_t)syscall(SYS_gettid);
         atomic_store(&request.posted, POSTED);
         ring_bell();
-        wait_patiently(&request.posted, POSTED);
+        wait_within_share(&request.posted, POSTED);
         uint32_t posted = POSTED;
         served = !atomic_compare_exchange_strong(&request.posted, &posted, NOTHING) &&
-                 wait_patiently(&request.posted, IN_SERVICE);
+                 wait_within_share(&request.posted, IN_SERVICE);
     }
     pthread_mutex_unlock(&request_lock);
     if (!served)
@@ -247,7 +247,7 @@ void tfd_watcher_settle(void)
     int saved_errno = errno;
     atomic_store(&settle_asked, 1);
     ring_bell();
-    tfd_futex_wait_while(&settle_asked, 1, PATIENCE_NS);
+    tfd_futex_wait_while(&settle_asked, 1, LONGEST_WAIT_NS);
     errno = saved_errno;
 }
 

@@ -17,7 +17,7 @@
 #include "hooks/reading_library.h"
 
 #define MAX_SLOTS 32
-#define HOLD_PATIENCE_MS 1000
+#define HOLD_WAIT_MS 1000
 
 struct late_attach_slot {
     void **address;
@@ -347,7 +347,7 @@ void tfd_late_attach_hold(void)
     if (hold_depth++)
         return;
     holds = !atomic_flag_test_and_set(&is_looking);
-    for (int slept_ms = 0; !holds && slept_ms < HOLD_PATIENCE_MS; slept_ms++) {
+    for (int slept_ms = 0; !holds && slept_ms < HOLD_WAIT_MS; slept_ms++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         holds = !atomic_flag_test_and_set(&is_looking);
     }

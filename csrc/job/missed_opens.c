@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#define LOOK_PATIENCE_MS 50
+#define LOOK_WAIT_MS 50
 
 enum { NOBODY, LOOKS, HAS_LOOKED };
 
@@ -18,7 +18,7 @@ void tfd_missed_opens_add(void)
         missed->before = tfd_kernel_io_now();
         atomic_store(&missed->look, HAS_LOOKED);
     }
-    for (int slept_ms = 0; atomic_load(&missed->look) == LOOKS && slept_ms < LOOK_PATIENCE_MS; slept_ms++)
+    for (int slept_ms = 0; atomic_load(&missed->look) == LOOKS && slept_ms < LOOK_WAIT_MS; slept_ms++)
         nanosleep(&(struct timespec){0, 1000000}, NULL); /* what is read now is not what it finds */
     atomic_fetch_add(&missed->count, 1);
 }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/backoff.h"
 #include "base/kernel_io.h"
-#include "base/patience.h"
 #include "base/process_identity.h"
 #include "hooks/late_attach.h"
 #include "job/job_page.h"
@@ -65,8 +65,8 @@ static bool loads_once(void)
         tfd_attaching_end(&loader);
         atomic_store(&state, LOADED);
     }
-    for (int64_t since_ns = tfd_patience_begins();
-         atomic_load(&state) == LOADING && tfd_patience_lasts(&loader, since_ns);)
+    for (int64_t since_ns = tfd_backoff_begins();
+         atomic_load(&state) == LOADING && tfd_backoff_lasts(&loader, since_ns);)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     return atomic_load(&state) == LOADED;
 }

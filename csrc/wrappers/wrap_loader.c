@@ -37,7 +37,7 @@ static void patch_late_libraries(void)
 {
     int saved_errno = errno, cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (tfd_attach_lock_with_patience()) {
+    if (tfd_attach_lock_timed()) {
         if (tfd_session.active && tfd_got_stale())
             tfd_got_patch(&late);
         tfd_attach_unlock();

@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-#define CHILD_PATIENCE_S 60
+#define CHILD_WAIT_S 60
 
 static inline void child_pause(void)
 {
@@ -36,7 +36,7 @@ static inline pid_t child_fork(void)
 /* The child's wait status. */
 static inline int child_wait(pid_t pid)
 {
-    int64_t deadline_ns = child_now_ns() + CHILD_PATIENCE_S * 1000000000ll;
+    int64_t deadline_ns = child_now_ns() + CHILD_WAIT_S * 1000000000ll;
     int status;
     for (;;) {
         pid_t ended = waitpid(pid, &status, WNOHANG);

@@ -47,8 +47,8 @@ MEMORY_BYTES = 2 << 30
 HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
+    "attach_backoff": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "attach_cycles": {"plain": "10000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
-    "attach_patience": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},

@@ -15,7 +15,7 @@
 #define BYTES (PAGES * PAGE)
 #define THREADS 4
 #define CYCLES_AT_ONCE 125 /* of a thread: 3,000 samples of all */
-#define PATIENCE_S 60
+#define LONGEST_WAIT_S 60
 
 /* More than 16 pages, which one fault maps, from each other and from the ends. */
 static const long of_first[] = {19, 90}, of_second[] = {57};
@@ -62,7 +62,7 @@ static void await_seen(long cycles)
     const struct tfd_mapped_files *list = tfd_at(spool, atomic_load(&spool->header->mapped_files));
     if (list->watch != TFD_FAULTS_WATCHED)
         return;
-    for (int tries = 0; tries < PATIENCE_S * 500 && seen_faults(spool) < 3 * (uint64_t)cycles; tries++)
+    for (int tries = 0; tries < LONGEST_WAIT_S * 500 && seen_faults(spool) < 3 * (uint64_t)cycles; tries++)
         usleep(2000);
 }
 

@@ -8,7 +8,7 @@
 
 #include "recorded.h"
 
-#define PATIENCE_S 30
+#define LONGEST_WAIT_S 30
 
 static char path[PATH_MAX];
 static sem_t is_loading, has_opened;
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     CHECK(readlink("/proc/self/exe", folder, sizeof folder - 1) > 0);
     check_make_file(path, argv[1], "data", 1);
     check_start(argv[1]);
-    alarm(PATIENCE_S);
+    alarm(LONGEST_WAIT_S);
     check_path(library, dirname(folder), "libconstructor.so");
     CHECK(pthread_create(&loader, NULL, load, library) == 0);
     while (sem_wait(&is_loading))

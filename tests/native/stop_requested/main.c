@@ -39,7 +39,7 @@ static int64_t events_of(const char *directory, pid_t pid, uint32_t *state)
 
 static void wait_until_stopped(const char *directory, pid_t pid)
 {
-    int64_t deadline_ns = child_now_ns() + CHILD_PATIENCE_S * 1000000000ll;
+    int64_t deadline_ns = child_now_ns() + CHILD_WAIT_S * 1000000000ll;
     uint32_t state = TFD_SPOOL_RECORDING;
     while (events_of(directory, pid, &state) < 1 || state != TFD_SPOOL_STOPPED) {
         CHECK(child_now_ns() < deadline_ns);

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "base/patience.h"
+#include "base/backoff.h"
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -43,7 +43,7 @@ void tfd_attaching_end(struct tfd_attaching *self)
     atomic_store(&self->tid, 0);
 }
 
-int64_t tfd_patience_begins(void)
+int64_t tfd_backoff_begins(void)
 {
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
@@ -55,7 +55,7 @@ static bool gets_on(struct tfd_attaching *other, int32_t tid)
 }
 
 /* Between two that attach there is nobody for a moment. */
-bool tfd_patience_lasts(struct tfd_attaching *other, int64_t waits_since_ns)
+bool tfd_backoff_lasts(struct tfd_attaching *other, int64_t waits_since_ns)
 {
     int32_t tid = atomic_load(&other->tid);
     int64_t now_ns = nanoseconds_of(CLOCK_MONOTONIC);

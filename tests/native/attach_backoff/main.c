@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/attach_lock.h"
-#include "base/patience.h"
+#include "base/backoff.h"
 #include "base/process_identity.h"
 #include "check.h"
 
@@ -70,7 +70,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *lock, const struct timespec *until)
 
 static void *want_it(void *got_it)
 {
-    *(bool *)got_it = tfd_attach_lock_with_patience();
+    *(bool *)got_it = tfd_attach_lock_timed();
     return NULL;
 }
 
@@ -155,7 +155,7 @@ static void check_the_thread_itself(void)
     struct tfd_attaching self = {0};
     begin();
     tfd_attaching_begin(&self);
-    CHECK(!tfd_patience_lasts(&self, tfd_patience_begins()));
+    CHECK(!tfd_backoff_lasts(&self, tfd_backoff_begins()));
     tfd_attaching_end(&self);
     tfd_attach_unlock();
 }
@@ -217,7 +217,7 @@ int main(void)
     check_the_thread_itself();
     check_fork();
     check_threads();
-    CHECK(tfd_attach_lock_with_patience());
+    CHECK(tfd_attach_lock_timed());
     tfd_attach_unlock();
     return 0;
 }

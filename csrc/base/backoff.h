@@ -4,8 +4,8 @@
  * It gets on where it has used processor time since somebody looked, and where the kernel does not say that it sleeps:
  * on a busy machine it waits for a processor, or for a disk. One that sleeps may do so for a lock that the waiting
  * thread holds, as the loader's inside a dlopen: after 50 ms of that, nobody waits for it. */
-#ifndef TFD_PATIENCE_H
-#define TFD_PATIENCE_H
+#ifndef TFD_BACKOFF_H
+#define TFD_BACKOFF_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,8 +24,8 @@ void tfd_attaching_begin(struct tfd_attaching *self);
 void tfd_attaching_end(struct tfd_attaching *self);
 
 /* When a thread begins to wait, by CLOCK_MONOTONIC. */
-int64_t tfd_patience_begins(void);
+int64_t tfd_backoff_begins(void);
 /* Whether a thread that waits since then goes on; to be asked every few milliseconds. Never for itself. */
-bool tfd_patience_lasts(struct tfd_attaching *other, int64_t waits_since_ns);
+bool tfd_backoff_lasts(struct tfd_attaching *other, int64_t waits_since_ns);
 
 #endif
