@@ -78,7 +78,7 @@ class LentFile:
 def functions_address() -> int:
     """Gives the address of the functions that the op calls."""
     ffi, lib = extension()
-    return int(ffi.cast("uintptr_t", lib.tfd_lmdb_lent_functions()))
+    return int(ffi.cast("uintptr_t", lib.tfd_lmdb_borrowed_functions()))
 
 
 def timed_reads(handle: int, places: list[int]) -> list[float]:

@@ -114,7 +114,7 @@ void tfd_lmdb_set_reading(uint64_t lent, int threads, int cached, int turns, uin
 /* From now on the op fails with a sentence; calls under way end as they would. */
 void tfd_lmdb_take_back(uint64_t lent);
 
-/* The functions that the op calls: a struct tfd_lmdb_lent_calls. */
-const void *tfd_lmdb_lent_functions(void);
+/* The functions that the op calls: a struct tfd_lmdb_borrowed_calls. */
+const void *tfd_lmdb_borrowed_functions(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "offline/lmdb/lent.h"
+#include "offline/lmdb/borrowed.h"
 #include "offline/tf_data/tf_c_api.h"
 #include "offline/tf_data/tf_string.h"
 
@@ -15,7 +15,7 @@ enum { LENT, SPAN, NUMBERS, FIRST, COUNT, INPUTS };
 static const char *const inputs[INPUTS] = {"lent: int64", "span: int64", "numbers: int64", "first: int64",
                                            "count: int64"};
 static struct tf_c_api tf;
-static _Atomic(const struct tfd_lmdb_lent_calls *) calls;
+static _Atomic(const struct tfd_lmdb_borrowed_calls *) calls;
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -31,9 +31,9 @@ struct call {
 };
 
 /* 0 where the functions fit this library. */
-EXPORTED int tfd_lmdb_op_connect(const struct tfd_lmdb_lent_calls *given)
+EXPORTED int tfd_lmdb_op_connect(const struct tfd_lmdb_borrowed_calls *given)
 {
-    if (given->version != TFD_LMDB_LENT_VERSION)
+    if (given->version != TFD_LMDB_BORROWED_VERSION)
         return -1;
     atomic_store(&calls, given);
     return 0;
@@ -93,7 +93,7 @@ static int take_inputs(struct call *call)
 
 static int begin(struct call *call, struct tf_op_context *context)
 {
-    const struct tfd_lmdb_lent_calls *reader = atomic_load(&calls);
+    const struct tfd_lmdb_borrowed_calls *reader = atomic_load(&calls);
     struct tfd_lmdb_error error;
     *call = (struct call){.context = context, .status = tf.TF_NewStatus()};
     if (!reader)

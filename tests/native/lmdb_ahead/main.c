@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "lmdb_pages.h"
-#include "offline/lmdb/lent.h"
+#include "offline/lmdb/borrowed.h"
 
 enum {
     PAGE = 4096,
@@ -121,7 +121,7 @@ static void await_closed(const struct lent *lent)
 /* Reads one record as an op does, whose numbers end with its call. */
 static int read_one(const struct lent *lent, uint64_t span, size_t record, struct tfd_lmdb_error *error)
 {
-    const struct tfd_lmdb_lent_calls *calls = tfd_lmdb_lent_functions();
+    const struct tfd_lmdb_borrowed_calls *calls = tfd_lmdb_borrowed_functions();
     int64_t *numbers = malloc(sizeof lent->numbers);
     char *value = malloc(VALUE_BYTES);
     CHECK(numbers && value);

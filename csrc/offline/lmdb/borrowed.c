@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "offline/lmdb/lent.h"
+#include "offline/lmdb/borrowed.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -287,8 +287,8 @@ static int read_part(const struct tfd_lmdb_part *part, char *const *to, struct t
     return result;
 }
 
-const void *tfd_lmdb_lent_functions(void)
+const void *tfd_lmdb_borrowed_functions(void)
 {
-    static const struct tfd_lmdb_lent_calls calls = {TFD_LMDB_LENT_VERSION, sizes_of, read_part};
+    static const struct tfd_lmdb_borrowed_calls calls = {TFD_LMDB_BORROWED_VERSION, sizes_of, read_part};
     return &calls;
 }

@@ -1,10 +1,10 @@
 /* Files that are lent to TensorFlow's op, by number: what is in the other library knows no pointer of this one. */
-#ifndef TFD_LMDB_LENT_H
-#define TFD_LMDB_LENT_H
+#ifndef TFD_LMDB_BORROWED_H
+#define TFD_LMDB_BORROWED_H
 
 #include "offline/lmdb/lmdb.h"
 
-enum { TFD_LMDB_LENT_VERSION = 1 };
+enum { TFD_LMDB_BORROWED_VERSION = 1 };
 
 /* Some of a span of records, which is what the op is given at a time to read in turn. */
 struct tfd_lmdb_part {
@@ -16,7 +16,7 @@ struct tfd_lmdb_part {
     size_t count;
 };
 
-struct tfd_lmdb_lent_calls {
+struct tfd_lmdb_borrowed_calls {
     uint32_t version;
     /* Sizes of the part's values, in bytes; their sum, or -1. */
     int64_t (*sizes)(const struct tfd_lmdb_part *part, uint64_t *sizes, struct tfd_lmdb_error *error);
