@@ -11,7 +11,7 @@
 
 #define LOOK_EVERY_NS 5000000
 #define FORKS_FIRST_NS 50000000
-#define FORK_WAIT_NS 1000000000
+#define FORK_WAIT_NS 1000000000 /* longest wait for the lock before a fork */
 #define MAKE_WAY_NS 1000000
 
 /* Error checking: a signal handler that forks while its thread attaches must not wait for itself. */
@@ -22,8 +22,8 @@ static __thread bool locked_for_fork;
 static __thread unsigned fork_depth; /* more than 1: a signal handler forks while its thread forks */
 static _Atomic uint32_t forks_waiting;
 
-/* By a clock that nobody sets, where the C library has such a wait. ThreadSanitizer does not know that wait, and
- * takes what happens under the lock for a race. */
+/* glibc 2.30 can wait by a clock that nobody sets. ThreadSanitizer does not know that wait, and reports races under the
+ * lock. */
 #if __GLIBC_PREREQ(2, 30) && !defined(__SANITIZE_THREAD__)
 #define CLOCK_OF_WAITS CLOCK_MONOTONIC
 static int wait_for_lock(const struct timespec *until)
@@ -38,7 +38,7 @@ static int wait_for_lock(const struct timespec *until)
 }
 #endif
 
-/* 0: the lock is held. */
+/* Return 0 once the lock is held, else an error of pthread_mutex_lock(3). */
 static int lock_within(int64_t longest_ns)
 {
     struct timespec until;
@@ -93,8 +93,8 @@ bool tfd_attach_lock_timed(void)
     return !status;
 }
 
-/* On a busy machine a thread that holds the lock may not run for a while, and
- * others would take it before this one runs again: so they make way. */
+/* Threads that attach let this one go first: on a busy machine it may not run
+ * for a while, and they would take the lock before it runs again. */
 bool tfd_attach_lock_before_fork(void)
 {
     if (fork_depth++)

@@ -8,9 +8,9 @@ void tfd_attach_lock(void);
 bool tfd_attach_trylock(void);
 void tfd_attach_unlock(void);
 
-/* Waits for whoever attaches, but not for long where that one sleeps (base/backoff.h): it may in turn wait for the
- * loader's lock, which the caller holds inside a dlopen, and a call of the host's waits meanwhile. Makes way for
- * threads that fork. False: not held. */
+/* Take the lock; return false if the thread that holds it did not get on (base/backoff.h). That thread may wait for the
+ * loader's lock, which the caller holds inside a dlopen, and a call of the host waits meanwhile. Threads that fork go
+ * first. */
 bool tfd_attach_lock_timed(void);
 
 /* Around fork: a child inherits the lock of the loader's list as it is, and

@@ -17,7 +17,8 @@ static int64_t nanoseconds_of(clockid_t clock)
     return clock_gettime(clock, &time) ? NOT_SEEN : time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* As pthread_getcpuclockid makes it, which wants a thread that has not ended: of one that has, there is no time. */
+/* The same as pthread_getcpuclockid(3), which needs a thread that still runs. The clock of an ended thread cannot be
+ * read. */
 static clockid_t processor_clock(int32_t tid)
 {
     enum { OF_A_THREAD = 4, SCHEDULED = 2 };
@@ -54,7 +55,7 @@ static bool gets_on(struct tfd_attaching *other, int32_t tid)
     return atomic_exchange(&other->cpu_ns, cpu_ns) != cpu_ns || tfd_thread_is_awake(tid);
 }
 
-/* Between two that attach there is nobody for a moment. */
+/* Nobody attaches for a moment after one thread has ended and before the next one begins. */
 bool tfd_backoff_lasts(struct tfd_attaching *other, int64_t waits_since_ns)
 {
     int32_t tid = atomic_load(&other->tid);

@@ -15,7 +15,7 @@
 
 #define LEVELS 16
 #define LEVEL_BYTES 1024
-#define UNLIMITED (UINT64_MAX / 4) /* version 1 says so by the largest number of pages */
+#define UNLIMITED (UINT64_MAX / 4) /* version 1 writes the largest number of pages */
 
 /* Files of a group. Source: cgroup-v1/memory.rst and cgroup-v2.rst of the kernel's documentation. */
 struct version {
@@ -35,7 +35,7 @@ static struct level {
 } levels[LEVELS]; /* that have a limit */
 static int level_count;
 
-/* Reads a file of a group; false where there is none, as in the outermost group. */
+/* Read a file of a group; return false if there is no such file, as in the outermost group. */
 static bool read_file(const struct level *level, const char *name, char *text, size_t capacity)
 {
     snprintf(text, capacity, "%s/%s", level->folder, name);
@@ -99,7 +99,7 @@ uint64_t tfd_cgroup_memory_left(void)
     return least;
 }
 
-/* Adds a group and those that enclose it, up to the mount point. */
+/* Add a group and those that enclose it, up to the mount point. */
 static void add_levels(const struct version *version, const char *folder, size_t top_length)
 {
     char *text = tfd_path_room_take();
@@ -116,7 +116,7 @@ static void add_levels(const struct version *version, const char *folder, size_t
     tfd_path_room_return(text);
 }
 
-/* The part of a group's name that lies below the mount's own group; "" where it does not lie there. */
+/* Return the part of a group's name that lies below the mount's own group, "" if the group lies elsewhere. */
 static const char *below(const char *group, const char *mounted)
 {
     size_t length = strcmp(mounted, "/") ? strlen(mounted) : 0;
@@ -133,7 +133,8 @@ static bool lists(const char *names, const char *name)
     return false;
 }
 
-/* The name of this process's group in /proc/self/cgroup, in `groups`; each line is NUMBER:CONTROLLERS:NAME. */
+/* Find the name of this process's group in `groups`, the text of /proc/self/cgroup. Each line is
+ * NUMBER:CONTROLLERS:NAME. */
 static bool own_group(const char *groups, bool second, char *name, size_t capacity)
 {
     for (const char *line = groups; line && *line; line = strchr(line, '\n'), line += line != NULL) {

@@ -1,13 +1,14 @@
-/* Memory that the control groups of this process leave it, of versions 1 and 2. */
+/* The memory that control groups (versions 1 and 2) leave to this process. */
 #ifndef TFD_CGROUP_MEMORY_H
 #define TFD_CGROUP_MEMORY_H
 
 #include <stdint.h>
 
-/* Finds the groups that limit the memory of this process: its own, and those that enclose it. `root` is put before
- * the names of files that the kernel gives: "", but in tests. */
+/* Find the groups that limit the memory of this process: its own group and those that enclose it. `root` is put before
+ * the names of the kernel's files; "" outside tests. */
 void tfd_cgroups_find(const char *root);
-/* Bytes; UINT64_MAX where no group limits them. Page cache of files, which the kernel drops, counts as left. */
+/* Return the bytes that are left, UINT64_MAX if no group limits them. The page cache of files counts as left, since the
+ * kernel can drop it. */
 uint64_t tfd_cgroup_memory_left(void);
 
 #endif

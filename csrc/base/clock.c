@@ -20,8 +20,8 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
-/* The kernel falls back to hpet or acpi_pm when it finds the TSCs of the CPUs
- * out of step; then neither do we use them. */
+/* The kernel falls back to hpet or acpi_pm if the TSCs of the processors are
+ * out of step. Then we do not use them either. */
 static bool kernel_trusts_tsc(void)
 {
     static const char *const trusted[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"};
@@ -55,8 +55,8 @@ static int64_t nanoseconds(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The clocks cannot be read at one instant: of a few tries the one with the
- * shortest span between two tick readings is kept. */
+/* The clocks cannot be read at one instant. So this takes a few samples and
+ * keeps the one with the shortest span between its two tick readings. */
 struct tfd_clock_sample tfd_clock_sample_now(void)
 {
     struct tfd_clock_sample best = {0};

@@ -1,5 +1,5 @@
-/* Ticks for the hot path: the time-stamp counter where the kernel itself
- * trusts it, else CLOCK_MONOTONIC in nanoseconds. */
+/* Ticks for the hot path: the time-stamp counter if the kernel itself trusts
+ * it, else CLOCK_MONOTONIC in nanoseconds. */
 #ifndef TFD_CLOCK_H
 #define TFD_CLOCK_H
 

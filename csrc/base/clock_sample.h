@@ -1,4 +1,4 @@
-/* One instant, as a spool keeps it and clock.c takes it. */
+/* One instant, taken by clock.c and stored in a spool. */
 #ifndef TFD_CLOCK_SAMPLE_H
 #define TFD_CLOCK_SAMPLE_H
 

@@ -20,7 +20,8 @@ static void end_by_interrupt(void)
     kill(getpid(), SIGINT);
 }
 
-/* The function registered last is called first: as in Python itself, which ends this way before exit(). */
+/* The function that is registered last is called first, so the process ends here before other exit handlers run, as
+ * Python itself does. */
 int tfd_end_by_interrupt(void)
 {
     static bool registered;

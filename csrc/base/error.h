@@ -2,7 +2,7 @@
 #ifndef TFD_ERROR_H
 #define TFD_ERROR_H
 
-/* Keeps the sentence for the calling thread and returns -error. Leaves errno as it was. */
+/* Keep the sentence for the calling thread and return -error. Keeps errno. */
 int tfd_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

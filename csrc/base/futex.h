@@ -1,4 +1,4 @@
-/* Threads of one process that wait until a word has another value. */
+/* Waits of threads of one process until a word has another value. */
 #ifndef TFD_FUTEX_H
 #define TFD_FUTEX_H
 
@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Waits for `for_ns` at most, and not at all where the word has another value: it may have the same one afterwards. */
+/* Wait for `for_ns` at most, and not at all if the word has another value. The word may still have this value
+ * afterwards. */
 void tfd_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t for_ns);
 void tfd_futex_wake(_Atomic uint32_t *word);
-/* Waits while the word has this value; false after `for_ns`. */
+/* Wait while the word has this value; return false after `for_ns`. */
 bool tfd_futex_wait_while(_Atomic uint32_t *word, uint32_t value, int64_t for_ns);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the character at `text`, and its code; a byte that begins none is a character by itself. */
+/* Return the length in bytes of the character at `text`, and its code point. A byte that begins no character counts as
+ * one. */
 static size_t decode(const char *text, uint32_t *code)
 {
     const unsigned char *bytes = (const unsigned char *)text;
@@ -92,7 +93,7 @@ static const struct {
     {"blank", is_blank}, {"space", is_space}, {"cntrl", is_cntrl}, {"xdigit", is_xdigit},
 };
 
-/* What follows "[:name:]" at `at`, NULL where that is no class. */
+/* Return what follows "[:name:]" at `at`, NULL if that is not a class. */
 static const char *class_end(const char *at, uint32_t code, bool *holds)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -105,14 +106,14 @@ static const char *class_end(const char *at, uint32_t code, bool *holds)
     return NULL;
 }
 
-/* One character of a set, which '\' may protect; NULL at the pattern's end. */
+/* Read one character of a set, which '\' may protect; return what follows, NULL at the pattern's end. */
 static const char *set_member(const char *at, uint32_t *code)
 {
     at += *at == '\\';
     return *at ? at + decode(at, code) : NULL;
 }
 
-/* Looks for `code` in the set that begins behind '['. What follows its ']'; NULL where it has none. */
+/* Look for `code` in the set that begins behind '['; return what follows its ']', NULL if it has none. */
 static const char *match_set(const char *at, uint32_t code, bool *matches)
 {
     bool negated = *at == '!' || *at == '^', found = false, first = true;
@@ -135,7 +136,8 @@ static const char *match_set(const char *at, uint32_t code, bool *matches)
     return at + 1;
 }
 
-/* Matches one character, of a pattern that is not at a '*'. What follows in the pattern; NULL: it does not match. */
+/* Match one character against a pattern that is not at a '*'; return the rest of the pattern, NULL if it does not
+ * match. */
 static const char *match_one(const char *pattern, uint32_t code)
 {
     uint32_t wanted;
@@ -152,7 +154,8 @@ static const char *match_one(const char *pattern, uint32_t code)
     return length && wanted == code ? pattern + length : NULL;
 }
 
-/* After a '*' that does not fit the text is tried again one character further on: no other one matters then. */
+/* If the text behind the last '*' does not match, this tries again one character further on. Earlier ones need no
+ * second try. */
 bool tfd_glob_matches(const char *pattern, const char *text)
 {
     const char *behind_star = NULL, *tried = NULL;

@@ -73,7 +73,7 @@ struct tfd_kernel_io tfd_kernel_io_now(void)
     io.own_wchar = atomic_load(&own->written);
     io.rchar -= atomic_load(&own->read);
     io.wchar -= io.own_wchar;
-    tfd_kernel_io_exclude(got > 0 ? got : 0); /* this very read is charged from now on */
+    tfd_kernel_io_exclude(got > 0 ? got : 0); /* the kernel counts this read from now on */
     io.own_rchar = atomic_load(&own->read);
     return io;
 }

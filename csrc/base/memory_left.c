@@ -19,7 +19,7 @@ static uint64_t limit_of(int resource)
     return getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/* Source: proc_pid_statm(5), the first number, in pages. */
+/* Return the mapped bytes. Source: proc_pid_statm(5), the first number, in pages. */
 static uint64_t address_space(void)
 {
     char *text = tfd_read_whole("/proc/self/statm");
@@ -35,7 +35,8 @@ static bool may_lock_all(void)
     return !syscall(SYS_capget, &header, data) && data[0].effective & CAP_TO_MASK(CAP_IPC_LOCK);
 }
 
-/* A process that maps more than it may lock cannot lock all it maps: then locking takes nothing from a recording. */
+/* Return the bytes that the process may still lock. A process that maps more than it may lock cannot use
+ * mlockall(2), so then this limit does not bound a recording. */
 static uint64_t lockable(uint64_t used)
 {
     uint64_t limit = limit_of(RLIMIT_MEMLOCK);

@@ -1,4 +1,4 @@
-/* What is left to this process of the memory that it may use. */
+/* The memory that this process may still use. */
 #ifndef TFD_MEMORY_LEFT_H
 #define TFD_MEMORY_LEFT_H
 
@@ -6,13 +6,13 @@
 
 #include "tfdarshan.h"
 
-/* The most that a recording may take of what is left: the job's own memory may still grow. */
+/* Return the most that a recording may take of `left` bytes. The rest stays for the job, whose memory may grow. */
 static inline uint64_t tfd_share_of(uint64_t left)
 {
     return left == UINT64_MAX ? left : left / TFD_MEMORY_SHARE;
 }
 
-/* Address space is looked at by each process: what it maps counts against its own limits. Lowers both bounds. */
+/* Lower both bounds to the address space that this process may still map. */
 void tfd_fit_address_space(uint64_t *capacity_bytes, uint64_t *trace_limit_bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As many as calls that look at a path at one moment, handlers within handlers too. */
+/* Buffers: as many as calls that can look at a path at one moment, nested signal handlers included. */
 #define ROOMS 64
 
 static char rooms[ROOMS][TFD_PATH_ROOM_BYTES];

@@ -19,7 +19,8 @@
 #define START_FIELD 22
 #define MOST_GENERATIONS 64
 
-/* The third field of a file as /proc/<pid>/stat, and what follows it, in `text`; NULL: there is no such file. */
+/* Read a file of the format of /proc/<pid>/stat into `text`; return its third field and what follows, NULL if there is
+ * no such file. */
 static const char *read_state(const char *path, char text[STAT_BYTES])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,12 +31,12 @@ static const char *read_state(const char *path, char text[STAT_BYTES])
         return NULL;
     tfd_kernel_io_exclude(length);
     text[length] = '\0';
-    /* The second field is the program's name in brackets, and may hold anything. */
+    /* The second field is the program's name in brackets, which may hold any character. */
     const char *name_end = strrchr(text, ')');
     return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
 }
 
-/* Field `wanted` of /proc/<pid>/stat; 0: there is no such process, or it has ended. */
+/* Return field `wanted` of /proc/<pid>/stat; 0 if there is no such process or it has ended. */
 static uint64_t stat_field(int32_t pid, int wanted)
 {
     char path[32], text[STAT_BYTES];
@@ -99,7 +100,8 @@ bool tfd_thread_is_awake(int32_t tid)
     return state && !strchr("SZX", *state);
 }
 
-/* A folder has a link of its own, one from its parent, and one from each folder in it: one for each thread. */
+/* A folder has one link of its own, one from its parent, and one from each folder in it. /proc/self/task has one folder
+ * for each thread. */
 bool tfd_has_one_thread(void)
 {
     struct stat status;

@@ -7,7 +7,7 @@
 
 #include "base/kernel_io.h"
 
-/* Read in one go as far as the kernel allows, so that the lines fit together. */
+/* This reads as much at a time as the kernel allows, so that the lines are of one moment. */
 char *tfd_process_maps_read(void)
 {
     size_t size = 0, capacity = 1u << 20;

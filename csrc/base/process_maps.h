@@ -2,7 +2,7 @@
 #ifndef TFD_PROCESS_MAPS_H
 #define TFD_PROCESS_MAPS_H
 
-/* For the caller to free; NULL where it cannot be read. Format: proc(5), /proc/pid/maps. */
+/* Return the text, which the caller frees; NULL if it cannot be read. Format: proc(5), /proc/pid/maps. */
 char *tfd_process_maps_read(void);
 
 #endif

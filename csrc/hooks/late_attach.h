@@ -1,12 +1,14 @@
-/* Slots of the interpreter's own image, and of few libraries, in a process that may have to join a session later: their functions look at
- * a counter in shared memory and pass the call on. Nothing else of such a process is patched.
+/* Slots of the interpreter's own image, and of few libraries, in a process that may have to join a session later:
+ * their functions look at a counter in shared memory and pass the call on. Nothing else of such a process is
+ * patched.
  *
  * Only calls are taken that an interpreter makes as ordinary code, holding no lock of the C library or the loader:
  * opens, looked at before the call, and reads, after it: what comes next is the work that was read. Before dlsym it
  * looks for libraries that were loaded and read by threads of their own (hooks/reading_library.h): their opens are
  * taken, too.
  *
- * It is in the core and in the library that is loaded before it (joining/late_join.c), and each has slots of its own. */
+ * It is in the core and in the library that is loaded before it (joining/late_join.c), and each has slots of its
+ * own. */
 #ifndef TFD_LATE_ATTACH_H
 #define TFD_LATE_ATTACH_H
 

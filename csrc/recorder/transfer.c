@@ -1,4 +1,5 @@
-/* Where the hot path of transfers ends: at a descriptor that is not known, a call that failed, and a write that appends. */
+/* Where the hot path of transfers ends: at a descriptor that is not known, a call that failed, and a write that
+ * appends. */
 #define _GNU_SOURCE
 #include "recorder/transfer.h"
 

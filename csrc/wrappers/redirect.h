@@ -1,11 +1,12 @@
 /* Staged files: opens for reading are led to a file's copy on a faster tier, where that copy is still good.
  *
  * An original is looked at before its copy is read, and not again for a while (`trusted_ns`): on slow storage a look
- * takes as long as an open. Processes of ours may look first, while the program starts (original_look.h). What the job itself opens for writing, renames or deletes is looked at each time.
+ * takes as long as an open. Processes of ours may look first, while the program starts (original_look.h). What the
+ * job itself opens for writing, renames or deletes is looked at each time.
  *
- * Stats are not led to copies. A copy has another inode number, device and time of change, which programs compare (samefile(3p),
- * caches, what was opened against what was asked for). Answers of the original that were kept would hide what
- * happened to it since; calls that are not hooked (chmod, utimensat) and other processes change it, too.
+ * Stats are not led to copies. A copy has another inode number, device and time of change, which programs compare
+ * (samefile(3p), caches, what was opened against what was asked for). Answers of the original that were kept would
+ * hide what happened to it since; calls that are not hooked (chmod, utimensat) and other processes change it, too.
  *
  * Forks inherit the table of files; programs that join the session find it in the spool folder. */
 #ifndef TFD_REDIRECT_H
