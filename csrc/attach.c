@@ -47,7 +47,7 @@
 #include "wrappers/wrap_loader.h"
 #include "wrappers/wrapper_table.h"
 
-static void (*reset_above)(void); /* in a child, what is built on sessions */
+static void (*reset_above)(void); /* resets in a child what is built on sessions */
 static bool is_initialized;
 static bool late_attach_is_known, children_can_wait;
 
@@ -56,11 +56,11 @@ void tfd_attach_set_reset_in_child(void (*reset)(void))
     reset_above = reset;
 }
 
-/* In the child, where only this thread exists: locks may have been held by
- * others and are made new, nothing of the parent's spool is mapped. Recording
+/* Only this thread exists in the child. Other threads may have held locks, so
+ * the locks are made new, and the parent's spool is not mapped. Recording
  * begins with the child's first call, so a child that only execs pays nothing.
- * Where a signal handler forked that came while its thread was recording, the
- * thread goes on with that when the handler returns: it writes to nothing, and
+ * If a signal handler forked while its thread was recording, the thread goes
+ * on with that when the handler returns: it then writes to private memory, and
  * the child does not record. */
 static void after_fork_in_child(void)
 {
@@ -94,7 +94,7 @@ static void after_fork_in_child(void)
 
 static void prepare_children(void);
 
-/* What a child needs to wait for sessions is there before it is forked: it may not look at the loader's list. */
+/* This prepares what a child needs to wait for sessions, since a child may not read the loader's list. */
 static void before_fork(void)
 {
     int saved_errno = errno;
@@ -161,7 +161,7 @@ int tfd_darshan_adopt(void)
     return status ? status : found;
 }
 
-/* Of its owner, which is another process where this one joins it. */
+/* `owner_pid` is another process if this one joins its session. */
 static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
 {
     size_t length = strlen(options->spool_directory);
@@ -186,9 +186,9 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
     return status ? status : tfd_recording_make_spool(owner_pid == getpid() ? 0 : (int32_t)getppid());
 }
 
-/* Programs that this process starts find the session by a variable in their environment. Where that cannot be
- * offered they are not recorded, as with follow_children=False: also where the folder has no core for them to load,
- * as in sessions that TensorFlow's profiler alone has begun. */
+/* Programs that this process starts find the session by a variable in their environment. Without it they are not
+ * recorded, as with follow_children=False. A session that only TensorFlow's profiler has begun offers nothing: its
+ * folder has no core for them to load. */
 static void offer_to_programs(const struct tfd_options *options)
 {
     char core[TFD_SPOOL_PATH_MAX];
@@ -240,8 +240,8 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     return status;
 }
 
-/* As in a child of fork: either its owner, which stops just now, finds this process's spool, or this process
- * finds the owner stopped. */
+/* If the session's owner stops at the same time, either the owner finds this process's spool, or this process finds the
+ * owner stopped. The same holds for a child of fork. */
 static int join(const struct tfd_options *options, int32_t owner_pid)
 {
     struct tfd_attach_report report = {0};
@@ -310,7 +310,7 @@ int tfd_session_join(const char *directory)
     return status;
 }
 
-/* The spool of a session that is over, to which a thread may still write: false then. */
+/* Unmap the spool of a session that is over; return false if a thread may still write to it. */
 static bool leave_last_spool(void)
 {
     if (!tfd_session.spool.header || tfd_session.pid != tfd_own_pid()) /* a parent's is not mapped here */
@@ -321,7 +321,8 @@ static bool leave_last_spool(void)
     return quiet;
 }
 
-/* Threads that would not wait any longer are told of by the session; what they missed of another's is not its. */
+/* The session reports opens of threads that stopped waiting for it. Opens that were missed in an earlier session do not
+ * count. */
 static void tell_missed_opens(void)
 {
     if (atomic_load(&tfd_shared->generation))
@@ -342,7 +343,7 @@ static void leave_and_join(void)
         tfd_note_unseen_self(directory, TFD_PROGRAM_NOT_JOINED);
 }
 
-/* A session began or ended. What comes while this looks is seen at the next call. */
+/* A session began or ended. A change that comes meanwhile is seen at the next call. */
 static void meet_sessions(bool opens)
 {
     int cancel_state;
@@ -375,7 +376,8 @@ static bool watch_page(void)
     return page;
 }
 
-/* The loader's locks are not waited for where another thread may hold them, and want what this one holds. */
+/* This does not wait for the loader's locks if another thread may hold them, since that thread may wait for a lock that
+ * this one holds. */
 static void prepare_children(void)
 {
     static bool tried;
@@ -461,10 +463,10 @@ static int stop(struct tfd_attach_report *report)
         tfd_request_stop(tfd_session.directory, tfd_session.pid);
         tfd_rendezvous_withdraw();
     }
-    if (!quiet) /* the mapping stays: a thread stuck in the middle may still write to it */
+    if (!quiet) /* the mapping stays, since a stuck thread may still write to it */
         return tfd_fail(EAGAIN,
                         "a thread did not leave the recorder within a second; its memory stays mapped");
-    tfd_kernel_io_own(&spool->header->kernel_stop); /* to put slots back, mappings were read */
+    tfd_kernel_io_own(&spool->header->kernel_stop); /* restoring slots has read the list of mappings */
     tfd_fold_finish(spool);
     tfd_spool_unmap(spool);
     return 0;

@@ -14,9 +14,9 @@ static void *default_lookup[TFD_HOOK_COUNT];
 static uintptr_t never_patched[TFD_HOOK_COUNT + 8]; /* load addresses */
 static size_t never_patched_count;
 
-/* The object that an address lies in. */
+/* An address and the object that it lies in. */
 struct place {
-    uintptr_t address, start, end; /* of the object's segments; 0: it lies in none */
+    uintptr_t address, start, end; /* of the object's segments; 0: the address lies in no object */
     bool in_program;
 };
 
@@ -39,7 +39,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Not by dladdr, which looks through all of an object's symbols: most that is asked for lies in one. */
+/* dladdr(3) searches all symbols of an object. This does not, and remembers the last object, where most addresses
+ * lie. */
 static struct place place_of(const void *address)
 {
     static struct place last;
@@ -65,10 +66,10 @@ static void never_patch(uintptr_t base)
         never_patched[never_patched_count++] = base;
 }
 
-/* A program that is not position independent and takes a function's address
- * makes its own stub stand for the function everywhere. That stub jumps through
- * a slot we are going to patch: called as the next function it would come back
- * to us for ever. The definition behind it is the first library's. */
+/* If a program is not position independent and takes a function's address, its
+ * own stub stands for the function everywhere. That stub jumps through a slot
+ * that we patch: as the next function it would come back to us for ever. The
+ * definition behind the stub is that of the first library. */
 static void *behind_program_stub(void *address, const char *symbol)
 {
     Dl_info info;
@@ -96,7 +97,7 @@ static const struct {
 #undef A
 };
 
-/* Where somebody interposes only one of the names, they are two functions: the other one is left alone. */
+/* If an interposer defines only one of the names, the names mean two functions, and the alias is left alone. */
 static void find_aliases(void)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
@@ -106,9 +107,9 @@ static void find_aliases(void)
     }
 }
 
-/* Whoever defines one of our symbols (the C library, a preloaded interposer, a
- * sanitizer's runtime) must reach the next definition, not us: patched, its
- * calls would be counted twice. */
+/* An object that defines one of our symbols (the C library, a preloaded
+ * interposer, a sanitizer's runtime) must reach the next definition, not our
+ * wrapper, or its calls would be counted twice. */
 void tfd_definitions_find(void *const *wrappers)
 {
     tfd_wrapper = wrappers;

@@ -1,4 +1,4 @@
-/* Who defines the hooked functions: what our wrappers call, and which objects and slots are left alone. */
+/* Which object defines each hooked function, what our wrappers call, and which objects and slots are left alone. */
 #ifndef TFD_DEFINITIONS_H
 #define TFD_DEFINITIONS_H
 
@@ -6,20 +6,20 @@
 
 #include "hooks/elf_image.h"
 
-/* Our wrapper of each hook; NULL before tfd_definitions_find. */
+/* The wrapper of each hook; NULL before tfd_definitions_find(). */
 extern void *const *tfd_wrapper;
-/* Fills tfd_next and tfd_definition, and keeps `wrappers`. Once per process. */
+/* Fill tfd_next and tfd_definition, and keep `wrappers`. Call this once per process. */
 void tfd_definitions_find(void *const *wrappers);
-/* Leaves the object loaded at `base` alone, whatever it is called. */
+/* Leave the object loaded at `base` alone, whatever its name. */
 void tfd_never_patch(const void *base);
-/* False for who defines a hooked function, for us and for the loader. */
+/* Return false for an object that defines a hooked function, for this library and for the loader. */
 bool tfd_may_patch(const struct tfd_image *image);
-/* A bound slot's value that is the program's own: the C library's function, the first definition in the
- * process, the program's stub for that, or our wrapper. Anything else, but for the object's stub in a slot that
- * is not bound yet, was put there by another tool, whose calls we would cut off. */
+/* Return true if a bound slot's value is the program's own: the C library's function, the first definition in the
+ * process, the program's stub for that, or our wrapper. Another tool has written any other value, except for the
+ * object's stub in a slot that is not bound yet. We leave such a slot alone, or that tool would miss calls. */
 bool tfd_is_definition(const void *value, unsigned hook);
-/* A program that is not position independent may have a stub whose address stands for the function: every
- * pointer to it in the process then holds that, at an address as low as the program's. */
+/* Return true if `value` is the stub of a program that is not position independent. Every pointer to the function in
+ * the process then holds the stub's address, which is as low as the program's. */
 bool tfd_is_program_stub(const void *value, unsigned hook);
 
 #endif

@@ -1,6 +1,6 @@
-/* A stub that stands for dlsym: it calls `before`, and goes on to what `next` gives, both functions of the file that
- * it is in. dlsym must be jumped to, not called: it looks at its return address to find out who asks (RTLD_NEXT,
- * namespaces). So the stub leaves no trace of itself. */
+/* A stub that stands for dlsym: it calls `before` and jumps to what `next` returns, both functions of the including
+ * file. It must not call dlsym, which finds its caller by its return address (RTLD_NEXT, namespaces). So the stub
+ * leaves the stack as it was. */
 #ifndef TFD_DLSYM_STUB_H
 #define TFD_DLSYM_STUB_H
 

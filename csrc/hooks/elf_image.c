@@ -4,9 +4,9 @@
 #include <elf.h>
 #include <unistd.h>
 
-/* The relocations whose slot holds a function's address: the procedure linkage
- * table, the global offset table (-fno-plt, pointers taken), and plain
- * pointers in data (tables of functions as in sqlite). */
+/* Types of relocations whose slot holds a function's address: the procedure
+ * linkage table, the global offset table (-fno-plt, pointers taken), and plain
+ * pointers in data (tables of functions such as sqlite's). */
 #if defined(__x86_64__)
 enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOB_DAT = R_X86_64_GLOB_DAT, POINTER = R_X86_64_64 };
 #elif defined(__aarch64__)
@@ -15,7 +15,7 @@ enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT, POINTER =
 #error "tfdarshan runs on x86-64 and aarch64"
 #endif
 
-/* glibc writes absolute addresses into its objects' dynamic sections; the vDSO's stay relative. */
+/* glibc writes absolute addresses into the dynamic sections of objects, but those of the vDSO stay relative. */
 static uintptr_t absolute(uintptr_t base, uintptr_t value)
 {
     return value < base ? base + value : value;
@@ -46,9 +46,9 @@ struct gnu_hash {
     ElfW(Addr) bloom[];
 };
 
-/* Symbols in the hash table follow those that are not, and only what is defined is in it. So most relocations,
- * which name a library's own symbols, need no look at the symbol. An empty table says nothing, nor does a
- * program's: a function whose address it takes may be in it, undefined. */
+/* Return the first symbol from which on all are defined. The hash table holds defined symbols only, and they follow the
+ * others. So most relocations, which name a library's own symbols, need no look at the symbol. Neither an empty table
+ * nor a program's table tells: a program's may hold an undefined function whose address the program takes. */
 static uint32_t first_hashed_symbol(const struct tfd_image *image, uintptr_t address)
 {
     const struct gnu_hash *table = (const struct gnu_hash *)address;

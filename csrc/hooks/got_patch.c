@@ -19,21 +19,21 @@
 #include "hooks/object_list.h"
 #include "hooks/page_protection.h"
 
-/* A slot found, and later patched. */
+/* A slot that was found, and is patched later. */
 struct slot {
     void **address;
     void *saved;
     uint32_t object;
     uint16_t hook;
-    bool may_be_bound; /* the loader may yet write it: it is unbound, so its page stays writable */
+    bool may_be_bound; /* the loader may still write it, so its page stays writable */
 };
 
 struct scan {
     uint64_t stamp;
     uint64_t objects, relocations, foreign;
     uint32_t object;
-    bool unready; /* the object at hand is not relocated yet, or has slots that nobody fills */
-    bool waits;   /* for such objects: leaves them out */
+    bool unready; /* the object is not relocated yet, or has slots that nobody fills */
+    bool waits;   /* leave such objects out until the next scan */
     bool left_out;
     bool out_of_memory;
 };
@@ -43,8 +43,8 @@ static size_t slot_count, slot_capacity;
 static size_t patched_count; /* slots[0 .. patched_count) hold our wrappers */
 static uint64_t scan_stamp;
 static _Atomic uint64_t known_adds, known_subs;
-static const struct link_map *inherited_tail; /* of the list in a child that loaded nothing yet */
-static uint64_t left_out; /* slots that the last patch could not write, and a later one may */
+static const struct link_map *inherited_tail; /* last object in a child's list, until the child loads one */
+static uint64_t left_out; /* slots that the last patch could not write; a later one may */
 static bool make_room_for_slot(void)
 {
     if (slot_count < slot_capacity)
@@ -58,8 +58,8 @@ static bool make_room_for_slot(void)
     return true;
 }
 
-/* Before relocation a slot is empty, or holds an offset within its object. A stub in a program that is not
- * position independent has as low an address. */
+/* Before relocation a slot is empty or holds an offset within its object. The address of a stub in a program that is
+ * not position independent is as low. */
 static bool is_relocated(const struct tfd_image *image, const void *value, unsigned hook)
 {
     return !image->base || (uintptr_t)value >= image->end - image->base ||
@@ -77,8 +77,8 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
     int hook = tfd_hook_by_name(place->symbol);
     if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
         return;
-    void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind it just now */
-    if (tfd_is_late_attach(value, (unsigned)hook))                       /* leads to our wrapper itself */
+    void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind the slot now */
+    if (tfd_is_late_attach(value, (unsigned)hook))                       /* the function there calls our wrapper */
         return;
     scan->unready |= !is_relocated(image, value, (unsigned)hook);
     if (!value)
@@ -140,7 +140,7 @@ static int by_address(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Drops slots in objects that could not be pinned. */
+/* Drop slots in objects that could not be pinned. */
 static void keep_pinned(size_t first, struct tfd_attach_report *report)
 {
     size_t kept = first;
@@ -154,7 +154,7 @@ static void keep_pinned(size_t first, struct tfd_attach_report *report)
     slot_count = kept;
 }
 
-/* Sorts the slots from `first` on, each once: the tables of relocations may overlap. */
+/* Sort the slots from `first` on and drop duplicates: the tables of relocations may overlap. */
 static void sort_slots(size_t first)
 {
     size_t kept = first;
@@ -173,7 +173,7 @@ static bool write_wrapper(struct slot *slot)
     return true;
 }
 
-/* Only over our own: what somebody else wrote since stays. */
+/* This writes only over our own wrapper: a value that another tool has written since stays. */
 static bool write_saved(struct slot *slot)
 {
     void *ours = tfd_wrapper[slot->hook];
@@ -181,8 +181,8 @@ static bool write_saved(struct slot *slot)
                                        __ATOMIC_RELAXED);
 }
 
-/* Writes the slots [first, last), sorted by address. Read-only pages (RELRO)
- * are opened for the time of the writing; a page never becomes executable. */
+/* Write the slots [first, last), which are sorted by address. Read-only pages
+ * (RELRO) are writable meanwhile; a page never becomes executable. */
 static size_t write_pages(const struct tfd_protection_map *map, size_t first, size_t last, write_slot *write,
                           uint64_t *refused)
 {
@@ -211,7 +211,7 @@ static size_t write_pages(const struct tfd_protection_map *map, size_t first, si
     return written;
 }
 
-/* 0 or -errno, then nothing was written. */
+/* Return 0, or -errno if nothing was written. */
 static int write_slots(size_t first, size_t last, write_slot *write, uint64_t *written, uint64_t *refused)
 {
     struct tfd_protection_map map;
@@ -225,7 +225,7 @@ static int write_slots(size_t first, size_t last, write_slot *write, uint64_t *w
     return 0;
 }
 
-/* The next scan finds them again. */
+/* Forget the slots from `first` on; the next scan finds them again. */
 static void take_back(size_t first)
 {
     left_out = slot_count - first;
@@ -234,9 +234,9 @@ static void take_back(size_t first)
     slot_count = first;
 }
 
-/* A thread that binds a slot lazily while it is patched stores the definition over our wrapper. Nothing else
- * is written here: in a program that is not position independent, what was saved from a pointer in a read-only
- * page is a stub and never the definition, and even a compare-exchange that fails is a write to the page. */
+/* A thread that binds a slot lazily while it is patched stores the definition over our wrapper. This writes such slots
+ * only. In a program that is not position independent, the value saved from a pointer in a read-only page is a stub and
+ * never the definition, and even a compare-exchange that fails is a write to the page. */
 static void rewrite_slots_bound_meanwhile(void)
 {
     for (size_t i = 0; i < patched_count; i++) {
@@ -263,7 +263,8 @@ static bool distrusts_list(void)
     return inherited_tail;
 }
 
-/* A library is in the loader's list before it is relocated. Who loads it holds the loader's lock until it is. */
+/* A library is in the loader's list before it is relocated. The thread that loads it holds the loader's lock until
+ * then. */
 static void scan_objects(struct scan *scan)
 {
     scan->waits = true;

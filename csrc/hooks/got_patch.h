@@ -1,4 +1,4 @@
-/* Points the slots of loaded objects at our wrappers, and back. One caller at a time. */
+/* Points the slots of loaded objects at our wrappers and back. One caller at a time. */
 #ifndef TFD_GOT_PATCH_H
 #define TFD_GOT_PATCH_H
 
@@ -7,14 +7,14 @@
 
 #include "tfdarshan.h"
 
-/* Patches objects not looked at since the last undo. 0 or -errno. */
+/* Patch objects that were not patched since the last undo; return 0 or -errno. */
 int tfd_got_patch(struct tfd_attach_report *report);
-/* Every slot that still holds our wrapper gets the value saved from it. */
+/* Restore the saved value of every slot that still holds our wrapper. */
 void tfd_got_undo(struct tfd_attach_report *report);
-/* True when objects were loaded or unloaded since the last patch. Takes about 40 ns. */
+/* Return true if objects were loaded or unloaded since the last patch. Takes about 40 ns. */
 bool tfd_got_stale(void);
-/* In a forked child: the lock of the loader's list may be held by a thread that is not there. Until the list
- * grows, which shows that the lock can be had, nobody looks at it. */
+/* Call this in a forked child: a thread of the parent may hold the lock of the loader's list. The child does not read
+ * the list until it grows, which shows that the lock is free. */
 void tfd_got_distrust_list_in_child(void);
 uint64_t tfd_got_slots(unsigned hook);
 

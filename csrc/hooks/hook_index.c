@@ -38,7 +38,7 @@ void tfd_hook_index_add(const char *name, unsigned hook)
 int tfd_hook_by_name(const char *name)
 {
     unsigned char first = (unsigned char)name[0];
-    /* most names are mangled C++ */
+    /* most symbols are mangled C++ names */
     if (!(first_letters[first / 64] >> (first % 64) & 1) || (first == '_' && name[1] == 'Z'))
         return -1;
     for (uint32_t place = hash(name) % INDEX_SIZE; index_of_hash[place].name;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 void tfd_hook_index_build(void);
-void tfd_hook_index_add(const char *name, unsigned hook); /* another name of it */
+void tfd_hook_index_add(const char *name, unsigned hook); /* adds an alias */
 int tfd_hook_by_name(const char *name);                   /* -1: not hooked */
 
 #endif

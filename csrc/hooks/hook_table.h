@@ -1,14 +1,14 @@
-/* Every hooked symbol, one row each, and nowhere else what its calls look like:
+/* Every hooked symbol, one row each. No other file says what its calls look like:
  *
  *   X(symbol, operation, emulated, darshan, result, parameters, arguments)
  *
  * operation   what its wrapper records
  * emulated    the kind of call it is for storage emulation (emulation/emulated_calls.h)
- * darshan     the kind of call it is on its way through libdarshan (darshan/calls.h)
- *             NO: not at all. OWN: more than a kind can say; its functions are written out.
- * parameters  as a function takes them that passes the call on; O(parameter) is one that a caller may leave out.
- *             The kinds look at some by name: fd, dirfd, path, flags, command, offset, stream.
- * arguments   the same, to be passed on
+ * darshan     the kind of call it is for libdarshan (darshan/calls.h)
+ *             NO: none. OWN: no kind fits, so its functions are written by hand.
+ * parameters  those of a function that passes the call on; O(parameter) is one that a caller may leave out.
+ *             The kinds use some by name: fd, dirfd, path, flags, command, offset, stream.
+ * arguments   the parameters' names, to pass them on
  *
  * A symbol the C library does not define is skipped at run time, so names of
  * old and new glibc stand side by side. */
@@ -268,7 +268,7 @@
     X(fflush, "fflush", STREAM_WRITE, STREAM, int, (FILE * stream), (stream))                                \
     X(fflush_unlocked, "fflush", NO, NO, int, (FILE * stream), (stream))
 
-/* Of wide characters. Their streams count the bytes that the characters are in the file. */
+/* Streams of wide characters. Lengths are the bytes that the characters take in the file. */
 #define TFD_WIDE_HOOKS(X)                                                                                    \
     X(fgetwc, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                                   \
     X(getwc, "fread", STREAM_READ, NO, wint_t, (FILE * stream), (stream))                                    \
@@ -338,8 +338,8 @@
       (void *address, size_t old_size, size_t new_size, int flags, O(void *new_address)),                    \
       (address, old_size, new_size, flags, new_address))
 
-/* These record nothing: they keep the recorder right (see wrap_loader.c), or tell programs that are started of the
- * session (see wrap_exec.c). */
+/* These record nothing. They keep the recorder's state right (wrap_loader.c) or tell started programs of the session
+ * (wrap_exec.c). */
 #define TFD_LOADER_HOOKS(X)                                                                                  \
     X(dlsym, "", NO, NO, void *, (void *handle, const char *symbol), (handle, symbol))                       \
     X(vfork, "", NO, NO, pid_t, (void), ())                                                                  \
@@ -370,8 +370,8 @@
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, file, actions, attributes, arguments, environment))
 
-/* Other names of hooked functions, which no header declares or which differ where files have 32-bit offsets:
- * A(name, symbol). A slot by such a name is patched where it is the same function. */
+/* Aliases of hooked functions that no header declares, or that differ only on machines with 32-bit file offsets:
+ * A(name, symbol). A slot of an alias is patched if the alias is the same function. */
 #define TFD_ALIASES(A)                                                                                       \
     A(__open, open)                                                                                          \
     A(__open64, open64)                                                                                      \
@@ -415,10 +415,10 @@
 #define TFD_HOOKS_WITH(X, O)                                                                                 \
     TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_WIDE_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X)
 
-/* Of functions that pass a call on: they are given each parameter. */
+/* For functions that pass a call on: they are given each parameter. */
 #define TFD_GIVEN(parameter) parameter
 #define TFD_HOOKS(X) TFD_HOOKS_WITH(X, TFD_GIVEN)
-/* As the C library declares them. */
+/* For declarations like those of the C library. */
 #define TFD_VARIADIC(parameter) ...
 #define TFD_DECLARED_HOOKS(X) TFD_HOOKS_WITH(X, TFD_VARIADIC)
 
@@ -436,12 +436,12 @@ struct tfd_hook_row {
 
 extern const struct tfd_hook_row tfd_hooks[TFD_HOOK_COUNT];
 
-/* What a wrapper calls: the function the program would have called without us. */
+/* The function that a wrapper calls: the one that the program would call without us. */
 extern void *tfd_next[TFD_HOOK_COUNT];
-/* The same without libdarshan: never changes once it is set. */
+/* The same function without libdarshan. It never changes once it is set. */
 extern void *tfd_definition[TFD_HOOK_COUNT];
-/* A thread may be in a wrapper while another begins a session, or puts the emulation or a guard in its way. The
- * acquire also shows it what was set up before the first session, for the slot that led it here shows nothing. */
+/* A thread may be in a wrapper while another thread begins a session, or inserts the emulation or a guard. The acquire
+ * also makes visible what was set up before the first session: the patched slot alone orders nothing. */
 static inline void *tfd_next_of(unsigned hook)
 {
     return __atomic_load_n(&tfd_next[hook], __ATOMIC_ACQUIRE);

@@ -23,7 +23,7 @@ static bool read_program(struct dl_phdr_info *info)
     return info->dlpi_phdr;
 }
 
-/* Its headers are at its load address, as the linkers lay libraries out. */
+/* Linkers put a library's headers at its load address. */
 static bool read_library(const struct tfd_protection_map *map, const struct link_map *object,
                          struct dl_phdr_info *info)
 {

@@ -1,13 +1,14 @@
-/* The loader's list as a child of fork found it, read without the list's lock: a thread that holds it may have stayed
- * behind in the parent. */
+/* The loader's list in a child of fork, read without the list's lock: a thread of the parent may have held that
+ * lock. */
 #ifndef TFD_INHERITED_OBJECTS_H
 #define TFD_INHERITED_OBJECTS_H
 
 #include <link.h>
 #include <stddef.h>
 
-/* As dl_iterate_phdr, but for the loader's counts, which are 0. What a thread of the parent was just loading or
- * unloading is passed over where it is not whole. Only while nobody has loaded a library in this process. */
+/* The same as dl_iterate_phdr(3), except that the loader's counts are 0. An object that a thread of the parent was
+ * loading or unloading is left out if it is incomplete. Only for a process that has loaded no library since the
+ * fork. */
 void tfd_inherited_objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *context),
                                  void *context);
 

@@ -21,24 +21,24 @@
 
 struct late_attach_slot {
     void **address;
-    void *found; /* in it, when it was looked at */
+    void *found; /* the slot's value before it was patched */
     unsigned kind;
     int protection;
 };
 
 static struct late_attach_slot slots[MAX_SLOTS];
-static _Atomic unsigned slot_count; /* more when a library was loaded, also while others look at them */
-static unsigned found_count;        /* with those that are looked at first */
+static _Atomic unsigned slot_count; /* grows as libraries are loaded, while other threads read the slots */
+static unsigned found_count;        /* slot_count and those that are still checked */
 
 static const _Atomic uint32_t never_changes;
 static const _Atomic uint32_t *watched = &never_changes;
 static _Atomic uint32_t seen;
 static void (*tell)(bool opens);
-static _Atomic int32_t armed_pid; /* a child of vfork has this memory and another number */
+static _Atomic int32_t armed_pid; /* a child of vfork shares this memory but has another number */
 static struct tfd_late_attach_wrappers ours;
-static void *(*found_before)(void **slot); /* in slots of the library that these take the place of */
+static void *(*found_before)(void **slot); /* tfd_late_attach_found of the library that this one replaces */
 
-/* Not getpid(): old C libraries remember it, also across a vfork. */
+/* Old C libraries cache getpid(2), across a vfork too. */
 static int32_t own_pid(void)
 {
     return (int32_t)syscall(SYS_getpid);
@@ -60,7 +60,8 @@ static inline void look(bool opens)
         tell_in_own_process(opens);
 }
 
-/* By the column `emulated` of the hook table. The mode that an open may leave out is passed on as it was found. */
+/* Rows of the hook table by their column `emulated`. If the caller of an open leaves out the mode, whatever is in its
+ * place is passed on. */
 #define KIND(symbol, operation, emulated, darshan, ...) KIND_##emulated(symbol, __VA_ARGS__)
 #define KIND_NO(...)
 #define KIND_OWN(...)
@@ -84,7 +85,7 @@ enum { TFD_HOOKS(KIND) KIND_OF_dlsym, KINDS };
 static void *definition[KINDS];
 static _Atomic(void *) target[KINDS];
 
-/* Not pointers, which the loader would have to relocate. */
+/* Arrays instead of pointers, which the loader would have to relocate. */
 #define OPENS(symbol, ...) #symbol,
 static const char name_of[KINDS][16] = {TFD_HOOKS(KIND) "dlsym"};
 #undef OPENS
@@ -122,7 +123,7 @@ TFD_HOOKS(KIND)
 
 static void take_new_libraries(void);
 
-/* Comes when the interpreter has loaded a library, as an import does, and is about to use it. */
+/* This runs when the interpreter has loaded a library (an import does) and is about to use it. */
 __attribute__((used)) static void before_dlsym(void)
 {
     int saved_errno = errno;
@@ -166,8 +167,8 @@ static bool is_inside(const struct tfd_image *image, const void *value)
     return (uintptr_t)value >= image->start && (uintptr_t)value < image->end;
 }
 
-/* The function that the slot stands for. A program that is not position independent may have made its own stub stand
- * for it, which comes back to the slot: then none. */
+/* Return the function that the slot stands for; NULL if a stub of a program that is not position independent stands for
+ * it, since that would come back to the slot. */
 static void *definition_for(const struct tfd_image *image, unsigned kind)
 {
     if (!definition[kind])
@@ -180,14 +181,14 @@ static bool is_known(const void *value, unsigned kind)
     return value == definition[kind] || (ours.wrapper && ours.is_definition(value, hook_of[kind]));
 }
 
-/* What a slot would hold without a function of ours. */
+/* Return what the slot would hold without us. */
 static void *value_of(void **address)
 {
     void *before = found_before ? found_before(address) : NULL;
     return before ? before : __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
 
-/* `context`: true for opens alone. */
+/* `context`: points to true if only opens are wanted. */
 static void collect(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
     const bool *opens_alone = context;
@@ -200,7 +201,8 @@ static void collect(void *context, const struct tfd_image *image, const struct t
         slots[found_count++] = (struct late_attach_slot){place->address, value, kind, 0};
 }
 
-/* An interpreter has tens of thousands of relocations, and these calls in its linkage table, if it has one. */
+/* An interpreter has tens of thousands of relocations. The calls that are wanted are in its linkage table if it has
+ * one. */
 static void collect_slots(const struct tfd_image *image)
 {
     bool opens_alone = false;
@@ -221,7 +223,7 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Pages that hold code, or of which nothing is known, are left alone. */
+/* Slots in pages that hold code, or whose protection is not known, are left alone. */
 static void add_writable(const struct tfd_image *image)
 {
     struct tfd_range range = {0};
@@ -261,7 +263,7 @@ static void aim(void)
         atomic_store(&target[kind], ours.wrapper ? ours.wrapper[hook_of[kind]] : definition[kind]);
 }
 
-/* Its symbols are resolved after the look at the list, whose lock dlsym may take. */
+/* Symbols are resolved after the loader's list was read: dlsym may take the lock of the list. */
 void tfd_late_attach_prepare(const void *address, void (*notice)(bool opens))
 {
     struct tfd_image image = {.dynamic = address};
@@ -301,7 +303,7 @@ static void *held_by(const struct late_attach_slot *slot)
     return __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
 }
 
-/* A slot that somebody else patched since is left to them. */
+/* A slot that another tool has patched since is left alone. */
 static bool may_take(const struct late_attach_slot *slot)
 {
     const void *held = held_by(slot);
@@ -328,15 +330,15 @@ static bool may_not_look;
 static __thread bool holds;
 static __thread unsigned hold_depth; /* more than 1: a signal handler forks while its thread forks */
 
-/* Two threads that come here at once have loaded a library each: one looks, and the next import of the other does. A
- * session that begins just now may find the slots of the library ours still, and leave them. */
+/* If two threads come here at once, one of them looks for libraries, and the other looks at its next import. A session
+ * that begins meanwhile may find these slots to be ours still, and leaves them. */
 static void take_new_libraries(void)
 {
     if (may_not_look || atomic_flag_test_and_set(&is_looking))
         return;
     unsigned first = slot_count;
     add_libraries();
-    aim(); /* they may call what the interpreter does not */
+    aim(); /* libraries may call functions that the interpreter does not */
     take_slots(first);
     atomic_flag_clear(&is_looking);
 }

@@ -1,4 +1,4 @@
-/* The type of each hooked function, tfd_read_function for read, and the functions behind it by their types. */
+/* The type of each hooked function (tfd_read_function for read), and the next functions by these types. */
 #ifndef TFD_LIBC_FUNCTIONS_H
 #define TFD_LIBC_FUNCTIONS_H
 

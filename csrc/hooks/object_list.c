@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Known by its load address and its dynamic section: names are neither unique nor stable. */
+/* A loaded object, identified by its load address and its dynamic section: names are neither unique nor stable. */
 struct object {
     uintptr_t base;
     const void *dynamic;
     char *name;    /* NULL: the place is free */
-    uint64_t seen; /* scan in which it was last listed */
+    uint64_t seen; /* number of the scan that last listed it */
     bool pinned;
 };
 

@@ -1,4 +1,4 @@
-/* What the kernel says of the protection of mapped pages, at one instant. */
+/* The protection of all mapped pages at one instant. */
 #ifndef TFD_PAGE_PROTECTION_H
 #define TFD_PAGE_PROTECTION_H
 
@@ -15,7 +15,7 @@ struct tfd_protection_map {
 
 int tfd_protection_map_read(struct tfd_protection_map *map);
 void tfd_protection_map_free(struct tfd_protection_map *map);
-/* PROT_* of the range that holds the address and, by `end`, where it ends; -1 where nothing is mapped. */
+/* Return PROT_* of the range that holds the address, -1 if nothing is mapped there; `end` gets the range's end. */
 int tfd_protection_at(const struct tfd_protection_map *map, uintptr_t address, uintptr_t *end);
 
 #endif

@@ -53,10 +53,10 @@ static bool is_writable(uintptr_t start, uintptr_t size)
     return !madvise((void *)start, size, MADV_POPULATE_WRITE);
 }
 
-/* Since Linux 5.14 the kernel says in a microsecond whether a page can be written; its list of mappings takes fifty. */
+/* Since Linux 5.14 the kernel tells in 1 us whether a page can be written; its list of mappings takes 50 us. */
 bool tfd_page_range_of(const void *address, const struct tfd_image *image, struct tfd_range *range)
 {
-    static char known[2]; /* can be written, which the kernel has to say */
+    static char known[2]; /* on a writable page: the kernel must call it writable, or it cannot tell */
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)address & ~(size - 1);
     bool is_locked = image->relro_start <= start && start < image->relro_end;
     *range = (struct tfd_range){start, start + size, PROT_READ | PROT_WRITE};

@@ -1,4 +1,4 @@
-/* How the page of an address is protected, for who asks of few: soon, and without memory. */
+/* The protection of single pages, quickly and without allocating memory. */
 #ifndef TFD_PROTECTED_RANGE_H
 #define TFD_PROTECTED_RANGE_H
 
@@ -12,11 +12,11 @@ struct tfd_range {
     int protection; /* PROT_* */
 };
 
-/* The mapping that the address lies in; /proc/self/maps is read as far as that. False where nothing is mapped there, or
- * it cannot be read. */
+/* Find the mapping that the address lies in; return false if nothing is mapped there or /proc/self/maps cannot be
+ * read. */
 bool tfd_range_of(const void *address, struct tfd_range *range);
-/* The same of the page of an image's slot alone, and sooner: a page that the loader made read-only, and that cannot be
- * written, is taken for readable. */
+/* Find the range of one slot's page, more quickly: a page that the loader made read-only, and that cannot be written,
+ * counts as readable. */
 bool tfd_page_range_of(const void *address, const struct tfd_image *image, struct tfd_range *range);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Beginnings of file names. Their opens are made as ordinary code, with none of the C library's locks held. */
+/* Prefixes of file names. These libraries open files holding no lock of the C library. */
 static const char names[][32] = {"libtensorflow_framework.so", "libtensorflow_cc.so"};
 #define NAMES (sizeof names / sizeof *names)
 
 static bool is_given[NAMES];
 static unsigned long long
-    looked_through; /* loads that the loader had counted when there was no more to give */
+    looked_through; /* the loader's count of loads when no library was left to return */
 
 struct look {
     struct tfd_image *image;

@@ -1,5 +1,5 @@
-/* Libraries whose own threads read files while Python waits in them: a server of tf.data service is one, in which
- * the interpreter itself opens nothing. */
+/* Libraries whose own threads read files while Python waits in them. In a server of tf.data service, for example, the
+ * interpreter itself opens no file. */
 #ifndef TFD_READING_LIBRARY_H
 #define TFD_READING_LIBRARY_H
 
@@ -7,8 +7,8 @@
 
 #include "hooks/elf_image.h"
 
-/* Gives one that is loaded and was not given before. Takes the loader's locks; where no library was loaded since it
- * gave none, it looks at one number. */
+/* Find the next such library that is loaded; return false if there is none left. Takes the loader's locks, unless no
+ * library was loaded since it last returned false. */
 bool tfd_next_reading_library(struct tfd_image *image);
 
 #endif
