@@ -14,7 +14,7 @@
 
 static struct tfd_job_page *page;
 static const char *page_folder;
-static struct tfd_job ended_with_us; /* pid: in a child of fork another process's */
+static struct tfd_job ended_with_us; /* in a child of fork, its pid is another process's */
 
 struct tfd_job tfd_job_of_this_process(void)
 {
@@ -27,7 +27,7 @@ static bool is_here(const struct tfd_job *job)
     return job->pid_namespace == tfd_own_pid_namespace();
 }
 
-/* The job is "pid-start-namespace". */
+/* Read a job, which is written "pid-start-namespace"; return false if it is not one. */
 static bool read_job(const struct tfd_session_name *name, struct tfd_job *job)
 {
     uint64_t numbers[3];
@@ -66,14 +66,14 @@ bool tfd_job_is_living(const struct tfd_job *job)
     return job->start && tfd_process_start(job->pid) == job->start;
 }
 
-/* Also where it made another program of itself. */
+/* The process is the same after exec(2). */
 void tfd_job_note(const struct tfd_job *job)
 {
     if (job->pid == (int32_t)getpid() && tfd_job_is_living(job))
         ended_with_us = *job;
 }
 
-/* Of this user and version: who meets at a page runs the same core. */
+/* Prefix of the pages of this user and version: processes that share a page run the same core. */
 static int prefix_of(char *out, size_t capacity, uint64_t pid_namespace)
 {
     return snprintf(out, capacity, "tfdarshan-job-%u-%u-%llu-", (unsigned)TFD_SPOOL_VERSION,
@@ -105,7 +105,7 @@ static bool is_ours(const struct stat *status)
            !(status->st_mode & 077);
 }
 
-/* Its blocks are there before it is mapped: a full file system must not end who writes to it. */
+/* The blocks are allocated before the page is mapped: a full file system must not end a process that writes to it. */
 static struct tfd_job_page *map_page(int fd, const char *path)
 {
     struct stat status;
@@ -114,7 +114,7 @@ static struct tfd_job_page *map_page(int fd, const char *path)
         return NULL;
     bool is_whole = status.st_size == (off_t)bytes || !fallocate(fd, 0, 0, (off_t)bytes);
     void *mapped = is_whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-    if (mapped == MAP_FAILED && !status.st_size) /* then nobody else could map it either */
+    if (mapped == MAP_FAILED && !status.st_size) /* no other process could map it either */
         unlink(path);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
@@ -131,11 +131,11 @@ static bool open_in(const char *folder, const struct tfd_job *job, int flags)
     return page;
 }
 
-/* The same for all processes of the job, whatever their environment is. */
+/* Folders of pages, the same for all processes of a job, whatever their environment. */
 static const char folders[][16] = {"/dev/shm", "/tmp"};
 #define FOLDERS (sizeof folders / sizeof *folders)
 
-/* One that somebody has made goes before a better place for a new one. */
+/* A page that exists in any of the folders goes before a new page in the first one. */
 struct tfd_job_page *tfd_job_page_open(void)
 {
     struct tfd_job job;
@@ -161,7 +161,8 @@ const char *tfd_job_page_folder(void)
     return page_folder;
 }
 
-/* Who announces does so before it counts: what is announced after the look is counted after it, too. */
+/* A session is announced before the counter changes. So a session that is announced after this check changes the
+ * counter after it too. */
 uint32_t tfd_job_page_quiet_counter(void)
 {
     uint32_t counter = atomic_load(&page->counter);

@@ -2,8 +2,8 @@
  * sessions that record now (job/rendezvous.h).
  *
  * The environment names the job (job/session_name.h): the process that imported tfdarshan first. The page is a file
- * named after that process, made by who first needs it; a page of zeros is one in which no session was announced. That
- * process removes it at its end, or, where it was killed, the next job that announces a session. */
+ * named after that process, made by the process that first needs it. A page of zeros announces no session. The job's
+ * first process removes the page at its end; if it was killed, the next job that announces a session does. */
 #ifndef TFD_JOB_PAGE_H
 #define TFD_JOB_PAGE_H
 
@@ -34,24 +34,24 @@ struct tfd_job {
 };
 
 struct tfd_job tfd_job_of_this_process(void);
-/* The job that the environment names; false where there is none, or where its number means another process. */
+/* Find the job that the environment names; return false if there is none or its number means another process. */
 bool tfd_job_named(struct tfd_job *job);
-/* The path of the core that its name leads to; false where it leads to none. */
+/* Find the path of the core beside the library that the environment names; return false if it names none. */
 bool tfd_job_core(char *path, size_t capacity);
 bool tfd_job_is_living(const struct tfd_job *job);
-/* This process removes the job's page when it ends, if the job is its own. */
+/* Remove the job's page when this process ends, if the job is its own. */
 void tfd_job_note(const struct tfd_job *job);
 
-/* Maps the job's page, and makes it where it is not there and the job lives. NULL: it has none, or the page is not
- * ours. Allocates no memory. */
+/* Map the job's page, and make it if there is none and the job lives; return NULL if there is no job, or if the page is
+ * another user's. Allocates no memory. */
 struct tfd_job_page *tfd_job_page_open(void);
-/* NULL before that. */
+/* Return the mapped page, NULL if none is. */
 struct tfd_job_page *tfd_job_page(void);
-/* Beginning of the names of pages in this process's namespace; its length. */
+/* Write the prefix of the names of pages in this process's namespace; return its length. */
 size_t tfd_job_page_prefix(char *out, size_t capacity);
-/* Where it lies, as a folder; NULL where none is mapped. */
+/* Return the folder of the mapped page, NULL if none is mapped. */
 const char *tfd_job_page_folder(void);
-/* The counter, where no session is announced; else another value. */
+/* Return the counter if no session is announced, else another value. */
 uint32_t tfd_job_page_quiet_counter(void);
 
 #endif

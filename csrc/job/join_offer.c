@@ -106,7 +106,7 @@ static bool is_whole(const struct tfd_join_offer *offer, size_t bytes)
     return ended && ends == (uint64_t)offer->include_count + offer->exclude_count + 1;
 }
 
-/* 0: the owner is there. In another namespace its number means nobody. */
+/* Return 0 if the owner runs, else why it cannot be found: in another namespace its number means nothing. */
 static int why_no_owner(const struct tfd_join_offer *offer)
 {
     if (offer->pid_namespace != tfd_own_pid_namespace())

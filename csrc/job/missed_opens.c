@@ -19,7 +19,7 @@ void tfd_missed_opens_add(void)
         atomic_store(&missed->look, HAS_LOOKED);
     }
     for (int slept_ms = 0; atomic_load(&missed->look) == LOOKS && slept_ms < LOOK_WAIT_MS; slept_ms++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL); /* what is read now is not what it finds */
+        nanosleep(&(struct timespec){0, 1000000}, NULL); /* that thread's figures come first */
     atomic_fetch_add(&missed->count, 1);
 }
 

@@ -1,4 +1,4 @@
-/* Opens of threads that went on unrecorded, for they had waited long enough for another to join a session. */
+/* Opens that were not recorded because their threads had waited long enough for another thread to join a session. */
 #ifndef TFD_MISSED_OPENS_H
 #define TFD_MISSED_OPENS_H
 
@@ -7,21 +7,21 @@
 
 #include "base/kernel_io.h"
 
-/* Since the last session. Zeros are none. */
+/* Missed opens since the last session; zeros mean none. */
 struct tfd_missed_opens {
     _Atomic uint64_t count;
-    _Atomic uint32_t look;       /* of the one thread that asks the kernel: what it found is there */
-    struct tfd_kernel_io before; /* the first of them */
+    _Atomic uint32_t look;       /* state of the one read of `before` */
+    struct tfd_kernel_io before; /* the kernel's figures before the first missed open */
 };
 
-/* One is about to be made. */
+/* Call this before an open that is not recorded. */
 void tfd_missed_opens_add(void);
-/* How many there were, and forgets them. Where the kernel was asked before `begin` was, that moves `begin`: what was
- * missed since is then what the session has less than the kernel. */
+/* Return how many opens were missed, and forget them. If some were, `begin` becomes the kernel's figures before the
+ * first one, so that the session shows what it missed as the difference to the kernel's figures. */
 uint64_t tfd_missed_opens_take(struct tfd_kernel_io *begin);
 void tfd_missed_opens_forget(void);
 
-/* Where they are counted, and has another library of ours count them there, too. */
+/* Return where missed opens are counted, and have another library of ours count there too. */
 struct tfd_missed_opens *tfd_missed_opens(void);
 void tfd_missed_opens_count_in(struct tfd_missed_opens *there);
 

@@ -10,11 +10,11 @@
 
 #include "job/session_name.h"
 
-#define SPARE 64 /* places for what a program sets later */
+#define SPARE 64 /* places for variables that the program sets later */
 
-static char **own;        /* the array that was put in place last */
-static size_t own_places; /* of it */
-static char *job_alone;   /* what is put back when the session is over; NULL: there was no job */
+static char **own;        /* the last array that replaced the environment's */
+static size_t own_places; /* of `own` */
+static char *job_alone;   /* setting to restore after the session; NULL: no job was named */
 static _Atomic(const char *) offered;
 static _Atomic(const char *) offered_library;
 
@@ -44,7 +44,7 @@ static bool append(char *setting)
 {
     size_t count = count_of(environ);
     if (environ == own && count + 2 <= own_places) {
-        __atomic_store_n(&own[count], setting, __ATOMIC_RELEASE); /* behind it is NULL already */
+        __atomic_store_n(&own[count], setting, __ATOMIC_RELEASE); /* the next place is NULL already */
         return true;
     }
     char **larger = calloc(count + 2 + SPARE, sizeof *larger);
@@ -58,7 +58,8 @@ static bool append(char *setting)
     return true;
 }
 
-/* The texts stay for good: somebody may have taken a pointer to them. False where there is no memory. */
+/* Put a setting into the environment; return false if there is no memory. Texts are never freed: the program may have
+ * kept a pointer to one. */
 static bool put(char *setting)
 {
     char **place = setting ? place_of(TFD_SESSION_VARIABLE) : NULL;
@@ -77,7 +78,7 @@ static void set_library(struct tfd_session_name *name, const char *path)
     name->library_length = strchr(path, ':') ? 0 : (int)strlen(path);
 }
 
-/* Interpreters that start are to wait for the next session. */
+/* Name the library that lets starting interpreters wait for the next session. */
 static void name_waiting_library(struct tfd_session_name *name, char *path, size_t capacity)
 {
     set_library(name, tfd_session_name_beside(name, TFD_WAITING_LIBRARY, path, capacity) ? path : "");
@@ -133,7 +134,7 @@ void tfd_environment_withdraw(void)
     if (job_alone)
         put(job_alone);
     else
-        unsetenv(TFD_SESSION_VARIABLE); /* moves pointers, frees nothing */
+        unsetenv(TFD_SESSION_VARIABLE); /* moves pointers and frees nothing */
     job_alone = NULL;
 }
 

@@ -4,7 +4,7 @@
 
 #define SEPARATORS ": "
 
-/* Together with one separator. */
+/* Remove an entry and one separator. */
 static void remove_entry(char *list, char *entry, size_t bytes)
 {
     if (entry[bytes])

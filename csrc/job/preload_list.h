@@ -6,8 +6,8 @@
 
 #define TFD_PRELOAD_VARIABLE "LD_PRELOAD"
 
-/* Takes the library out of the list, in place; NULL: nothing. The others stay as they were written. False: it was
- * not there. */
+/* Remove the library from the list in place, and leave the other entries as they are written; return false if it is not
+ * in the list. A `library` of NULL removes nothing. */
 bool tfd_preload_list_remove(char *list, const char *library);
 
 #endif

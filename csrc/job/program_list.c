@@ -24,7 +24,7 @@ static size_t end_line(char line[TFD_NOTE_BYTES], int length)
     return bytes + 1;
 }
 
-/* A write beyond the limit of file sizes would be a signal that ends the process. */
+/* A write beyond the limit of file sizes would raise a signal that ends the process. */
 static bool has_room(int fd, size_t bytes)
 {
     struct stat status;
@@ -35,7 +35,7 @@ static bool has_room(int fd, size_t bytes)
     return end <= MOST_NOTED_BYTES && end <= limit.rlim_cur;
 }
 
-/* One write that appends: lines of processes that do so at once stay whole. */
+/* One write that appends, so that lines of several processes stay whole. */
 int64_t tfd_program_list_add(const char *spool_directory, char line[TFD_NOTE_BYTES], int length)
 {
     char list[TFD_SPOOL_PATH_MAX];

@@ -6,8 +6,8 @@
 
 #define TFD_NOTE_BYTES 600
 
-/* Adds a line of `length` bytes; what is longer is cut. Changes no memory but the line, so that it may be called in a
- * child of vfork; keeps errno. Returns the bytes that were written. */
+/* Add a line of `length` bytes, cut to TFD_NOTE_BYTES; return the bytes that were written. It changes no memory but the
+ * line, so a child of vfork may call it. Keeps errno. */
 int64_t tfd_program_list_add(const char *spool_directory, char line[TFD_NOTE_BYTES], int length);
 
 #endif

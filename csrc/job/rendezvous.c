@@ -11,7 +11,7 @@
 #include "job/job_page.h"
 #include "job/own_environment.h"
 
-#define MAX_ENTRIES 65536 /* that are looked through for pages of killed jobs */
+#define MAX_ENTRIES 65536 /* of the folder that are searched for pages of killed jobs */
 #define MAX_ANCESTORS 64
 #define CLAIMED (-1)
 
@@ -55,7 +55,7 @@ static bool is_owner_alive(const struct tfd_announced *session, int32_t pid)
     return start && start == atomic_load(&session->owner_start);
 }
 
-/* One that is free, or that a killed process left. */
+/* Claim an entry that is free or that a killed process left; return false if it is taken. */
 static bool claim(struct tfd_announced *session)
 {
     int32_t owner = atomic_load(&session->owner_pid);
@@ -95,7 +95,7 @@ void tfd_rendezvous_withdraw(void)
         atomic_fetch_add(&page->counter, 1);
 }
 
-/* The owner may withdraw while it is read, and another take its place. */
+/* Copy the folder's path; return false if the owner withdrew meanwhile, since another session may have its place. */
 static bool read_session(const struct tfd_announced *session, int32_t owner, char *directory)
 {
     if (atomic_load(&session->owner_pid) != owner)

@@ -40,7 +40,7 @@ static void note_self(const char *spool_directory, enum tfd_start_note letter, c
     note(spool_directory, letter, getpid(), getppid(), tfd_note_time(), path);
 }
 
-/* What its parent does with SIGCHLD a child inherits. */
+/* A child inherits its parent's disposition of SIGCHLD. */
 void tfd_note_becomes(const char *spool_directory, const char *path)
 {
     note_self(spool_directory, tfd_ignores_children() ? TFD_NOTE_BECOMES_UNCOUNTED : TFD_NOTE_BECOMES, path);

@@ -1,6 +1,6 @@
-/* Modules whose import has a process recorded: of the session that its environment names, and of those that its job
- * begins later. They are in the same library as the core, so that a process that starts needs no package of
- * Python's for them. What cannot be done is left: the process goes on as without it. */
+/* Modules whose import joins the process to the session that its environment names, and to those that its job begins
+ * later. They are in the core's library, so that a starting process needs no Python package for them. If joining fails,
+ * the process goes on unrecorded. */
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
@@ -12,7 +12,7 @@
 #include "joining/take_over.h"
 #include "tfdarshan.h"
 
-/* An address in the interpreter, which an executable may hold, or a library. */
+/* Return an address in the interpreter, which is in the executable or in a library. */
 static const void *interpreter(void)
 {
     return (const void *)PyModuleDef_Init;
@@ -22,7 +22,7 @@ static void join(void)
 {
     const char *folder = tfd_named_spool_folder();
     if (folder) {
-        /* what it has is the interpreter's own start, as it is left out without it */
+        /* that library has recorded the interpreter's own start, which other sessions leave out too */
         tfd_library_leaves(false);
         int status = tfd_session_join(folder);
         if (status && status != -ESRCH)
@@ -31,7 +31,7 @@ static void join(void)
     tfd_job_wait_for_sessions(interpreter());
 }
 
-/* tfdarshan._job, of a process that may record later; `name` is what its environment says. */
+/* The module tfdarshan._job, for a process that may record later; `name` is the variable in its environment. */
 static int begin_job(PyObject *module)
 {
     if (tfd_waiting_library_leaves())
@@ -43,7 +43,7 @@ static int begin_job(PyObject *module)
 
 static struct PyModuleDef start = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_start"};
 
-/* Of a program that starts: tfdarshan_join.pth loads it. An interpreter may come here twice, as in a virtual
+/* tfdarshan_join.pth loads this at an interpreter's start. An interpreter may come here twice, such as in a virtual
  * environment. */
 PyMODINIT_FUNC PyInit__start(void)
 {

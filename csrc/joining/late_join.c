@@ -1,6 +1,7 @@
-/* What an interpreter loads that starts in a job while no session records, tfdarshan_join.pth says where: a hundredth
- * of the core, which it loads when a session begins. It reads the job's page, patches a few slots of the interpreter's
- * own, and calls nothing of Python's but what makes it a module. What cannot be done is left. */
+/* The library for late joins: tfdarshan_join.pth loads it into an interpreter that starts while no session records.
+ * It is a hundredth of the core's size, and loads the core when a session begins. It reads the job's page, patches a
+ * few slots of the interpreter, and calls no function of Python but the one that makes it a module. If it fails, the
+ * process goes on unrecorded. */
 #define _GNU_SOURCE 1
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
@@ -21,10 +22,10 @@
 #include "joining/handover.h"
 
 static char core_path[TFD_SPOOL_PATH_MAX];
-static bool forks_alone; /* the process that forks has one thread */
+static bool forks_alone; /* the process had one thread when it forked */
 static bool waits;
 
-/* An address in the interpreter, which an executable may hold, or a library. */
+/* Return an address in the interpreter, which is in the executable or in a library. */
 static const void *interpreter(void)
 {
     return (const void *)PyModuleDef_Init;
@@ -48,7 +49,7 @@ static void hand_over(void)
         take_over(interpreter(), leave, &waited);
     else
         leave();
-    /* Also of calls that have not looked yet. */
+    /* Calls under way that have not compared the counter yet go on to the core too. */
     tfd_late_attach_follow();
     tfd_late_attach_disarm();
 }
@@ -71,7 +72,7 @@ static bool loads_once(void)
     return atomic_load(&state) == LOADED;
 }
 
-/* A session began or ended. Threads whose calls come meanwhile wait, so that these are recorded, too. */
+/* A session began or ended. Threads whose calls come meanwhile wait, so that these calls are recorded too. */
 static void load_core(bool opens)
 {
     int cancel_state;
@@ -87,7 +88,8 @@ static void before_fork(void)
     forks_alone = waits && tfd_has_one_thread();
 }
 
-/* Another thread of the parent may have held locks of the loader that nobody releases here: then it does not wait. */
+/* Another thread of the parent may have held locks of the loader, which nobody releases in the child. Then the child
+ * does not wait for sessions. */
 static void after_fork_in_child(void)
 {
     tfd_late_attach_release_in_child(forks_alone);

@@ -1,6 +1,6 @@
-/* What the library for programs has and the core has not: the dynamic loader loads it into a program that a job
- * starts (LD_PRELOAD), where it joins the session before main. It defines nothing that another library would find in
- * place of its own, and where there is no session to join it does nothing. */
+/* The library for programs: the dynamic loader loads it (LD_PRELOAD) into a program that a job starts, where it joins
+ * the session before main. It exports no symbol that another library could take for its own. Without a session it does
+ * nothing. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +18,7 @@
 #include "recorder/session.h"
 #include "tfdarshan.h"
 
-/* Takes this library out of what the program, and who looks for main's third argument, sees. In place: so it is in
- * the array that main is given, too. */
+/* Remove this library from LD_PRELOAD in place, so that neither getenv() nor main's third argument shows it. */
 static void hide_from_program(char **environment)
 {
     Dl_info own;
@@ -36,14 +35,14 @@ static void hide_from_program(char **environment)
     }
 }
 
-/* The spool's mapping is large: where memory is limited, it would be the program's that is missing. */
+/* The spool's mapping is large: if address space is limited, the program would lack it. */
 static bool is_memory_limited(void)
 {
     struct rlimit limit;
     return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* 0: the session has this program, or needs it no more. */
+/* Join the session; return TFD_PROGRAM_NONE if it records this program or has ended. */
 static enum tfd_program join(const char *directory)
 {
     if (is_memory_limited())

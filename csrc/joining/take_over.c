@@ -1,6 +1,5 @@
-/* An interpreter that starts is recorded by the library for programs already, where the session has one, or waits for
- * a session by the library for that: the core goes on in its place, so that what Python asks the core about itself is
- * true. */
+/* The core takes over a starting interpreter from the library for programs, which may record it already, or from the
+ * library for late joins, so that the core's answers to Python about the process are true. */
 #define _GNU_SOURCE
 #include "joining/take_over.h"
 
@@ -42,7 +41,7 @@ static int find_waiting_library(struct dl_phdr_info *info, size_t size, void *co
     return 1;
 }
 
-/* Not one of the libraries that all see: it is looked for by its name, and is never unloaded. */
+/* Its symbols are not global, so this finds the library by its file name. It is never unloaded. */
 bool tfd_waiting_library_leaves(void)
 {
     struct library_path path;

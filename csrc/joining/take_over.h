@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-/* Has the library for programs record this process no longer; `keep` says whether what it has is kept. False: it
- * does not record it. */
+/* End the recording by the library for programs, and keep its spool if `keep`; return false if it does not record this
+ * process. */
 bool tfd_library_leaves(bool keep);
-/* Has the library that waits for sessions do so no longer. False: it does not. */
+/* End the waiting of the library for late joins; return false if it does not wait. */
 bool tfd_waiting_library_leaves(void);
 
 #endif

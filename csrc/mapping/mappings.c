@@ -26,11 +26,11 @@
 #include "recorder/recording.h"
 #include "tfdarshan.h"
 
-/* Whether the session asked for it. */
+/* The session asks for mapped files. */
 static _Atomic bool is_asked;
-/* Only large mappings of files of storage, and only where one more thread changes nothing. */
+/* Only large mappings of files on storage count, and only in processes where one more thread changes nothing. */
 static bool is_large_alone;
-/* In a child of fork: the parent had files mapped, which the child has too. */
+/* In a child of fork: the child has inherited mappings of files. */
 static bool inherited;
 static tfd_watch_file *watch_file;
 
@@ -45,8 +45,8 @@ static uintptr_t whole_pages(size_t length)
     return (length + page_bytes - 1) & ~(page_bytes - 1);
 }
 
-/* What [start, start + length) is from now on. Returns the file's entry; `*is_looked_at` where its pages are watched
- * already. */
+/* Note that [start, start + length) maps the file from now on; return the file's entry. `*is_looked_at`: its pages are
+ * watched already. */
 static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64_t offset,
                             const struct stat *status, bool *is_looked_at)
 {
@@ -65,7 +65,7 @@ static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64
         mapped->mappings++;
         mapped->mapped_bytes += length;
         struct tfd_range range = {start, start + whole_pages(length), offset, now_ns(), 0, entry};
-        tfd_ranges_end(range.start, range.end, range.begin_ns); /* whose end nobody told */
+        tfd_ranges_end(range.start, range.end, range.begin_ns); /* older mappings there whose end was missed */
         if (!tfd_ranges_add(&range))
             tfd_mapped_files_of(spool)->ranges_lost++;
     }
@@ -78,7 +78,7 @@ static bool is_of_interest(size_t length)
     return atomic_load(&is_asked) && (!is_large_alone || length >= TFD_MAPPED_LARGE_BYTES);
 }
 
-/* The process is asked each time: it may have started threads since. */
+/* This asks the process each time, since it may have started threads. */
 static bool may_be_watched(const struct statfs *where)
 {
     return !is_large_alone || (!tfd_is_in_memory(where) && tfd_may_add_thread());
@@ -111,7 +111,7 @@ static bool concerns(const void *address, size_t length)
     return tfd_ranges_may_touch(start, start + length) && atomic_load(&tfd_shared->generation);
 }
 
-/* In a signal handler, whose thread may hold the lock, nothing can be changed. */
+/* The thread of a signal handler may hold the lock already, so there nothing can be changed. */
 static struct tfd_slot *enter(void)
 {
     bool interrupted = tfd_is_interrupted();
@@ -121,7 +121,7 @@ static struct tfd_slot *enter(void)
     return slot;
 }
 
-/* A call with an address within a page will fail. */
+/* A call whose address is not that of a page will fail. */
 void tfd_mapping_ending(void *address, size_t length)
 {
     uintptr_t start = (uintptr_t)address;
@@ -176,7 +176,7 @@ void tfd_mapping_moved(const struct tfd_range *moving, void *to, size_t new_size
     errno = saved_errno;
 }
 
-/* ---- what is mapped already ---- */
+/* ---- files that were mapped before the session ---- */
 
 struct line {
     uintptr_t start, end;
@@ -199,10 +199,10 @@ static const char *next_line(const char *text)
     return end + (*end == '\n');
 }
 
-/* Format: proc(5), /proc/pid/maps. False where the line is of no named file. */
+/* Parse a line of /proc/pid/maps, proc(5); return false if it names no file. */
 static bool parse(const char *text, struct line *line)
 {
-    char permissions[5] = "", start[128]; /* sscanf looks for the end of all the text that it is given */
+    char permissions[5] = "", start[128]; /* a copy: sscanf() measures all of its text */
     int name = 0;
     const char *end = end_of_line(text);
     *line = (struct line){0};
@@ -221,7 +221,7 @@ static bool is_of_same_file(const struct line *one, const struct line *other)
     return one->inode == other->inode && one->major == other->major && one->minor == other->minor;
 }
 
-/* What the C library and its like map at a program's start, as locales. */
+/* Return true for files that the C library and others map at a program's start, such as locales. */
 static bool is_of_system(const char *path)
 {
     static const char *const folders[] = {"/usr/", "/lib", "/etc/", "/var/cache/"};
@@ -231,7 +231,7 @@ static bool is_of_system(const char *path)
     return false;
 }
 
-/* What this library and the one that waits map of their own. */
+/* Return true for the page that this library and the library for late joins map themselves. */
 static bool is_job_page(const struct line *line)
 {
     char prefix[96];
@@ -240,11 +240,11 @@ static bool is_job_page(const struct line *line)
     return (size_t)(line->path + line->path_length - name) > length && !memcmp(name, prefix, length);
 }
 
-/* The kernel's device of some file systems is not that of stat: the inode must do. */
+/* Some file systems have another device number in the kernel's list than in stat(2), so this compares inodes only. */
 static uint32_t file_of_line(const struct line *line, struct stat *status, struct statfs *where)
 {
     static char
-        path[4096 + 16]; /* one caller at a time: a session begins under a lock, a child by one thread */
+        path[4096 + 16]; /* static: a session begins under a lock, and a child has one thread */
     size_t own = strlen(tfd_session.directory);
     if (line->path_length >= sizeof path || is_of_system(line->path) || is_job_page(line) ||
         !strncmp(line->path, tfd_session.directory, own))
@@ -274,7 +274,7 @@ static void add_line(const struct line *line)
         watch_file(entry, -1);
 }
 
-/* A loaded library has several mappings one after the other, one of them executable: none of these is data. */
+/* A loaded library has several mappings in a row, one of them executable. None of these is data. */
 static const char *end_of_file(const char *text, const struct line *first, bool *is_code)
 {
     struct line line;

@@ -9,23 +9,25 @@
 
 #include "mapping/range_table.h"
 
-/* Is told of each file that is mapped and not watched yet, by its offset in the spool. `fd` is a descriptor of the
- * file, or below 0 if there is none. */
+/* Called with each file that is mapped and not watched yet: its offset in the spool, and a descriptor of it,
+ * negative if there is none. */
 typedef void tfd_watch_file(uint64_t file, int fd);
 
-/* Once recording has begun here: finds what is mapped already. `large_alone`: see TFD_MAPPED_LARGE. */
+/* Note files that are mapped from now on, and those that are mapped already. Call this once recording has begun.
+ * `large_alone`: see TFD_MAPPED_LARGE. */
 void tfd_mappings_begin(bool large_alone, tfd_watch_file *watch);
-/* The same in a child of fork. */
+/* Note inherited mappings in a child of fork. */
 void tfd_mappings_begin_in_child(void);
-/* New mappings are not noted any more. */
+/* Note no more mappings. */
 void tfd_mappings_end(void);
 void tfd_mappings_reset_in_child(void);
 
-/* From the wrappers. They keep errno. `made` after the call; `ending` before it, for then the address may be another
- * thread's at once. */
+/* The wrappers call these, which keep errno: `made` after mmap(2), `ending` before munmap(2), because another thread
+ * may get the address at once. */
 void tfd_mapping_made(void *address, size_t length, int fd, off_t offset);
 void tfd_mapping_ending(void *address, size_t length);
-/* Around mremap: what `from` was, which has ended, and where that is from now on. */
+/* The wrapper of mremap(2) calls these before and after it. `moving` ends the mapping at `from` and returns it; `moved`
+ * notes its new place. */
 struct tfd_range tfd_mapping_moving(void *from, size_t old_size);
 void tfd_mapping_moved(const struct tfd_range *moving, void *to, size_t new_size);
 

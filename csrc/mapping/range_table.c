@@ -6,14 +6,14 @@
 #include <string.h>
 
 static struct tfd_range ranges[TFD_RANGES_MAX];
-static uint32_t used;      /* no place from here on was ever taken */
-static uint32_t free_head; /* place + 1 of the first free one; the next one's is in its `offset` */
+static uint32_t used;      /* places from here on were never taken */
+static uint32_t free_head; /* first free place + 1; its `offset` has the next one */
 static size_t live;
 static bool keep_ended;
 
 static _Atomic bool distrusted;
 
-/* Around all ranges that were live since the table was empty. */
+/* Bounds of all ranges that were live since the table was empty. */
 static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
 
 bool tfd_ranges_may_touch(uintptr_t start, uintptr_t end)
@@ -86,7 +86,7 @@ static void end_place(uint32_t place, int64_t now_ns)
     atomic_store(&highest, 0);
 }
 
-/* What is left of a range of which [start, end) ended. */
+/* Add what is left of a range after [start, end) has ended. */
 static void add_rest(const struct tfd_range *old, uintptr_t start, uintptr_t end, int64_t now_ns)
 {
     struct tfd_range left = *old, right = *old;

@@ -1,4 +1,4 @@
-/* Which addresses are mapped files, and were: an address is soon used again, and what is learned late of a fault
+/* Which addresses are mapped files, and which were. An address is soon used again, and what is learned late of a fault
  * must find the file that was there at the time. Times are CLOCK_MONOTONIC, in nanoseconds. */
 #ifndef TFD_RANGE_TABLE_H
 #define TFD_RANGE_TABLE_H
@@ -16,33 +16,33 @@ struct tfd_range {
     uint64_t file;            /* offset of its struct tfd_mapped_file; 0: the place is free */
 };
 
-/* Without the lock: false where no mapped file lies within [start, end). */
+/* Return false if no mapped file lies within [start, end). Needs no lock. */
 bool tfd_ranges_may_touch(uintptr_t start, uintptr_t end);
-/* Something ended that could not be told: no range is to be trusted since then. From a signal handler too. */
+/* Note that a mapping may have ended unseen, so that no range can be trusted. A signal handler may call this. */
 void tfd_ranges_distrust(void);
-/* True once after that. */
+/* Return true once after that. */
 bool tfd_ranges_were_distrusted(void);
 
-/* All below: one caller at a time. */
+/* One caller at a time for all functions below. */
 void tfd_ranges_reset(void);
-/* False where the table is full. */
+/* Return false if the table is full. */
 bool tfd_ranges_add(const struct tfd_range *range);
-/* What lies within [start, end) is mapped no longer: ranges are cut, or split. */
+/* End what lies within [start, end): ranges are cut or split. */
 void tfd_ranges_end(uintptr_t start, uintptr_t end, int64_t now_ns);
 void tfd_ranges_end_all(int64_t now_ns);
-/* The live range that `address` lies in, with its offset there; `file` 0: none. */
+/* Return the live range that `address` lies in, with its offset there; `file` is 0 if there is none. */
 struct tfd_range tfd_ranges_live_at(uintptr_t address);
-/* Frees those that ended before; none is needed longer where nobody watches. */
+/* Free ranges that ended before; without a watcher ended ranges are not kept. */
 void tfd_ranges_forget(int64_t before_ns);
 void tfd_ranges_keep_ended(bool keep);
-/* Copies the ranges, live and ended. Returns their number, TFD_RANGES_MAX at most. */
+/* Copy the ranges, live and ended; return their number, TFD_RANGES_MAX at most. */
 size_t tfd_ranges_copy(struct tfd_range *out);
 bool tfd_ranges_has_live(uint64_t file);
 size_t tfd_ranges_live(void);
 
-/* Of copies, which need no lock: puts them in order of their starts. */
+/* Sort copied ranges by their starts. Needs no lock. */
 void tfd_ranges_sort(struct tfd_range *copied, size_t count);
-/* The range of that address at that time among copies in order; NULL: none. */
+/* Return the range of an address at a time among sorted copies, NULL if there is none. Needs no lock. */
 const struct tfd_range *tfd_range_at(const struct tfd_range *ranges, size_t count, uintptr_t address,
                                      int64_t time_ns);
 

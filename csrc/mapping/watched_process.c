@@ -10,7 +10,8 @@
 
 #include "base/kernel_io.h"
 
-/* Format: proc(5), /proc/pid/status: a line for each field. The number behind `name`, -1 without. */
+/* Return the number behind `name` in the text of /proc/pid/status, proc(5), which has a line for each field; -1 if
+ * it is missing. */
 static long field_of(const char *text, const char *name)
 {
     const char *found = strstr(text, name);

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <sys/vfs.h>
 
-/* False in a process of one thread, where fork warns, and setns and unshare refuse, once there are two; and behind a
- * system call filter, which may end the process for a call that it does not know. */
+/* Return false in a process of one thread: with two threads Python's fork warns, and setns(2) and unshare(2) fail. Also
+ * false behind a system call filter, which may end the process for a call that it does not know. */
 bool tfd_may_add_thread(void);
-/* Whether files there are in memory alone: what is mapped of them is not read from storage. */
+/* Return true if files there are only in memory, so that mapping them reads nothing from storage. */
 bool tfd_is_in_memory(const struct statfs *where);
 
 #endif
