@@ -14,12 +14,12 @@
 #include "base/kernel_io.h"
 
 #define MOST_THREADS 64u
-#define CHOOSE_NS 40000000  /* between two choices of the threads to look at */
-#define SHARE 100           /* looks, and choices, take one part in so many of the time */
-#define SHORTEST_NS 1000000 /* between two looks */
-#define LONGEST_NS 20000000 /* likewise; and what one look may stand for */
+#define CHOOSE_NS 40000000  /* time between two choices of the threads to sample */
+#define SHARE 100           /* samples, and choices, each take 1/SHARE of the time at most */
+#define SHORTEST_NS 1000000 /* time between two samples, at least */
+#define LONGEST_NS 20000000 /* time between two samples, and what one sample stands for, at most */
 #define UNMOVED_CHOICES                                                                                      \
-    5 /* so often a thread had no fault when threads were chosen: it is looked at no more */
+    5 /* choices without a fault after which a thread is not sampled any more */
 
 /* A thread that has had faults. */
 static struct seen {
@@ -30,7 +30,7 @@ static struct seen {
 } threads[MOST_THREADS];
 static uint32_t thread_count;
 
-/* What all threads had had when threads were chosen last. */
+/* Counts of faults of all threads when threads were last chosen. */
 #define COUNTED_PLACES 4096u /* a power of two */
 static struct {
     int32_t tid;
@@ -54,7 +54,7 @@ static bool read_whole(int fd, char *text, size_t size)
     return length > 0;
 }
 
-/* Format: proc(5), /proc/pid/stat: fields 3, 10 and 12 behind the name, which may hold anything. */
+/* Read fields 3, 10 and 12 of /proc/pid/stat, proc(5), behind the name, which may hold any character. */
 static bool read_stat(int fd, char *state, uint64_t *faults)
 {
     char text[1024];
@@ -66,7 +66,7 @@ static bool read_stat(int fd, char *state, uint64_t *faults)
     return true;
 }
 
-/* Format: proc(5), /proc/pid/syscall: "-1" where a thread is blocked outside of any call. */
+/* /proc/pid/syscall, proc(5), says "-1" if a thread is blocked outside of a system call. */
 static bool is_in_fault(const struct seen *thread)
 {
     char text[256], state;
@@ -104,7 +104,7 @@ static struct seen *seen_of(int32_t tid)
     return NULL;
 }
 
-/* Whether a thread that is not looked at has had faults since it was counted last. One that is new has. */
+/* Return true if a thread that is not sampled has had faults since the last choice. A new thread has. */
 static bool has_moved(int32_t tid, uint64_t faults)
 {
     uint32_t place = (uint32_t)tid * 2654435761u % COUNTED_PLACES;
@@ -142,7 +142,7 @@ static void leave_unmoved(void)
     }
 }
 
-/* Takes up those whose counts of faults moved; at first, counts alone. */
+/* Choose the threads whose counts of faults moved; the first time, only count. */
 static void choose_threads(bool is_first)
 {
     int32_t own = (int32_t)syscall(SYS_gettid);
@@ -180,7 +180,7 @@ static void look(struct tfd_blocked *blocked, int64_t since_ns)
     blocked->looks++;
 }
 
-/* What comes as regularly as looks would be always seen, or never. */
+/* Random intervals: a fault that is as regular as the samples would be seen always or never. */
 static int64_t spread(int64_t interval_ns)
 {
     random_state = random_state * 1664525u + 1013904223u;

@@ -9,20 +9,20 @@
 #include <stdint.h>
 
 struct tfd_blocked {
-    int64_t wait_ns; /* of threads in a page fault, added up */
-    int64_t busy_ns; /* in which at least one was */
-    int64_t cost_ns; /* processor time of the looks */
-    int64_t faults;  /* of the process, when threads were chosen last */
+    int64_t wait_ns; /* time of threads in page faults, added up */
+    int64_t busy_ns; /* time with at least one thread in a page fault */
+    int64_t cost_ns; /* processor time of the samples */
+    int64_t faults;  /* the process's faults when threads were last chosen */
     uint64_t looks;
 };
 
-/* False where the kernel does not show what a thread is blocked in. */
+/* Return false if the kernel does not show what a thread is blocked in. */
 bool tfd_blocked_threads_begin(void);
-/* Looks, and adds what it sees to `*blocked`. `faults` are the process's so far, by getrusage. Returns how long it is
- * until the next look, so that looks take 1 % of the time of the threads that have faults. */
+/* Sample the threads, and add to `*blocked`; return the time until the next sample, so that samples take 1 % of the
+ * time of the threads that have faults. `faults`: the process's so far, by getrusage(2). */
 int64_t tfd_blocked_threads_look(struct tfd_blocked *blocked, int64_t faults);
 void tfd_blocked_threads_end(void);
-/* The parent's descriptors are not those of a child. */
+/* Forget the parent's descriptors, which a child does not have. */
 void tfd_blocked_threads_reset_in_child(void);
 
 #endif

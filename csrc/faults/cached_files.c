@@ -11,17 +11,17 @@
 #include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
 
-#define LOOK_NS 500000000      /* between two looks at the page cache */
-#define LOOK_SHARE 400         /* looks take one part in so many of the time, or come more rarely */
-#define LAST_LOOK_NS 500000000 /* that the last looks take, when the host waits for them */
-#define MOST_DESCRIPTORS 1024u /* of files that it looks at */
+#define LOOK_NS 500000000      /* time between two looks at the page cache, at least */
+#define LOOK_SHARE 400         /* looks take 1/LOOK_SHARE of the time, or come less often */
+#define LAST_LOOK_NS 500000000 /* time of the last looks, for which the host waits, at most */
+#define MOST_DESCRIPTORS 1024u /* open files */
 
 static const struct tfd_spool *spool;
 static struct watched {
     uint64_t file;
     int fd;
-    bool is_held;  /* it is mapped still */
-    int64_t grown; /* bytes that came in, at the last look */
+    bool is_held;  /* it is still mapped */
+    int64_t grown; /* bytes that came in between the last two looks */
 } watched[MOST_DESCRIPTORS];
 static uint32_t watched_count;
 static int64_t next_look_ns;
@@ -65,7 +65,7 @@ void tfd_cached_files_begin(uint64_t offset, int32_t tid, int callers_fd)
     tfd_mapping_unlock();
 }
 
-/* Where the host waits for many large files, the bytes of some stay unknown. */
+/* Look at a file until `until_ns`: if many large files are left when the host ends, the bytes of some stay unknown. */
 static void look_at_file(struct watched *looked, int64_t until_ns)
 {
     struct tfd_mapped_file *file = tfd_mapped_file_at(spool, looked->file);
@@ -84,7 +84,7 @@ static void add_blocked(const struct tfd_blocked *blocked, uint64_t file, double
     mapped->busy_ns += (int64_t)((double)blocked->busy_ns * share);
 }
 
-/* Looks at threads show no address: the file whose bytes came in is the one that was waited for. */
+/* Samples of threads show no address, so this charges their waits to the files whose bytes came in. */
 static void share_out(const struct tfd_mapped_files *totals, struct tfd_blocked *blocked)
 {
     int64_t grown = 0;
@@ -99,7 +99,7 @@ static void share_out(const struct tfd_mapped_files *totals, struct tfd_blocked 
     blocked->wait_ns = blocked->busy_ns = 0;
 }
 
-/* Who maps it again from now on asks for it again. */
+/* A thread that maps the file again asks for it again. */
 static void say_what_is_held(struct watched *looked, bool is_last)
 {
     tfd_mapping_lock();

@@ -2,20 +2,20 @@
 
 #include <stdlib.h>
 
-#define START_NS 4000000  /* what a session's first faults may use, so that a short one has some, too */
-#define SAVED_NS 5000000  /* that bursts may use, at least */
-#define RESUME_NS 2000000 /* that is to be there for the faults themselves */
+#define START_NS 4000000  /* budget of a session's first faults, so that a short session sees some */
+#define SAVED_NS 5000000  /* budget that is saved for bursts, at least */
+#define RESUME_NS 2000000 /* budget for faults that there must be to open events again */
 #define SHORTEST_NS 1000000
-#define SWITCHES 4 /* so many times what opening and closing takes is there before they are opened again */
-#define MOST_SWITCH_NS 20000000 /* what seems to take longer was measured wrong */
-#define FIRST_REST_NS 250000000 /* the longest without events; each one after it may be twice as long */
-#define REST_SWITCHES 50        /* but not shorter than so many times what opening takes */
+#define SWITCHES 4 /* budget for opening events that there must be to open them again, in openings */
+#define MOST_SWITCH_NS 20000000 /* opening events takes this at most; more is a wrong measurement */
+#define FIRST_REST_NS 250000000 /* longest time without events; each later one may be twice as long */
+#define REST_SWITCHES 50        /* shortest time without events that borrows, in openings */
 #define USUAL_PERCENT 1.0
 #define ALL_PERCENT 100.0
 
 static double percent = USUAL_PERCENT;
 static int64_t left_ns, owed_ns;
-static int64_t switched_ns; /* what it takes to open them, or to close them */
+static int64_t switched_ns; /* cost of opening or closing events */
 static int64_t rested_ns, longest_rest_ns;
 
 void tfd_fault_budget_allow(void)
@@ -36,7 +36,7 @@ static int64_t bounded(int64_t cost_ns)
     return cost_ns < 0 ? 0 : cost_ns > MOST_SWITCH_NS ? MOST_SWITCH_NS : cost_ns;
 }
 
-/* What was spent to open events is no reason to close them. */
+/* The cost of opening events is owed, not taken from the budget, so that it does not close them. */
 void tfd_fault_budget_begin(int64_t begun_ns, int64_t opened_ns)
 {
     left_ns = START_NS;
@@ -65,7 +65,7 @@ static int64_t rest_ns(void)
     return longest_rest_ns > least_ns ? longest_rest_ns : least_ns;
 }
 
-/* So that every session has seen a part of its faults, whatever they cost. */
+/* Borrow from later, so that every session sees some of its faults, whatever they cost. */
 static void borrow(void)
 {
     int64_t needed_ns = RESUME_NS + switched_ns;
@@ -96,7 +96,8 @@ bool tfd_fault_budget_spend(int64_t passed_ns, int64_t cost_ns, bool is_on)
     return tfd_fault_budget_is_all() || (is_on ? left_ns > 0 : may_resume(passed_ns));
 }
 
-/* What was dear once, as on a busy machine, need not be so for ever: the mean of the last times, or less. */
+/* A switch that was slow once, such as on a busy machine, counts less with each later one: this keeps the mean of the
+ * last costs, or the last cost if that is less. */
 void tfd_fault_budget_switched(int64_t cost_ns)
 {
     int64_t taken_ns = bounded(cost_ns);

@@ -14,18 +14,18 @@
 #include "base/clock.h"
 #include "faults/fault_events.h"
 
-#define USUAL_NS 2000 /* where it cannot be measured */
-#define LEAST_NS 200  /* what is less was measured wrong; more than the most, too */
+#define USUAL_NS 2000 /* cost of a sample if it cannot be measured */
+#define LEAST_NS 200  /* bounds of a right measurement */
 #define MOST_NS 6000
-/* The quickest faults of a loop are measured. In epochs of a program, which has its own use for the caches, processor time
- * rose by as much in a plain loop over LMDB, by up to three times as much in tf.data. */
+/* Cost of a sample in a program, in measured costs: programs use the processor's caches too. In a plain loop over
+ * LMDB a sample cost what was measured, in tf.data up to 3 times that. */
 #define IN_PROGRAM 3
 #define SAMPLES_OF_FAULT 2
-/* Three events put on and taken off take as long as so many samples: 1.8 us and 0.43 us on an AMD EPYC. */
+/* Cost of switching a thread's three events on and off, in samples: 1.8 us and 0.43 us on an AMD EPYC. */
 #define SAMPLES_OF_SWITCH 4
-#define PAGES 32u /* few, so that some rounds are not interrupted */
+#define PAGES 32u /* pages of a round; few, so that some rounds are not interrupted */
 #define ROUNDS 8
-#define RING_PAGES 4u /* samples are of 40 bytes */
+#define RING_PAGES 4u /* pages for samples of 40 bytes each */
 
 static int64_t sample_ns;
 
@@ -75,7 +75,7 @@ static void end(const struct trial *trial)
         close(trial->fds[i]);
 }
 
-/* The processor time of a fault on each page. */
+/* Return the processor time of one fault on each page. */
 static int64_t touch(const struct trial *trial, bool with_events)
 {
     madvise(trial->pages, PAGES * trial->page_bytes, MADV_NOHUGEPAGE);
@@ -90,7 +90,7 @@ static int64_t touch(const struct trial *trial, bool with_events)
     return took_ns;
 }
 
-/* The quickest rounds: what else has the processor makes others slow. */
+/* Return the cost by the quickest rounds: other use of the processor slows the others. */
 static int64_t measured_ns(const struct trial *trial)
 {
     int64_t least[2] = {INT64_MAX, INT64_MAX};

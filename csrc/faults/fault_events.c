@@ -20,31 +20,31 @@
     (1ull << 35)         /* Linux 5.13: a bit of the attribute's flags, which older headers do not name */
 #define ID_PLACES 16384u /* a power of two */
 #define MOST_IDS (ID_PLACES / 2)
-#define CPU_RING_BYTES (512u << 10) /* every user may lock so much for each processor */
+#define CPU_RING_BYTES (512u << 10) /* memory that each user may lock for each processor */
 #define THREAD_RING_BYTES (64u << 10)
-#define MOST_RING_BYTES (32u << 20) /* of all processors' together */
+#define MOST_RING_BYTES (32u << 20) /* of all processors together */
 #define LEAST_RING_BYTES (32u << 10)
 
 struct ring {
     struct perf_event_mmap_page *control; /* NULL: none */
-    size_t bytes;                         /* of the data behind it */
-    int fds;                              /* how many of these are open */
-    int fd[TFD_FAULT_KINDS]; /* of the events; the first one's ring it is. More write to it where */
-    int32_t tid;             /* this is 0: all threads' on a processor; else of this one */
+    size_t bytes;                         /* size of the data after the control page */
+    int fds;                              /* entries of `fd` that are open */
+    int fd[TFD_FAULT_KINDS]; /* events that write to the ring of the first one */
+    int32_t tid;             /* the thread; 0: all threads on a processor */
 };
 
 static struct ring rings[MOST_THREADS];
 static uint32_t ring_count;
-static bool per_thread;       /* a ring for each thread; else for each processor */
-static bool ring_was_refused; /* of the last event that could not be added: not the event, its memory */
+static bool per_thread;       /* true: a ring for each thread; false: for each processor */
+static bool ring_was_refused; /* the last failure was the ring's memory, not the event */
 
-/* From the events' ids to their kinds. */
+/* Kinds of events by their ids. */
 static struct {
     uint64_t id;
     uint32_t kind;
 } kinds[ID_PLACES];
 static uint32_t ids, open_events;
-static int event_fds[MOST_EVENTS]; /* of all events, in no order */
+static int event_fds[MOST_EVENTS]; /* all events, unordered */
 
 static int32_t own_tid(void)
 {
@@ -86,7 +86,7 @@ int tfd_fault_event_open(int32_t tid, int cpu, uint32_t kind, bool is_on)
         .watermark = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
-        .wakeup_watermark = UINT32_MAX, /* nobody waits for it */
+        .wakeup_watermark = UINT32_MAX, /* no thread waits for samples */
     };
     if (cpu >= 0) {
         uint64_t *flags =
@@ -96,7 +96,7 @@ int tfd_fault_event_open(int32_t tid, int cpu, uint32_t kind, bool is_on)
     return (int)syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Smaller where the user has locked much memory already. */
+/* Map a ring, smaller if the user has locked much memory already. */
 static bool map_ring(struct ring *ring, int fd, size_t bytes)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -112,7 +112,7 @@ static bool map_ring(struct ring *ring, int fd, size_t bytes)
     return false;
 }
 
-/* The kernel takes powers of two alone. */
+/* The kernel takes only powers of two. */
 static size_t cpu_ring_bytes(int cpus)
 {
     size_t bytes = CPU_RING_BYTES;
@@ -153,7 +153,7 @@ static bool add_thread_and_processor(struct ring *ring, int32_t tid, int cpu, si
     return true;
 }
 
-/* All threads but the caller; at most `capacity`. */
+/* List all threads but the caller, `capacity` at most. */
 static size_t list_threads(int32_t *tids, size_t capacity)
 {
     size_t count = 0;
@@ -176,7 +176,7 @@ static size_t descriptors_to_take(void)
     return limit.rlim_cur / 2 < MOST_EVENTS ? (size_t)limit.rlim_cur / 2 : MOST_EVENTS;
 }
 
-/* A thread may end while it is looked at: ESRCH is no failure. */
+/* A thread may end meanwhile, so ESRCH is not a failure. */
 static bool watch_on_all_processors(const int32_t *tids, size_t count, int cpus, int *error)
 {
     for (int cpu = 0; cpu < cpus; cpu++) {
@@ -210,7 +210,7 @@ static void close_event(int fd)
     close(fd);
 }
 
-/* Of a thread that ended, whose samples were taken. */
+/* Release the ring of a thread that ended, after its samples were taken. */
 static void release_ring(struct ring *ring)
 {
     munmap(ring->control, ring->bytes + (size_t)sysconf(_SC_PAGESIZE));
@@ -281,7 +281,7 @@ void tfd_fault_events_close(void)
 void tfd_fault_events_reset_in_child(void)
 {
     if (!ring_count)
-        return; /* a fork that nothing was watched at copies no page for this */
+        return; /* nothing was watched: the child writes no page */
     memset(rings, 0, sizeof rings[0] * ring_count);
     memset(kinds, 0, sizeof kinds);
     ring_count = ids = open_events = 0;

@@ -11,7 +11,7 @@
 
 #include "spool/mapped_file.h"
 
-/* One fault is two samples: when it begins, and when it ended without or with a wait for storage to begin one. */
+/* A fault has two samples: its beginning, and its end without (minor) or with (major) a wait for storage. */
 enum tfd_fault_sample_kind { TFD_FAULT_BEGINS, TFD_FAULT_ENDS_MINOR, TFD_FAULT_ENDS_MAJOR, TFD_FAULT_KINDS };
 
 struct tfd_fault_sample {
@@ -21,21 +21,21 @@ struct tfd_fault_sample {
     uint32_t kind;
 };
 
-/* Opens one event of a thread; on a processor (`cpu` below 0: on all) also of those that it starts. Its descriptor, or
- * -1. */
+/* Open one event of a thread on processor `cpu`, on all if it is negative, and of threads that this thread starts;
+ * return its descriptor or -1. */
 int tfd_fault_event_open(int32_t tid, int cpu, uint32_t kind, bool is_on);
-/* Opens the events of all threads but the caller, which then go on in threads that these start, or, where there are
- * too many threads for that, in each alone. TFD_FAULTS_WATCHED, or why not, with `*error` an errno. */
+/* Open the events of all threads but the caller; return TFD_FAULTS_WATCHED, or why they cannot be, with an errno in
+ * `*error`. Threads that these start inherit the events, unless there are too many threads. */
 enum tfd_fault_watch tfd_fault_events_open(int *error);
-/* Whether all threads have been watched since then, with those that they started. */
+/* Return true if all threads have been watched since then, also those that were started. */
 bool tfd_fault_events_are_whole(void);
-/* Open events cost each thread that a processor switches to or from, disabled ones a third as much: they are closed. */
+/* Close the events: open ones cost each thread at every context switch, and disabled ones still a third of that. */
 void tfd_fault_events_close(void);
-/* The parent's rings are not mapped in a child, and at their addresses is something else, or soon will be. */
+/* Forget the parent's rings: they are not mapped in a child, whose addresses may be used otherwise. */
 void tfd_fault_events_reset_in_child(void);
-/* Takes up threads that were started since, where events do not go on in them by themselves. */
+/* Open the events of threads that were started since, if they do not inherit them. */
 void tfd_fault_events_follow_threads(void);
-/* Gives what is in the rings, in no order, to `take`; adds to `*lost` what found no room there. */
+/* Call `take` with each sample in the rings, unordered; add to `*lost` the samples that found no room there. */
 void tfd_fault_events_drain(void (*take)(const struct tfd_fault_sample *sample), uint64_t *lost);
 
 #endif

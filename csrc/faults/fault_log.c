@@ -6,9 +6,9 @@
 #include "spool/session_room.h"
 #include "spool/spool_file.h"
 
-#define TRACE_SHARE 4          /* of the room for segments, faults take one part in so many */
-#define WAITED_NS 20000        /* a fault that took longer did more than to map a page of the page cache */
-#define ROOM_OF_QUICK_FAULTS 2 /* of the blocks, one in so many */
+#define TRACE_SHARE 4          /* faults take 1/TRACE_SHARE of the room for segments */
+#define WAITED_NS 20000        /* a longer fault waited for more than mapping a page of the page cache */
+#define ROOM_OF_QUICK_FAULTS 2 /* quick faults take 1/ROOM_OF_QUICK_FAULTS of the blocks */
 
 static uint32_t most_blocks(const struct tfd_spool *spool)
 {
@@ -23,7 +23,7 @@ static struct tfd_fault_block *add_block(struct tfd_spool *spool, struct tfd_map
         offset =
             tfd_arena_allocate_leaving(spool, sizeof(struct tfd_fault_block), tfd_fold_reserve_bytes(spool));
     if (!offset) {
-        totals->blocks_refused = 1; /* to ask at every fault would take the room of the session's calls */
+        totals->blocks_refused = 1; /* asking again at each fault would use up the room for calls */
         return NULL;
     }
     struct tfd_fault_block *last = totals->last_block ? tfd_at(spool, totals->last_block) : NULL;
@@ -55,5 +55,5 @@ void tfd_fault_log_add(struct tfd_spool *spool, struct tfd_mapped_files *totals,
     }
     uint32_t place = atomic_load(&block->count);
     block->faults[place] = *fault;
-    atomic_store(&block->count, place + 1); /* who reads takes what it counts for complete */
+    atomic_store(&block->count, place + 1); /* last: readers take counted faults for complete */
 }

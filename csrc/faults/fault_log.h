@@ -5,7 +5,7 @@
 #include "spool/mapped_file.h"
 #include "spool/spool.h"
 
-/* Keeps a fault, or counts it as left out. One caller at a time. Half of the room is for faults that waited. */
+/* Keep a fault, or count it as left out. One caller at a time. Half of the room is for faults that waited. */
 void tfd_fault_log_add(struct tfd_spool *spool, struct tfd_mapped_files *totals,
                        const struct tfd_kept_fault *fault);
 

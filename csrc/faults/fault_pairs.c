@@ -9,11 +9,11 @@
 
 #define THREAD_PLACES 4096u /* a power of two */
 #define MOST_SAMPLES (4u << 20)
-#define PLACES_OF_THREAD 4u    /* that it touches in turn */
-#define JUMP_BYTES (512 << 10) /* further away is out of order */
-#define AROUND_PAGES 16        /* of those in memory a fault maps so many around its own */
+#define PLACES_OF_THREAD 4u    /* places that a thread reads in turn */
+#define JUMP_BYTES (512 << 10) /* a fault further away is out of order */
+#define AROUND_PAGES 16        /* pages in memory that a fault maps around its own */
 
-/* A place that a thread goes through. */
+/* A place in a file that a thread reads on from. */
 struct touched {
     const struct tfd_mapped_file *file; /* NULL: the place is free */
     int64_t offset;
@@ -22,15 +22,15 @@ struct touched {
 /* The fault that a thread is in. */
 struct begun {
     int32_t tid;    /* 0: the place is free */
-    uint32_t drain; /* in which it had a sample last */
-    uint32_t known; /* 1: it has had one that was worked up */
-    uint64_t fresh; /* samples of that */
+    uint32_t drain; /* number of the last drain with a sample of it */
+    uint32_t known; /* 1: a sample of it was processed */
+    uint64_t fresh; /* samples in that drain */
     uint64_t address;
-    int64_t time_ns;              /* 0: it is in none */
-    int64_t offset;               /* of the page in the file */
-    struct tfd_mapped_file *file; /* NULL: other memory */
+    int64_t time_ns;              /* when the fault began; 0: the thread is in no fault */
+    int64_t offset;               /* of the page, in the file */
+    struct tfd_mapped_file *file; /* NULL: memory of no watched file */
     struct touched last[PLACES_OF_THREAD];
-    uint32_t oldest; /* of these */
+    uint32_t oldest; /* index of the oldest place */
 };
 
 static struct tfd_fault_sample *samples;
@@ -38,7 +38,7 @@ static size_t sample_count, sample_capacity;
 static struct begun begun[THREAD_PLACES];
 static uint32_t begun_count, drain;
 static struct tfd_fresh_samples fresh; /* of the last drain */
-static int64_t window_ns; /* since when every begin of a fault is a sample; 0: that is not known */
+static int64_t window_ns; /* time since which each beginning of a fault has a sample; 0: not known */
 
 void tfd_fault_pairs_reset(void)
 {
@@ -100,7 +100,7 @@ void tfd_fault_pairs_end_window(int64_t until_ns)
     window_ns = 0;
 }
 
-/* Threads come and go: where half the places are taken, those are forgotten that are in no fault. */
+/* Threads come and go. Once half of the places are taken, threads that are in no fault are forgotten. */
 static struct begun *begun_of(int32_t tid)
 {
     if (begun_count > THREAD_PLACES / 2) {
@@ -141,7 +141,7 @@ static void count_fresh(int32_t tid)
     fresh.busiest = thread->fresh > fresh.busiest ? thread->fresh : fresh.busiest;
 }
 
-/* What there is no memory for is as if it had not been seen: its other half will be found unpaired. */
+/* Without memory a sample is dropped, and the other sample of its fault stays unpaired. */
 void tfd_fault_pairs_take(const struct tfd_fault_sample *sample)
 {
     count_fresh(sample->tid);
@@ -201,7 +201,7 @@ static void keep_fault(struct work *work, const struct begun *thread, const stru
     tfd_fault_log_add(work->spool, work->totals, &fault);
 }
 
-/* The first fault after a jump maps its page; each that follows, up to 64 KiB of what is there already. */
+/* The first fault after a jump maps its page. Each one after it also maps up to 64 KiB that are in memory. */
 static int64_t touched_pages(struct begun *thread)
 {
     for (uint32_t i = 0; i < PLACES_OF_THREAD; i++) {
@@ -247,7 +247,7 @@ static const struct tfd_range *range_of(struct work *work, const struct tfd_faul
     return work->last_found;
 }
 
-/* A fault that had begun when events were opened. */
+/* Begin a fault that was under way when events were opened. */
 static void begin_before_window(struct work *work, struct begun *thread, const struct tfd_fault_sample *end)
 {
     struct tfd_fault_sample begin = *end;

@@ -12,17 +12,17 @@
 #include "mapping/mapping_lock.h"
 #include "mapping/range_table.h"
 
-#define SETTLED_NS 1000000 /* so long after its time a sample is in its ring for certain */
+#define SETTLED_NS 1000000 /* after this time a sample is certainly in its ring */
 #define SAMPLES_OF_FAULT 2
-#define MOST_FAULTS_PER_NS 1e-3 /* as long as nothing is known of them */
-#define FEW_FAULTS_PER_NS 1e-5  /* up to so many a longer tick does: there is room for ten times as many */
-#define SLOW_TICK_NS 250000000  /* where there are no events to take */
-#define BESIDES 2 /* a look takes so many times its own time, most of it from the threads that it disturbs */
+#define MOST_FAULTS_PER_NS 1e-3 /* assumed rate before faults were counted */
+#define FEW_FAULTS_PER_NS 1e-5  /* highest rate for the long tick; the rings hold 10 times as many */
+#define SLOW_TICK_NS 250000000  /* tick without events */
+#define BESIDES 2 /* cost of a tick in its own times, most of it to the threads that it disturbs */
 
 static struct tfd_spool *spool;
 static struct tfd_mapped_files *totals;
 static bool has_events, is_on, has_looks;
-static struct tfd_blocked blocked; /* what no file has yet of these times */
+static struct tfd_blocked blocked; /* times that are not charged to a file yet */
 static int64_t last_cpu_ns, last_tick_ns;
 static struct tfd_process_usage usage_at_start, usage_at_tick;
 static double faults_per_ns, switches_per_ns; /* since the last tick */
@@ -38,8 +38,8 @@ struct tfd_blocked *tfd_fault_watch_blocked(void)
     return &blocked;
 }
 
-/* Before events are opened or closed: what was counted since the last tick happened with them, or without. Returns what
- * was used since. */
+/* Return what the process used since the last tick. Call this before events are opened or closed, so that the counts
+ * belong to one of both. */
 static struct tfd_process_usage tell_usage(int64_t tick_ns)
 {
     struct tfd_process_usage now = tfd_process_usage_now();
@@ -56,8 +56,8 @@ static struct tfd_process_usage tell_usage(int64_t tick_ns)
     return used;
 }
 
-/* What watching costs: the share of the processors' time that the process has, or, if that is more, of the time of the
- * thread that has most faults. */
+/* Return the cost of watching: as a share of the process's processor time, or of the time of the thread with most
+ * faults, whichever is more. */
 static int64_t cost_of(const struct tfd_process_usage *used, const struct tfd_fresh_samples *fresh,
                        uint64_t lost, int64_t cpu_ns, int64_t tick_ns)
 {
@@ -73,7 +73,7 @@ static int64_t cost_of(const struct tfd_process_usage *used, const struct tfd_fr
     return busiest_ns > all_ns ? busiest_ns : all_ns;
 }
 
-/* Faults under way are counted up to now, and from when events are open again. */
+/* Faults under way are counted up to now, and again from when events are reopened. */
 static void close_events(void)
 {
     tfd_fault_pairs_end_window(tfd_clock_ns(CLOCK_MONOTONIC));
@@ -101,7 +101,7 @@ static void switch_events(bool on)
     tfd_fault_budget_switched(last_cpu_ns - begin_ns);
 }
 
-/* Has no events for as long as they would cost more than their share. */
+/* Close events while they would cost more than their share, and reopen them. */
 static void keep_budget(int64_t tick_ns, const struct tfd_process_usage *used,
                         const struct tfd_fresh_samples *fresh, uint64_t lost)
 {
@@ -137,7 +137,7 @@ static void work_up_faults(int64_t before_ns)
     last_tick_ns = now;
 }
 
-/* In place of events. Returns how long it is until the next look. */
+/* Sample threads in place of events; return the time until the next sample. */
 static int64_t look_at_threads(void)
 {
     tfd_mapping_lock();
@@ -155,7 +155,7 @@ static int64_t look_at_threads(void)
     return until_ns;
 }
 
-/* Since the last tick something was unmapped, and nobody could say what. */
+/* Something was unmapped since the last tick, and it is not known what. */
 static void end_all_ranges(void)
 {
     tfd_mapping_lock();

@@ -1,5 +1,5 @@
-/* Page faults as the watching thread sees them: events while the budget has them, looks at threads where there are none.
- * Its alone. */
+/* Page faults as the watching thread sees them: events while the budget has them, looks at threads where there are
+ * none. Its alone. */
 #ifndef TFD_FAULT_WATCH_H
 #define TFD_FAULT_WATCH_H
 
@@ -10,24 +10,24 @@
 #include "spool/mapped_file.h"
 #include "spool/spool.h"
 
-/* Between two looks at the rings, which hold 650,000 samples a second for the shortest, and what comes where there are
- * few faults: each look costs twice its own time. */
+/* Time between two drains of the rings, which then hold 650,000 samples/s. With few faults drains come less often,
+ * since each costs twice its own time. */
 #define TFD_FAULT_TICK_NS 20000000
 #define TFD_FAULT_LONGEST_TICK_NS 60000000
 
-/* Opens the events, measures what they cost, or begins with looks; says in `totals` which. `error` is why the thread has
- * no table of descriptors of its own to do that in. */
+/* Open the events and measure their cost, or sample threads instead; `totals` gets which. `error`: why the thread
+ * has no table of descriptors of its own. */
 void tfd_fault_watch_begin(struct tfd_spool *spool, struct tfd_mapped_files *totals, bool has_table,
                            int error);
-/* Whether faults are events, though there may be none just now. */
+/* Return true if faults are events, which may be closed at the moment. */
 bool tfd_fault_watch_has_events(void);
-/* Looks at threads if it is time to. How long it is until there is something to do again. */
+/* Sample threads if it is time to; return the time until the next work. */
 int64_t tfd_fault_watch_wait_ns(void);
-/* How long until the next tick. */
+/* Return the time between two ticks. */
 int64_t tfd_fault_watch_tick_ns(void);
-/* Works up what there is; the last time, all of it. */
+/* Process the samples that are old enough; if `is_last`, all. */
 void tfd_fault_watch_tick(bool is_last);
-/* What looks at threads saw, and no file has yet. */
+/* Return the times that samples of threads found, and that are not charged to a file yet. */
 struct tfd_blocked *tfd_fault_watch_blocked(void);
 void tfd_fault_watch_end(void);
 void tfd_fault_watch_reset_in_child(void);

@@ -29,7 +29,7 @@ static bool is_same_file(const struct tfd_mapped_file *file, const struct stat *
     return S_ISREG(status->st_mode) && status->st_dev == file->device && status->st_ino == file->inode;
 }
 
-/* A name or a number may be another file's by now. */
+/* Open a file; return -1 if the name or the number means another file by now. */
 static int open_file(const struct tfd_mapped_file *file, const char *path)
 {
     struct stat status;
@@ -53,8 +53,8 @@ int tfd_own_descriptor_by_path(const struct tfd_spool *spool, const struct tfd_m
     return may_be_opened(path) ? open_file(file, path) : -1;
 }
 
-/* A copy would keep the locks that belong to an open of the file (flock) when the program closes its own: that is
- * taken only where another open may drop cached pages, and of what is read alone. */
+/* A copy keeps locks of the open file (flock) after the program closes its own. So this copies only if another open may
+ * drop cached pages, and only descriptors that are open for reading. */
 static int copy_of_descriptor(const struct tfd_mapped_file *file, int fd)
 {
     struct stat status;

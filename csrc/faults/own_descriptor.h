@@ -8,9 +8,9 @@
 #include "spool/mapped_file.h"
 #include "spool/spool.h"
 
-/* By the name that the spool has of the file; -1: none. */
+/* Return a descriptor by the file's name in the spool, -1 if there is none. */
 int tfd_own_descriptor_by_path(const struct tfd_spool *spool, const struct tfd_mapped_file *file);
-/* Of the file that another thread has at `fd`; -1: none. */
+/* Return a descriptor of the file that thread `tid` has at `fd`, -1 if there is none. */
 int tfd_own_descriptor_like(const struct tfd_mapped_file *file, int32_t tid, int fd);
 
 #endif

@@ -43,8 +43,8 @@ void tfd_page_cache_begin(struct tfd_mapped_file *file, int fd)
         file->bytes_in = 0;
 }
 
-/* A page that came in and was evicted again shows as evicted; one that was evicted before and came back shows as
- * cached. The larger of both growths is the least that came in; likewise what left. */
+/* A page that came in and was evicted again shows as evicted. One that was evicted before and came back shows as
+ * cached. The larger growth of both is the least that came in; the same holds for what left. */
 void tfd_page_cache_look(struct tfd_mapped_file *file, int fd)
 {
     int64_t cached, evicted;

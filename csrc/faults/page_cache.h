@@ -6,10 +6,10 @@
 
 #include "spool/mapped_file.h"
 
-/* Looks at a file that is mapped from now on. Where it cannot be told what came in (before Linux 6.5; a file that is
- * neither the user's nor may be written) its bytes are unknown from then on. */
+/* Look at a file that is mapped from now on. Its bytes stay unknown before Linux 6.5, and if the file is neither the
+ * user's nor writable. */
 void tfd_page_cache_begin(struct tfd_mapped_file *file, int fd);
-/* Looks again, and adds what came in since, and what left. */
+/* Look again, and add the bytes that came in and that left since. */
 void tfd_page_cache_look(struct tfd_mapped_file *file, int fd);
 
 #endif

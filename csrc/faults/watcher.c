@@ -19,9 +19,9 @@
 #include "mapping/range_table.h"
 #include "recorder/session.h"
 
-#define LONGEST_WAIT_NS 100000000 /* that a thread waits for the watcher */
-#define WAIT_SHARE 100        /* all waits together take one part in so many of the time */
-#define STUCK_NS 5000000000   /* within which a thread that got no processor ends */
+#define LONGEST_WAIT_NS 100000000 /* a thread waits this long for the watcher, at most */
+#define WAIT_SHARE 100        /* all these waits together take 1/WAIT_SHARE of the time, at most */
+#define STUCK_NS 5000000000   /* a watcher that has not ended by then is stuck */
 
 enum state { NOT_RUNNING, STARTING, WATCHING, ENDED };
 enum posted { NOTHING, POSTED, IN_SERVICE };
@@ -29,14 +29,14 @@ enum posted { NOTHING, POSTED, IN_SERVICE };
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER, request_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static _Atomic uint32_t state, bell, stop_asked, settle_asked;
-static _Atomic int64_t waited_ns, started_ns; /* by threads that map files; when the thread was started */
+static _Atomic int64_t waited_ns, started_ns; /* waits of threads that map files; start of the watcher */
 
-/* What a thread that maps a file asks for. */
+/* The request of a thread that maps a file. */
 static struct {
     _Atomic uint32_t posted; /* enum posted */
     uint64_t file;
     int fd;
-    int32_t tid; /* whose descriptor that is */
+    int32_t tid; /* the thread that has the descriptor */
 } request;
 
 /* Of the watching thread alone. */
@@ -82,7 +82,7 @@ static void tick(bool is_last)
     next_tick_ns = begin_ns + tfd_fault_watch_tick_ns();
 }
 
-/* For a process that is about to end, and may not wait for long: what it has read is known from then on. */
+/* Settle the figures for a process that is about to end and cannot wait for long. */
 static void serve_exit(void)
 {
     if (!atomic_load(&settle_asked))
@@ -94,7 +94,8 @@ static void serve_exit(void)
     tfd_futex_wake(&settle_asked);
 }
 
-/* An emulated kernel that looked at no flags would close the program's descriptors: it takes one that there is not. */
+/* An emulated kernel that ignores flags would close the program's descriptors. Such a kernel accepts an unknown flag
+ * too, which this tries first. */
 static bool take_own_table(void)
 {
     const unsigned unshare = 1u << 1 /* CLOSE_RANGE_UNSHARE, Linux 5.9 */, unknown = 1u << 30;
@@ -176,7 +177,7 @@ static void start_thread(void)
     atomic_store(&state, ENDED);
 }
 
-/* Waits, but for no more than its share of the time. */
+/* Wait, but no longer than all waits' share of the time; return false after that. */
 static bool wait_within_share(_Atomic uint32_t *word, uint32_t value)
 {
     if (atomic_load(word) != value)
@@ -231,7 +232,7 @@ bool tfd_watcher_stop(void)
         tfd_futex_wait_while(&state, STARTING, STUCK_NS) && tfd_futex_wait_while(&state, WATCHING, STUCK_NS);
     if (!ended) {
         pthread_detach(thread);
-        return false; /* the state stays: no other one is ever started */
+        return false; /* the state stays, so that no other watcher is started */
     }
     if (!totals || totals->watch != TFD_FAULTS_NO_THREAD)
         pthread_join(thread, NULL);
@@ -239,7 +240,7 @@ bool tfd_watcher_stop(void)
     return true;
 }
 
-/* From exit handlers, _exit and exec, in a signal handler too: takes no lock. */
+/* Exit handlers, _exit and exec call this, also in a signal handler, so it takes no lock. */
 void tfd_watcher_settle(void)
 {
     if (atomic_load(&state) != WATCHING)

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts it where it does not run, and waits a moment until it watches. */
+/* Start the thread if it does not run, and wait a moment until it watches. */
 void tfd_watcher_start(void);
-/* Has it look at a file's pages from now on, by the caller's descriptor, and waits a moment for that; `fd` below 0:
- * by the file's path. */
+/* Have the thread look at a file's pages from now on, and wait a moment until it does. `fd`: the caller's descriptor,
+ * negative to use the file's path. */
 void tfd_watcher_begin_file(uint64_t file, int fd);
-/* Before the process ends: has it look once more, and waits a moment for that. */
+/* Have the thread look once more, and wait a moment for that. Call this before the process ends. */
 void tfd_watcher_settle(void);
-/* False where it is stuck. */
+/* Stop the thread; return false if it is stuck. */
 bool tfd_watcher_stop(void);
 void tfd_watcher_reset_in_child(void);
 
