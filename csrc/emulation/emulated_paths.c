@@ -34,7 +34,7 @@ int tfd_emulated_paths_set(const char *const *paths, size_t count)
     return 0;
 }
 
-/* Without patterns: every path that is recorded. */
+/* Without patterns every recorded path is emulated. */
 bool tfd_is_emulated_path(const char *path, size_t length)
 {
     if (!pattern_count)
@@ -64,7 +64,7 @@ int tfd_emulated_paths_write(int fd, off_t at)
     return 0;
 }
 
-/* From texts that end with a NUL. */
+/* Take patterns from texts that end with a NUL each. */
 static int take_patterns(const char *texts, size_t bytes)
 {
     size_t count = 0, found = 0;

@@ -23,16 +23,16 @@
 #include "hooks/libc_functions.h"
 #include "recorder/descriptor_table.h"
 
-/* What a descriptor is: UNKNOWN until its first use, or the number of a file that is emulated. */
+/* State of a descriptor: UNKNOWN until its first use, OUTSIDE, or the number of an emulated file. */
 enum { UNKNOWN, OUTSIDE, FIRST_FILE };
 #define SHARED_NAME "storage"
-#define FILE_NUMBERS 0xffffffu /* as many as the device's head can tell apart */
+#define FILE_NUMBERS 0xffffffu /* numbers that the device's head can hold */
 
 static _Atomic uint32_t file_on[TFD_MAX_DESCRIPTORS];
 static _Atomic int highest_used;
 static bool configured, installed;
 static void
-    *next_of[TFD_HOOK_COUNT]; /* what the functions below call; kept after a session for late callers */
+    *next_of[TFD_HOOK_COUNT]; /* functions that those below call; kept after a session for late callers */
 
 int tfd_emulate(const struct tfd_storage_model *model, const char *const *paths, size_t path_count)
 {
@@ -113,7 +113,7 @@ static uint32_t look_up(int fd)
     return emulated ? new_file_number() : OUTSIDE;
 }
 
-/* Gives OUTSIDE, or the number of an emulated file. Keeps errno. */
+/* Return OUTSIDE or the number of an emulated file. Keeps errno. */
 static uint32_t file_of(int fd)
 {
     if (fd < 0 || fd >= TFD_MAX_DESCRIPTORS)
@@ -172,7 +172,7 @@ static void transferred(int fd, int64_t offset, ssize_t bytes, bool writes, uint
     tfd_storage_transfer(&request);
 }
 
-/* Where a stream's descriptor stands, -1 if that does not matter. */
+/* Return the position of a stream's descriptor, -1 if the file is not emulated. */
 static int64_t stream_position(FILE *stream)
 {
     int fd = tfd_descriptor_of(stream);
@@ -220,13 +220,13 @@ static void looked_at(int dirfd, const char *path, uint64_t arrival_ns)
         tfd_storage_ask(TFD_ASK_STAT, arrival_ns);
 }
 
-/* What is known of a call before it is made. */
+/* Facts that are taken before a call. */
 struct begun_call {
     uint64_t arrival_ns;
-    int64_t offset; /* of a stream's call: where its descriptor stood; -1 if that does not matter */
+    int64_t offset; /* for streams the descriptor's position before the call; -1: not needed */
     const char *path;
     FILE *stream;
-    int fd; /* also the folder that the path begins in */
+    int fd; /* or the folder that the path is relative to */
 };
 
 static struct begun_call begin(void)
@@ -295,7 +295,7 @@ static void end_sync(const struct begun_call *call, intptr_t status)
         tfd_storage_ask(TFD_ASK_SYNC, call->arrival_ns);
 }
 
-/* The functions differ in nothing but their types, so a list makes them. */
+/* The functions differ in their types only, so a list makes them. */
 #define OWN(symbol)
 #define X(symbol, result, parameters, arguments, begun, end)                                                 \
     static result emulated_##symbol parameters                                                               \
@@ -311,7 +311,7 @@ TFD_EMULATED_CALLS
 
 #define NEXT(symbol) ((tfd_##symbol##_function *)next_of[TFD_HOOK_##symbol])
 
-/* The number may be another file's at once: it is forgotten before the call. */
+/* The number is forgotten before the call, since another thread may get it at once. */
 static int emulated_close(int fd)
 {
     forget(fd);
@@ -351,7 +351,7 @@ static void emulated_closefrom(int first)
     NEXT(closefrom)(first);
 }
 
-/* What is left in the buffer is written here: after the close nobody could tell how much it was. */
+/* This writes what is left in the buffer, since its size cannot be known after the close. */
 static int emulated_fclose(FILE *stream)
 {
     int fd = tfd_descriptor_of(stream);
@@ -359,7 +359,7 @@ static int emulated_fclose(FILE *stream)
         uint64_t arrival_ns = tfd_storage_now();
         int64_t before = position_of(fd);
         int saved_errno = errno;
-        fflush(stream); /* a failure comes again in fclose */
+        fflush(stream); /* fclose reports a failure again */
         errno = saved_errno;
         streamed(stream, before, true, arrival_ns);
     }
@@ -367,7 +367,7 @@ static int emulated_fclose(FILE *stream)
     return NEXT(fclose)(stream);
 }
 
-/* Both sides may be emulated: what is read and what is written, one after the other. */
+/* Both files may be emulated: the read takes its time first, then the write. */
 static void copied(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
                    uint64_t arrival_ns)
 {
@@ -421,7 +421,7 @@ void tfd_emulation_install(void)
 {
     if (!configured || installed)
         return;
-    forget_range(0, UINT_MAX); /* what they meant in an earlier session */
+    forget_range(0, UINT_MAX); /* of an earlier session */
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         unsigned hook = routes[i].hook;
         if (!tfd_next[hook])

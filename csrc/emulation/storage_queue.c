@@ -15,32 +15,32 @@
 #define OFFSET_BITS 40
 #define NOWHERE UINT64_MAX
 
-/* Times are moments of CLOCK_MONOTONIC, which all processes share. There is no
- * lock: a killed child cannot leave one behind, and a signal handler cannot
- * wait for the call it interrupted. */
+/* Times are of CLOCK_MONOTONIC, which all processes share. There is no lock: a
+ * killed child would leave it held, and a signal handler would wait for the
+ * call that it interrupted. */
 struct device {
     _Atomic uint64_t queue_free_ns;
     _Atomic uint64_t head; /* file and offset at which the last request ended */
     _Atomic uint64_t in_flight;
     _Atomic uint64_t ticket;
-    _Atomic uint64_t place_free_ns[TFD_STORAGE_PLACES]; /* for latencies that are paid at once */
+    _Atomic uint64_t place_free_ns[TFD_STORAGE_PLACES]; /* when each place is free for another latency */
     _Atomic uint64_t calls, delayed_calls, delayed_ns, modelled_ns;
     _Atomic uint32_t files_opened;
-    _Atomic uint32_t is_closed; /* the session is over: nobody waits any more */
+    _Atomic uint32_t is_closed; /* the session is over, and no call waits */
 };
 
-/* What processes of a session share: those that were forked, and by a file those that join. */
+/* Memory that the processes of a session share: forked ones inherit it, and those that join map it from a file. */
 struct storage {
     struct device device;
-    struct tfd_storage_model model; /* for who joins */
+    struct tfd_storage_model model; /* for processes that join */
 };
 _Static_assert(sizeof(struct storage) <= TFD_STORAGE_BYTES, "a joining process maps so much");
 
 static struct tfd_storage_model model;
-static struct storage *storage; /* stays where it is: a call of an earlier session may be under way */
+static struct storage *storage; /* never unmapped: a call of an earlier session may be under way */
 static struct device *device;
 
-/* What was shared before remains with those that share it. */
+/* Processes that shared an earlier mapping keep it. */
 static int map(int fd)
 {
     int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0) | (storage ? MAP_FIXED : 0);
@@ -98,7 +98,7 @@ uint64_t tfd_storage_now(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Serves `service_ns` after what is before it; gives the moment of the end. */
+/* Serve `service_ns` after what is queued; return the time of the end. */
 static uint64_t serve(_Atomic uint64_t *free_ns, uint64_t arrival_ns, uint64_t service_ns)
 {
     uint64_t before = atomic_load_explicit(free_ns, memory_order_relaxed), end;
@@ -116,13 +116,13 @@ static uint64_t serve_latency(uint64_t arrival_ns, uint64_t latency_ns)
     return serve(&device->place_free_ns[place], arrival_ns, latency_ns);
 }
 
-/* The data has been moved: a thread cancelled in here would lose it. */
+/* Cancellation is off: the data has been moved, and a cancelled thread would lose it. */
 static void sleep_until(uint64_t end_ns)
 {
     struct timespec until = {(time_t)(end_ns / NS_PER_S), (long)(end_ns % NS_PER_S)};
     int cancel_state, slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* else every sleep is 50 us too long */
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* otherwise each sleep is 50 us too long */
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;
     prctl(PR_SET_TIMERSLACK, slack > 0 ? (unsigned long)slack : 0, 0, 0, 0);
@@ -161,7 +161,7 @@ void tfd_storage_ask(enum tfd_storage_question question, uint64_t arrival_ns)
     if (atomic_load_explicit(&device->is_closed, memory_order_relaxed))
         return;
     if (!latency_ns && question != TFD_ASK_OPEN)
-        return; /* the device is not asked: the answer is known on this side */
+        return; /* the client knows the answer without the device */
     int saved_errno = errno;
     wait_until(serve_latency(arrival_ns, latency_ns), arrival_ns);
     errno = saved_errno;
@@ -172,7 +172,7 @@ static uint64_t place_on_device(uint32_t file, uint64_t offset)
     return (uint64_t)file << OFFSET_BITS | (offset & (((uint64_t)1 << OFFSET_BITS) - 1));
 }
 
-/* True where the head has to move; notes where it is afterwards. */
+/* Return true if the head has to move, and note its new place. */
 static bool moves_head(const struct tfd_request *request)
 {
     if (request->offset < 0) {

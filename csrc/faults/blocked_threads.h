@@ -1,7 +1,7 @@
-/* Where page faults are no events: which threads are blocked in one, looked at from time to time. What they wait is
- * at least what was seen so, and of no known address.
+/* Samples of the threads that are blocked in a page fault, for systems where faults cannot be events. They give a lower
+ * bound of the waits, without addresses.
  *
- * For the calling thread's own table of descriptors, in which some stay open. One caller at a time. */
+ * Descriptors stay open in the calling thread's own table. One caller at a time. */
 #ifndef TFD_BLOCKED_THREADS_H
 #define TFD_BLOCKED_THREADS_H
 

@@ -1,7 +1,7 @@
 /* Page faults of all threads as perf events, and the rings that the kernel puts their samples into.
  *
- * For the calling thread's own table of descriptors, which nobody else sees: the events' descriptors stay open in
- * it. One caller at a time. */
+ * The events' descriptors stay open in the calling thread's own table, which no other thread sees. One caller at a
+ * time. */
 #ifndef TFD_FAULT_EVENTS_H
 #define TFD_FAULT_EVENTS_H
 

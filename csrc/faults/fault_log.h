@@ -1,4 +1,4 @@
-/* Single page faults of mapped files, as many as there is room for; the totals of a file have all of them. */
+/* Single page faults of mapped files, as many as there is room for. A file's totals count all of them. */
 #ifndef TFD_FAULT_LOG_H
 #define TFD_FAULT_LOG_H
 

@@ -1,4 +1,4 @@
-/* Makes faults of samples, and finds which file each is of. */
+/* Pairs samples to faults, and finds the file of each fault. */
 #ifndef TFD_FAULT_PAIRS_H
 #define TFD_FAULT_PAIRS_H
 

@@ -1,5 +1,5 @@
-/* Page faults as the watching thread sees them: events while the budget has them, looks at threads where there are
- * none. Its alone. */
+/* How the watching thread sees page faults: by events while the budget allows them, or by samples of threads. Only that
+ * thread calls these. */
 #ifndef TFD_FAULT_WATCH_H
 #define TFD_FAULT_WATCH_H
 

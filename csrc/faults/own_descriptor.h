@@ -1,5 +1,5 @@
-/* Descriptors of mapped files for a thread with a table of its own. An open of a file of FUSE or of a network may drop
- * its cached pages, which no look is worth: there the program's own descriptor is copied, or there is none. */
+/* Descriptors of mapped files for a thread with its own table. An open on FUSE or a network file system may drop the
+ * file's cached pages. There the program's own descriptor is copied, or the file gets none. */
 #ifndef TFD_OWN_DESCRIPTOR_H
 #define TFD_OWN_DESCRIPTOR_H
 

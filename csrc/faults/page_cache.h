@@ -1,4 +1,4 @@
-/* What of a file is in the page cache. */
+/* The bytes of a file that come into the page cache and leave it. */
 #ifndef TFD_PAGE_CACHE_H
 #define TFD_PAGE_CACHE_H
 

@@ -1,5 +1,5 @@
-/* The thread that watches page faults and the page cache while files are mapped. It has a table of descriptors of its
- * own: the program neither sees nor closes them, and they count for no limit of its. */
+/* The thread that watches page faults and the page cache while files are mapped. It has its own table of descriptors:
+ * the program neither sees nor closes them, and they do not count toward its limit. */
 #ifndef TFD_WATCHER_H
 #define TFD_WATCHER_H
 

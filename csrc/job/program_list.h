@@ -1,4 +1,4 @@
-/* A session's list of programs that were started: a file in its spool folder, where that has one. */
+/* A session's list of started programs: a file in its spool folder, if that has one. */
 #ifndef TFD_PROGRAM_LIST_H
 #define TFD_PROGRAM_LIST_H
 

@@ -1,5 +1,5 @@
-/* Notes in a session's list of programs (job/unseen_program.h) of all that are started: those that do not join later
- * were not recorded. */
+/* Notes of all started programs in a session's list (job/unseen_program.h). Those that do not join later were not
+ * recorded. */
 #ifndef TFD_STARTED_PROGRAM_H
 #define TFD_STARTED_PROGRAM_H
 

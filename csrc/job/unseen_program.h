@@ -1,4 +1,4 @@
-/* A session's list of programs that were started and are not recorded. */
+/* A session's list of started programs that are not recorded. */
 #ifndef TFD_UNSEEN_PROGRAM_H
 #define TFD_UNSEEN_PROGRAM_H
 

@@ -1,4 +1,4 @@
-/* Guards the ranges and the list of files. Taken by threads that are marked busy, and by the watcher. */
+/* The lock of the ranges and the list of files. Threads that are marked busy take it, and the watcher. */
 #ifndef TFD_MAPPING_LOCK_H
 #define TFD_MAPPING_LOCK_H
 

@@ -1,4 +1,4 @@
-/* Whether a process may be watched that did not ask for it: nothing may change for it. */
+/* Whether a process that did not ask for it may be watched: watching must not change its behaviour. */
 #ifndef TFD_WATCHED_PROCESS_H
 #define TFD_WATCHED_PROCESS_H
 

@@ -12,12 +12,12 @@
 
 #include "base/clock.h"
 
-/* A look that takes longer asks a server, which has time for others meanwhile. */
+/* A longer look waits for a server, which can serve other looks meanwhile. */
 #define SLOW_LOOK_NS 100000
-/* Where the kernel cannot close all descriptors at once (before Linux 5.9), so many are closed one by one. */
+/* Descriptors that are closed one by one before Linux 5.9, which cannot close all at once. */
 #define MOST_DESCRIPTORS 4096
 
-/* In a process of ours: it has the job's memory as it was, takes no lock, and allocates nothing. */
+/* A process of ours that looks ahead. It has a copy of the job's memory, takes no lock and allocates nothing. */
 struct looker {
     const struct tfd_redirect_table *table;
     int32_t most;
@@ -43,7 +43,8 @@ static bool look_holds(const struct tfd_redirected *file, int64_t last_ns, int64
     return last_ns > 0 && last_ns <= now_ns && now_ns - last_ns < tfd_redirect_table_trusted_ns(file);
 }
 
-/* `now_ns` is taken before the look, which may take long. It is not noted if another look or a change was meanwhile. */
+/* `now_ns`: the time before the look, which may take long. The look is not noted if another look or a change came
+ * meanwhile. */
 static bool look(struct tfd_redirected *file, int64_t last_ns, int64_t now_ns)
 {
     bool holds = is_as_copied(file);
@@ -73,7 +74,8 @@ static struct tfd_redirected *take_next(const struct tfd_redirect_table *table)
 
 static void add_looker(const struct looker *self);
 
-/* Not at what somebody has looked at: the job was here before, and what it may change is looked at when it is opened. */
+/* Look at the file unless a process has looked at it: then the job was faster. A file that the job may change is looked
+ * at when it is opened. */
 static void look_ahead_at(const struct looker *self, struct tfd_redirected *file)
 {
     if (atomic_load(tfd_redirect_table_last_look(file)))
@@ -91,7 +93,7 @@ static bool goes_on(const struct looker *self)
            tfd_clock_ns(CLOCK_BOOTTIME) < self->until_ns;
 }
 
-/* Else who reads what the job writes into a pipe would wait for this process, too. */
+/* Otherwise the reader of a pipe that the job writes would wait for this process too. */
 static void close_all(void)
 {
     if (!syscall(SYS_close_range, 0, ~0u, 0))
@@ -100,7 +102,7 @@ static void close_all(void)
         syscall(SYS_close, fd);
 }
 
-/* No idle priority: a look holds the lock of its folder, which an open of the job's may wait for. */
+/* The priority stays: a look holds the lock of its folder, and an open of the job may wait for that. */
 static _Noreturn void look_ahead(const struct looker *self, pid_t parent)
 {
     struct tfd_redirected *file;
@@ -117,9 +119,9 @@ static _Noreturn void look_ahead(const struct looker *self, pid_t parent)
     __builtin_unreachable();
 }
 
-/* Without the handlers of fork(3), which begin a recording, and without a signal at its end: wait(2) finds only what
- * the program itself has started. Of the kernel's own kinds of fork that is the one that needs no stack. Signals stay
- * blocked in it, as their handlers are the job's. */
+/* This clones without the handlers of fork(3), which begin a recording, and without a signal at the child's end, so
+ * that wait(2) finds only the program's own children. The child needs no stack of its own. Signals stay blocked in
+ * it, since their handlers are the job's. */
 static void add_looker(const struct looker *self)
 {
     _Atomic int32_t *lookers = &tfd_redirect_table_ahead(self->table)->lookers;

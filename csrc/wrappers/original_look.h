@@ -1,7 +1,7 @@
-/* Looks at the originals of staged files: whether they are as they were copied.
+/* Checks of whether the originals of staged files are unchanged since they were copied.
  *
- * A look holds for a while (`trusted_ns` of the table), for all processes that use the table. Processes of ours make
- * looks ahead, so that the job's first opens need not: a few seconds, while its program starts. */
+ * A check holds for `trusted_ns` of the table, for all processes that use the table. Processes of ours check ahead
+ * for a few seconds while the job's program starts, so that its first opens need no check. */
 #ifndef TFD_ORIGINAL_LOOK_H
 #define TFD_ORIGINAL_LOOK_H
 
@@ -12,14 +12,14 @@
 #include "wrappers/redirect_table.h"
 
 bool tfd_is_regular_file_of(const struct stat *found, int64_t size, int64_t mtime_ns);
-/* Whether the file's original is as it was copied, by a look that holds, or by a new one. Changes errno. */
+/* Return true if the file's original is unchanged, by a check that still holds or by a new one. Changes errno. */
 bool tfd_original_holds(struct tfd_redirected *file);
 
-/* Looks at all of a table's originals, for `for_ns` at most, by one process, or by up to `most` where looks take long.
- * Returns at once, and nothing waits for them: a look at a server that does not answer may never end, and a process
- * with a thread in one cannot end either. They are no children that a program's wait() finds, and end with it. */
+/* Start checking all of a table's originals, for `for_ns` at most, by one process, or by up to `most` if checks take
+ * long. Returns at once, and nothing waits for these processes: a check on a server that does not answer may never end,
+ * nor can a process in such a check. A program's wait(2) does not find them, and they end with the program. */
 void tfd_look_ahead_start(const struct tfd_redirect_table *table, int32_t most, int64_t for_ns);
-/* No look is begun from now on. */
+/* Begin no more checks. */
 void tfd_look_ahead_stop(const struct tfd_redirect_table *table);
 
 #endif

@@ -7,7 +7,7 @@
 #include "job/preload_list.h"
 #include "job/session_name.h"
 
-/* A larger environment stays as it is, and so does a longer list of libraries: a thread's stack may be small. */
+/* A larger environment, or a longer list of libraries, stays unchanged: a thread's stack may be small. */
 #define MOST_VARIABLES 4096u
 #define MOST_LIST_BYTES 4096u
 
@@ -17,7 +17,7 @@ static bool is_variable(const char *variable, const char *name)
     return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
-/* The kernel takes NULL for an empty one. */
+/* The kernel takes NULL for an empty environment. */
 static char *const *variables_of(char *const environment[])
 {
     static char *const none[] = {NULL};
@@ -46,7 +46,7 @@ struct tfd_program_start tfd_program_start(const char *library, char *const envi
     return (struct tfd_program_start){library, count + 3, sizeof TFD_PRELOAD_VARIABLE + list + own + 1};
 }
 
-/* Whether the list of libraries becomes another one: its text is then filled, and may be of an empty list. */
+/* Return true if the list of libraries changes; `text` then gets it, and may be empty. */
 static bool fill_text(const struct tfd_program_start *start, char *text, const char *list)
 {
     char *value = text + sizeof TFD_PRELOAD_VARIABLE;

@@ -4,16 +4,16 @@
 
 #include <stddef.h>
 
-/* What a program is given beside its own environment, and the room that takes. */
+/* Additions to a program's environment, and the memory that they take. */
 struct tfd_program_start {
-    const char *library; /* into LD_PRELOAD, as the last one; NULL: none of ours is to be there */
-    size_t places;       /* of the array; 0: the environment stays as it is */
-    size_t text_bytes;   /* of LD_PRELOAD's text; 0: it stays as it is */
+    const char *library; /* last one of LD_PRELOAD; NULL: our library is removed from it */
+    size_t places;       /* length of the array; 0: the environment stays unchanged */
+    size_t text_bytes;   /* size of LD_PRELOAD's text; 0: it stays unchanged */
 };
 
 struct tfd_program_start tfd_program_start(const char *library, char *const environment[]);
 
-/* Fills array and text, which are as large as `start` says; returns the array. */
+/* Fill array and text, whose sizes `start` has; return the array. */
 char *const *tfd_program_environment(const struct tfd_program_start *start, char **out, char *text,
                                      char *const environment[]);
 

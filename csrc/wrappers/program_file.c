@@ -15,9 +15,9 @@
 
 #define MOST_SEGMENTS 32
 #define MOST_LIBRARIES 512
-#define MOST_SCRIPTS 5 /* that run each other: the kernel's own bound */
+#define MOST_SCRIPTS 5 /* scripts that run each other: the kernel's own limit */
 #define LOADER_BYTES 128
-#define SCRIPT_BYTES 256 /* of its first line, the kernel's own bound too */
+#define SCRIPT_BYTES 256 /* of a script's first line: the kernel's own limit */
 #define DEFAULT_PATH "/bin:/usr/bin"
 #ifdef __x86_64__
 #define OWN_MACHINE EM_X86_64
@@ -36,7 +36,7 @@ static bool read_at(int fd, void *out, size_t bytes, uint64_t offset)
     return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* A text of the file: cut off where it is longer. */
+/* Read a text of the file, cut to `capacity`. */
 static bool read_text(int fd, char *out, size_t capacity, uint64_t offset)
 {
     ssize_t bytes = pread(fd, out, capacity - 1, (off_t)offset);
@@ -52,7 +52,7 @@ static const ElfW(Phdr) * segment_of(const struct program_file *file, uint32_t t
     return NULL;
 }
 
-/* Where the file holds what is at an address; 0: nowhere. */
+/* Return the file's offset of an address, 0 if the file does not hold it. */
 static uint64_t offset_of(const struct program_file *file, uint64_t address)
 {
     for (size_t i = 0; i < file->header.e_phnum; i++) {
@@ -106,7 +106,7 @@ static bool needs_sanitizer(const struct program_file *file)
     return false;
 }
 
-/* The loader of this process, as its program names it; NULL: it has none. */
+/* Return the loader that this process's program names, NULL if there is none. */
 static const char *own_loader(void)
 {
     const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -147,8 +147,8 @@ static enum tfd_program look_at_elf(struct program_file *file)
     return needs_sanitizer(file) ? TFD_PROGRAM_SANITIZED : TFD_PROGRAM_TAKES_IT;
 }
 
-/* Cuts the interpreter's path out of a script's first line; what is neither a script nor a program is run by the
- * shell, where it is run at all. */
+/* Cut the interpreter's path out of a script's first line. If a file is neither a script nor a program, the shell runs
+ * it, if anything does. */
 static const char *interpreter_of(int fd, char line[SCRIPT_BYTES])
 {
     if (!read_text(fd, line, SCRIPT_BYTES, 0) || strncmp(line, "#!", 2))
@@ -158,7 +158,7 @@ static const char *interpreter_of(int fd, char line[SCRIPT_BYTES])
     return path;
 }
 
-/* Root gains nothing by a file's capabilities. */
+/* Capabilities of a file give root nothing. */
 static bool gains_privileges(int fd)
 {
     struct stat status;
@@ -167,7 +167,7 @@ static bool gains_privileges(int fd)
     return other || (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0);
 }
 
-/* Of a script, `script` becomes its interpreter's path, which lies in `line`. */
+/* If the file is a script, `script` becomes its interpreter's path, which lies in `line`. */
 static enum tfd_program look_at(int fd, char line[SCRIPT_BYTES], const char **script)
 {
     struct program_file file = {.fd = fd};

@@ -1,4 +1,4 @@
-/* Whether a program takes the library that records it. */
+/* Whether a program takes the library that records programs. */
 #ifndef TFD_PROGRAM_FILE_H
 #define TFD_PROGRAM_FILE_H
 
@@ -7,11 +7,11 @@
 
 #include "job/unseen_program.h"
 
-/* The first program that exec runs for that file: of a script, its interpreter. Follows no PATH. Changes no memory
- * but the stack, as all below: so it may run in a child of vfork. Keeps errno. */
+/* Check the first program that exec(3) runs for that file: for a script, its interpreter. PATH is not used. These
+ * functions change no memory but the stack, so they may run in a child of vfork. They keep errno. */
 enum tfd_program tfd_program_look_at(int dirfd, const char *path, const char *library);
 
-/* Of a name without '/', the file that PATH leads to; false where there is none. */
+/* Find the file that PATH leads to for a name without '/'; return false if there is none. */
 bool tfd_program_find(const char *name, char *out, size_t capacity);
 
 #endif

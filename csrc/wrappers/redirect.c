@@ -16,15 +16,15 @@
 #include "wrappers/original_look.h"
 #include "wrappers/redirect_table.h"
 
-/* Opens that make, change or do not read the file itself go to the original. */
+/* Flags of opens that make or change the file, or do not read the file itself. These go to the original. */
 #define NOT_FOR_COPIES (O_ACCMODE | O_CREAT | O_TRUNC | O_DIRECTORY | O_PATH | O_NOFOLLOW)
-/* Of these, opens that may change it. */
+/* Flags of opens that may change the file. */
 #define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
 
 static struct tfd_redirect_table *_Atomic published;
-static struct tfd_redirect_table *joined; /* that of the session that this process has joined */
+static struct tfd_redirect_table *joined; /* the table of the session that this process has joined */
 static struct tfd_redirect_counts *_Atomic counts;
-static int32_t offered_by; /* 0: programs that join find no table of this process's */
+static int32_t offered_by; /* process that offered its table; 0: none */
 
 static void publish(struct tfd_redirect_table *table)
 {
@@ -33,7 +33,7 @@ static void publish(struct tfd_redirect_table *table)
     atomic_store(&published, table);
 }
 
-/* The folder of the session that this process has begun; NULL: programs that join it are another's. */
+/* Return the folder of the session that this process has begun, NULL if it has joined another's. */
 static const char *own_session(void)
 {
     bool is_own =
@@ -144,7 +144,7 @@ _Atomic uint64_t *tfd_redirect_kept(struct tfd_redirected *file)
     return &file->copy_kept;
 }
 
-/* A raw system call: the C library's function may be hooked, and this call is not the program's. */
+/* This uses a raw system call, since the C library's function may be hooked and the call is not the program's. */
 static bool copy_is_as_made(const struct tfd_redirected *file, int fd)
 {
     struct stat copy;

@@ -18,14 +18,14 @@
 #define SHARED_NAME "staged"
 #define RECORD_UNIT _Alignof(struct tfd_redirected)
 
-/* Where a file's record is, in units of its alignment, or 0; and enough of its hash to pass others by. */
+/* A place of the hash table: a file's record in units of its alignment, 0 if free, and a part of its hash. */
 struct place {
     uint32_t record, tag;
 };
 
-/* On the first page. The looks at the originals follow on the next ones, and all processes share both. Then come
- * the places and the records: each process has these for itself, and of the pages that it does not change no copy.
- * All of it is one range of addresses, so that a record finds the rest. */
+/* The first page. The checks of the originals follow on the next pages, and all processes share both. Then come the
+ * places and the records, which each process maps privately. All of it is one range of addresses, so that a record
+ * finds the rest. */
 struct head {
     struct tfd_redirect_counts counts;
     struct tfd_look_ahead ahead;
@@ -39,7 +39,7 @@ struct tfd_redirect_table {
     struct tfd_redirected *records;
     struct place *places;
     size_t mask, cwd_length;
-    char *cwd; /* relative paths are looked up below it, as long as it is the current one */
+    char *cwd; /* relative paths are below it while it is the current folder */
     dev_t cwd_device;
     ino_t cwd_inode;
 };
@@ -49,7 +49,7 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Whole pages: the head and the looks. */
+/* Return the size of the head and the checks, in whole pages. */
 static size_t shared_bytes(const struct head *size)
 {
     size_t page = page_bytes();
@@ -61,7 +61,7 @@ static size_t all_bytes(const struct head *size)
     return shared_bytes(size) + size->place_count * sizeof(struct place) + size->record_units * RECORD_UNIT;
 }
 
-/* In units; a first one stays empty, so that 0 is no record. */
+/* Return a record's size in units. The first unit stays empty, so that 0 means no record. */
 static size_t record_units(const char *original, const char *copy)
 {
     size_t bytes = sizeof(struct tfd_redirected) + strlen(original) + strlen(copy) + 2;
@@ -125,7 +125,7 @@ static void remember_cwd(struct tfd_redirect_table *table)
     }
 }
 
-/* Of the file, or with -1 of memory; at an address, or with NULL anywhere. NULL where it cannot. */
+/* Map a file, or memory if `fd` is -1, at an address, or anywhere if `at` is NULL; return NULL if that fails. */
 static void *map(void *at, int fd, int sharing, size_t bytes)
 {
     int flags = sharing | (fd < 0 ? MAP_ANONYMOUS : 0) | (at ? MAP_FIXED : 0);
@@ -133,8 +133,7 @@ static void *map(void *at, int fd, int sharing, size_t bytes)
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* Maps all of it: for this process what follows the looks, or everything for all. What is written through a private
- * mapping does not reach the file. */
+/* Map the table: everything shared, or what follows the checks privately, so that changes do not reach the file. */
 static bool map_all(struct tfd_redirect_table *table, int fd, const struct head *size, int sharing_of_body)
 {
     char *begin = map(NULL, fd, sharing_of_body, all_bytes(size));

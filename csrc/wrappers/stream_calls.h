@@ -1,5 +1,5 @@
-/* What the wrappers of reads and writes of a stream share. What the C library reads and writes to fill and empty a
- * stream's buffer passes no slot: the bytes counted here are those the program asked for. */
+/* What the wrappers of calls on streams share. The C library's own reads and writes to fill and empty a stream's buffer
+ * go through no slot, so these count the bytes that the program asked for. */
 #ifndef TFD_STREAM_CALLS_H
 #define TFD_STREAM_CALLS_H
 
@@ -19,7 +19,7 @@ static inline uint64_t tfd_begin_stream_call(FILE *stream)
     return tfd_ticks();
 }
 
-/* Nothing read at the end of the file is a read of zero bytes; after an error it is a failed one. */
+/* A read of nothing is an end-of-file read, or a failed read if the stream has an error. */
 static inline void tfd_record_stream_read(FILE *stream, size_t bytes, uint8_t flags, uint64_t start)
 {
     int fd = tfd_descriptor_of(stream);

@@ -1,5 +1,5 @@
-/* Wrappers of POSIX asynchronous I/O. A thread of the C library makes the calls, inside it; a request is recorded
- * when the job learns of its end, with what the C library says that it gave. */
+/* Wrappers of POSIX asynchronous I/O. A thread inside the C library makes the calls. A request is recorded when the job
+ * learns of its end, with the result that the C library reports. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "recorder/recorder_calls.h"
 #include "wrappers/wrappers.h"
 
-/* Before the call: the request may have ended, and its control block be gone, before that returns. */
+/* Call this before the call, since the request may end, and its control block be freed, before the call returns. */
 static void note(enum tfd_operation operation, const struct aiocb *request)
 {
     struct tfd_async_request noted = {.operation = operation, .offset = -1, .fd = request->aio_fildes};
@@ -25,7 +25,7 @@ static void note(enum tfd_operation operation, const struct aiocb *request)
         tfd_pending_add(request, &noted);
 }
 
-/* What was not taken is not under way. To hand it in is part of the request. */
+/* Forget a refused request. The time of submitting it is part of the request. */
 static int submitted(int status, const struct aiocb *request)
 {
     struct tfd_async_request refused;
@@ -36,7 +36,7 @@ static int submitted(int status, const struct aiocb *request)
     return status;
 }
 
-/* `end`: when a call returned that had waited for it, or 0. */
+/* Record a request if it has ended. `end`: when a call that waited for it returned, or 0. */
 static void record_end(const struct aiocb *request, uint64_t end)
 {
     struct tfd_async_request ended;
@@ -77,7 +77,7 @@ int tfd_wrap_aio_fsync(int operation, struct aiocb *request)
     return submitted(TFD_NEXT(aio_fsync)(operation, request), request);
 }
 
-/* Where one request is refused, others may have been taken: those refused say so. */
+/* If one request is refused, others may have been accepted; aio_error() tells which. */
 int tfd_wrap_lio_listio(int mode, struct aiocb *const list[], int count, struct sigevent *event)
 {
     for (int i = 0; i < count; i++)
@@ -99,14 +99,14 @@ int tfd_wrap_aio_error(const struct aiocb *request)
     return error;
 }
 
-/* Its control block is the job's again once it returns. */
+/* The control block is the job's again after this call. */
 ssize_t tfd_wrap_aio_return(struct aiocb *request)
 {
     record_end(request, 0);
     return TFD_NEXT(aio_return)(request);
 }
 
-/* Those that were under way when the wait began ended while it lasted. */
+/* Requests that were under way when the wait began have ended while it lasted. */
 int tfd_wrap_aio_suspend(const struct aiocb *const list[], int count, const struct timespec *timeout)
 {
     look_at_all((struct aiocb *const *)list, count, 0);

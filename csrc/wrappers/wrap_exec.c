@@ -1,6 +1,6 @@
-/* Wrappers of the calls that start another program: it learns of the session by a variable in its environment, also
- * in one that is given to it; and where the session records programs without Python, the loader is told to load our
- * library into it. They may run in a child of vfork, so they change no memory but their own stack. */
+/* Wrappers of calls that start another program. They put the session's variable into its environment. If the session
+ * records programs without Python, they also add our library to LD_PRELOAD. They may run in a child of vfork, so they
+ * change no memory but their own stack. */
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define DESCRIPTORS "/proc/self/fd/"
 
-/* Not a function: what alloca gives lasts as long as the wrapper. */
+/* A macro, since memory of alloca() lasts as long as the function that calls it. */
 #define ENVIRONMENT_FOR(start, environment)                                                                  \
     ((start).places ? tfd_program_environment(&(start), alloca((start).places * sizeof(char *)),             \
                                               alloca((start).text_bytes), environment)                       \
@@ -38,13 +38,13 @@ static bool records_programs(void)
     return is_offered() && tfd_environment_library();
 }
 
-/* Of a program that is given the process's own. */
+/* Return true if a program that gets the process's own environment needs another one. */
 static bool changes_environment(void)
 {
     return is_offered() && (tfd_environment_library() || tfd_environment_lacks_offer());
 }
 
-/* Of a descriptor, the file that it is of. */
+/* Return the path of a descriptor's file. */
 static const char *file_of(const char *path, char opened[PATH_MAX])
 {
     ssize_t length =
@@ -63,7 +63,8 @@ static void note_unseen(enum tfd_program why, const char *path)
         tfd_note_unseen_program(folder, why, file_of(path, opened));
 }
 
-/* Returns the folder in which the note is to be taken back if the program cannot be started; NULL: none was made. */
+/* Note the program; return the folder where the note is withdrawn if the program cannot be started, NULL if no note was
+ * made. */
 static const char *note_becomes(int dirfd, const char *path)
 {
     const char *folder = path && is_offered() ? tfd_environment_offered_folder() : NULL;
@@ -93,7 +94,7 @@ static const char *note_becomes_descriptor(int fd)
     return note_becomes(AT_FDCWD, path);
 }
 
-/* Where exec returns, the program was not started. */
+/* exec(3) returns only if the program was not started. */
 static int not_started(const char *noted_in, int status)
 {
     if (noted_in)
@@ -109,7 +110,7 @@ static int spawned(int status, const pid_t *pid, const char *path, int64_t at)
     return status;
 }
 
-/* The library for a program; NULL: it takes none. */
+/* Return the library for a program, NULL if it takes none. */
 static const char *library_for(int dirfd, const char *path)
 {
     const char *library = tfd_environment_library();
@@ -119,7 +120,7 @@ static const char *library_for(int dirfd, const char *path)
     return program == TFD_PROGRAM_TAKES_IT ? library : NULL;
 }
 
-/* Of a name that is searched for it is not known which file it means: that is not counted. */
+/* A name that is searched in PATH is not counted, since its file is not known. */
 static void note_other_user(int dirfd, const char *path)
 {
     int saved_errno = errno;
@@ -129,7 +130,7 @@ static void note_other_user(int dirfd, const char *path)
     errno = saved_errno;
 }
 
-/* `path` may be NULL: of a program that takes no library. */
+/* `path` is NULL for a program that takes no library. */
 static struct tfd_program_start start_of(int dirfd, const char *path, char *const environment[])
 {
     if (!is_offered())
@@ -217,7 +218,7 @@ int tfd_wrap_execveat(int dirfd, const char *path, char *const arguments[], char
         noted, TFD_NEXT(execveat)(dirfd, path, arguments, ENVIRONMENT_FOR(start, environment), flags));
 }
 
-/* How many arguments a list has; the list ends behind NULL. */
+/* Return the number of arguments in a list that ends with NULL. */
 static size_t count_arguments(const char *first, va_list list)
 {
     size_t count = 0;
@@ -239,7 +240,7 @@ static char *const *fill_arguments(char **out, const char *first, va_list list)
     return out;
 }
 
-/* As the C library does, on the stack. */
+/* The arguments are on the stack, as in the C library. */
 #define WITH_ARGUMENTS(first, arguments)                                                                     \
     va_list list;                                                                                            \
     va_start(list, first);                                                                                   \
@@ -270,7 +271,7 @@ int tfd_wrap_execle(const char *path, const char *argument, ...)
     return tfd_wrap_execve(path, arguments, environment);
 }
 
-/* A relative path may be meant of a folder that the actions change to first. */
+/* A relative path may be relative to a folder that the file actions change to. */
 static struct tfd_program_start start_of_spawned(const char *path, const posix_spawn_file_actions_t *actions,
                                                  char *const environment[])
 {

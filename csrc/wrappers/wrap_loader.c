@@ -1,4 +1,4 @@
-/* Wrappers that record nothing and keep the recorder right. */
+/* Wrappers that record nothing but keep the recorder's state right. */
 #define _GNU_SOURCE
 #include "wrappers/wrap_loader.h"
 
@@ -16,7 +16,7 @@
 #include "recorder/slots.h"
 #include "wrappers/wrappers.h"
 
-static struct tfd_attach_report late; /* of libraries loaded since the session began */
+static struct tfd_attach_report late; /* report on libraries that were loaded since the session began */
 
 void tfd_late_libraries_reset(void)
 {
@@ -31,8 +31,8 @@ void tfd_late_libraries_report(struct tfd_attach_report *report)
 
 /* Patching allocates memory and takes the loader's locks. So it happens only
  * before dlsym, which takes them itself and which no signal handler may call.
- * Waits for others that look or patch: they may have begun before the caller
- * loaded its library, which it is about to use. */
+ * This waits for other threads that scan or patch: they may have begun before
+ * the caller loaded the library that it is about to use. */
 static void patch_late_libraries(void)
 {
     int saved_errno = errno, cancel_state;
@@ -48,13 +48,13 @@ static void patch_late_libraries(void)
 
 __attribute__((used)) static void before_dlsym(void)
 {
-    /* A child that has not made its first call yet may make it in the new library. */
+    /* A child's first call may come from the new library. */
     if (atomic_load(&tfd_shared->generation) || atomic_load(&tfd_shared->child_pending))
         patch_late_libraries();
 }
 
-/* vfork must be jumped to, too (hooks/dlsym_stub.h): it returns twice, and a frame of ours below it would be gone the
- * second time. */
+/* vfork must be jumped to as well (hooks/dlsym_stub.h): it returns twice, and our stack frame would be gone the second
+ * time. */
 __attribute__((used)) static void before_vfork(void)
 {
     tfd_lend_to_vfork_child();
@@ -110,7 +110,7 @@ __asm__(".text\n"
         ".size tfd_wrap_vfork, . - tfd_wrap_vfork\n");
 #endif
 
-/* In a child of vfork the memory is the parent's: nothing there is ours to finish. */
+/* A child of vfork runs in the parent's memory, so it must not finish the parent's recording. */
 void tfd_wrap__exit(int status)
 {
     tfd_before_exit();

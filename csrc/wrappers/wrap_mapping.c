@@ -1,5 +1,5 @@
-/* Wrappers of the calls that map files. Only mmap is an event: what is then read through the mapping no call shows,
- * for that mapping/ is told of all. */
+/* Wrappers of the calls that map files. Only mmap is recorded as an event. mapping/ is told of all of them, since reads
+ * through a mapping are not calls. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "recorder/recorder_calls.h"
 #include "wrappers/wrappers.h"
 
-/* What lies at a fixed address is unmapped by the call. */
+/* A call with a fixed address unmaps what is there. */
 static void before_mmap(void *address, size_t length, int flags)
 {
     if (flags & MAP_FIXED)

@@ -1,4 +1,4 @@
-/* Wrappers of what makes and frees descriptors. Names that mean the same call share one body,
+/* Wrappers of calls that make and free descriptors. Names that mean the same call share one body,
  * but each calls its own next function: an interposer may define only one. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,8 +17,8 @@
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 
-/* Opens the file's copy: negative where that is not there or not good any more. A copy that is opened and
- * closed again is recorded as that: libdarshan counts it too. */
+/* Open the file's copy; return a negative number if the copy is missing or no longer valid. The open and the close of
+ * such a copy are recorded, since libdarshan counts them too. */
 static inline int open_copy(struct tfd_redirected *file, int flags)
 {
     uint64_t start = tfd_ticks();
@@ -150,7 +150,7 @@ int tfd_wrap___openat64_2(int dirfd, const char *path, int flags)
     return counted_openat_checked(TFD_NEXT(__openat64_2), dirfd, path, flags);
 }
 
-/* After a failed call `how` may be no valid memory. */
+/* After a failed call `how` may be invalid memory. */
 int tfd_wrap_openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
 {
     uint64_t start = tfd_ticks();
@@ -179,7 +179,7 @@ int tfd_wrap_creat64(const char *path, mode_t mode)
     return counted_creat(TFD_NEXT(creat64), path, mode);
 }
 
-/* These have no mode argument, and so POSIX_MODE stays as it was. */
+/* These calls have no mode, so POSIX_MODE stays unchanged. */
 static inline void record_mkstemp(const char *path, int fd, int flags, uint64_t start)
 {
     tfd_record_open(TFD_OP_OPEN, AT_FDCWD, path, fd, flags | O_CREAT | O_RDWR, 0, start);
@@ -203,7 +203,7 @@ int tfd_wrap_mkstemp64(char *template)
     return counted_mkstemp(TFD_NEXT(mkstemp64), template);
 }
 
-/* Also mkstemps, whose second argument is the suffix's length: neither matters here. */
+/* This serves mkstemps too, whose second argument is the suffix's length. Neither is recorded. */
 static inline int counted_mkostemp(tfd_mkostemp_function *next, char *template, int argument)
 {
     uint64_t start = tfd_ticks();
@@ -276,7 +276,7 @@ void tfd_wrap_closefrom(int first)
     TFD_NEXT(closefrom)(first);
 }
 
-/* Of a directory stream only the descriptor matters: its number is free again. */
+/* This only forgets the descriptor, whose number is free again. */
 int tfd_wrap_closedir(DIR *directory)
 {
     if (directory) {

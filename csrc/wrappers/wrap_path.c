@@ -1,4 +1,4 @@
-/* Wrappers of what renames, removes and cuts files. */
+/* Wrappers of calls that rename, remove and truncate files. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

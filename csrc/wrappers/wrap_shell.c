@@ -1,6 +1,6 @@
-/* Wrappers of the calls that have a shell run a command: the C library starts it by itself, in the process's own
- * environment, where the library for programs must not stand. So the shell is given another command: it becomes a
- * shell that the library records, and that runs the command. */
+/* Wrappers of calls that have a shell run a command. The C library starts the shell itself, in the process's own
+ * environment, which must not name the library for programs. So the shell is given another command: it becomes a shell
+ * with the library, which runs the command. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 #include "wrappers/wrappers.h"
 
 #define SHELL "/bin/sh"
-#define MOST_QUOTED_BYTES (120u << 10) /* of the command: the kernel takes 128 KiB */
+#define MOST_QUOTED_BYTES (120u << 10) /* of the quoted command: the kernel allows 128 KiB */
 #define SETTING TFD_PRELOAD_VARIABLE "=\"${" TFD_PRELOAD_VARIABLE ":+$" TFD_PRELOAD_VARIABLE ":}\""
 #define BECOMES "; export " TFD_PRELOAD_VARIABLE "; exec " SHELL " -c "
-#define NAMED " sh" /* as the C library calls it: $0 */
+#define NAMED " sh" /* $0, as the C library sets it */
 
 static void note_unseen(enum tfd_program why)
 {
@@ -39,7 +39,7 @@ static const char *library_for_shell(void)
     return shell == TFD_PROGRAM_TAKES_IT ? library : NULL;
 }
 
-/* One word of the shell's, whatever it holds. Returns its end. */
+/* Append `text` quoted as one word of the shell; return the end. */
 static char *add_quoted(char *out, const char *text)
 {
     *out++ = '\'';
@@ -56,7 +56,7 @@ static size_t quoted_bytes(const char *text)
     return bytes;
 }
 
-/* NULL: the command is to stay as it is. */
+/* Return the command that records the shell, NULL if the command stays unchanged. */
 static char *recorded_command(const char *command)
 {
     int saved_errno = errno;
@@ -74,7 +74,7 @@ static char *recorded_command(const char *command)
     return made;
 }
 
-/* With the library the shell is recorded, or it is noted why not. */
+/* Note the shell, or why it is not recorded. */
 static void note_shell(const char *command)
 {
     bool offered = command && tfd_environment_offered() && tfd_is_recording_or_about_to();

@@ -1,4 +1,4 @@
-/* Wrappers of the stat family, by the names of old glibc (__xstat) and new (stat, since 2.33). */
+/* Wrappers of stat() calls, by the names of old glibc (__xstat) and of glibc since 2.33 (stat). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* Wrappers of what makes, frees and positions streams. A stream is known by its descriptor. */
+/* Wrappers of calls that make, free and position streams. A stream is identified by its descriptor. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "wrappers/stream_calls.h"
 #include "wrappers/wrappers.h"
 
-/* fopen(3)'s modes in open(2)'s terms. */
+/* Return the flags of open(2) for a mode of fopen(3). */
 static inline int open_flags_of(const char *mode)
 {
     int access = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
@@ -61,7 +61,7 @@ FILE *tfd_wrap_fopen64(const char *path, const char *mode)
     return counted_fopen(TFD_NEXT(fopen64), path, mode);
 }
 
-/* Without a path only the mode changes and the descriptor's name is looked up anew. */
+/* Without a path only the mode changes, and the descriptor's name is looked up again. */
 static inline FILE *counted_freopen(tfd_freopen_function *next, const char *path, const char *mode,
                                     FILE *stream)
 {
@@ -89,7 +89,7 @@ FILE *tfd_wrap_freopen64(const char *path, const char *mode, FILE *stream)
     return counted_freopen(TFD_NEXT(freopen64), path, mode, stream);
 }
 
-/* The file has no name; its first use finds what the kernel calls it. */
+/* The file has no name. Its first use finds the kernel's name of it. */
 static inline FILE *counted_tmpfile(tfd_tmpfile_function *next)
 {
     uint64_t start = tfd_ticks();
@@ -208,7 +208,7 @@ void tfd_wrap_rewind(FILE *stream)
     record_stream_seek(stream, 0, start);
 }
 
-/* Every stream is flushed: that belongs to no file. */
+/* A flush of all streams belongs to no file. */
 static inline int flush_all(tfd_fflush_function *next)
 {
     tfd_streams_count_moved();

@@ -1,4 +1,4 @@
-/* Wrappers of what reads from a stream. */
+/* Wrappers of calls that read from a stream. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -164,7 +164,7 @@ int tfd_wrap_ungetc(int character, FILE *stream)
     return given_back;
 }
 
-/* How much a conversion consumed only the stream's position tells. */
+/* Only the stream's position tells how many bytes a conversion consumed. */
 static inline int counted_vfscanf(tfd_vfscanf_function *next, FILE *stream, const char *format,
                                   va_list arguments)
 {
@@ -196,7 +196,7 @@ int tfd_wrap___isoc23_vfscanf(FILE *stream, const char *format, va_list argument
     return counted_vfscanf(TFD_NEXT(__isoc23_vfscanf), stream, format, arguments);
 }
 
-/* A variadic function can only be forwarded through its va_list twin. */
+/* A variadic call can only be passed on to the function that takes a va_list. */
 int tfd_wrap_fscanf(FILE *stream, const char *format, ...)
 {
     va_list arguments;
@@ -282,7 +282,7 @@ int tfd_wrap_getchar_unlocked(void)
     return character;
 }
 
-/* The end of the line is read and not given, but at the end of the file there is none. */
+/* gets() reads the line's end without returning it. The file's last line may have none. */
 static void record_gets(const char *line, uint64_t start)
 {
     tfd_record_stream_read(stdin, line ? strlen(line) + !feof_unlocked(stdin) : 0, 0, start);
@@ -304,7 +304,7 @@ char *tfd_wrap___gets_chk(char *buffer, size_t room)
     return line;
 }
 
-/* What getc_unlocked and putc_unlocked call once the buffer is empty or full. */
+/* getc_unlocked calls __uflow once the buffer is empty. */
 int tfd_wrap___uflow(FILE *stream)
 {
     return counted_getc(TFD_NEXT(__uflow), stream);

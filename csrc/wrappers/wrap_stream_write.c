@@ -1,4 +1,4 @@
-/* Wrappers of what writes to a stream. */
+/* Wrappers of calls that write to a stream. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
@@ -164,7 +164,7 @@ int tfd_wrap___printf_chk(int flag, const char *format, ...)
     return written;
 }
 
-/* Without a character it only flushes. */
+/* putc_unlocked calls __overflow once the buffer is full. With EOF for a character it only flushes. */
 int tfd_wrap___overflow(FILE *stream, int character)
 {
     uint64_t start = tfd_begin_stream_call(stream);

@@ -1,4 +1,4 @@
-/* Wrappers of what moves bytes between descriptors and memory, positions descriptors, and keeps what was written. */
+/* Wrappers of calls that read, write, position and sync descriptors, and that copy between them. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdint.h>
@@ -72,7 +72,7 @@ ssize_t tfd_wrap___pread64_chk(int fd, void *buffer, size_t count, off64_t offse
     return counted_pread_checked(TFD_NEXT(__pread64_chk), fd, buffer, count, offset, buffer_size);
 }
 
-/* After a failed call the vector may be no valid memory. */
+/* After a failed call the vector may be invalid memory. */
 static inline uint8_t vector_alignment_flag(const struct iovec *vector, int count, ssize_t result)
 {
     uintptr_t bits = 0;
@@ -112,7 +112,7 @@ ssize_t tfd_wrap_preadv64(int fd, const struct iovec *vector, int count, off64_t
     return counted_preadv(TFD_NEXT(preadv64), fd, vector, count, offset);
 }
 
-/* Offset -1 means the descriptor's own position: then it is a readv. */
+/* Offset -1 means the descriptor's own position, which makes it a readv. */
 static inline ssize_t counted_preadv2(tfd_preadv2_function *next, int fd, const struct iovec *vector,
                                       int count, off_t offset, int flags)
 {
@@ -210,7 +210,7 @@ ssize_t tfd_wrap_pwritev64v2(int fd, const struct iovec *vector, int count, off6
     return counted_pwritev2(TFD_NEXT(pwritev64v2), fd, vector, count, offset, flags);
 }
 
-/* The C library writes by as many calls as it takes: one is recorded. Nothing printed is no call at all. */
+/* The C library may write by several calls, which are recorded as one. A print of nothing makes no call. */
 static inline void record_print(int fd, int put, uint64_t start)
 {
     if (put)
@@ -285,7 +285,7 @@ int tfd_wrap_fdatasync(int fd)
     return status;
 }
 
-/* Where a copy began; the kernel moved the offset on. -1 is the descriptor's own position. */
+/* Return the offset where a copy began, since the kernel has advanced it; -1 means the descriptor's own position. */
 static inline int64_t offset_before(const off_t *offset, ssize_t moved)
 {
     return offset && moved >= 0 ? *offset - moved : -1;

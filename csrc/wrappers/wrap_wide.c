@@ -1,4 +1,4 @@
-/* Wrappers of wide STDIO. What is counted are the bytes of the characters, not the characters. */
+/* Wrappers of streams of wide characters. They count bytes, not characters. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "wrappers/stream_calls.h"
 #include "wrappers/wrappers.h"
 
-/* How many bytes the characters are in a file of the locale's encoding. */
+/* Return the bytes of the character in the locale's encoding. */
 static inline ssize_t bytes_of_character(wchar_t character)
 {
     char bytes[MB_LEN_MAX];
@@ -116,7 +116,7 @@ wint_t tfd_wrap_ungetwc(wint_t character, FILE *stream)
     return given_back;
 }
 
-/* How much a conversion consumed or gave only the stream's position tells. */
+/* Only the stream's position tells how many bytes a conversion consumed or wrote. */
 static inline off_t position_before(FILE *stream)
 {
     return tfd_descriptor_is_file(tfd_descriptor_of(stream)) ? ftello(stream) : 0;

@@ -1,4 +1,4 @@
-/* Filled by the hook table's rows; attach.c hands it to the hooks, which know no wrapper by name. */
+/* Made from the hook table's rows. attach.c passes it to hooks/, which knows no wrapper by name. */
 #include "wrappers/wrapper_table.h"
 
 #include "wrappers/wrappers.h"
