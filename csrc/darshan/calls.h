@@ -1,11 +1,11 @@
 /* The calls that go through libdarshan, by the column `darshan` of the hook table:
  *
- *   X(symbol, result, parameters, arguments, may_pass, gains)   one row for each that a kind can tell of
- *   OWN(symbol)                                                 one for each whose functions are written out
+ *   X(symbol, result, parameters, arguments, may_pass, gains)   a row for each call of a kind
+ *   OWN(symbol)                                                 a row for each call whose functions are written by hand
  *
  * may_pass   whether Darshan may see this call: it must know the descriptor or stream, by an open of this
  *            session that it saw. Otherwise it would charge the call to whatever had the number before.
- * gains      what Darshan knows after it */
+ * gains      what Darshan knows after the call */
 #ifndef TFD_DARSHAN_CALLS_H
 #define TFD_DARSHAN_CALLS_H
 
@@ -16,7 +16,7 @@
 
 #define TFD_DARSHAN_NO(...)
 #define TFD_DARSHAN_OWN(symbol, ...) OWN(symbol)
-#define TFD_DARSHAN_VFSCANF(...) /* the other names of a function that is written out */
+#define TFD_DARSHAN_VFSCANF(...) /* other names of a function that is written by hand */
 #define TFD_DARSHAN_OPEN(...) X(__VA_ARGS__, open_may_pass(AT_FDCWD, path, flags), DESCRIPTOR)
 #define TFD_DARSHAN_OPEN_AT(...) X(__VA_ARGS__, open_may_pass(dirfd, path, flags), DESCRIPTOR)
 #define TFD_DARSHAN_NEW_FILE(...) X(__VA_ARGS__, true, DESCRIPTOR)

@@ -14,7 +14,7 @@
 static bool counting;
 static int stop_status;
 
-/* A foreign library is in the way of our calls already: it is only read. */
+/* A foreign library sees our calls already, so its records are only read. */
 int tfd_darshan_begin(uint32_t generation)
 {
     if (!tfd_darshan_is_foreign())
@@ -35,7 +35,7 @@ void tfd_darshan_end(int keep)
     if (!counting)
         return;
     counting = false;
-    tfd_gate_close(); /* what passes by from here on is marked as unseen */
+    tfd_gate_close(); /* calls from here on are marked as unseen by Darshan */
     stop_status = keep ? tfd_darshan_snapshot(1) : 0;
     if (keep)
         tfd_await_owed_events();

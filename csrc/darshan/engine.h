@@ -4,12 +4,13 @@
 
 #include <stdint.h>
 
-/* Before anything is attached: the wrappers' next functions become the guards, and the records are copied. */
+/* Make the guards the wrappers' next functions, and copy the records; return 0 or -errno. Call this before slots are
+ * patched. */
 int tfd_darshan_begin(uint32_t generation);
-/* After the slots are undone, while the session still records. `keep` copies the records once more, and waits
+/* Undo that after the slots are restored, while the session still records. `keep`: copy the records again, and wait
  * until each call in the copy is an event too. */
 void tfd_darshan_end(int keep);
-/* When the session records no more. */
+/* Call this when the session does not record any more. */
 void tfd_darshan_detach(void);
 void tfd_darshan_reset_in_child(void);
 

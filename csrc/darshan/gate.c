@@ -5,7 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Darshan records a call in less than a microsecond: whoever holds the lock for longer is not running. */
+/* Tries before a thread sleeps. Darshan records a call in less than 1 us: a thread that holds the lock for longer does
+ * not run. */
 #define LOOKS_BEFORE_SLEEP 100
 
 __thread struct tfd_gate_passage tfd_gate_passage __attribute__((tls_model("initial-exec")));
@@ -24,7 +25,7 @@ static inline void relax(void)
 #endif
 }
 
-/* Looks for a while before it sleeps, as another thread holds the lock for so short a time. Keeps errno. */
+/* Wait for the lock, first by trying again, since another thread holds it only shortly. Keeps errno. */
 void tfd_gate_wait_for_record_lock(void)
 {
     for (int looks = 0; looks < LOOKS_BEFORE_SLEEP; looks++) {
@@ -68,7 +69,7 @@ void tfd_gate_close(void)
 
 void tfd_gate_lock(void)
 {
-    gate_enter(TFD_HOOK_COUNT); /* a signal handler of this thread must not wait for it */
+    gate_enter(TFD_HOOK_COUNT); /* a signal handler of this thread must not wait for the lock */
     gate_take_record_lock();
 }
 
@@ -78,7 +79,7 @@ void tfd_gate_unlock(void)
     tfd_gate_passage = (struct tfd_gate_passage){0};
 }
 
-/* The passage stays: where a signal handler forked within one, it ends when the handler returns. */
+/* The passage stays: if a signal handler forked within a passage, the passage ends when the handler returns. */
 void tfd_gate_reset_in_child(void)
 {
     atomic_store(&tfd_gate_record_lock, TFD_GATE_FREE);

@@ -1,4 +1,4 @@
-/* The way into libdarshan and out: which calls may go in, and what is known of the one that a thread has inside. */
+/* The gate to libdarshan: which calls may enter, and the state of the call that a thread has inside. */
 #ifndef TFD_DARSHAN_GATE_H
 #define TFD_DARSHAN_GATE_H
 
@@ -11,11 +11,11 @@
 #include "recorder/darshan_passage.h"
 #include "recorder/emit.h"
 
-/* A call on its way. One per thread is enough: what comes in while it is on its
- * way is a signal handler's, and goes straight to the C library. Inside Darshan
- * it would wait for a lock its own thread holds, for ever. */
+/* A call inside libdarshan, one per thread. A call that comes meanwhile is a
+ * signal handler's and goes straight to the C library: inside Darshan it would
+ * wait for ever for a lock that its own thread holds. */
 struct tfd_gate_passage {
-    unsigned hook; /* + 1; 0: none on its way */
+    unsigned hook; /* hook + 1; 0: no call inside */
     bool locked;   /* the real call is over, Darshan may be recording */
     bool dropping; /* the real close or fclose comes later */
     int real_errno;
@@ -23,18 +23,18 @@ struct tfd_gate_passage {
 };
 
 extern __thread struct tfd_gate_passage tfd_gate_passage __attribute__((tls_model("initial-exec")));
-/* Generation in which this thread last passed: what it gained then stays that session's. */
+/* Generation in which this thread last passed; Darshan's entries from then belong to that session. */
 extern __thread uint32_t tfd_gate_passed_in __attribute__((tls_model("initial-exec")));
-extern _Atomic uint32_t tfd_gate_generation; /* whose calls pass; 0: none */
+extern _Atomic uint32_t tfd_gate_generation; /* generation whose calls pass; 0: none */
 /* Calls made by signal handlers while their thread was inside libdarshan. */
 extern _Atomic uint64_t tfd_gate_nested_calls;
 extern void *tfd_darshan_wrapper[TFD_HOOK_COUNT];
 #define TFD_DARSHAN_WRAPPER(symbol) ((tfd_##symbol##_function *)tfd_darshan_wrapper[TFD_HOOK_##symbol])
 
-/* Held from the end of the real call until Darshan has recorded it. Darshan has
- * one lock for that per module anyway; with ours around it, the order in which
- * it counts is known, and records can be copied whole. Every call takes it, so
- * it is in line: a futex as the C library's mutexes are. */
+/* A lock from the end of the real call until Darshan has recorded it. Darshan
+ * has one lock per module anyway. With ours around it, the order in which it
+ * counts is known, and records can be copied whole. Every call takes this lock,
+ * so it is inline: a futex like the C library's mutexes. */
 extern _Atomic uint32_t tfd_gate_record_lock;
 enum { TFD_GATE_FREE, TFD_GATE_LOCKED, TFD_GATE_AWAITED };
 
@@ -86,8 +86,8 @@ static inline bool gate_is_passed_by(unsigned hook)
     return tfd_gate_passage.hook == hook + 1;
 }
 
-/* In the function that Darshan calls as the real one. It may call others on
- * the way (fileno in fclose), under its own locks: only its own call counts. */
+/* Call this in the function that Darshan calls as the real one. Darshan may call
+ * others meanwhile (fileno in fclose), under its own locks, which do not count. */
 static inline void gate_real_call_is_over(unsigned hook)
 {
     if (!gate_is_passed_by(hook) || tfd_gate_passage.locked)
@@ -111,12 +111,12 @@ static inline void gate_leave(void)
     tfd_gate_passage.hook = 0;
 }
 
-/* While a generation is open, its calls pass. */
+/* Let the calls of a generation pass, until the gate is closed. */
 void tfd_gate_open(uint32_t generation);
 void tfd_gate_close(void);
-/* The session is over: calls are no longer expected to pass. */
+/* The session is over, and no call is expected to pass. */
 void tfd_gate_detach(void);
-/* No thread is between Darshan's first and last change of a record while this lock is held. */
+/* While this lock is held, no thread is between Darshan's first and last change of a record. */
 void tfd_gate_lock(void);
 void tfd_gate_unlock(void);
 void tfd_gate_reset_in_child(void);

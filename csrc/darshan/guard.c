@@ -12,8 +12,8 @@
 
 static void *guard_of[TFD_HOOK_COUNT];
 
-/* Darshan reads the mode only beside O_CREAT: through it a file without a name would have none. Without the
- * directory's name it would take the relative path for a path. */
+/* Darshan passes the mode on only with O_CREAT, so a file of O_TMPFILE would get none. If it does not know the
+ * directory's name, it takes a relative path for a path. */
 static bool open_may_pass(int dirfd, const char *path, int flags)
 {
     bool is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
@@ -25,7 +25,7 @@ static bool fcntl_may_pass(int fd, int command)
     return (command == F_DUPFD || command == F_DUPFD_CLOEXEC) && tfd_knows(fd);
 }
 
-/* Offset -1 means the descriptor's own position, which Darshan takes for an offset. */
+/* Offset -1 means the descriptor's own position. Darshan would take it for an offset. */
 static bool transfer_may_pass(int fd, int64_t offset)
 {
     return offset >= 0 && tfd_knows(fd);
@@ -57,8 +57,8 @@ static inline TFD_HOT void come_out(bool inside, enum gain gains, intptr_t retur
         tfd_known_gain_stream((FILE *)returned);
 }
 
-/* In the function that Darshan calls as the real one, before it records: it holds no lock yet. A call that gives
- * a descriptor gives a number which nobody had; a stream that was closed leaves an entry for what the number was. */
+/* Call this in the function that Darshan calls as the real one, before it records and without its locks. A call that
+ * returns a descriptor returns a number that was free. Darshan may still have an entry of it, from a closed stream. */
 static inline TFD_HOT void real_call_is_over(unsigned hook, enum gain gains, intptr_t returned)
 {
     if (gains == DESCRIPTOR && gate_is_passed_by(hook))
@@ -67,7 +67,7 @@ static inline TFD_HOT void real_call_is_over(unsigned hook, enum gain gains, int
 }
 
 /* The guard of a symbol, and what Darshan calls as the real function. They
- * differ in nothing but their types, so a list makes them. */
+ * differ in their types only, so a list makes them. */
 #define OWN(symbol)
 #define X(symbol, result, parameters, arguments, may_pass, gains)                                            \
     static result guard_##symbol parameters                                                                  \
@@ -122,7 +122,7 @@ static int real_fclose(FILE *stream)
     return status;
 }
 
-/* What the number meant is over, whether Darshan knows the new meaning or not. */
+/* The number's old meaning ends, whether Darshan learns the new one or not. */
 static int guard_dup2(int fd, int copy)
 {
     if (fd == copy)
@@ -164,8 +164,8 @@ static int real_dup3(int fd, int copy, int flags)
     return returned;
 }
 
-/* Darshan asks for the descriptor of a stream it is told to forget, which may
- * be closed already: it gets none. */
+/* Darshan asks for the descriptor of a stream that it is told to forget. The
+ * stream may be closed already, so Darshan gets none. */
 static int real_fileno(FILE *stream)
 {
     if (tfd_gate_passage.dropping)
@@ -240,8 +240,9 @@ static void real_rewind(FILE *stream)
     gate_real_call_is_over(TFD_HOOK_rewind);
 }
 
-/* The C library's headers rename vfscanf by the language standard in use, and so
- * libdarshan's wrapper: it has one of the three, and one real function behind it. */
+/* The C library's headers rename vfscanf by the language standard in use, and
+ * libdarshan's wrapper with it. So libdarshan has one of the three names, and
+ * one real function. */
 static int scan(unsigned hook, FILE *stream, const char *format, va_list arguments)
 {
     if (!tfd_knows_stream(stream) || !gate_admits(hook))
@@ -291,7 +292,7 @@ static const struct route routes[] = {
     {TFD_HOOK___isoc23_vfscanf, "__real_vfscanf", (void *)guard___isoc23_vfscanf, (void *)real_vfscanf},
 };
 
-/* The library's own definition of a symbol: dlsym also finds those of what it depends on. */
+/* Return the library's own definition of a symbol. dlsym would also find those of its dependencies. */
 static void *own_symbol(void *handle, const void *base, const char *name)
 {
     Dl_info info;
@@ -299,8 +300,9 @@ static void *own_symbol(void *handle, const void *base, const char *name)
     return address && dladdr(address, &info) && info.dli_fbase == base ? address : NULL;
 }
 
-/* Darshan looks up the real functions behind itself, where another interposer
- * stands before it: it gets the ones the program would have called. */
+/* Darshan looks up the real functions behind itself, and would miss another
+ * interposer before it. So it is given the functions that the program would
+ * call. */
 int tfd_darshan_guard_prepare(void *handle, const void *base)
 {
     int count = 0;
@@ -340,8 +342,8 @@ void tfd_darshan_guard_remove(void)
             __atomic_store_n(&tfd_next[hook], tfd_definition[hook], __ATOMIC_RELAXED);
 }
 
-/* A child counts with the builtin fold alone: Darshan's locks may be held by
- * threads it does not have. */
+/* A child counts with the builtin fold only: threads of the parent may have
+ * held Darshan's locks. */
 void tfd_darshan_guard_reset_in_child(void)
 {
     tfd_gate_reset_in_child();

@@ -3,12 +3,12 @@
 
 #include <sys/mman.h>
 
-#define DISTRUSTED UINT32_MAX /* no generation */
+#define DISTRUSTED UINT32_MAX /* not a generation */
 
 _Atomic uint32_t *tfd_known_descriptor, *tfd_known_stream;
-static _Atomic uint32_t *aliases; /* entries Darshan has for a descriptor beyond the first: one per fileno */
-static uint64_t *entry_of;        /* what a descriptor meant when fileno told Darshan of it */
-static FILE **stream_on;          /* that Darshan knows, by descriptor */
+static _Atomic uint32_t *aliases; /* Darshan's entries for a descriptor after the first, one per fileno */
+static uint64_t *entry_of;        /* meaning of a descriptor when fileno told Darshan of it */
+static FILE **stream_on;          /* streams that Darshan knows, by descriptor */
 _Atomic int tfd_known_highest;
 
 static void *new_table(size_t entry_bytes)
@@ -38,7 +38,7 @@ static void know(_Atomic uint32_t *table, int fd, uint32_t generation)
     atomic_store_explicit(&table[fd], generation, memory_order_relaxed);
 }
 
-/* Where Darshan still has an entry of what the number was before, it has two now: a close removes both. */
+/* If Darshan still has an entry of the number's old meaning, it has two now, and a close removes both. */
 void tfd_known_gain_slowly(int fd)
 {
     if (known_ever(tfd_known_descriptor, fd))
@@ -78,8 +78,8 @@ void tfd_known_distrust(int fd)
     distrust(tfd_known_descriptor, fd);
 }
 
-/* Darshan forgets the descriptor after the real close: by then another thread
- * may have been given the number, and its file would be forgotten instead. So
+/* Darshan would forget the descriptor after the real close. By then another
+ * thread may have the number, and its file would be forgotten instead. So
  * Darshan is told first, with a real close that does nothing, and then the
  * descriptor is closed. */
 void tfd_known_drop(int fd)
@@ -96,7 +96,7 @@ void tfd_known_drop(int fd)
     }
 }
 
-/* As with close: the next fopen may be given the same stream. */
+/* The same holds for streams: the next fopen may get the same address. */
 void tfd_known_drop_stream(int fd)
 {
     FILE *stream = stream_on[fd];
@@ -108,8 +108,8 @@ void tfd_known_drop_stream(int fd)
 }
 
 /* Darshan would have two entries for the number, and find the older one once
- * its table has grown: bytes would go to another file. What it is told here is
- * no part of the call at hand. */
+ * its table has grown: bytes would count for another file. Telling it is not
+ * part of the current call. */
 void tfd_known_drop_entries(int fd)
 {
     struct tfd_gate_passage outer = tfd_gate_passage;
@@ -121,16 +121,16 @@ void tfd_known_drop_entries(int fd)
     errno = saved_errno;
 }
 
-/* The same file again is another entry for the same record. */
+/* If it is the same file again, the new entry is for the same record. */
 void tfd_known_drop_other_file(int fd)
 {
     if (known_ever(tfd_known_descriptor, fd) && entry_of[fd] != meaning_of(fd))
         tfd_known_drop_entries(fd);
 }
 
-/* Darshan keeps a descriptor or stream it is not told of, and would find either
- * the old meaning or the new one under the number. What it is told here is no
- * part of the call at hand, which has its own time. */
+/* Darshan keeps a descriptor or stream whose end it is not told, and would find
+ * either the old meaning or the new one under the number. Telling it is not
+ * part of the current call, which has its own time. */
 static void drop(int fd)
 {
     uint64_t recorded = tfd_darshan_recorded;
@@ -145,7 +145,7 @@ static void drop(int fd)
     errno = saved_errno;
 }
 
-/* No further than Darshan ever knew. */
+/* The range ends with the largest number that Darshan has known. */
 void tfd_darshan_forget_range(unsigned first, unsigned last)
 {
     if (!tfd_darshan_attached || !tfd_known_descriptor || tfd_memory_is_lent())
@@ -154,12 +154,12 @@ void tfd_darshan_forget_range(unsigned first, unsigned last)
     for (unsigned fd = first; fd <= last && fd <= highest; fd++) {
         if (!tfd_gate_passage.hook && gate_generation())
             drop((int)fd);
-        distrust(tfd_known_descriptor, (int)fd); /* in a signal handler inside Darshan that must do */
+        distrust(tfd_known_descriptor, (int)fd); /* a signal handler inside Darshan can do no more */
         distrust(tfd_known_stream, (int)fd);
     }
 }
 
-/* Each close of a file asks for this, after Darshan was told of it: mostly there is nothing left to forget. */
+/* Each close of a file calls this after Darshan was told of the close, so there is usually nothing left to forget. */
 void tfd_darshan_forget(int fd)
 {
     if (tfd_darshan_attached && tfd_known_descriptor && tfd_known_at_all(fd))

@@ -1,5 +1,5 @@
-/* What Darshan knows of the process's descriptors and streams: it learns of them by the calls that pass, and is
- * told of their end before the number can mean something else. */
+/* What Darshan knows of the process's descriptors and streams. It learns of them by calls that pass, and is told of
+ * their end before the number can get another meaning. */
 #ifndef TFD_DARSHAN_KNOWN_H
 #define TFD_DARSHAN_KNOWN_H
 
@@ -14,7 +14,7 @@
 
 bool tfd_known_prepare(void); /* false: no address space */
 
-/* Generation in which Darshan learnt of a descriptor, or of the stream on it; 0: it has no entry of it. */
+/* Generation in which Darshan learnt of a descriptor, or of the stream on it; 0: it has no entry. */
 extern _Atomic uint32_t *tfd_known_descriptor, *tfd_known_stream;
 
 static inline bool known_now(_Atomic uint32_t *table, int fd)
@@ -23,7 +23,7 @@ static inline bool known_now(_Atomic uint32_t *table, int fd)
            atomic_load_explicit(&table[fd], memory_order_relaxed) == gate_generation();
 }
 
-/* By an open of this session that it saw. */
+/* Return true if Darshan saw an open of the descriptor in this session. */
 static inline bool tfd_knows(int fd)
 {
     return known_now(tfd_known_descriptor, fd);
@@ -34,13 +34,13 @@ static inline bool tfd_knows_stream(FILE *stream)
     return stream && known_now(tfd_known_stream, tfd_descriptor_of(stream));
 }
 
-/* Whether Darshan has an entry of the number, of whatever session. */
+/* Return true if Darshan has an entry of the number, from any session. */
 static inline bool known_ever(_Atomic uint32_t *table, int fd)
 {
     return (unsigned)fd < TFD_MAX_DESCRIPTORS && atomic_load_explicit(&table[fd], memory_order_relaxed);
 }
 
-/* Whether Darshan has an entry of the number or of a stream on it. */
+/* Return true if Darshan has an entry of the number or of a stream on it. */
 static inline bool tfd_known_at_all(int fd)
 {
     return known_ever(tfd_known_descriptor, fd) || known_ever(tfd_known_stream, fd);
@@ -59,13 +59,13 @@ static inline void tfd_known_gain(int fd)
 }
 
 void tfd_known_gain_stream(FILE *stream);
-/* fileno told Darshan of the stream's descriptor. */
+/* Note that fileno told Darshan of a stream's descriptor. */
 void tfd_known_gain_alias(int fd);
 
-/* Darshan forgets a descriptor or stream that it knows, before it is closed. */
+/* Have Darshan forget a descriptor or stream that it knows, before it is closed. */
 void tfd_known_drop(int fd);
 void tfd_known_drop_stream(int fd);
-/* Darshan forgets what the number meant, in a call on its way that gives the number a new meaning. */
+/* Have Darshan forget the number's old meaning, in a call that gives it a new one. */
 void tfd_known_drop_entries(int fd);
 
 static inline void tfd_known_drop_stale(int fd)
@@ -73,16 +73,17 @@ static inline void tfd_known_drop_stale(int fd)
     if (!TFD_LIKELY(!known_ever(tfd_known_descriptor, fd)))
         tfd_known_drop_entries(fd);
 }
-/* It forgets what fileno once told it, unless that is the same file still. */
+/* Have Darshan forget what fileno told it, unless that is still the same file. */
 void tfd_known_drop_other_file(int fd);
-/* Darshan still has an entry for it, which is not to be used any more. A stream's
- * descriptor is left like that when the stream is closed: to tell Darshan of a
- * close would change its file's counters. */
+/* Note that Darshan's entry of the number must not be used any more. That is so
+ * after a stream is closed: telling Darshan of a close of its descriptor would
+ * change its file's counters. */
 void tfd_known_distrust(int fd);
-/* Before a session: Darshan forgets descriptors and streams of the one before, whose numbers may be others' now. */
+/* Have Darshan forget descriptors and streams of the last session, whose numbers may have other meanings now. Call this
+ * before a session. */
 void tfd_known_sweep(void);
 
-/* Numbers that a call libdarshan has no wrapper for is about to free. */
+/* Have Darshan forget numbers that a call without a wrapper in libdarshan is about to free. */
 void tfd_darshan_forget(int fd);
 void tfd_darshan_forget_range(unsigned first, unsigned last);
 

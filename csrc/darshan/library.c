@@ -33,7 +33,7 @@ enum { NOT_LOADED, OWN, FOREIGN, UNUSABLE };
 
 static struct {
     int state;
-    int32_t pid; /* that loaded it */
+    int32_t pid; /* process that loaded it */
     char path[PATH_MAX];
     void *handle;
     const void *base;
@@ -46,9 +46,9 @@ static struct {
     uint64_t (*record_id)(const char *);
 } library;
 
-/* The process's environment without Darshan's variables, and with our
- * configuration file instead. It stands in for the other while libdarshan reads
- * it: changed in place, it could move under a getenv of another thread. */
+/* Return the process's environment with our configuration file in place of
+ * Darshan's variables. It replaces the environment while libdarshan reads it.
+ * Changes in place could move variables under a getenv of another thread. */
 static char **environment_for_darshan(const char *config_path)
 {
     size_t count = 0, kept = 0;
@@ -65,7 +65,7 @@ static char **environment_for_darshan(const char *config_path)
         if (strncmp(environ[i], "DARSHAN_", 8) && strncmp(environ[i], "DXT_", 4))
             copy[kept++] = environ[i];
     copy[kept++] = config;
-    copy[kept] = log; /* of builds that log into a mapped file: removed with its folder, and used on */
+    copy[kept] = log; /* for builds that log into a mapped file; removed with its folder */
     return copy;
 }
 
@@ -74,7 +74,7 @@ static void *symbol(const char *name)
     return dlsym(library.handle, name);
 }
 
-/* A spin lock of one byte, or a mutex in builds without stdatomic.h: the symbol's size tells. */
+/* The lock is a spin lock of one byte, or a mutex in builds without stdatomic.h. The symbol's size tells which. */
 static void look_at_lock(void)
 {
     Dl_info info;
@@ -135,8 +135,8 @@ static int check_version(void)
         library.path, version, core->header);
 }
 
-/* libdarshan fills its buffers with zeros: at a million records that is a
- * gigabyte of touched pages. What no record lies in goes back to the kernel. */
+/* libdarshan fills its buffers with zeros, which touches 1 GB of pages for a
+ * million records. Pages without a record go back to the kernel. */
 static void release_unused(char *start, char *end)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -149,7 +149,7 @@ static void release_names(uint64_t name_bytes)
 {
     const struct tfd_darshan_core *core = *library.core;
     size_t from_header = (size_t)(core->names - core->header);
-    /* in builds that log into a mapped file, all of it is one mapping */
+    /* in builds that log into a mapped file, both are parts of one mapping */
     if (from_header < 65536 || malloc_usable_size(core->names) < name_bytes)
         return;
     release_unused(core->names, core->names + name_bytes);
@@ -206,7 +206,7 @@ int tfd_darshan_library_load(const struct tfd_darshan_options *options)
     return status;
 }
 
-/* A copy that a preload, or the program itself, brought along. */
+/* Use a copy that LD_PRELOAD or the program itself has loaded. */
 int tfd_darshan_library_adopt(void)
 {
     void *loaded = dlsym(RTLD_DEFAULT, "darshan_core_initialize");
@@ -357,9 +357,9 @@ int tfd_darshan_describe(struct tfd_darshan_info *info)
     return 0;
 }
 
-/* libdarshan's own handler comes after ours and would shut down and start
- * again, waiting for locks that nobody in the child releases. It does nothing
- * where there is no core. Not for a foreign copy: that is its owner's affair. */
+/* libdarshan's own fork handler comes after ours. It would shut down and start
+ * again, waiting for locks that nobody in the child releases. Without a core it
+ * does nothing. A foreign copy is left alone. */
 void tfd_darshan_library_reset_in_child(void)
 {
     if (library.state != OWN && library.state != UNUSABLE)

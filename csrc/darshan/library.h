@@ -1,4 +1,4 @@
-/* The libdarshan of this process: found, loaded, initialised, checked. */
+/* Finds, loads, initialises and checks the libdarshan of this process. */
 #ifndef TFD_DARSHAN_LIBRARY_H
 #define TFD_DARSHAN_LIBRARY_H
 
@@ -12,7 +12,7 @@
 #define TFD_DARSHAN_POSIX_RECORD 704u
 #define TFD_DARSHAN_STDIO_RECORD 248u
 
-/* The fields of struct darshan_core_runtime whose place is known in log version 3.41. */
+/* Fields of struct darshan_core_runtime, at their places in log version 3.41. */
 struct tfd_darshan_core {
     const char *header, *job, *exe_and_mounts;
     char *names;
@@ -20,24 +20,24 @@ struct tfd_darshan_core {
     struct tfd_darshan_buffer *modules[16];
 };
 
-/* What a registered module begins with. Behind it come functions, whose number depends on the build. */
+/* The beginning of a registered module. Functions follow, whose number depends on the build. */
 struct tfd_darshan_buffer {
     char *start, *end;
-    size_t available; /* bytes for more records */
+    size_t available; /* bytes left for records */
 };
 
 enum { TFD_DARSHAN_MODULE_POSIX = 1, TFD_DARSHAN_MODULE_STDIO = 9 };
 
-/* NULL: none, or it does not count in this process (a child of fork, switched off). */
+/* Return Darshan's core, NULL if there is none or it does not count in this process (a child of fork, switched off). */
 const struct tfd_darshan_core *tfd_darshan_core(void);
-/* True where somebody else loaded it: then it is only read. */
+/* Return true if the program, not tfdarshan, loaded the library. Its records are then only read. */
 bool tfd_darshan_is_foreign(void);
-/* Darshan's lock around its tables; records of a foreign library may change all the same. */
+/* Take Darshan's lock of its tables. Records of a foreign library may still change. */
 void tfd_darshan_core_lock(void);
 void tfd_darshan_core_unlock(void);
-/* 0, or why the records in memory cannot be what they should be. */
+/* Return 0, or -errno with tfd_last_error() if the records in memory are not as expected. */
 int tfd_darshan_check_records(unsigned module, size_t record_bytes);
-/* What tfd_darshan_load and tfd_darshan_adopt do once the process is prepared, which attach.c sees to. */
+/* These do the work of tfd_darshan_load() and tfd_darshan_adopt(), after attach.c has prepared the process. */
 int tfd_darshan_library_load(const struct tfd_darshan_options *options);
 int tfd_darshan_library_adopt(void);
 void tfd_darshan_library_reset_in_child(void);

@@ -12,7 +12,7 @@
 #include "tfdarshan.h"
 
 #define COPY_ATTEMPTS 100
-#define ROOM_FOR_NEW 1024 /* records that calls under way add before the lock is held */
+#define ROOM_FOR_NEW 1024 /* records that calls under way may add before the lock is held */
 
 struct copy {
     char *records;
@@ -40,8 +40,8 @@ static int reserve(struct copy *copy, size_t bytes)
     return 0;
 }
 
-/* A record is taken over when two looks at it agree: a thread of a foreign
- * library may be in the middle of it. */
+/* A record is copied once two reads of it agree, since a thread of a foreign
+ * library may be changing it. */
 static void copy_record(char *to, const char *from, size_t bytes)
 {
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
@@ -68,7 +68,8 @@ static void copy_module(const struct tfd_darshan_core *core, int index, struct c
         copy_record(copy->records + at, core->modules[modules[index].module]->start + at, record_bytes);
 }
 
-/* Both modules at one moment. Memory is taken before the locks: what is added meanwhile is not copied. */
+/* Copy both modules at one moment. Memory is allocated before the locks, so records that are added meanwhile may not be
+ * copied. */
 static void copy_modules(const struct tfd_darshan_core *core, struct copy *both, int at_stop)
 {
     bool foreign = tfd_darshan_is_foreign();

@@ -39,7 +39,7 @@ static uint64_t *link_at(const struct chunk_list *list, const struct chunk_place
     return tfd_at(&list->image->spool, place->link);
 }
 
-/* The end of the chunk at `offset`, 0 if it is not in bounds or lies on other things. */
+/* Return the end of the chunk at `offset`, 0 if the chunk is out of bounds or overlaps something else. */
 static uint64_t end_of_chunk(const struct chunk_list *list, uint64_t offset)
 {
     if (!tfd_image_holds_block(list->image, offset, sizeof(struct tfd_chunk)))
@@ -51,14 +51,14 @@ static uint64_t end_of_chunk(const struct chunk_list *list, uint64_t offset)
     return offset + size;
 }
 
-/* Follows one thread's chain. `budget` bytes are left for chunks: a chain that loops runs out of them. */
+/* Follow one thread's chain. `budget`: the bytes that are left for chunks, which a circular chain uses up. */
 static int walk(struct chunk_list *list, uint64_t first_link, uint64_t *budget, bool *damaged)
 {
     struct chunk_place place = {.link = first_link, .first = true};
     while ((place.start = *link_at(list, &place))) {
         place.end = end_of_chunk(list, place.start);
         if (!place.end || place.end - place.start > *budget) {
-            /* The link is of a thread, or of a chunk that may yet turn out to overlap: cut() unlinks. */
+            /* The link may be in a chunk that turns out to overlap, so cut() unlinks. */
             place.end = 0;
             *damaged = true;
             return append(list, place) ? 0 : -ENOMEM;
@@ -85,7 +85,7 @@ static int by_order(const void *a, const void *b)
     return ((const struct chunk_place *)a)->order < ((const struct chunk_place *)b)->order ? -1 : 1;
 }
 
-/* A bad chunk gets end 0. Of two that overlap it is the one that starts later. */
+/* Set the end of bad chunks to 0. If two overlap, the one that starts later is bad. */
 static void mark_overlaps(struct chunk_list *list, bool *damaged)
 {
     uint64_t covered_until = 0;
@@ -102,7 +102,7 @@ static void mark_overlaps(struct chunk_list *list, bool *damaged)
     }
 }
 
-/* Only links of good chunks are written: bytes of a bad one may belong to a good one. */
+/* This writes only links of good chunks, since bytes of a bad one may belong to a good one. */
 static void cut(struct chunk_list *list)
 {
     bool good = true;

@@ -33,7 +33,7 @@ void tfd_fold_roll_back(struct spool_image *image)
     const struct fold_root *root = root_of(image);
     if (!root || !root->journal.count)
         return;
-    /* A copy: in a damaged spool a block may lie on the journal itself. */
+    /* This is a copy, since in a damaged spool a block may overlap the journal. */
     struct fold_journal journal = root->journal;
     if (!journal_is_sound(image, &journal) ||
         !tfd_image_holds_block(image, journal.chunk, sizeof(struct tfd_chunk)))
@@ -43,14 +43,14 @@ void tfd_fold_roll_back(struct spool_image *image)
         tfd_journal_undo(&image->spool, &journal);
 }
 
-/* With `copies` blocks move into the image's own room, and what makes no sense is left out. Without, they are
- * only checked, and nothing of the spool is written: blocks may overlap there. */
+/* With `copies` blocks are copied into the image's own room, and invalid ones are left out. Otherwise they are only
+ * checked, and the spool is not written, since blocks may overlap there. */
 struct import {
     struct spool_image *image;
     bool copies, sound;
 };
 
-/* Where the block is from now on; 0 if it cannot be used. */
+/* Return the block's new offset, 0 if it cannot be used. */
 static uint64_t import_block(struct import *import, uint64_t offset, uint64_t size)
 {
     struct tfd_spool *spool = &import->image->spool;

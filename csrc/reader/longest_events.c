@@ -14,8 +14,8 @@ static void swap(struct tfd_plane_event *a, struct tfd_plane_event *b)
     *b = held;
 }
 
-/* Splits events first to last at the one in the middle, moved to the place that is returned: longer ones
- * before it, shorter ones after it. */
+/* Partition events `first` to `last` by the middle one: longer ones before it, shorter ones after it. Return its new
+ * place. */
 static size_t split(struct tfd_plane_event *events, size_t first, size_t last)
 {
     size_t place = first;
@@ -27,7 +27,7 @@ static size_t split(struct tfd_plane_event *events, size_t first, size_t last)
     return place;
 }
 
-/* Quickselect: brings the `limit` longest to the front. No two are alike, for their numbers differ. */
+/* Quickselect: move the `limit` longest to the front. No two events are equal, since their numbers differ. */
 static void drop_shorter(struct tfd_longest *longest)
 {
     size_t first = 0, last = longest->count - 1;

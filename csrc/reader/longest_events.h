@@ -1,4 +1,4 @@
-/* Keeps the longest of a stream of calls, within a bound. */
+/* Keeps the longest calls of a stream, up to a limit. */
 #ifndef TFD_LONGEST_EVENTS_H
 #define TFD_LONGEST_EVENTS_H
 
@@ -8,7 +8,7 @@
 
 struct tfd_plane_event {
     int64_t start_ns, duration_ns, offset, length;
-    uint64_t number; /* in order of start, over all threads */
+    uint64_t number; /* index in order of start, of all threads */
     uint32_t file;
     int32_t tid;
     int16_t error;
@@ -16,15 +16,15 @@ struct tfd_plane_event {
 };
 
 struct tfd_longest {
-    struct tfd_plane_event *events; /* up to twice the limit: then the shorter half goes */
+    struct tfd_plane_event *events; /* up to twice the limit; then the shorter half is dropped */
     size_t count, capacity, limit;
     uint64_t seen;
-    int64_t shortest_ns; /* that may still be among the longest */
+    int64_t shortest_ns; /* a shorter call is not among the longest */
 };
 
-/* False: no memory. Of calls that took equally long the earlier ones stay. */
+/* Add a call; return false if there is no memory. Of calls with equal durations the earlier ones are kept. */
 bool tfd_longest_add(struct tfd_longest *longest, const struct tfd_plane_event *event);
-/* Drops what is above the limit, and puts the rest in order of thread, then start. */
+/* Drop the calls above the limit, and sort the rest by thread, then start. */
 void tfd_longest_finish(struct tfd_longest *longest);
 void tfd_longest_free(struct tfd_longest *longest);
 

@@ -1,4 +1,4 @@
-/* Opens a spool, folds what is left to fold, and tells about process, threads and mounts. */
+/* Opens a spool, folds the events that are not folded yet, and reads process, threads and mounts. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@ static bool was_recycled(const struct tfd_reader *reader)
     return root->totals.events > reader->contents.events_folded;
 }
 
-/* Where nothing was recycled all events are still there, and folding them
- * anew does not depend on how the process ended. */
+/* If nothing was recycled, all events are there, and folding them again does
+ * not depend on how the process ended. */
 static int fold_rest(struct tfd_reader *reader)
 {
     struct tfd_spool *spool = &reader->image.spool;
@@ -39,7 +39,7 @@ static int fold_rest(struct tfd_reader *reader)
     return 0;
 }
 
-/* A process that folded all its events before it ended left nothing to do: its counters stay where they are. */
+/* If a process folded all its events before it ended, its counters are used in place. */
 static int prepare_counters(struct tfd_reader *reader)
 {
     struct spool_contents *contents = &reader->contents;
@@ -156,7 +156,7 @@ static int64_t union_ns(const struct tfd_reader *reader, int which)
     return tfd_duration_to_ns(&reader->scale, tfd_interval_total(set));
 }
 
-/* In ticks; 0 where the trace has all calls. */
+/* Return the start of the first dropped call in ticks, 0 if the trace has all calls. */
 static uint64_t first_dropped(const struct tfd_spool *spool)
 {
     uint64_t first = 0;
@@ -230,7 +230,7 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->mount_count = header->mount_count;
 }
 
-/* The arguments as one line: what stands between them is shown as a space. */
+/* Write the arguments as one line, separated by spaces. */
 static void tell_command(const struct tfd_spool_header *header, char *out)
 {
     size_t length = sizeof header->command - 1;
@@ -300,7 +300,7 @@ void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint6
     *exclude = atomic_load(&met->exclude);
 }
 
-/* A damaged name is shown as an empty one. */
+/* Return the name at an offset, "" if it is damaged. */
 static const char *name_at(const struct tfd_reader *reader, uint64_t offset)
 {
     if (!tfd_image_holds(&reader->image, offset, 1))
@@ -332,7 +332,7 @@ static void add_failure(struct tfd_failure *failures, size_t capacity, size_t *c
     ++*count;
 }
 
-/* Returns how many there are; error 0 stands for errors that had no place in the table. */
+/* Return how many failures there are. Error 0 stands for errors without a place in the table. */
 size_t tfd_reader_failures(struct tfd_reader *reader, struct tfd_failure *failures, size_t capacity)
 {
     const struct fold_root *root = tfd_reader_root(reader);

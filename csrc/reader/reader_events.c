@@ -1,11 +1,11 @@
 /* The trace, in order of start.
  *
- * A thread's events lie in the order of their ends. That is the order of
- * their starts too, but for calls that a signal handler's calls interrupted:
- * these are stragglers, appended after what began later. So each thread gives
- * a run that is in order, all stragglers are sorted by themselves, and a heap
- * merges the runs and the stragglers. Nothing but the stragglers is kept: an
- * index of all events would be half as large as they are. */
+ * A thread's events are in the order of their ends. That is the order of their
+ * starts too, except for calls that a signal handler interrupted: these are
+ * stragglers, appended after events that began later. So each thread yields a
+ * sorted run, the stragglers are sorted by themselves, and a heap merges all.
+ * Only the stragglers are kept in memory: an index of all events would be half
+ * as large as they are. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,26 +14,26 @@
 #include "base/error.h"
 #include "reader/reader_state.h"
 
-/* An entry is where an event is: its chunk's number in the list, and its place there. */
+/* An entry is the place of an event: its chunk's number in the list, and its place in the chunk. */
 #define PLACE_BITS 32
 
-/* A chunk of the trace; those of one thread stand together, in order. */
+/* A chunk of the trace. The chunks of a thread are adjacent and in order. */
 struct listed_chunk {
     uint64_t offset;
     uint32_t thread;
 };
 
 struct run {
-    uint64_t start; /* ticks, of the entry */
-    uint64_t entry; /* next of the run */
+    uint64_t start; /* of the entry, in ticks */
+    uint64_t entry; /* next entry of the run */
     uint64_t latest_start;
-    uint32_t chunk, last_chunk; /* of a thread, in the list; equal at its end, and for the stragglers */
+    uint32_t chunk, last_chunk; /* chunks of a thread that are left in the list; equal at the end, and for stragglers */
     uint32_t thread, place;
 };
 
 struct trace {
     const struct tfd_reader *reader;
-    uint64_t position; /* of the next event */
+    uint64_t position; /* position of the next event */
     struct listed_chunk *chunks;
     uint32_t chunk_count, chunk_capacity;
     uint32_t thread_count;
@@ -70,7 +70,7 @@ static bool list_chunk(struct trace *trace, struct listed_chunk chunk)
     return true;
 }
 
-/* Recycled chunks are not in the trace. */
+/* List the chunks of the trace, which are those that were not recycled. */
 static bool list_chunks(struct trace *trace)
 {
     const struct tfd_spool *spool = &trace->reader->image.spool;
@@ -107,7 +107,7 @@ static bool add_straggler(struct trace *trace, uint64_t entry)
     return true;
 }
 
-/* Goes to the next event of a thread that is not a straggler. 1, or 0 at the end, or -ENOMEM. */
+/* Go to the next event of a thread that is not a straggler; return 1, 0 at the end, or -ENOMEM. */
 static int next_of_thread(struct trace *trace, struct run *run)
 {
     const struct tfd_spool *spool = &trace->reader->image.spool;
@@ -170,7 +170,7 @@ static void sift_down(struct run *heap, size_t size, size_t place)
     heap[place] = moving;
 }
 
-/* qsort() has no argument for it. */
+/* qsort(3) passes no context. */
 static __thread const struct trace *sorted_trace;
 
 static uint64_t start_of(const struct trace *trace, uint64_t entry)
@@ -266,7 +266,7 @@ static struct trace *open_trace(const struct tfd_reader *reader)
     return trace;
 }
 
-/* Pages are asked for one after the other; one further back is reached from the beginning. */
+/* Pages are usually read in order. An earlier page is reached from the beginning. */
 static bool go_to(struct trace *trace, uint64_t position)
 {
     uint64_t entry;

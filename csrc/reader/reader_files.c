@@ -1,4 +1,4 @@
-/* The files table: a record's groups spread out into Darshan's counters. */
+/* The files table: Darshan's counters from the groups of each record. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define SHOWN_VALUES 4
 
-/* The overflow file's groups are there from the session's start, mostly for nothing. */
+/* The overflow file has its groups from the session's start, even if nothing overflows. */
 static bool has_stdio_row(const struct tfd_reader *reader, uint32_t file, const struct fold_record *record)
 {
     static const struct fold_stdio unused;
@@ -54,7 +54,7 @@ static double timestamp(const struct tfd_reader *reader, uint64_t ticks)
     return (double)(int64_t)(ticks - reader->scale.start) * reader->scale.ns_per_tick * 1e-9;
 }
 
-/* Darshan's order: the more frequent first, of equally frequent ones the greater. */
+/* Darshan's order: by frequency, then by value, both descending. */
 static bool goes_before(const struct fold_value *a, const struct fold_value *b)
 {
     return a->calls > b->calls || (a->calls == b->calls && a->value > b->value);

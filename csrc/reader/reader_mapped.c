@@ -1,4 +1,4 @@
-/* What a spool says of mapped files: their rows, and how their pages were watched. */
+/* Mapped files of a spool: their rows, and how their pages were watched. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ const struct tfd_mapped_files *tfd_reader_mapped_files(const struct tfd_reader *
     return there ? tfd_at(&reader->image.spool, offset) : NULL;
 }
 
-/* What is damaged ends the list. */
+/* A damaged entry ends the list. */
 bool tfd_reader_find_mapped(struct tfd_reader *reader)
 {
     const struct tfd_mapped_files *list = tfd_reader_mapped_files(reader);
@@ -62,7 +62,7 @@ static void show_waits(const struct tfd_mapped_file *from, double *f_counters)
     f_counters[TFD_COUNTER_MMAP_F_WAIT_TIME] = (double)from->wait_ns * 1e-9;
 }
 
-/* What a killed process read since the last look is not known. */
+/* Bytes that a killed process read since the last look are not known. */
 static bool are_bytes_known(const struct tfd_mapped_files *list, const struct tfd_mapped_file *file)
 {
     return file->bytes_in >= 0 && !file->bytes_missed && (list->settled || !file->held);
@@ -87,7 +87,7 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
         show_waits(from, f_counters);
 }
 
-/* The block at an offset, NULL at the end of the list and where it is damaged. */
+/* Return the block at an offset, NULL at the end of the list or if it is damaged. */
 static const struct tfd_fault_block *block_at(const struct tfd_reader *reader, uint64_t offset)
 {
     bool there = offset && tfd_image_holds_block(&reader->image, offset, sizeof(struct tfd_fault_block));

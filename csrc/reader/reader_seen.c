@@ -1,8 +1,8 @@
-/* What libdarshan did not see, and the counters without it.
+/* The calls that libdarshan did not see, and the counters without them.
  *
- * Folding only the calls that libdarshan saw gives exactly what it counted: a
- * call more or less changes positions, strides and switches of later ones, so
- * no difference of counters would. It takes the whole trace. */
+ * Folding only the calls that libdarshan saw gives exactly its counts. A
+ * difference of counters would not: each call changes positions, strides and
+ * switches of later ones. This needs the whole trace. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,13 +23,13 @@ static uint32_t unseen_stdio(const struct tfd_reader *reader, const struct fold_
     return stdio ? (uint32_t)stdio->unseen_operations : 0;
 }
 
-/* Unseen stats change nothing but their own number. */
+/* Unseen stat() calls change only their own count. */
 static bool is_partly_seen(const struct tfd_reader *reader, const struct fold_record *record)
 {
     return record && ((unseen_posix(reader, record) & ~STATS) || unseen_stdio(reader, record));
 }
 
-/* Whether a rename counts for its target depends on what is known of the source. */
+/* Whether a rename counts for its target depends on the source. */
 static bool is_renamed(const struct tfd_reader *reader, const struct fold_record *record)
 {
     const struct fold_rare *rare = record ? tfd_block(&reader->image.spool, record->rare) : NULL;

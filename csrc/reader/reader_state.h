@@ -12,25 +12,25 @@ struct tfd_reader {
     struct spool_image image;
     struct spool_contents contents;
     struct tick_scale scale;
-    uint64_t *rows; /* of the files table: file id * TFD_TABLE_MODULES + module */
+    uint64_t *rows; /* rows of the files table: file id * TFD_TABLE_MODULES + module */
     uint64_t row_count;
-    uint64_t *mapped;    /* of each file, the offset of its struct tfd_mapped_file, 0: it has none */
-    struct trace *trace; /* see reader_events.c; NULL until asked for */
+    uint64_t *mapped;    /* offset of each file's struct tfd_mapped_file; 0: it has none */
+    struct trace *trace; /* see reader_events.c; NULL until it is needed */
 };
 
-/* Modules of the files table: those of calls, and MMAP, which has none. */
+/* Modules of the files table: those of calls, and MMAP, which is not one of calls. */
 enum { TFD_MODULE_MMAP = TFD_MODULE_COUNT, TFD_TABLE_MODULES };
 
-/* NULL: no file was mapped. */
+/* Return the list of mapped files, NULL if no file was mapped. */
 const struct tfd_mapped_files *tfd_reader_mapped_files(const struct tfd_reader *reader);
-/* Finds the mapped files in the spool; false: no memory. */
+/* Find the mapped files in the spool; return false if there is no memory. */
 bool tfd_reader_find_mapped(struct tfd_reader *reader);
 void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int64_t *counters,
                             double *f_counters);
 
 void tfd_trace_free(struct trace *trace);
 
-/* False: no memory. */
+/* List the rows; return false if there is no memory. */
 bool tfd_reader_list_rows(struct tfd_reader *reader);
 
 static inline const struct fold_record *tfd_reader_record(const struct tfd_reader *reader, uint32_t file)
@@ -40,7 +40,7 @@ static inline const struct fold_record *tfd_reader_record(const struct tfd_reade
     return offset ? tfd_at(spool, offset) : NULL;
 }
 
-/* Maps a spool and folds it; with `seen_files`, only what libdarshan saw of these files. */
+/* Map a spool and fold it; with `seen_files`, fold only the calls on these files that libdarshan saw. */
 struct tfd_reader *tfd_reader_fold(const char *path, const uint8_t *seen_files);
 
 static inline struct fold_root *tfd_reader_root(const struct tfd_reader *reader)

@@ -1,4 +1,4 @@
-/* The trace of a spool whose counters nobody asks for: folding them takes longer than reading it. */
+/* The trace of a spool without its counters, since folding takes longer than reading the trace. */
 #ifndef TFD_READER_TRACE_H
 #define TFD_READER_TRACE_H
 
@@ -7,12 +7,12 @@
 struct tfd_trace_info {
     uint64_t threads, events_dropped;
     int64_t start_realtime_ns;
-    int64_t duration_ns; /* until now, where the recording has not stopped */
+    int64_t duration_ns; /* until now if the recording has not stopped */
 };
 
-/* Of such a reader nobody may ask info, files or failures: it has no counters. */
+/* Open a reader of the trace only. It has no counters: do not ask it for info, files or failures. */
 struct tfd_reader *tfd_reader_open_trace(const char *path);
-/* Of any reader. */
+/* For any reader. */
 void tfd_reader_trace_info(struct tfd_reader *reader, struct tfd_trace_info *info);
 
 #endif

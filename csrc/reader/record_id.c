@@ -28,7 +28,7 @@ static void mix(uint64_t state[3])
     state[2] = c;
 }
 
-/* Adds up to 8 bytes, the first of them lowest. */
+/* Return up to 8 bytes as a number, the first byte lowest. */
 static uint64_t little_endian(const unsigned char *bytes, size_t count)
 {
     uint64_t value = 0;

@@ -17,7 +17,7 @@ static bool is_free(const struct spool_image *image, const struct chunk_list *li
     return tfd_image_holds_block(image, offset, size) && !tfd_chunk_list_hits_segment(list, offset, size);
 }
 
-/* Returns how many of `count` elements lie in segments that can be used. */
+/* Return how many of `count` elements are in usable segments. */
 static uint32_t usable_elements(const struct spool_image *image, struct chunk_list *list,
                                 const uint64_t *segments, uint32_t segment_count, uint32_t first,
                                 uint32_t element_bytes, uint32_t count)
@@ -58,7 +58,7 @@ static void check_arrays(struct spool_image *image, struct chunk_list *list, str
     header->mount_count = good_mounts;
 }
 
-/* Counts the events that make sense, and those that the process had folded. Returns the number of all. */
+/* Count the valid events, and those that the process had folded; return the number of all events. */
 static uint32_t count_events(const struct tfd_spool *spool, const struct tfd_chunk *chunk, uint32_t count,
                              struct spool_contents *contents)
 {
@@ -76,8 +76,8 @@ static uint32_t count_events(const struct tfd_spool *spool, const struct tfd_chu
     return events;
 }
 
-/* A chunk that was being recycled has no places in use and an old `folded`. What is sound is not written:
- * the image has a page of its own for each that is. */
+/* A chunk that was being recycled has no places in use and an old `folded`. A sound chunk is not written, since each
+ * write copies a page of the image. */
 static void check_chunk(const struct tfd_spool *spool, struct tfd_chunk *chunk,
                         struct spool_contents *contents)
 {

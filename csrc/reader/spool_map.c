@@ -12,8 +12,8 @@
 #include "counters/fold_state.h"
 #include "tfdarshan.h"
 
-/* Enough to fold anything: the unions' rings with their smaller predecessors, the merge's heap, and per file
- * a record with every group and the longest tables. It is only address space until it is touched. */
+/* Room to fold any spool: the unions' rings with their smaller predecessors, the merge's heap, and for each file a
+ * record with every group and the longest tables. It is only address space until it is touched. */
 #define FIXED_TAIL_BYTES                                                                                     \
     ((uint64_t)TFD_UNION_COUNT * 2 * TFD_READER_INTERVALS * sizeof(struct interval) + (16u << 20))
 #define TAIL_BYTES_PER_FILE 4096u
@@ -111,8 +111,9 @@ static int copy_file(int fd, const char *path, char *base, uint64_t bytes)
     return 0;
 }
 
-/* A spool that was stopped does not change any more and is mapped. Any other
- * may belong to a live process: it is copied, for what was checked must stay so. */
+/* A stopped spool does not change any more, so it is mapped. Any other spool
+ * may belong to a live process and is copied, so that it stays as it was
+ * checked. */
 static int fill(struct spool_image *image, int fd, const char *path, bool stopped)
 {
     char *base = image->spool.base;

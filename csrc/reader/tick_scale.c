@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* Over a shorter time the error of reading two clocks one after the other shows. */
+/* Shortest time between two samples, in ns: in less the error of reading two clocks in turn shows. */
 #define GOOD_BASELINE_NS 10000000
 #define LEAST_BASELINE_NS 100000
 #define SAME_BOOT_TOLERANCE_NS 10000000000
@@ -13,7 +13,7 @@ static int64_t difference(int64_t later, int64_t earlier)
     return (int64_t)((uint64_t)later - (uint64_t)earlier);
 }
 
-/* Nanoseconds per tick between two samples, 0 if they do not give it. */
+/* Return the nanoseconds per tick between two samples, 0 if they are too close. */
 static double slope(const struct tfd_clock_sample *a, const struct tfd_clock_sample *b, int64_t least_ns)
 {
     int64_t ns = difference(b->monotonic_ns, a->monotonic_ns);
@@ -23,7 +23,7 @@ static double slope(const struct tfd_clock_sample *a, const struct tfd_clock_sam
     return ratio > 1e-3 && ratio < 1e4 ? ratio : 0;
 }
 
-/* The same machine's clocks now, if it has not been booted since. */
+/* Return a sample of now if this is the same machine and boot as that of `start`. */
 static struct tfd_clock_sample live_sample(const struct tfd_clock_sample *start)
 {
     tfd_clock_initialize();

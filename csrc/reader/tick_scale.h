@@ -10,7 +10,7 @@ struct tick_scale {
 };
 
 struct tick_scale tfd_tick_scale(const struct tfd_spool_header *header);
-/* Signed: a call may have begun before the session did. */
+/* Return ns since the session's start; negative if a call began before the session. */
 int64_t tfd_ticks_to_ns(const struct tick_scale *scale, uint64_t ticks);
 int64_t tfd_duration_to_ns(const struct tick_scale *scale, uint64_t ticks);
 
