@@ -204,7 +204,7 @@ static void write_event(struct plane *plane, const struct tfd_plane_event *event
     tfd_message_end(out, begun);
 }
 
-/* The name that the newest of the threads of this id had. */
+/* Find the name of the newest thread with this id. */
 static void find_thread_name(struct plane *plane, int32_t tid, char *name, size_t capacity)
 {
     struct tfd_thread_info thread;
@@ -245,7 +245,7 @@ static void write_rate(struct plane *plane, enum tfd_rate rate)
     }
 }
 
-/* A line of this name is drawn as counters, one track for each name of its events. */
+/* A viewer draws a line of this name as counters, one track for each name of its events. */
 static void write_counters(struct plane *plane)
 {
     size_t line = begin_line(plane->out, TFD_LINE_COUNTERS, "_counters_", plane->request->realtime_ns);
@@ -254,7 +254,7 @@ static void write_counters(struct plane *plane)
     tfd_message_end(plane->out, line);
 }
 
-/* A sentence as one event, which is what a viewer shows. */
+/* Write a sentence as one event, which a viewer shows. */
 static void write_note(struct tfd_bytes *out, int64_t realtime_ns, int64_t duration_ns, const char *sentence)
 {
     tfd_metadata(out, TFD_XPLANE_EVENT_METADATA, TFD_EVENT_NOTE, sentence, strlen(sentence));

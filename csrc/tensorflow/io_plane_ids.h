@@ -1,22 +1,22 @@
-/* The numbers that the I/O plane's names have. */
+/* Numbers of the names in the I/O plane. */
 #ifndef TFD_IO_PLANE_IDS_H
 #define TFD_IO_PLANE_IDS_H
 
-/* xprof gives custom planes 500 + id for a device, and 200 would be the host's threads: below it. */
+/* Ids of planes, below 200: xprof shows a custom plane as device 500 + id, and device 700 is the host's threads. */
 enum { TFD_PLANE_IO = 142, TFD_PLANE_SESSION };
 
 #define TFD_PLANE_IO_NAME "/device:CUSTOM:I/O"
-/* No viewer looks for a plane of this name. */
+/* Name of a plane that no viewer shows. */
 #define TFD_PLANE_SESSION_NAME "/tfdarshan"
 
-/* Lines: a thread's is its id. */
+/* Ids of lines; a thread's line has the thread's id. */
 #define TFD_LINE_NOTE 0xffffffffll
 #define TFD_LINE_COUNTERS 0xfffffffell
 
-/* Events: an operation's is its code, plus one. */
+/* Ids of events; an operation's event has its code plus 1. */
 enum { TFD_EVENT_RATES = 200, TFD_EVENT_NOTE = 300 };
 
-/* Stats; a file's name is TFD_STAT_FILES + its id. */
+/* Ids of stats; a file's name has TFD_STAT_FILES plus the file's id. */
 enum {
     TFD_STAT_BYTES = 1,
     TFD_STAT_OFFSET,

@@ -16,10 +16,10 @@ struct tfd_rate_bins {
 };
 
 void tfd_rates_begin(struct tfd_rate_bins *bins, int64_t start_ns, int64_t duration_ns);
-/* What lies outside the bins is left out; `bytes` are those of all of the call. */
+/* Add a call of `bytes` bytes; its parts outside the bins are left out. */
 void tfd_rates_add(struct tfd_rate_bins *bins, enum tfd_rate rate, int64_t start_ns, int64_t duration_ns,
                    double amount);
-/* In MB/s, or operations. */
+/* Return MB/s, or operations in flight. */
 double tfd_rate_at(const struct tfd_rate_bins *bins, enum tfd_rate rate, uint32_t bin);
 
 #endif

@@ -59,7 +59,7 @@ static void write_threads(struct tfd_reader *reader, const struct tfd_spool_info
     add_and_free(out, STAT_THREADS, &part);
 }
 
-/* Point, type and source with their NUL each, and the block size in decimal. */
+/* Write mount point, type and source, with a NUL each, and the block size in decimal. */
 static void write_mounts(struct tfd_reader *reader, const struct tfd_spool_info *info, struct tfd_bytes *out)
 {
     struct tfd_bytes part = {.limit = out->limit};

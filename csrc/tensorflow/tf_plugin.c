@@ -1,4 +1,4 @@
-/* The plug-in that TensorFlow's profiler loads: this very library, so that there is one recorder. */
+/* The plug-in of TensorFlow's profiler. It is in this library, so that there is one recorder. */
 #include <stdatomic.h>
 
 #include "tensorflow/tf_profiler.h"
@@ -29,7 +29,7 @@ static void collect(const struct tp_profiler *profiler, uint8_t *buffer, size_t 
         *size = tfd_tf_session_size();
 }
 
-/* The structures are TensorFlow's. */
+/* The structures belong to TensorFlow. */
 static void keep_profiler(struct tp_profiler *profiler)
 {
     (void)profiler;
@@ -40,7 +40,7 @@ static void keep_functions(struct tp_functions *functions)
     (void)functions;
 }
 
-/* A TensorFlow whose structures are others is left without functions, which it reports. */
+/* A TensorFlow with other structures gets no functions, and reports that. */
 void TF_InitProfiler(struct tp_registration *registration, struct tp_status *status)
 {
     (void)status;

@@ -24,15 +24,15 @@
 
 #define XSPACE_LIMIT_BYTES (512u << 20)
 
-/* OWN: we recorded for this session. JOINED: a recording ran already, and this is a part of it. */
+/* OWN: a recording for this session. JOINED: a part of a recording that ran already. */
 enum mode { IDLE, OWN, JOINED };
 
-/* Of the session TensorFlow runs, or ran last: it runs one at a time. */
+/* The session that TensorFlow runs, or ran last: it runs one at a time. */
 static struct {
     enum mode mode;
     pid_t pid;
     bool ended, built, shown_error;
-    int spool; /* of a joined recording, open: it may be removed before the trace is collected */
+    int spool; /* open descriptor of a joined recording's spool, which may be removed before the trace is collected */
     char directory[TFD_SPOOL_PATH_MAX]; /* OWN */
     int64_t start_realtime_ns, end_realtime_ns;
     struct tfd_bytes planes;
@@ -41,7 +41,7 @@ static struct {
 static struct tfd_tf_report last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A session that another thread was at may be half changed: then nothing of it is used, or freed. */
+/* Another thread may have been changing the session. Then nothing of it is used or freed. */
 static void reset_session_in_child(void)
 {
     if (pthread_mutex_trylock(&lock)) {
@@ -57,7 +57,7 @@ static void reset_in_child(void)
     reset_session_in_child();
 }
 
-/* Before any thread can be at a session or its settings. */
+/* This runs before any thread can use a session or its settings. */
 __attribute__((constructor)) static void at_load(void)
 {
     tfd_attach_set_reset_in_child(reset_in_child);
@@ -82,7 +82,7 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* What a session leaves behind that was not collected. */
+/* Discard a session that was not collected. */
 static void discard(void)
 {
     if (session.pid == getpid() && session.mode == OWN) {
@@ -192,7 +192,7 @@ void tfd_tf_session_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Counters only where the session is rebuilt from the trace. */
+/* Counters are needed only if the session is rebuilt from the trace. */
 static struct tfd_reader *open_spool(bool with_session)
 {
     char path[TFD_SPOOL_PATH_MAX + 32];
@@ -284,7 +284,7 @@ int tfd_tf_last_session(struct tfd_tf_report *report)
     return 0;
 }
 
-/* Of a session that is still open, its recording goes with the process. */
+/* The recording of an open session ends with the process. */
 __attribute__((destructor)) static void at_exit(void)
 {
     if (session.pid == getpid() && !pthread_mutex_trylock(&lock)) {

@@ -1,5 +1,5 @@
-/* One session of TensorFlow's profiler: records the I/O, or takes its part of a recording that runs already, and
- * gives it as planes. Everything here runs on TensorFlow's threads, without Python. */
+/* A session of TensorFlow's profiler: records I/O, or uses its part of a recording that runs already, and returns it as
+ * planes. Everything here runs on TensorFlow's threads, without Python. */
 #ifndef TFD_TF_PROFILER_H
 #define TFD_TF_PROFILER_H
 
@@ -8,7 +8,7 @@
 
 void tfd_tf_session_begin(void);
 void tfd_tf_session_end(void);
-/* The planes' bytes: their number, and then, once, the bytes. */
+/* Return the size of the planes, and then, once, their bytes. */
 size_t tfd_tf_session_size(void);
 void tfd_tf_session_take(uint8_t *buffer, size_t size);
 

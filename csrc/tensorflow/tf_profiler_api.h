@@ -1,4 +1,4 @@
-/* What TensorFlow and a profiler plug-in agree on (version 0.0.1 of its C interface): layouts only. */
+/* Layouts of version 0.0.1 of TensorFlow's C interface of profiler plug-ins. */
 #ifndef TFD_TF_PROFILER_API_H
 #define TFD_TF_PROFILER_API_H
 
@@ -7,7 +7,7 @@
 
 #define TFD_TP_MAJOR 0
 
-struct tp_status; /* TensorFlow's, OK when we get it; nothing of TensorFlow is linked, so it stays so */
+struct tp_status; /* TensorFlow's, OK at the call; it stays OK, since we link no function that sets it */
 
 struct tp_profiler {
     size_t struct_size;
@@ -20,7 +20,7 @@ struct tp_functions {
     void *ext;
     void (*start)(const struct tp_profiler *profiler, struct tp_status *status);
     void (*stop)(const struct tp_profiler *profiler, struct tp_status *status);
-    /* Called twice: with no buffer for the size, then with one of that size. */
+    /* Called twice: without a buffer for the size, then with a buffer of that size. */
     void (*collect)(const struct tp_profiler *profiler, uint8_t *buffer, size_t *size,
                     struct tp_status *status);
 };
@@ -35,7 +35,7 @@ struct tp_registration {
     void (*destroy_functions)(struct tp_functions *functions);
 };
 
-/* TensorFlow looks for this name in the library. */
+/* TensorFlow looks up this name in the library. */
 __attribute__((visibility("default"))) void TF_InitProfiler(struct tp_registration *registration,
                                                             struct tp_status *status);
 

@@ -96,7 +96,7 @@ bool tfd_tf_session_is_written(void)
 void tfd_tf_settings_reset_in_child(void)
 {
     if (pthread_mutex_trylock(&lock)) {
-        /* another thread was at them: they may be half copied */
+        /* another thread may have been copying them */
         memset(&settings, 0, sizeof settings);
         enabled = false;
     }

@@ -6,8 +6,8 @@
 
 enum { WIRE_VARINT, WIRE_FIXED64, WIRE_LENGTH };
 
-/* A message's length is known once it is written: room is kept for the longest, and a shorter
- * one padded. Readers of protobuf take such numbers. */
+/* Bytes of a message's length. It is known once the message is written, so there is room for the
+ * longest, and a shorter one is padded. Readers of protobuf accept that. */
 #define LENGTH_BYTES 5
 
 void tfd_bytes_free(struct tfd_bytes *out)
@@ -86,7 +86,7 @@ void tfd_field_bytes(struct tfd_bytes *out, uint32_t field, const void *data, si
     tfd_bytes_append(out, data, length);
 }
 
-/* The length of the UTF-8 character that text begins with, 0 where there is none. */
+/* Return the length of the UTF-8 character that the text begins with, 0 if there is none. */
 static size_t character_length(const uint8_t *text, size_t length)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -164,7 +164,7 @@ static size_t varint_size(uint64_t value)
     return size;
 }
 
-/* The hot one: three for each event, so without padding. */
+/* This is the hot path, three calls for each event, so it does not pad. */
 static void number_stat(struct tfd_bytes *out, uint32_t field, int64_t id, uint32_t kind, uint64_t value)
 {
     tag(out, field, WIRE_LENGTH);

@@ -1,4 +1,4 @@
-/* Writes the XSpace messages of TensorFlow's profiler: a protobuf encoder of what they need. */
+/* Writes the XSpace messages of TensorFlow's profiler, by a protobuf encoder of what they need. */
 #ifndef TFD_XSPACE_WRITER_H
 #define TFD_XSPACE_WRITER_H
 
@@ -35,7 +35,7 @@ enum {
     TFD_XSTAT_REF,
 };
 
-/* Bytes that grow as they are written. Once `failed` (no memory, or `limit` reached) nothing is added. */
+/* A growing buffer. Once it has `failed` (no memory, or `limit` reached) nothing is added. */
 struct tfd_bytes {
     uint8_t *data;
     size_t length, capacity, limit;
@@ -49,19 +49,19 @@ void tfd_bytes_varint(struct tfd_bytes *out, uint64_t value);
 void tfd_field_int(struct tfd_bytes *out, uint32_t field, int64_t value);
 void tfd_field_double(struct tfd_bytes *out, uint32_t field, double value);
 void tfd_field_bytes(struct tfd_bytes *out, uint32_t field, const void *data, size_t length);
-/* As protobuf wants strings: bytes that are not UTF-8 become escapes such as \xff. */
+/* Write a string of UTF-8, as protobuf requires: other bytes become escapes such as \xff. */
 void tfd_field_text(struct tfd_bytes *out, uint32_t field, const char *text, size_t length);
 
-/* A message within one: what is written between the two calls. */
+/* A message within a message, which is written between the two calls. */
 size_t tfd_message_begin(struct tfd_bytes *out, uint32_t field);
 void tfd_message_end(struct tfd_bytes *out, size_t begun);
 
-/* An entry of a plane's event_metadata or stat_metadata: a number and its name. */
+/* Write an entry of a plane's event_metadata or stat_metadata: a number and its name. */
 void tfd_metadata(struct tfd_bytes *out, uint32_t field, int64_t id, const char *name, size_t length);
 void tfd_stat_int(struct tfd_bytes *out, uint32_t field, int64_t id, int64_t value);
 void tfd_stat_double(struct tfd_bytes *out, uint32_t field, int64_t id, double value);
 void tfd_stat_bytes(struct tfd_bytes *out, uint32_t field, int64_t id, const void *data, size_t length);
-/* A string that is the name of another stat_metadata entry. */
+/* Write a string that is the name of another stat_metadata entry. */
 void tfd_stat_ref(struct tfd_bytes *out, uint32_t field, int64_t id, int64_t named);
 
 #endif

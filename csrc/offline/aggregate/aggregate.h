@@ -1,4 +1,4 @@
-/* Sums over recorded calls, for analyses of more of them than memory holds. The only header cffi reads for this
+/* Sums over recorded calls, for analyses of more calls than memory holds. The only header that cffi reads for this
  * extension. Nothing is allocated. */
 #ifndef TFD_AGGREGATE_H
 #define TFD_AGGREGATE_H
@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 enum {
-    TFD_BIN_SUMS = 4, /* calls that began, bytes, parts of 2 to the 32nd of bytes, ns in calls */
+    TFD_BIN_SUMS = 4, /* calls that began, bytes, 2^-32 parts of bytes, ns in calls */
     TFD_BIN_CALLS = 0,
     TFD_BIN_BYTES = 1,
     TFD_BIN_BYTE_PARTS = 2,
     TFD_BIN_BUSY_NS = 3,
-    TFD_SIZES = 12,             /* Darshan's buckets, empty ones first, and last what moves no bytes */
-    TFD_DURATION_SUMS = 4,      /* calls, bytes, ns added up, the longest one's ns */
-    TFD_DURATION_CELLS = 28160, /* 512 for each octave; one ns each up to 1023 */
+    TFD_SIZES = 12,             /* Darshan's size buckets, empty transfers first, and calls that move no bytes last */
+    TFD_DURATION_SUMS = 4,      /* calls, bytes, total ns, longest ns */
+    TFD_DURATION_CELLS = 28160, /* cells of durations: 1 ns each up to 1023 ns, then 512 for each octave */
 };
 
 struct tfd_calls { /* in order of start; `count` long */
@@ -30,8 +30,8 @@ struct tfd_bins { /* equal parts of time */
     size_t count;
 };
 
-/* Spreads calls evenly over their durations: sums are groups x bins x TFD_BIN_SUMS. What is outside of all bins is
- * left out; a call that began there counts in the nearest one. */
+/* Spread calls evenly over their durations into `sums`, groups x bins x TFD_BIN_SUMS. Parts outside of all bins are
+ * left out; a call that began there counts in the nearest bin. */
 void tfd_spread_calls(const struct tfd_calls *calls, const int32_t *group, const struct tfd_bins *bins,
                       int64_t *sums);
 /* Adds calls that did not fail by operation x size: TFD_DURATION_SUMS numbers and TFD_DURATION_CELLS cells. Tells
@@ -44,9 +44,9 @@ void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, 
 enum tfd_call_kind {
     TFD_OPENS,
     TFD_CLOSES,
-    TFD_STATS, /* by name */
+    TFD_STATS, /* stat() by path */
     TFD_SEEKS,
-    TFD_READS, /* of data, but where one failed */
+    TFD_READS, /* of data, failed ones too */
     TFD_EMPTY_READS,
     TFD_WRITES,
     TFD_SYNCS,
@@ -57,102 +57,96 @@ enum tfd_call_kind {
 
 enum {
     TFD_KIND_SUMS = 3, /* calls, ns and bytes */
-    TFD_FILE_COSTS =
-        9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stats by name; when the first read began and
-                           the last one ended */
+    TFD_FILE_COSTS = 9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stat() calls by path;
+                           beginning of the first read and end of the last one */
     TFD_PASS_NUMBERS = 9,
-    TFD_DEEPEST = 1024 /* calls at a time that are told apart */
+    TFD_DEEPEST = 1024 /* largest queue depth */
 };
 
 struct tfd_input_calls { /* in order of start; `count` long */
     const int64_t *start_ns, *end_ns;
-    const int64_t *length; /* what reads moved */
+    const int64_t *length; /* bytes that reads moved */
     const int32_t *file, *thread;
     const uint8_t *kind; /* enum tfd_call_kind */
     size_t count;
 };
 
-struct tfd_stretches {                            /* apart, in order of time; `count` long */
-    const int64_t *start_ns, *end_ns, *before_ns; /* the last: time covered before each */
+struct tfd_stretches {                            /* disjoint intervals in order of time; `count` long */
+    const int64_t *start_ns, *end_ns, *before_ns; /* `before_ns`: length of all earlier intervals */
     size_t count;
     size_t place; /* 0 at first */
 };
 
-struct tfd_input_times { /* zeros at first, but for what says otherwise */
-    int64_t *by_kind;    /* of each kind of call, by another thread than the loop's, by the loop's, and by
-                                     the loop's while it waited: TFD_KIND_SUMS */
-    int64_t *
-        by_thread; /* of each thread ns in calls, when the first began, the largest number at first, and when the
-                                     last ended */
-    struct tfd_stretches waits;   /* of steps for input; the caller's */
+struct tfd_input_times { /* zeros at first, unless it says otherwise */
+    int64_t *by_kind;    /* TFD_KIND_SUMS for each kind of call by other threads, by the loop's thread, and by the
+                            loop's thread while it waited */
+    int64_t *by_thread;  /* for each thread: ns in calls; beginning of the first call, the largest number at first; end of
+                            the last call */
+    struct tfd_stretches waits;   /* input waits of steps; the caller's */
     struct tfd_stretches rests;   /* the rest of steps; the caller's */
-    struct tfd_stretches waiting; /* the waits, but that some may overlap: when the loop is in one */
-    int64_t union_ns, reached_ns; /* time with a call running; until when: the smallest number at first */
-    int64_t in_waits_ns, in_rests_ns, loop_in_waits_ns; /* the calls' time within them, added up */
+    struct tfd_stretches waiting; /* the waits, which may overlap here: when the loop waits */
+    int64_t union_ns, reached_ns; /* wall time with a call running, and until when: the smallest number at first */
+    int64_t in_waits_ns, in_rests_ns, loop_in_waits_ns; /* the calls' time within these, added up */
 };
 
-/* Says which calls are on input, and neither writes nor syncs: their places and kinds; returns how many. `kinds` is as long as
- * the calls and has the kind of each of those alone, one after the other. */
+/* Find the calls on input that neither write nor sync; return how many there are. `places` gets their places, `kinds`
+ * their kinds in turn; both are as long as the calls. */
 size_t tfd_choose_input(const uint8_t *kind_of_operation, const uint8_t *is_input, const uint8_t *operation,
                         const int32_t *file, const int64_t *length, const int16_t *error, size_t count,
                         int32_t *places, uint8_t *kinds);
-/* Says which calls took longer than memory does, `call_s` and `byte_s` for each byte of a read: their places; returns how many. */
+/* Find the calls that took longer than the page cache takes, `call_s` and `byte_s` for each byte of a read; return how
+ * many there are. `places` gets their places. */
 size_t tfd_choose_stored(const struct tfd_input_calls *calls, double call_s, double byte_s, int32_t *places);
-/* Adds calls, none of which began before those that were added already; `loop` is the training loop's thread, -1 for none. */
+/* Add a block of calls; blocks come in order of start. `loop`: the training loop's thread, -1 if there is none. */
 void tfd_add_input_times(struct tfd_input_times *sums, const struct tfd_input_calls *calls, int32_t loop);
-/* Adds each file's TFD_FILE_COSTS numbers. */
+/* Add the calls to each file's TFD_FILE_COSTS numbers. */
 void tfd_add_file_costs(const struct tfd_input_calls *calls, int64_t *costs);
 
-struct
-    tfd_passes { /* what each thread reads of each file, from an open on or as often as the file has bytes */
+struct tfd_passes { /* passes of each thread over each file: they end with an open, or after the file's size */
     const int64_t *size_bytes; /* of each file, -1 if unknown */
-    double call_s, byte_s;     /* what memory takes */
-    int64_t many_slow,
-        ahead_bytes;    /* storage served a pass, too, most of whose time so many reads took that are longer
-                                     * than that, if with so many bytes each they have all of it */
-    int32_t *first;     /* of each file its first pass that goes on, a place in `held`, 0 if there is none */
-    int64_t *held;      /* TFD_PASS_NUMBERS of each; place 0 is none. Room for one more for each call */
-    int64_t used, free; /* places that were ever used; the first free one of them. 1 and 0 at first */
+    double call_s, byte_s;     /* durations of the page cache */
+    int64_t many_slow, ahead_bytes; /* storage also served a pass if `many_slow` slow reads took most of its time, and
+                                       with `ahead_bytes` read ahead each they cover all of its bytes */
+    int32_t *first;     /* each file's first open pass, a place in `held`, 0 if there is none */
+    int64_t *held;      /* TFD_PASS_NUMBERS of each open pass; place 0 is none. Room for one more for each call */
+    int64_t used, free; /* places that were ever used, the first free one of them; 1 and 0 at first */
     int64_t *stored_ns, *stored_bytes; /* of each file, of passes that storage served */
 };
 
-/* Adds calls, none of which began before those that were added already. */
+/* Add a block of calls; blocks come in order of start. */
 void tfd_add_passes(struct tfd_passes *passes, const struct tfd_input_calls *calls);
-/* Takes the passes that go on as ended. */
+/* End the open passes. */
 void tfd_end_passes(struct tfd_passes *passes, size_t files);
 
 struct tfd_depths {            /* zeros at first */
-    double *lasted_ns, *bytes; /* at each depth, TFD_DEEPEST numbers */
-    int64_t *end_ns; /* of calls that are running, with room for one more for each call that comes */
-    double *rate;    /* bytes a ns of each of these */
+    double *lasted_ns, *bytes; /* at each queue depth, TFD_DEEPEST numbers */
+    int64_t *end_ns; /* of running calls, with room for one more for each call that is added */
+    double *rate;    /* bytes/ns of each running call */
     size_t running;
-    int64_t now_ns; /* when the first call began, at first */
+    int64_t now_ns; /* at first the beginning of the first call */
     double moving;
 };
 
-/* Adds calls, none of which began before those that were added already. */
+/* Add a block of calls; blocks come in order of start. */
 void tfd_add_depths(struct tfd_depths *sums, const struct tfd_input_calls *calls);
-/* Has all calls end. */
+/* End the running calls. */
 void tfd_end_depths(struct tfd_depths *sums);
 
 /* ---- in which order files are read ---- */
 
 enum {
-    TFD_SIDE_BY_SIDE =
-        16, /* reads before one that it may go on after: readers go through a file side by side */
-    TFD_READ_ORDER_SUMS =
-        6, /* reads at a known offset, those that go on after none of them, bytes, ns added up; all reads; the
-              ns of those that go on after none */
+    TFD_SIDE_BY_SIDE = 16, /* earlier reads that a read may follow: several readers may stream one file */
+    TFD_READ_ORDER_SUMS = 6, /* reads at a known offset, jumps among them, bytes, total ns; all reads; ns of jumps. A jump
+                                follows none of the earlier reads */
 };
 
-struct tfd_read_order {      /* all zeros at first, but for `slot` */
-    const int32_t *slot;     /* of each file its place in `ends` and `lengths`, -1 if it is not looked at */
+struct tfd_read_order {      /* zeros at first, except for `slot` */
+    const int32_t *slot;     /* each file's place in `ends` and `lengths`, -1 if it is not analysed */
     int64_t *ends, *lengths; /* TFD_SIDE_BY_SIDE numbers for each place */
     int64_t *sums;           /* TFD_READ_ORDER_SUMS numbers for each file */
 };
 
-/* Adds the reads of data among calls, none of which began before those that were added already; an offset that is not known
- * is -1. */
+/* Add the reads of data in a block of calls; blocks come in order of start. `offset` is -1 if it is not known. */
 void tfd_add_read_order(struct tfd_read_order *order, const struct tfd_input_calls *calls,
                         const int64_t *offset);
 

@@ -6,24 +6,24 @@ enum { OCTAVE_BITS = 9, CELLS_OF_OCTAVE = 1 << OCTAVE_BITS };
 static const int64_t UPPER_LIMITS[TFD_SIZES - 2] = {0,       100,     1 << 10,  10 << 10,  100 << 10,
                                                     1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30};
 
-/* How far into all bins together a moment is. */
+/* Return how far a time is into all bins together, in ns. */
 static int64_t inside(const struct tfd_bins *bins, int64_t at_ns)
 {
     int64_t whole = bins->bin_ns * (int64_t)bins->count, into = at_ns - bins->start_ns;
     return into < 0 ? 0 : into > whole ? whole : into;
 }
 
-/* A row of `row`, in which bytes are whole ones and parts of 2 to the 32nd. */
+/* Add bytes, in 2^-32 parts, to a row, which holds whole bytes and 2^-32 parts. */
 static void add_bytes(int64_t *row, __int128 parts)
 {
     row[TFD_BIN_BYTES] += (int64_t)(parts >> 32);
     row[TFD_BIN_BYTE_PARTS] += (int64_t)(parts & 0xffffffff);
 }
 
-/* Bytes, in parts of 2 to the 32nd, that a call had moved when so much of its time was over. */
+/* Return the bytes, in 2^-32 parts, that a call had moved after `over_ns` of its `whole_ns`. */
 static __int128 moved_until(int64_t bytes, int64_t over_ns, int64_t whole_ns)
 {
-    /* Two steps: a large call that lasts long would overflow in one. */
+    /* Two steps, since the product of a large and long call would overflow. */
     __int128 product = (__int128)bytes * over_ns;
     return ((product / whole_ns) << 32) + (((product % whole_ns) << 32) / whole_ns);
 }
@@ -73,7 +73,7 @@ static size_t size_of(int64_t bytes)
     return size;
 }
 
-/* Exact below 1024 ns, else to one part in 512. */
+/* Return the cell of a duration: exact below 1024 ns, else to 1/512. */
 static int32_t cell_of(int64_t duration_ns)
 {
     if (duration_ns < CELLS_OF_OCTAVE)

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* Calls that run are a heap: no end is before that of its parent, half as far from the front. */
+/* Running calls are a binary heap: no call ends before its parent at half its index. */
 static void begin_call(struct tfd_depths *sums, int64_t end_ns, double rate)
 {
     size_t at = sums->running++;
@@ -46,7 +46,7 @@ static void end_until(struct tfd_depths *sums, int64_t at_ns)
         go_to(sums, sums->end_ns[0]);
         sums->moving -= sums->rate[0];
         end_first(sums);
-        /* What rounding left of calls that have ended is nothing. */
+        /* Without running calls the rate is 0, whatever rounding has left. */
         if (!sums->running)
             sums->moving = 0;
     }

@@ -1,6 +1,6 @@
 #include "offline/aggregate/aggregate.h"
 
-/* In a file's row. */
+/* Columns of a file's row. */
 enum { OPENS, READS, READ_BYTES, READ_NS, OTHER_NS, OPEN_NS, STAT_NS, FIRST_NS, LAST_NS };
 
 static void add_read(int64_t *row, int64_t length, int64_t start_ns, int64_t end_ns)
@@ -14,7 +14,7 @@ static void add_read(int64_t *row, int64_t length, int64_t start_ns, int64_t end
     row[READ_NS] += end_ns - start_ns;
 }
 
-/* Rows of files far apart are asked for so many calls ahead: they are seldom in the processor's cache. */
+/* Calls ahead for which rows are prefetched: rows of files far apart are seldom in the processor's cache. */
 enum { AHEAD = 16 };
 
 static void ask_for(const struct tfd_input_calls *calls, size_t call, int64_t *costs)

@@ -4,7 +4,7 @@
 
 enum { BY_OTHERS, BY_LOOP, BY_WAITING_LOOP, WHO };
 enum { CALLS, LASTED, MOVED };
-/* In a thread's row. */
+/* Columns of a thread's row. */
 enum { BUSY, FIRST, LAST, THREAD };
 
 size_t tfd_choose_input(const uint8_t *kind_of_operation, const uint8_t *is_input, const uint8_t *operation,
@@ -34,7 +34,7 @@ size_t tfd_choose_stored(const struct tfd_input_calls *calls, double call_s, dou
     return found;
 }
 
-/* The last stretch of those from `first` on that begins until a moment, `first` if none does. */
+/* Return the last interval from `first` on that begins by `at_ns`, `first` if none does. */
 static size_t stretch_at(const struct tfd_stretches *in, size_t first, int64_t at_ns)
 {
     size_t after = in->count;
@@ -57,7 +57,7 @@ static int64_t covered_until(const struct tfd_stretches *in, size_t place, int64
                                        : in->before_ns[place] + end_ns - in->start_ns[place];
 }
 
-/* What of a call is within stretches; no call began before that of the call before. */
+/* Return the part of a call within the intervals. Calls come in order of start. */
 static int64_t within(struct tfd_stretches *in, int64_t start_ns, int64_t end_ns)
 {
     if (!in->count)

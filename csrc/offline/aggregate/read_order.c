@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* In a file's row of sums. */
+/* Columns of a file's row of sums. */
 enum { READS, JUMPS, MOVED, LASTED, MADE, JUMPED };
 
 static bool lies_near(int64_t offset, int64_t end, int64_t length)
@@ -11,7 +11,7 @@ static bool lies_near(int64_t offset, int64_t end, int64_t length)
     return (apart < 0 ? -apart : apart) <= length;
 }
 
-/* Says whether a read goes on after one of those before it in its file. */
+/* Return true if a read follows one of the earlier reads of its file. */
 static bool goes_on(const int64_t *ends, const int64_t *lengths, int64_t held, int64_t offset)
 {
     for (int64_t i = 0; i < held; i++)

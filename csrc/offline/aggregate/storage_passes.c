@@ -3,14 +3,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* In a held pass: whose it is, the next one of its file, sums of its reads, and of those that took longer than memory
- * does; and since the file was opened, what was read and after how many bytes the next pass begins, 0 if that is not
- * known. */
+/* Numbers of an open pass: its thread, the next pass of its file, sums of its reads and of its slow ones, which took
+ * longer than the page cache takes; bytes read since the file was opened, and after how many bytes the next pass
+ * begins, 0 if that is not known. */
 enum { THREAD, FOLLOWING, CALLS, MOVED, READ_NS, SLOW, SLOW_NS, SINCE_OPEN, NEXT_AT };
 
 _Static_assert(NEXT_AT + 1 == (int)TFD_PASS_NUMBERS, "a pass has room for its numbers");
 
-/* Files' first passes are asked for so many calls ahead: they are seldom in the processor's cache. */
+/* Calls ahead for which files' first passes are prefetched: they are seldom in the processor's cache. */
 enum { AHEAD = 16 };
 
 static int64_t *pass_at(struct tfd_passes *passes, int64_t place)
@@ -23,7 +23,7 @@ static bool is_longer(const struct tfd_passes *passes, int64_t calls, int64_t mo
     return (double)lasted_ns / 1e9 > (double)calls * passes->call_s + (double)moved * passes->byte_s;
 }
 
-/* Whether many slow reads took most of the time, and may have brought what all of them gave. */
+/* Return true if many slow reads took most of the time, and may have read ahead all of the pass's bytes. */
 static bool is_read_ahead(const struct tfd_passes *passes, const int64_t *pass)
 {
     return pass[SLOW] >= passes->many_slow && pass[SLOW_NS] > pass[READ_NS] / 2 &&
@@ -38,14 +38,15 @@ static void judge(struct tfd_passes *passes, int32_t file, const int64_t *pass)
     passes->stored_bytes[file] += pass[MOVED];
 }
 
-/* A pass ends, and another one begins in its place. */
+/* End a pass and begin another one in its place. */
 static void begin_again(struct tfd_passes *passes, int32_t file, int64_t *pass)
 {
     judge(passes, file, pass);
     pass[CALLS] = pass[MOVED] = pass[READ_NS] = pass[SLOW] = pass[SLOW_NS] = 0;
 }
 
-/* The pass of a thread over a file, which is then the file's first one: who reads now is soon found again. 0 if there is none. */
+/* Return the open pass of a thread over a file, 0 if there is none. It becomes the file's first pass, so that the next
+ * search is short. */
 static int64_t find_pass(struct tfd_passes *passes, int32_t file, int32_t thread)
 {
     int64_t place = passes->first[file], before = 0;
@@ -73,7 +74,7 @@ static int64_t take_pass(struct tfd_passes *passes, int32_t file, int32_t thread
     return place;
 }
 
-/* A file's first pass ends, and its place is free. */
+/* End a file's first pass and free its place. */
 static void leave_pass(struct tfd_passes *passes, int32_t file, int64_t place)
 {
     int64_t *pass = pass_at(passes, place);

@@ -17,7 +17,7 @@
 
 enum { SLOTS = 256, WINDOWS_AHEAD = 2, SAFE_COMMITS = 1, SENTENCE_BYTES = 160 };
 
-/* One lent file. `users` is 0 where the slot is free; who is in a call is a user. */
+/* One lent file. `users` counts calls under way and the slot itself; 0: the slot is free. */
 struct slot {
     atomic_uint users;
     _Atomic uint64_t number; /* 0: taken back */
@@ -27,7 +27,7 @@ struct slot {
     bool held;
     atomic_int threads, cached, turns;
     _Atomic uint64_t window;
-    struct tfd_lmdb_windows windows; /* which the page cache takes */
+    struct tfd_lmdb_windows windows; /* windows that are read into the page cache */
 };
 
 static struct slot slots[SLOTS];
@@ -37,7 +37,7 @@ static void leave(struct slot *slot)
 {
     if (atomic_fetch_sub(&slot->users, 1) > 2)
         return;
-    /* Two is the slot's own and that of who ends it; one more call has let it go meanwhile. */
+    /* 2: the slot itself and the thread that ends it. Another call has left it meanwhile. */
     unsigned last = 1;
     if (!atomic_load(&slot->number) && atomic_compare_exchange_strong(&slot->users, &last, UINT32_MAX)) {
         tfd_lmdb_close(slot->file);
@@ -46,7 +46,7 @@ static void leave(struct slot *slot)
     }
 }
 
-/* The slot of a number, which is not freed before leave(); NULL where it is taken back. */
+/* Return the slot of a number, which is not freed before leave(); NULL if the file was taken back. */
 static struct slot *enter(uint64_t number)
 {
     struct slot *slot = &slots[number % SLOTS];
@@ -82,7 +82,7 @@ uint64_t tfd_lmdb_lend(struct tfd_lmdb *file, const char *path, int held)
         uint64_t number = atomic_fetch_add(&lent_so_far, 1) + 1;
         struct slot *slot = &slots[number % SLOTS];
         unsigned none = 0;
-        /* Nobody enters a slot that so many use. */
+        /* No call enters a slot with this many users. */
         if (!atomic_compare_exchange_strong(&slot->users, &none, UINT32_MAX))
             continue;
         fill(slot, file, copied, held);
@@ -129,7 +129,7 @@ static struct slot *enter_or_fail(const struct tfd_lmdb_part *part, struct tfd_l
     return slot;
 }
 
-/* Puts the file's name before the sentence. */
+/* Put the file's name before the sentence. */
 static void name(const struct slot *slot, struct tfd_lmdb_error *error)
 {
     char text[sizeof error->text];
@@ -159,7 +159,7 @@ static int64_t sizes_of(const struct tfd_lmdb_part *part, uint64_t *sizes, struc
     return total;
 }
 
-/* A window that a thread of its own reads ahead of who asks for it. The numbers are its own: an op's end with its call. */
+/* A window that its own thread reads ahead. The numbers are a copy, since an op's numbers are freed after its call. */
 struct ahead {
     struct slot *slot;
     uint64_t key;
@@ -179,7 +179,7 @@ static int warm(struct slot *slot, const uint64_t *numbers, uint64_t count, stru
 static void *read_ahead(void *argument)
 {
     struct ahead *ahead = argument;
-    struct tfd_lmdb_error error; /* who asks for the window reads it again, and has it */
+    struct tfd_lmdb_error error; /* not reported: the call that needs the window reads it again */
     int result = warm(ahead->slot, ahead->numbers, ahead->count, &error);
     tfd_lmdb_windows_end(&ahead->slot->windows, ahead->key, !result);
     leave(ahead->slot);
@@ -187,7 +187,7 @@ static void *read_ahead(void *argument)
     return NULL;
 }
 
-/* A signal of the host's is never delivered to the thread. */
+/* Start the thread with signals blocked, so that it gets none of the host's. */
 static int start_thread(struct ahead *ahead)
 {
     sigset_t all, before;
@@ -201,7 +201,7 @@ static int start_thread(struct ahead *ahead)
     return failed;
 }
 
-/* Has a window read in the background, unless it is or was. Who calls this is in the slot. */
+/* Read a window in the background, unless it is being read or was. The caller has entered the slot. */
 static void start_ahead(struct slot *slot, uint64_t key, const uint64_t *numbers, uint64_t count)
 {
     if (!tfd_lmdb_windows_take(&slot->windows, key, false))
@@ -224,15 +224,15 @@ static uint64_t least(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
-/* Has the page cache take the window that the part begins in, once, and begin with the next ones. TensorFlow has as
- * many threads as processors: where all of them wait for one window, none could ask for the next. */
+/* Read the window that the part begins in into the page cache, once, and begin with the next windows. TensorFlow has as
+ * many threads as processors: if all of them wait for one window, none can ask for the next. */
 static int warm_once(struct slot *slot, const struct tfd_lmdb_part *part, uint64_t window,
                      struct tfd_lmdb_error *error)
 {
     uint64_t first = part->first / window * window, left = part->total - first;
     uint64_t key = (part->span + 1) << 32 | (part->first / window + 1);
     const uint64_t *numbers = (const uint64_t *)part->numbers + first;
-    /* A device that wants one read in flight, or whose readers take turns, wants one reader. */
+    /* A device with queue depth 1, or whose readers take turns, gets one reader. */
     uint64_t ahead = atomic_load(&slot->threads) > 1 ? WINDOWS_AHEAD : 0;
     for (uint64_t i = 1; i <= ahead && i * window < left; i++)
         start_ahead(slot, key + i, numbers + i * window, least(left - i * window, window));
@@ -254,7 +254,7 @@ static int read_now(struct slot *slot, const struct tfd_lmdb_part *part, char *c
     return result;
 }
 
-/* That no writer may have changed what was read; it is the likelier cause of damage, too. */
+/* Fail if a writer may have changed what was read. That is also the likelier cause of damage. */
 static int check_snapshot(const struct slot *slot, int result, struct tfd_lmdb_error *error)
 {
     struct tfd_lmdb_error other;

@@ -1,5 +1,5 @@
-/* What of a file the page cache has, at many places by one call: each of them by the interpreter takes as long as a
- * small read. */
+/* The pages of a file that the page cache has, at many places by one call: one call of the interpreter for each place
+ * would take as long as a small read. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>

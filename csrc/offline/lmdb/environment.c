@@ -40,7 +40,7 @@ bool tfd_lmdb_has_pages(const struct tfd_lmdb *file, uint64_t first, uint64_t co
     return first < pages && count <= pages - first;
 }
 
-/* Says which other format it is, as far as that shows. */
+/* Fail with the name of the file's format, if it is known. */
 static int fail_other(const uint8_t *head, struct tfd_lmdb_error *error)
 {
     static const struct {
@@ -65,7 +65,7 @@ static int check_page_bytes(uint64_t bytes, struct tfd_lmdb_error *error)
     return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is damaged: its pages have %" PRIu64 " bytes", bytes);
 }
 
-/* Reads one of the two meta pages into `file` if it is the newer. */
+/* Read one of the two meta pages into `file` if it is the newer one. */
 static int read_meta(struct tfd_lmdb *file, int index, struct tfd_lmdb_error *error)
 {
     uint8_t head[HEAD_BYTES];
@@ -93,8 +93,8 @@ static int read_meta(struct tfd_lmdb *file, int index, struct tfd_lmdb_error *er
     return 0;
 }
 
-/* Reads the newer meta page until it is the same twice: a writer that overtakes a read of it leaves the tree of an
- * older transaction beside the number of its own. Writers put that number last, so twice the same is whole. */
+/* Read the newer meta page until it is the same twice. A writer that overtakes a read leaves the tree of an older
+ * transaction beside its own number. Writers write that number last, so a page that is the same twice is whole. */
 static int read_newest(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
 {
     for (int reads = 0; reads < MOST_META_READS; reads++) {
@@ -123,7 +123,7 @@ static int read_metas(struct tfd_lmdb *file, struct tfd_lmdb_error *error)
                              file->file_bytes);
     if (read_newest(file, error))
         return -1;
-    /* Page numbers have 48 bits; more would overflow what is computed of them. */
+    /* Page numbers have 48 bits; larger ones would overflow in computations. */
     if (file->last_page < 1 || file->last_page >> 47)
         return tfd_lmdb_fail(error, TFD_LMDB_DAMAGED, "is damaged: its last page is number %" PRIu64,
                              file->last_page);
@@ -139,7 +139,7 @@ struct tfd_lmdb *tfd_lmdb_open(const char *path, int direct, struct tfd_lmdb_err
     }
     file->direct_fd = -1;
     atomic_init(&file->users, 1);
-    /* Opening a FIFO that nobody writes to would wait. */
+    /* O_NONBLOCK: an open of a FIFO without a writer would wait. */
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0)
         tfd_lmdb_fail_system(error, errno, "cannot be opened");

@@ -1,4 +1,4 @@
-/* An LMDB data file: its meta pages, its size, and what was found in it. */
+/* An LMDB data file: its meta pages, its size, and the records that were found in it. */
 #ifndef TFD_LMDB_ENVIRONMENT_H
 #define TFD_LMDB_ENVIRONMENT_H
 
@@ -8,7 +8,7 @@
 #include "offline/lmdb/records.h"
 
 struct tfd_lmdb {
-    atomic_int users; /* the last one closes it */
+    atomic_int users; /* the last user closes the file */
     int fd;
     int direct_fd;          /* -1: none */
     _Atomic(char *) mapped; /* file_bytes of it; NULL until it is first needed */
@@ -22,10 +22,10 @@ struct tfd_lmdb {
     struct tfd_lmdb_found found;
 };
 
-/* Reads exactly `size` bytes. */
+/* Read exactly `size` bytes; return 0 or -1. */
 int tfd_lmdb_read_bytes(int fd, void *to, size_t size, uint64_t offset, struct tfd_lmdb_error *error);
 
-/* That `count` pages from `first` on are in the file. */
+/* Return true if `count` pages from `first` on are in the file. */
 bool tfd_lmdb_has_pages(const struct tfd_lmdb *file, uint64_t first, uint64_t count);
 
 #endif

@@ -1,10 +1,10 @@
-/* The sentence of a call that failed. */
+/* Errors of calls that failed. */
 #ifndef TFD_LMDB_FAILURE_H
 #define TFD_LMDB_FAILURE_H
 
 #include "offline/lmdb/lmdb.h"
 
-/* Fills it and returns -1. */
+/* Fill the error and return -1. */
 int tfd_lmdb_fail(struct tfd_lmdb_error *error, int kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

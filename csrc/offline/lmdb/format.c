@@ -21,12 +21,12 @@ int64_t mdb_key_count(const struct mdb_page *page)
     if (lower < MDB_PAGE_HEADER_BYTES)
         return -1;
     uint64_t count = (lower - MDB_PAGE_HEADER_BYTES) / 2;
-    /* A page of keys of one size has no pointers: they follow the header at once. */
+    /* A page of keys of one size has no pointers: the keys follow the header. */
     uint64_t each = mdb_page_flags(page) & MDB_P_LEAF2 ? mdb_fixed_size(page) : 2;
     return each && MDB_PAGE_HEADER_BYTES + count * each <= page->size ? (int64_t)count : -1;
 }
 
-/* Where a node begins; 0 where its header leaves the page. */
+/* Return the offset of a node, 0 if its header is not inside the page. */
 static uint64_t node_at(const struct mdb_page *page, int64_t index)
 {
     uint64_t at = mdb_u16(page->bytes + MDB_PAGE_HEADER_BYTES + 2 * index);

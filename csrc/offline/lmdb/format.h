@@ -33,7 +33,7 @@ enum {
 #define MDB_MAGIC 0xBEEFC0DEu
 #define MDB_NO_PAGE UINT64_MAX
 
-/* A page, or a page within a node: what lies outside of `size` bytes does not exist. */
+/* A page, or a page within a node. Nothing outside of `size` bytes is read. */
 struct mdb_page {
     const uint8_t *bytes;
     uint64_t size;
@@ -88,13 +88,13 @@ static inline uint16_t mdb_fixed_size(const struct mdb_page *page)
 
 struct mdb_tree mdb_read_tree(const uint8_t *bytes);
 
-/* How many keys a page has; -1 where their pointers leave it. */
+/* Return the number of keys of a page, -1 if a pointer leaves the page. */
 int64_t mdb_key_count(const struct mdb_page *page);
 
-/* The child that a branch page's node leads to. */
+/* Find the child of a branch page's node; return false if the node is not inside the page. */
 bool mdb_branch_child(const struct mdb_page *page, int64_t index, uint64_t *child);
 
-/* A leaf page's node; false where any of it leaves the page. */
+/* Find a leaf page's node; return false if it is not inside the page. */
 bool mdb_leaf_node(const struct mdb_page *page, int64_t index, struct mdb_node *node);
 
 #endif

@@ -1,16 +1,16 @@
-/* The records of a database: where each value lies, found without reading it. */
+/* Finds the records of a database and the place of each value, without reading the values. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "offline/lmdb/failure.h"
 #include "offline/lmdb/walk.h"
 
-/* What is being indexed: a database, or a key's duplicates, of which `key` is known. */
+/* What is indexed: a database, or the duplicates of `key`. */
 struct indexed {
     const struct mdb_tree *tree;
     bool duplicates;
-    struct tfd_lmdb_record key; /* its key, key_size and nothing else */
-    uint64_t first;             /* records there were before */
+    struct tfd_lmdb_record key; /* only its key and key_size are set */
+    uint64_t first;             /* number of records before this */
 };
 
 static int add(struct tfd_lmdb_walk *walk, const struct indexed *into, struct tfd_lmdb_record record)
@@ -28,7 +28,7 @@ static struct tfd_lmdb_record record_at(const struct tfd_lmdb_record *key, uint6
         .offset = offset, .key = key->key, .size = size, .key_size = key->key_size};
 }
 
-/* Duplicates of one size, one after the other. */
+/* Add duplicates of one size, which are stored in a row. */
 static int add_fixed(struct tfd_lmdb_walk *walk, const struct indexed *into, const struct mdb_page *page,
                      const struct tfd_lmdb_record *key)
 {
@@ -39,7 +39,7 @@ static int add_fixed(struct tfd_lmdb_walk *walk, const struct indexed *into, con
     return 0;
 }
 
-/* Duplicates are the keys of their own page or tree. */
+/* Add duplicates, which are the keys of a page or tree of their own. */
 static int add_duplicates(struct tfd_lmdb_walk *walk, const struct indexed *into, const struct mdb_page *page,
                           const struct tfd_lmdb_record *key)
 {
@@ -132,7 +132,7 @@ static int database_leaf(struct tfd_lmdb_walk *walk, const struct mdb_page *page
         struct mdb_node node;
         if (!mdb_leaf_node(page, i, &node))
             return tfd_lmdb_fail_page(walk, page->number, "has a node outside of it");
-        /* Nodes that share bytes would make more of a damaged page than it can hold. */
+        /* Nodes of a damaged page may share bytes and hold more than the page. */
         used +=
             (uint64_t)(node.value - (page->bytes + node.at)) + (node.flags & MDB_F_BIG ? 8 : node.value_size);
         if (used > page->size)
@@ -164,7 +164,7 @@ static int index_tree(struct tfd_lmdb *file, const struct mdb_tree *tree, int th
     return 0;
 }
 
-/* Finds a sub-database among the records of the main one. */
+/* Find a sub-database among the records of the main database. */
 static int find_tree(const struct tfd_lmdb *file, const char *name, size_t name_size, struct mdb_tree *tree,
                      struct tfd_lmdb_error *error)
 {

@@ -24,7 +24,7 @@ const char *tfd_lmdb_mapping(struct tfd_lmdb *file)
     return none;
 }
 
-/* A file that was cut short has pages that kill who touches them. */
+/* Fail if the file was truncated: reading its lost pages would end the process. */
 static int check_length(const struct tfd_lmdb *file, struct tfd_lmdb_error *error)
 {
     struct stat about;

@@ -1,10 +1,10 @@
-/* The file as it is mapped: for what the page cache has, where a call costs more than a page fault. */
+/* The mapped file, for values that the page cache has: a call costs more than a page fault. */
 #ifndef TFD_LMDB_MAPPED_H
 #define TFD_LMDB_MAPPED_H
 
 #include "offline/lmdb/environment.h"
 
-/* Copies values of records, each to its place, after the check of tfd_lmdb_check_mapped(). */
+/* Copy values of records, each to its place, after the check of tfd_lmdb_check_mapped(). */
 int tfd_lmdb_copy_mapped(struct tfd_lmdb *file, const uint64_t *numbers, char *const *to, size_t count,
                          struct tfd_lmdb_error *error);
 

@@ -36,7 +36,7 @@ void tfd_lmdb_free_buffers(struct tfd_lmdb_buffers *buffers)
     *buffers = (struct tfd_lmdb_buffers){0};
 }
 
-/* Leaves out what was read. */
+/* Skip the bytes that were read. */
 static void advance(struct iovec **vectors, int *count, size_t bytes)
 {
     while (*count && bytes >= (*vectors)->iov_len) {
@@ -50,7 +50,7 @@ static void advance(struct iovec **vectors, int *count, size_t bytes)
     }
 }
 
-/* Reads `size` bytes; those past them, which a direct read asks for, may be missing. */
+/* Read `size` bytes. A direct read asks for more, which may be missing. */
 static int read_vectors(int fd, struct iovec *vectors, int count, uint64_t offset, uint64_t size,
                         bool cached_only, struct tfd_lmdb_error *error)
 {
@@ -113,7 +113,7 @@ static int read_and_copy(const struct tfd_lmdb_work *work, const struct tfd_lmdb
     int result = read_vectors(direct ? work->direct_fd : work->fd, &vector, 1, call->offset - before,
                               before + call->size, cached_only, error);
     if (direct && result < 0 && error->number == EINVAL) {
-        /* This file system takes no direct reads after all, or not after a short one. */
+        /* The file system refuses direct reads, or refuses one after a short read. */
         vector = (struct iovec){copied, asked};
         result = read_vectors(work->fd, &vector, 1, call->offset - before, before + call->size, false, error);
     }

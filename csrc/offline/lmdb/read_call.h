@@ -1,4 +1,4 @@
-/* One call of preadv(): several pieces of a file that lie together. */
+/* One call of preadv(2): neighbouring pieces of a file. */
 #ifndef TFD_LMDB_READ_CALL_H
 #define TFD_LMDB_READ_CALL_H
 
@@ -18,15 +18,15 @@ struct tfd_lmdb_call {
 struct tfd_lmdb_work {
     int fd;
     int direct_fd; /* -1: none */
-    bool copied;   /* read into a buffer and copied, as pieces are small or the read is direct */
+    bool copied;   /* read into a buffer and copied, because pieces are small or the read is direct */
     const struct tfd_lmdb_call *calls;
     size_t count;
     uint64_t largest; /* bytes of a call */
 };
 
-/* What a thread reads with. */
+/* Buffers of a reading thread. */
 struct tfd_lmdb_buffers {
-    uint8_t *dropped; /* what lies between pieces */
+    uint8_t *dropped; /* for bytes between pieces */
     uint8_t *copied;
 };
 
@@ -36,7 +36,8 @@ int tfd_lmdb_make_buffers(const struct tfd_lmdb_work *work, struct tfd_lmdb_buff
                           struct tfd_lmdb_error *error);
 void tfd_lmdb_free_buffers(struct tfd_lmdb_buffers *buffers);
 
-/* With `cached_only` TFD_LMDB_WOULD_WAIT where the page cache lacks any of it. */
+/* Make the call; return TFD_LMDB_DONE or -1. With `cached_only` return TFD_LMDB_WOULD_WAIT if the page cache lacks
+ * any of it. */
 int tfd_lmdb_read_call(const struct tfd_lmdb_work *work, const struct tfd_lmdb_call *call,
                        const struct tfd_lmdb_buffers *buffers, bool cached_only,
                        struct tfd_lmdb_error *error);

@@ -1,13 +1,13 @@
-/* That a record may be read. */
+/* Checks before a record is read. */
 #ifndef TFD_LMDB_RECORD_CHECK_H
 #define TFD_LMDB_RECORD_CHECK_H
 
 #include "offline/lmdb/environment.h"
 
-/* That there is a record of this number. */
+/* Check that there is a record of this number. */
 int tfd_lmdb_check_number(const struct tfd_lmdb *file, uint64_t number, struct tfd_lmdb_error *error);
 
-/* That a value which has pages of its own still has them, by the 16 bytes before it. */
+/* Check that a value with its own pages still has them, by the 16 bytes before it. */
 int tfd_lmdb_check_head(const struct tfd_lmdb *file, const struct tfd_lmdb_record *record,
                         const uint8_t *head, struct tfd_lmdb_error *error);
 

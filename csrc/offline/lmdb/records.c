@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `more` items of `size` bytes behind `count`. */
+/* Make room for `more` items of `size` bytes after `count`; return 0, or -1 if there is no memory. */
 static int grow(void **items, size_t *room, size_t count, size_t more, size_t size)
 {
     if (count + more <= *room)

@@ -1,4 +1,4 @@
-/* Arrays that grow: the records that were found, their keys, and the pages that lead to them. */
+/* Growing arrays of found records, of their keys, and of the pages that lead to them. */
 #ifndef TFD_LMDB_RECORDS_H
 #define TFD_LMDB_RECORDS_H
 
@@ -16,7 +16,7 @@ struct tfd_lmdb_pages {
     size_t count, room;
 };
 
-/* -1 where there is no memory. */
+/* These return 0, or -1 if there is no memory. */
 int tfd_lmdb_add_record(struct tfd_lmdb_found *found, const struct tfd_lmdb_record *record);
 int tfd_lmdb_add_key(struct tfd_lmdb_found *found, const void *key, size_t size);
 int tfd_lmdb_add_page(struct tfd_lmdb_pages *pages, uint64_t number);

@@ -1,4 +1,4 @@
-/* Records that were found before, and kept elsewhere. */
+/* Restores records that were found before and kept elsewhere. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,14 +11,14 @@
 #include "offline/lmdb/team.h"
 
 enum {
-    GAP_BYTES = 64 << 10, /* read and dropped rather than asking again */
+    GAP_BYTES = 64 << 10, /* a smaller gap between pieces is read and dropped instead of making another call */
     CACHED_GAP_BYTES = 4 << 10,
-    MOST_PIECES = 300, /* of a call that reads each to its place: three vectors each, of IOV_MAX */
+    MOST_PIECES = 300, /* of a call without a copy: 3 vectors each, of IOV_MAX */
     SMALL_PIECE_BYTES = 2048,
     AHEAD_CALL_BYTES =
-        128 << 10, /* which the kernel reads ahead of, in order: many requests at once may be seeks */
+        128 << 10, /* call for which the kernel reads ahead, in order: many requests at once may cause seeks */
     LEAST_CALL_BYTES = 256 << 10,
-    COPIED_CALL_BYTES = 1 << 20, /* what is copied should still be in the processor's cache */
+    COPIED_CALL_BYTES = 1 << 20, /* copied bytes should still be in the processor's cache */
     MOST_CALL_BYTES = 4 << 20,
 };
 
@@ -28,7 +28,7 @@ static int by_offset(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Sorts them; returns the sum of their sizes. */
+/* Sort the pieces; return the sum of their sizes. */
 static uint64_t sort_pieces(struct tfd_lmdb_piece *pieces, size_t count)
 {
     bool sorted = true;
@@ -60,7 +60,7 @@ static bool fits(const struct tfd_lmdb_call *call, const struct tfd_lmdb_piece *
            piece->offset + piece->size - call->offset <= limits.bytes;
 }
 
-/* Merges sorted pieces into calls; returns how many there are. */
+/* Merge sorted pieces into calls; return the number of calls. */
 static size_t plan(const struct tfd_lmdb_piece *pieces, size_t count, struct limits limits,
                    struct tfd_lmdb_call *calls)
 {
@@ -88,7 +88,7 @@ static struct limits limits_of(uint64_t total, bool copied, bool direct, int thr
                            .pieces = copied ? SIZE_MAX : MOST_PIECES};
 }
 
-/* What is read whole has the kernel read twice as far ahead, as it does where that is said. */
+/* If most of the range is read, have the kernel read ahead twice as far (POSIX_FADV_SEQUENTIAL). */
 static void read_ahead_of(int fd, const struct tfd_lmdb_piece *pieces, size_t count, uint64_t total)
 {
     const struct tfd_lmdb_piece *last = &pieces[count - 1];

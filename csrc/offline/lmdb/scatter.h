@@ -1,5 +1,5 @@
-/* Many pieces of one file read at once: sorted by where they lie, neighbours merged into one call, calls made by
- * several threads. What the page cache has is read without starting any. */
+/* Reads many pieces of one file at once: in the order of the file, neighbours by one call, calls by several threads.
+ * Pieces that the page cache has are read without starting threads. */
 #ifndef TFD_LMDB_SCATTER_H
 #define TFD_LMDB_SCATTER_H
 
@@ -8,7 +8,8 @@
 #include "offline/lmdb/lmdb.h"
 #include "offline/lmdb/piece.h"
 
-/* Sorts `pieces` and reads them. With direct_fd >= 0 past the page cache. `cached`: the page cache should have them. */
+/* Sort `pieces` and read them, past the page cache if `direct_fd` is not negative. `cached`: the page cache should have
+ * them. */
 int tfd_lmdb_scatter(int fd, int direct_fd, struct tfd_lmdb_piece *pieces, size_t count, int threads,
                      bool cached, struct tfd_lmdb_error *error);
 

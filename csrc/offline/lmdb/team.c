@@ -11,7 +11,7 @@ struct team {
     const struct tfd_lmdb_work *work;
     atomic_size_t next;
     atomic_bool failed;
-    pthread_mutex_t lock; /* of error */
+    pthread_mutex_t lock; /* guards `error` */
     struct tfd_lmdb_error *error;
 };
 
@@ -50,7 +50,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* Starts up to `count`: a signal of the host's is never delivered to one. Returns how many there are. */
+/* Start up to `count` threads with signals blocked, so that they get none of the host's; return how many started. */
 static int start_threads(struct team *team, pthread_t *threads, int count)
 {
     sigset_t all, before;
@@ -63,7 +63,7 @@ static int start_threads(struct team *team, pthread_t *threads, int count)
     return started;
 }
 
-/* How many calls, from the first on, the page cache answered; -1 where one failed. */
+/* Return how many calls, from the first on, the page cache has served; -1 if one failed. */
 static int64_t read_cached(const struct tfd_lmdb_work *work, const struct tfd_lmdb_buffers *buffers,
                            struct tfd_lmdb_error *error)
 {

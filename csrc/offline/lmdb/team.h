@@ -1,10 +1,10 @@
-/* Threads that share the calls of one scatter, and end with it: a fork finds none. */
+/* Threads that share the calls of one scatter and end with it, so that a fork finds none. */
 #ifndef TFD_LMDB_TEAM_H
 #define TFD_LMDB_TEAM_H
 
 #include "offline/lmdb/read_call.h"
 
-/* Makes all calls, by at most `threads` threads, of which the caller is one. */
+/* Make all calls by at most `threads` threads, the caller included; return 0 or -1. */
 int tfd_lmdb_team_run(const struct tfd_lmdb_work *work, int threads, struct tfd_lmdb_error *error);
 
 #endif

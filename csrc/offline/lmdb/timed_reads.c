@@ -1,5 +1,5 @@
-/* How long reads of a few pages last that are asked for together: what tells late storage from a disk that seeks.
- * In C, as who waits for the interpreter's lock afterwards takes that for the storage. */
+/* Times of reads of a few pages that are requested together, which tell storage with a latency from a disk that seeks.
+ * In C, since waits for the interpreter's lock would count as the storage's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int tfd_lmdb_time_reads(int fd, const uint64_t *places, size_t count, double *el
                         struct tfd_lmdb_error *error)
 {
     double begin_s = now_s();
-    /* The kernel asks for all of them at once: threads of a busy machine would begin one after the other. */
+    /* The kernel requests all pages at once. Threads of a busy machine would begin one after the other. */
     for (size_t i = 0; count > 1 && i < count; i++)
         (void)posix_fadvise(fd, (off_t)places[i], PAGE_BYTES, POSIX_FADV_WILLNEED);
     for (size_t i = 0; i < count; i++) {

@@ -8,8 +8,8 @@
 
 int tfd_lmdb_begin_turn(const char *path)
 {
-    /* flock() is of an opening of the file: each turn has its own, also in threads and after a fork. LMDB itself
-     * takes other locks, and of another file. */
+    /* flock(2) locks an open file description, so each turn opens the file, also in threads and after a fork. LMDB
+     * itself takes other locks, of another file. */
     int turn = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (turn < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* The values of records, read to one place. */
+/* Reads the values of records. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct request {
     char *const *to; /* NULL: values are read and dropped */
     size_t count;
     struct tfd_lmdb_piece *pieces;
-    uint8_t (*heads)[TFD_LMDB_HEAD_BYTES]; /* of pages of values, by their place in numbers */
+    uint8_t (*heads)[TFD_LMDB_HEAD_BYTES]; /* headers of values with pages, by their place in `numbers` */
 };
 
-/* How many pieces they make; checks numbers. -1 on a failure. */
+/* Check the numbers; return how many pieces they make, -1 on failure. */
 static int64_t count_pieces(const struct request *request, struct tfd_lmdb_error *error)
 {
     int64_t pieces = 0;
@@ -99,7 +99,7 @@ int tfd_lmdb_warm(const struct tfd_lmdb *file, const uint64_t *numbers, size_t c
     return read_values(&request, threads, false, error);
 }
 
-/* Turns places into pointers; checks that each value has room. */
+/* Turn places into pointers, and check that each value has room. */
 static int place(const struct request *request, const uint64_t *places, char *to, uint64_t room,
                  char **pointers, struct tfd_lmdb_error *error)
 {

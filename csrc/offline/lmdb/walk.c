@@ -9,7 +9,7 @@
 
 enum { WINDOW_BYTES = 16 << 20 };
 
-/* Several pages of one level, at hand. */
+/* Several pages of one level in memory. */
 struct window {
     uint8_t *bytes;
     struct tfd_lmdb_piece *pieces;
@@ -57,7 +57,7 @@ static int check_page(struct tfd_lmdb_walk *walk, const struct mdb_page *page, i
     return 0;
 }
 
-/* Counts a page that is to be read, which must be in the file. */
+/* Count a page to read; fail if it is not in the file. */
 static int enter(struct tfd_lmdb_walk *walk, uint64_t number)
 {
     if (number < 2 || !tfd_lmdb_has_pages(walk->file, number, 1))
@@ -84,7 +84,7 @@ static int add_children(struct tfd_lmdb_walk *walk, const struct mdb_page *page,
     return 0;
 }
 
-/* Gives each page of a level to `visit`, in order. */
+/* Call `visit` with each page of a level, in order. */
 static int walk_level(struct tfd_lmdb_walk *walk, const struct tfd_lmdb_pages *level, int kind,
                       tfd_lmdb_leaf visit, void *context)
 {

@@ -18,7 +18,7 @@ static int find(const struct tfd_lmdb_windows *windows, uint64_t key)
     return -1;
 }
 
-/* Forgets the oldest that nobody reads. False where all are being read. */
+/* Add a window in place of the oldest one that is not being read; return false if all are being read. */
 static bool add(struct tfd_lmdb_windows *windows, uint64_t key)
 {
     for (int tries = 0; tries < TFD_LMDB_WINDOWS; tries++) {

@@ -1,19 +1,19 @@
-/* Readers, of which the one that is free first takes the next task. */
+/* Readers. The one that is free first takes the next task. */
 #ifndef TFD_REPLAY_READERS_H
 #define TFD_REPLAY_READERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* No reader is free before the one half as far from the front. */
+/* A binary heap: no reader is free before its parent at half its index. */
 struct tfd_replay_readers {
     double *free_s;
     size_t count;
 };
 
-/* Lets at least one reader be free from 0 on, in such room. */
+/* Begin with `count` readers, at least 1, that are free from 0 s on. `room`: memory for them. */
 void tfd_replay_gather(struct tfd_replay_readers *readers, double *room, int64_t count);
-/* Lets the reader that is free first be busy until then. */
+/* Let the reader that is free first be busy until `until_s`. */
 void tfd_replay_busy(struct tfd_replay_readers *readers, double until_s);
 
 #endif

@@ -1,13 +1,13 @@
-/* How long a job takes as a queueing network: the model is described in tfdarshan/replay/job_model.py. The only header
- * cffi reads for this extension. Nothing is allocated, and all times are in seconds. */
+/* Simulates a job as a queueing network, which tfdarshan/replay/job_model.py describes. The only header that cffi reads
+ * for this extension. Nothing is allocated, and all times are in seconds. */
 #ifndef TFD_REPLAY_H
 #define TFD_REPLAY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers by task or batch, and by sample: an element is `first[row * by_row + sample * by_sample]`. Where `by_sample`
- * is 0 all samples have the same. */
+/* Numbers by task or batch, and by sample: an element is `first[row * by_row + sample * by_sample]`. If `by_sample` is
+ * 0, all samples have the same numbers. */
 struct tfd_replay_table {
     const double *first;
     int64_t by_row;
@@ -17,11 +17,11 @@ struct tfd_replay_table {
 struct tfd_replay_job {
     size_t batches;
     size_t samples;
-    size_t rests;              /* that a server remembers, at least 1 */
-    const int64_t *first_task; /* of each batch, and at last where tasks end: batches + 1 */
+    size_t rests;              /* rests that a server remembers, at least 1 */
+    const int64_t *first_task; /* first task of each batch, then the number of tasks: (batches + 1) */
     const double
-        *late_s; /* of each batch, how long after its request its epoch begins: NaN inside an epoch */
-    const double *weight;            /* of each batch, how many it stands for */
+        *late_s; /* time from each batch's request to the beginning of its epoch; NaN inside an epoch */
+    const double *weight;            /* number of batches that each batch stands for */
     struct tfd_replay_table limit_s; /* of tasks */
     struct tfd_replay_table wait_s;
     struct tfd_replay_table transfer_s;
@@ -41,12 +41,12 @@ struct tfd_replay_job {
     const int64_t *readers;
     const int64_t *calls_ahead;
     const int64_t *batches_ahead;
-    double *free_s;   /* room for as many readers as a sample has at most */
+    double *free_s;   /* room for the most readers of a sample */
     double *used_s;   /* room for all tasks */
     double *rests_s;  /* room for TFD_REPLAY_SERVERS * rests * 2 */
-    double *ask_s;    /* the result: when the loop asked for its batches, and ended, (batches + 1, samples) */
-    double *got_s;    /* and when it got them, (batches, samples) */
-    double *called_s; /* what calls took, of all tasks that these stand for, (samples) */
+    double *ask_s;    /* result: times of the loop's requests, then of its end, (batches + 1, samples) */
+    double *got_s;    /* result: times at which the loop got its batches, (batches, samples) */
+    double *called_s; /* result: time in calls of all tasks that these stand for, (samples) */
 };
 
 enum { TFD_REPLAY_SERVERS = 4 };

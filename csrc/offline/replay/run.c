@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* One sample's run, from batch to batch. Tasks begin in order. */
+/* The run of one sample, batch by batch. Tasks begin in order. */
 struct run {
     const struct tfd_replay_job *job;
     size_t sample;
@@ -12,10 +12,10 @@ struct run {
     struct tfd_replay_server limit, storage, processors, behind;
     int64_t first_batch, first_task; /* of the epoch */
     double begin_s;                  /* when the epoch began */
-    double parsed_s;                 /* when all tasks so far were behind their readers */
-    double ready_s;                  /* when all tasks so far could be put together */
+    double parsed_s;                 /* when the readers had finished all tasks so far */
+    double ready_s;                  /* when all tasks so far could be batched */
     double weight;                   /* of the batch */
-    double called_s;                 /* what calls of all tasks so far took */
+    double called_s;                 /* time in calls of all tasks so far */
 };
 
 static double at(const struct run *run, const struct tfd_replay_table *table, int64_t row)
@@ -55,7 +55,7 @@ static void begin_epoch(struct run *run, int64_t batch)
     run->first_task = run->job->first_task[batch];
 }
 
-/* When the producer begins a batch: if there is room, and the last one is ready. */
+/* Return when the producer begins a batch: once there is room and the last batch is ready. */
 static double put_together_from(const struct run *run, int64_t batch)
 {
     int64_t ahead = run->job->batches_ahead[run->sample];
@@ -65,7 +65,7 @@ static double put_together_from(const struct run *run, int64_t batch)
     return tfd_replay_later(tfd_replay_later(room_s, run->begin_s), run->ready_s);
 }
 
-/* From when on a task may begin. */
+/* Return the time from which on a task may begin. */
 static double room_from(const struct run *run, int64_t task, double put_together_s)
 {
     int64_t ahead = run->job->calls_ahead[run->sample];
@@ -74,13 +74,13 @@ static double room_from(const struct run *run, int64_t task, double put_together
     return task - ahead < run->first_task ? run->begin_s : run->job->used_s[task - ahead];
 }
 
-/* A station serves a share of its work one task at a time, and the rest of it beside others. */
+/* Return when a station has served a task: the serialized part one task at a time, the rest in parallel. */
 static double served(struct tfd_replay_server *server, double at_s, double serial_s, double whole_s)
 {
     return tfd_replay_serve(server, at_s, serial_s) + (whole_s - serial_s);
 }
 
-/* A token bucket: what it lends after a rest is passed at once. */
+/* Return when a task has passed the rate limit, a token bucket: a burst after a rest passes at once. */
 static double passed(struct run *run, int64_t task, double at_s)
 {
     double passed_s = tfd_replay_serve(&run->limit, at_s, at(run, &run->job->limit_s, task));
@@ -97,7 +97,7 @@ static double stored(struct run *run, int64_t task, double at_s)
     return served(&run->storage, at_s, serial_s, wait_s + transfer_s + seek_s);
 }
 
-/* Lets the first reader do a task, and the task become part of its batch. */
+/* Let the reader that is free first do a task, and add the task to its batch. */
 static void read_task(struct run *run, int64_t task, double put_together_s)
 {
     const struct tfd_replay_job *job = run->job;
@@ -119,7 +119,7 @@ static double written(struct run *run, double at_s, double write_s)
     return served(&run->storage, at_s, serial_s, write_s);
 }
 
-/* Lets the loop take a batch, compute, write and stand still. */
+/* Let the loop take a batch, compute, write and pause. */
 static void train(struct run *run, int64_t batch)
 {
     const struct tfd_replay_job *job = run->job;

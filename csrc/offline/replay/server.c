@@ -9,7 +9,7 @@ void tfd_replay_open(struct tfd_replay_server *server, struct tfd_replay_rest *r
         rests[i] = (struct tfd_replay_rest){0};
 }
 
-/* Keeps a rest in place of the one that ended first: no task comes so late. */
+/* Remember a rest in place of the one that ended first, since no task comes that late. */
 static void remember(struct tfd_replay_server *server, struct tfd_replay_rest rest)
 {
     struct tfd_replay_rest *first = server->rests;
@@ -20,7 +20,8 @@ static void remember(struct tfd_replay_server *server, struct tfd_replay_rest re
         *first = rest;
 }
 
-/* Ends a task in the rest where it ends first: what is before it and behind it stays. False if it fits into none. */
+/* Serve a task in the rest where it ends first, and keep the parts of the rest before and after it; return false if it
+ * fits into none. */
 static bool served_in_rest(struct tfd_replay_server *server, double at_s, double need_s, double *end_s)
 {
     struct tfd_replay_rest *found = NULL;

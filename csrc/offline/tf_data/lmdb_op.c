@@ -1,7 +1,7 @@
 /* Two ops of tf.data that read records of an LMDB database straight into tensors, without the interpreter's lock.
  *
- * tf.load_op_library() loads this library, whose constructor registers them. What they read from is in the extension
- * _lmdb: Python hands its functions over once, and files go by number. */
+ * tf.load_op_library() loads this library, whose constructor registers the ops. They read by functions of the extension
+ * _lmdb, which Python passes once, and name files by number. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static _Atomic(const struct tfd_lmdb_borrowed_calls *) calls;
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* What one call of an op has: freed by end(). */
+/* The state of one call of an op, which end() frees. */
 struct call {
     struct tf_op_context *context;
     struct tf_status *status;
@@ -30,7 +30,7 @@ struct call {
     int64_t total;
 };
 
-/* 0 where the functions fit this library. */
+/* Return 0 if the functions fit this library. */
 EXPORTED int tfd_lmdb_op_connect(const struct tfd_lmdb_borrowed_calls *given)
 {
     if (given->version != TFD_LMDB_BORROWED_VERSION)
@@ -126,7 +126,8 @@ static void end(struct call *call)
     tf.TF_DeleteStatus(call->status);
 }
 
-/* Memory of an output; NULL where the call has failed. The tensor keeps it: the op's context holds one more. */
+/* Return the memory of an output, NULL if the call has failed. The tensor owns the memory, and the op's context has a
+ * reference to it. */
 static void *allocate(struct call *call, int index, int type, int64_t length, size_t each)
 {
     struct tf_tensor *tensor =
@@ -195,7 +196,7 @@ static bool is_registered(const char *name, const char *const *outputs, int coun
     for (int i = 0; i < count; i++)
         tf.TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
     tf.TF_OpDefinitionBuilderSetIsStateful(op,
-                                           true); /* neither folded nor shared: what it reads is outside */
+                                           true); /* stateful, so neither folded nor shared: it reads a file */
     tf.TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape);
     tf.TF_RegisterOpDefinition(op, status);
     if (tf.TF_GetCode(status) == TF_OK)
@@ -209,7 +210,7 @@ __attribute__((constructor)) static void register_ops(void)
 {
     static const char *const flat_outputs[] = {"buffer: uint8", "offsets: int64"};
     static const char *const string_outputs[] = {"values: string"};
-    /* Without them Python finds no op, and does without. */
+    /* If TensorFlow lacks a function, Python finds no op and reads without one. */
     if (tfd_find_tf_c_api(&tf) && is_registered("TfdarshanLmdbFlat", flat_outputs, 2, flat))
         is_registered("TfdarshanLmdbStrings", string_outputs, 1, strings);
 }

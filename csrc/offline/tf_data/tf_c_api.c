@@ -12,7 +12,7 @@ static const char *const names[] = {
 
 bool tfd_find_tf_c_api(struct tf_c_api *api)
 {
-    /* TensorFlow 2.16 loads it for itself alone: its symbols are not among those of all. */
+    /* TensorFlow 2.16 loads the library without making its symbols global. */
     void *library = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return false;

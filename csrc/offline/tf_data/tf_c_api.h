@@ -1,5 +1,5 @@
-/* What the op takes of TensorFlow's C API (tensorflow/c/ops.h, kernels.h, tf_tensor.h, tf_status.h), whose headers
- * are not needed: structures are opaque, and functions are found in the TensorFlow that is loaded. */
+/* The part of TensorFlow's C API that the op uses (tensorflow/c/ops.h, kernels.h, tf_tensor.h, tf_status.h). The
+ * headers are not needed: structures are opaque, and functions are found in the loaded TensorFlow. */
 #ifndef TFD_TF_C_API_H
 #define TFD_TF_C_API_H
 
@@ -54,7 +54,7 @@ struct tf_c_api {
 #undef TF_MEMBER
 };
 
-/* Finds them in the TensorFlow of this process; false where there is none, or one lacks any of them. */
+/* Find the functions in this process's TensorFlow; return false if it is not loaded or lacks one of them. */
 bool tfd_find_tf_c_api(struct tf_c_api *api);
 
 #endif

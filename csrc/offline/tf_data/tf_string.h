@@ -21,7 +21,7 @@ union tf_string {
 
 _Static_assert(sizeof(union tf_string) == TF_STRING_BYTES, "as TensorFlow's");
 
-/* What TF_TString_ResizeUninitialized() does to an empty string; NULL where there is no memory. */
+/* Do the same as TF_TString_ResizeUninitialized() to an empty string; return NULL if there is no memory. */
 static inline char *tf_string_of_size(union tf_string *string, size_t size)
 {
     if (size <= TF_SMALL_STRING_BYTES) {
