@@ -17,7 +17,7 @@ static char *with_suffix(struct probe_files *files)
     return strcat(files->template, ".tmp");
 }
 
-/* The template is the file's name now, which nobody could know before. */
+/* The call has replaced the template by the file's name. */
 static bool made_from_template(struct probe_files *files, int fd, int suffix_bytes)
 {
     size_t length = strlen(files->template) - (size_t)suffix_bytes;

@@ -1,8 +1,8 @@
-/* Calls that name a file, and the stat family. */
+/* Calls that name a file, and stat() calls. */
 #define _GNU_SOURCE
 #include "probe/probe_files.h"
 
-/* What the stat functions of glibc before 2.33 called the layout of struct stat. */
+/* Version of struct stat for the stat functions of glibc before 2.33. */
 #if defined(__x86_64__)
 #define STAT_VERSION 1
 #else

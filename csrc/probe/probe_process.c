@@ -1,4 +1,4 @@
-/* Calls that leave no event: they keep the recorder right. */
+/* Calls that leave no event: they keep the recorder's state right. */
 #define _GNU_SOURCE
 #include "probe/probe_files.h"
 
@@ -55,7 +55,7 @@ static bool probe__Exit(struct probe_files *files)
 static char *const SHELL_ARGUMENTS[] = {"sh", "-c", "exit 7", NULL}; /* EXIT_STATUS */
 static char *const NO_ENVIRONMENT[] = {NULL};
 
-/* A child becomes another program by the call; where it does not, it ends by another status. */
+/* A child becomes another program by the call, or ends with another status if the call fails. */
 #define PROBE_EXEC(symbol, call)                                                                             \
     static bool probe_##symbol(struct probe_files *files)                                                    \
     {                                                                                                        \

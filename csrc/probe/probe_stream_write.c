@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-/* puts, printf and their like find their stream in a variable. */
+/* puts, printf and others find their stream in a variable. */
 static FILE *redirect(const struct probe_files *files)
 {
     FILE *old = stdout;

@@ -1,4 +1,4 @@
-/* Calls that move bytes between descriptors and memory, and what positions and keeps them. */
+/* Calls that read, write, position and sync descriptors, that copy between them, and that map files. */
 #define _GNU_SOURCE
 #include "probe/probe_files.h"
 

@@ -145,7 +145,7 @@ void tfd_probe_call(size_t probe)
     last.error = errno;
 }
 
-/* A file that the call made with a mode has it, as far as the process's mask lets it. */
+/* Return true if a file that the call made with a mode has that mode, apart from the process's mask. */
 static bool has_mode_asked_for(const struct tfd_probe_event *expected)
 {
     struct stat status;

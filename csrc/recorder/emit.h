@@ -17,16 +17,16 @@
 #include "recorder/slots.h"
 
 struct tfd_slot *tfd_set_up(struct tfd_slot *slot);
-/* The current chunk is full: appends to another, or to the shared one. By
- * value, as in tfd_record_slowly: the caller's event can stay in registers. */
+/* Append to another chunk, or to the shared one, if the current chunk is full.
+ * The event is passed by value, so that the caller's can stay in registers. */
 void tfd_emit_slowly(struct tfd_slot *slot, struct tfd_event event);
 
-/* For what every call of a hot symbol passes: a copy in each of its wrappers. */
+/* For functions on the path of every hot call: each wrapper gets a copy. */
 #define TFD_HOT __attribute__((always_inline))
 #define TFD_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* NULL: not recording. Else the slot, busy until tfd_leave. The byte counts
- * are what would be lost if this call interrupted the recorder itself. */
+/* Return the slot, which is busy until tfd_leave(); NULL if nothing is recorded.
+ * The byte counts are noted if this call has interrupted the recorder itself. */
 static inline struct tfd_slot *tfd_enter(int64_t bytes_read, int64_t bytes_written)
 {
     struct tfd_slot *slot = tfd_own_slot;
@@ -56,7 +56,7 @@ static inline TFD_HOT void tfd_emit(struct tfd_slot *slot, const struct tfd_even
         tfd_emit_slowly(slot, *event);
 }
 
-/* A call on a file becomes an event; on anything else, or a file that is left out, a sum. */
+/* A call on a recorded file becomes an event, any other call is added to a sum. */
 static inline void tfd_emit_or_count(struct tfd_slot *slot, tfd_target target, struct tfd_event *event)
 {
     if (target & TFD_OTHER_BIT) {

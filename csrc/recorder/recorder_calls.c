@@ -16,7 +16,7 @@ static uint8_t seen_flag(uint64_t start)
     return tfd_unseen_by_darshan(start) ? TFD_FLAG_UNSEEN : 0;
 }
 
-/* Without a word of the descriptor itself: that has none yet, or is none of a file. */
+/* Return the descriptor's position, NULL if it is not a file or was not looked up yet. */
 static struct tfd_position *current_position(const struct tfd_slot *slot, int fd)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
@@ -82,7 +82,7 @@ void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uin
     tfd_leave(slot);
 }
 
-/* The path of a call that failed with `error`. EFAULT: the pointer is not to be followed. */
+/* Return the path of a call, NULL if it failed with EFAULT: the pointer must not be followed. */
 static const char *readable_path(const char *path, bool failed, int error)
 {
     return failed && error == EFAULT ? NULL : path;
@@ -96,7 +96,7 @@ static tfd_target path_target(int dirfd, const char *path)
     return target;
 }
 
-/* An O_TMPFILE file has no name: the path is its directory's. */
+/* A file of O_TMPFILE has no name: the path is that of its directory. */
 static tfd_target opened_target(int dirfd, const char *path, int fd, int open_flags)
 {
     if (fd < 0 || (open_flags & O_TMPFILE) != O_TMPFILE)
@@ -108,7 +108,7 @@ static tfd_target opened_target(int dirfd, const char *path, int fd, int open_fl
     return target;
 }
 
-/* A stream that appends writes when it flushes, so its own position has to do; write() is asked for each time. */
+/* A stream that appends writes when it flushes, so its own position must do. After a write() the kernel is asked. */
 static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, int open_flags, bool is_stream)
 {
     struct tfd_spool *spool = &tfd_session.spool;
@@ -122,7 +122,7 @@ static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, i
     pthread_mutex_unlock(&tfd_tables_lock);
 }
 
-/* The target of a path that is opened again and again, without looking it up each time. */
+/* Return the target of a path that is opened again and again, without looking it up each time. */
 static tfd_target kept_target(const struct tfd_slot *slot, const char *path, _Atomic uint64_t *kept)
 {
     uint64_t word = atomic_load_explicit(kept, memory_order_relaxed);
@@ -191,7 +191,7 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
     errno = saved_errno;
 }
 
-/* A rename out of or into what the filter leaves out is a call on the side that is recorded. */
+/* If the filter leaves out one of both paths, the rename is a call on the other one. */
 void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
                        uint64_t start)
 {
@@ -230,7 +230,7 @@ void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
     tfd_leave(slot);
 }
 
-/* The kernel moved bytes from one descriptor to another: a read of the one and a write of the other. */
+/* The kernel copied bytes between descriptors: a read of the one and a write of the other. */
 void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offset, ssize_t bytes,
                      uint64_t start)
 {
@@ -247,8 +247,8 @@ void tfd_record_copy(int in_fd, int64_t in_offset, int out_fd, int64_t out_offse
     tfd_leave(slot);
 }
 
-/* In a signal handler that came in while its thread was recording: that thread
- * may hold the lock, so entries are dropped without it. */
+/* Return true in a signal handler that came while its thread was recording. The
+ * thread may hold the lock, so entries are dropped without it. */
 static bool is_nested(void)
 {
     const struct tfd_slot *slot = tfd_own_slot;
@@ -297,7 +297,7 @@ void tfd_record_close(enum tfd_operation operation, uint64_t word, bool failed, 
 {
     uint64_t end = tfd_ticks();
     uint8_t flags = seen_flag(start);
-    /* Darshan is told of a close before the close */
+    /* Darshan was told of the close before it is made */
     start = tfd_darshan_recorded > start ? tfd_darshan_recorded : start;
     int saved_errno = errno;
     struct tfd_slot *slot = tfd_enter(0, 0);
@@ -338,7 +338,7 @@ static struct tfd_position *position_of_request(const struct tfd_async_request *
     return same ? tfd_position_of(descriptor) : NULL;
 }
 
-/* The C library makes the requests on a descriptor one after the other. */
+/* The C library serves the requests on a descriptor one after the other. */
 void tfd_request_appends(struct tfd_async_request *request)
 {
     struct tfd_position *position = position_of_request(request);
@@ -354,7 +354,7 @@ void tfd_request_appends(struct tfd_async_request *request)
     errno = saved_errno;
 }
 
-/* What is requested after the last one begins at the file's end again. */
+/* After the last request under way, the next one begins at the file's end again. */
 static void end_append(const struct tfd_async_request *request)
 {
     struct tfd_position *position = position_of_request(request);

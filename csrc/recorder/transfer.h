@@ -18,10 +18,10 @@
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
                        bool failed);
 
-/* Where a write began that the kernel put at the end of the file, whatever offset it was given. */
+/* Return the offset of a write that the kernel appended to the file, whatever offset the call had. */
 int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes);
 
-/* The descriptor's word in this session, looked up through /proc at its first use: then `*resolved`. */
+/* Return the descriptor's word in this session. It is looked up through /proc at its first use; then `*resolved`. */
 uint64_t tfd_known_word(struct tfd_slot *slot, int fd, bool *resolved);
 
 static inline uint8_t tfd_alignment_flag(const void *buffer)
@@ -34,7 +34,7 @@ static inline bool tfd_appends(struct tfd_position *position, uint8_t flags)
     return (flags & TFD_FLAG_APPEND) || atomic_load_explicit(&position->appends, memory_order_relaxed);
 }
 
-/* A transfer of `result` bytes at `offset`; at the descriptor's own position where `implicit_offset`. */
+/* Record a transfer of `result` bytes at `offset`, or at the descriptor's own position if `implicit_offset`. */
 static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, bool writes, int fd,
                                                bool implicit_offset, int64_t offset, ssize_t result,
                                                uint8_t flags, uint64_t start)
