@@ -1,8 +1,8 @@
-/* Every counter of a file, one row each: X(name, unit, what it says).
+/* Every counter of a file, one row each: X(name, unit, meaning).
  *
  * The POSIX and STDIO tables hold the counters of Darshan's public log
  * formats (POSIX version 4, STDIO version 2), in that order and with
- * Darshan's definitions. The OWN tables say what Darshan has no counter for.
+ * Darshan's definitions. The OWN tables hold counters that Darshan lacks.
  * Counters of the other module are 0 in a row of the files table.
  *
  * All timestamps and times are in seconds; timestamps count from the start of
@@ -97,8 +97,8 @@
     X(STDIO_SLOWEST_RANK, "rank", "0: only a record shared by MPI ranks has a slowest one")                  \
     X(STDIO_SLOWEST_RANK_BYTES, "bytes", "0: only a record shared by MPI ranks has a slowest one")
 
-/* Copies inside the kernel have counters of their own and are not in POSIX_READS, POSIX_WRITES or their
- * bytes: Darshan does not see them, and its counters must mean the same here as there. */
+/* Copies inside the kernel have their own counters and are not in POSIX_READS, POSIX_WRITES or their
+ * bytes: Darshan does not see them, and its counters must mean the same here. */
 #define TFD_OWN_COUNTERS(X)                                                                                  \
     X(TFD_ZERO_READS, "calls", "successful reads of zero bytes, mostly the probe for the end of the file")   \
     X(TFD_ZERO_SEQ_READS, "calls", "of the POSIX ones, those that POSIX_SEQ_READS counts")                   \
@@ -115,8 +115,8 @@
     X(TFD_COPY_WRITES, "calls", "times the kernel wrote the file for such copies")                           \
     X(TFD_COPY_WRITE_BYTES, "bytes", "bytes the kernel wrote for such copies")
 
-/* What reads through mappings of the file cost. Where faults were events for a part of the time only (see the
- * process's metadata), the counts and times are of that part. */
+/* Cost of reads through mappings of the file. If faults were events only part of the time (see the process's
+ * metadata), counts and times are of that part. */
 #define TFD_MAPPING_COUNTERS(X)                                                                              \
     X(MMAP_MAPPINGS, "mappings", "mappings of the file made, or there when recording began")                 \
     X(MMAP_BYTES_MAPPED, "bytes", "their length, whether they were touched or not")                          \

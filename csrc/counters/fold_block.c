@@ -1,4 +1,4 @@
-/* Finds and makes the blocks of counters in the arena. */
+/* Finds and makes blocks of counters in the arena. */
 #include "counters/fold_step.h"
 #include "spool/spool_file.h"
 

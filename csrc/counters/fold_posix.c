@@ -1,9 +1,9 @@
-/* Darshan's POSIX counters of all but reads and writes, by the definitions of
- * its 3.5.0 release: darshan-posix.c of darshan-runtime. Where they differ
- * from what one would expect it is said here. */
+/* Darshan's POSIX counters of all calls but reads and writes, by the definitions
+ * of its 3.5.0 release: darshan-posix.c of darshan-runtime. Comments name
+ * definitions that are unexpected. */
 #include "counters/fold_step.h"
 
-/* Of the source nothing is counted unless Darshan would know it, and then of the target neither. */
+/* A rename counts for source and target only if Darshan would know the source. */
 static bool plan_rename(struct tfd_spool *spool, struct fold_step *step)
 {
     if (!tfd_plan_rare(spool, step->record, &step->rare))
@@ -22,7 +22,7 @@ static void plan_forgetting(struct tfd_spool *spool, struct fold_step *step)
     step->forgets[1] = tfd_block(spool, step->record->directions[TFD_CLASS_WRITE]);
 }
 
-/* Darshan counts no failed calls but closes, and has no wrapper for copies, unlink and truncate at all. */
+/* Darshan counts no failed calls but closes, and has no wrappers for copies, unlink and truncate. */
 static bool is_missing_in_darshan(const struct tfd_event *event)
 {
     return (event->flags & TFD_FLAG_UNSEEN) && (!event->error || event->operation == TFD_OP_CLOSE) &&
@@ -90,7 +90,7 @@ static void forget_last_bytes(struct fold_step *step)
             step->forgets[i]->last_byte = 0;
 }
 
-/* dup and fileno count as opens, but leave the position alone. */
+/* dup and fileno count as opens, but do not reset the position. */
 static void count_open(struct fold_step *step)
 {
     step->record->opens++;
@@ -111,7 +111,7 @@ static void apply_open(struct fold_step *step)
         tfd_size_changes(record);
 }
 
-/* Keeps the position, unlike open. */
+/* A close keeps the position, unlike an open. */
 static void apply_close(struct fold_step *step)
 {
     forget_last_bytes(step);
@@ -177,7 +177,7 @@ static void apply_copy_write(struct fold_step *step)
     tfd_size_changes(step->record);
 }
 
-/* Operations Darshan has no wrapper for: they make no record of its kind. */
+/* Operations without a wrapper in Darshan make no record of its modules. */
 static bool apply_unseen_by_darshan(struct fold_step *step)
 {
     switch (step->event.operation) {
@@ -243,7 +243,7 @@ static void apply_seen_by_darshan(struct fold_step *step)
     }
 }
 
-/* A close that fails has freed its descriptor all the same: Darshan counts it. */
+/* A close that fails has still freed its descriptor, so Darshan counts it. */
 void tfd_posix_apply(struct fold_step *step)
 {
     struct fold_record *record = step->record;

@@ -1,4 +1,4 @@
-/* What is known of a file's size. */
+/* The known size of a file. */
 #include "counters/fold_step.h"
 
 void tfd_size_is(struct fold_record *record, int64_t size)
@@ -7,7 +7,7 @@ void tfd_size_is(struct fold_record *record, int64_t size)
     record->flags |= TFD_RECORD_SIZE_KNOWN;
 }
 
-/* Reading beyond what was known shows that it is not true any more. */
+/* A read beyond the known size shows that the size is outdated. */
 void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length)
 {
     int64_t before = record->extent;
@@ -17,8 +17,8 @@ void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length
         record->flags &= (uint8_t)~TFD_RECORD_SIZE_KNOWN;
 }
 
-/* A read of nothing shows the end only where something was read up to there: a program may also ask for zero
- * bytes, or read beyond the end. */
+/* An end-of-file read shows the size only if bytes were read up to there: a program may also ask for zero bytes, or
+ * read beyond the end. */
 void tfd_size_ends_at(struct fold_record *record, int64_t offset)
 {
     if (offset == record->extent)

@@ -38,7 +38,7 @@ static void apply_read(struct fold_stdio *stdio, const struct tfd_event *event)
     tfd_add_busy(&stdio->read_time, &stdio->read_busy_until, event);
 }
 
-/* A flush is a write of nothing: it moves the write timestamps, and the highest byte to the position. */
+/* A flush counts as a write of 0 bytes: it moves the write timestamps, and the highest byte to the position. */
 static void apply_write(struct fold_stdio *stdio, const struct tfd_event *event, uint64_t *calls)
 {
     ++*calls;
@@ -50,7 +50,7 @@ static void apply_write(struct fold_stdio *stdio, const struct tfd_event *event,
     tfd_add_busy(&stdio->write_time, &stdio->write_busy_until, event);
 }
 
-/* Darshan counts a transfer of nothing only for fputs("") and its like. */
+/* Darshan counts transfers of 0 bytes only for fputs("") and similar calls. */
 static bool is_counted(const struct tfd_event *event)
 {
     return event->length != 0 || (event->flags & TFD_FLAG_EMPTY_COUNTS);
@@ -114,7 +114,7 @@ static void apply_success(struct fold_step *step)
     }
 }
 
-/* As with close, Darshan counts an fclose that fails. */
+/* Darshan also counts an fclose that fails, like a close. */
 void tfd_stdio_apply(struct fold_step *step)
 {
     if (step->event.error)

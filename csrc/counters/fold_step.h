@@ -1,8 +1,8 @@
-/* One event on its way into the counters.
+/* The fold of one event into the counters.
  *
  * Folding has three parts, so that a full arena or a SIGKILL leaves the
- * counters as they were: plan finds or makes every block the event needs and
- * decides what to do, save copies these blocks into the journal, apply
+ * counters as they were: plan finds or makes every block that the event needs
+ * and decides what to do, save copies these blocks into the journal, apply
  * changes them and cannot fail. */
 #ifndef TFD_FOLD_STEP_H
 #define TFD_FOLD_STEP_H
@@ -12,37 +12,37 @@
 struct fold_step {
     struct tfd_event event;
     struct fold_record *record; /* NULL: no file */
-    struct fold_record *target; /* rename: the new name's */
+    struct fold_record *target; /* of a rename: record of the new name */
     struct fold_rare *rare, *target_rare;
     struct fold_stdio *stdio;
     struct fold_direction *direction;   /* of this read or write */
-    struct fold_direction *forgets[2];  /* whose last byte an open or close forgets */
+    struct fold_direction *forgets[2];  /* directions whose last byte an open or close forgets */
     struct fold_value *access, *stride; /* NULL: value 0, or not tracked */
     bool is_read;
-    int64_t offset, stride_bytes; /* of this read or write, as Darshan sees them */
+    int64_t offset, stride_bytes; /* of this read or write, by Darshan's definitions */
     int64_t alignment;
     uint64_t *failure_calls;
     struct fold_failure *failure;
     struct interval_step unions[2];
 };
 
-/* Blocks: false when the arena is full. */
+/* Find or make blocks; return false if the arena is full. */
 bool tfd_plan_record(struct tfd_spool *spool, uint32_t file, struct fold_record **record);
 bool tfd_plan_rare(struct tfd_spool *spool, struct fold_record *record, struct fold_rare **rare);
 bool tfd_plan_stdio(struct tfd_spool *spool, struct fold_record *record, struct fold_stdio **stdio);
 bool tfd_plan_direction(struct tfd_spool *spool, struct fold_record *record, enum tfd_class direction,
                         struct fold_direction **block);
-/* The entry of `value` in a table of tracked values, or the free place it will take. In a full arena a new
- * value is not tracked: sums stay exact, and spool_full says it. */
+/* Find the entry of `value` in a table of tracked values, or the free place that it will take. If the arena is full, a
+ * new value is not tracked. Sums stay exact, and spool_full tells. */
 void tfd_plan_value(struct tfd_spool *spool, tfd_ref *table, uint32_t entries, uint32_t tracked,
                     int64_t value, struct fold_value **place);
-/* Where a failed call is counted. */
+/* Find where a failed call is counted. */
 void tfd_plan_failure(struct fold_root *root, struct fold_step *step);
 
-/* Block size of the file's file system, -1 where its mount is not known. */
+/* Return the block size of the file's file system, -1 if its mount is not known. */
 int64_t tfd_file_alignment(const struct tfd_spool *spool, uint32_t file);
 
-/* A read or write of the POSIX module; `direction` is TFD_CLASS_READ or TFD_CLASS_WRITE. */
+/* Plan a read or write of the POSIX module; `direction` is TFD_CLASS_READ or TFD_CLASS_WRITE. */
 bool tfd_transfer_plan(struct tfd_spool *spool, struct fold_step *step, enum tfd_class direction);
 void tfd_transfer_apply(struct fold_step *step);
 
@@ -51,7 +51,7 @@ void tfd_posix_apply(struct fold_step *step);
 bool tfd_stdio_plan(struct tfd_spool *spool, struct fold_step *step);
 void tfd_stdio_apply(struct fold_step *step);
 
-/* File sizes and offsets in a damaged spool may be anything: sums wrap. */
+/* Sizes and offsets in a damaged spool may have any value, so sums wrap. */
 static inline int64_t tfd_sum(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -75,8 +75,8 @@ static inline void tfd_highest(int64_t *value, int64_t candidate)
         *value = candidate;
 }
 
-/* Adds what lies after the end of the calls counted before: calls of several
- * threads at once count once. */
+/* Add the part of a call after the end of earlier calls, so that overlapping
+ * calls count once. */
 static inline void tfd_add_busy(uint64_t *time, uint64_t *busy_until, const struct tfd_event *event)
 {
     if (event->end <= *busy_until)
@@ -85,8 +85,8 @@ static inline void tfd_add_busy(uint64_t *time, uint64_t *busy_until, const stru
     *busy_until = event->end;
 }
 
-/* What the event shows of the file's size: stat and a read that met the end show it. It is not known of a file
- * that is opened for writing or written: others may append to it, and a child may have been given the descriptor. */
+/* Note the file's size as events show it: stat() and end-of-file reads do. It is not known for a file that is opened
+ * for writing or written: other processes may append to it, and a child may have the descriptor. */
 void tfd_size_is(struct fold_record *record, int64_t size);
 void tfd_size_reaches(struct fold_record *record, int64_t offset, int64_t length); /* read */
 void tfd_size_ends_at(struct fold_record *record, int64_t offset);                 /* read nothing */

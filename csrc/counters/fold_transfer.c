@@ -8,7 +8,7 @@ static bool is_positional(uint8_t operation)
            operation == TFD_OP_PWRITEV;
 }
 
-/* A mount whose block size was not asked for yet gets what Darshan takes where statfs fails. */
+/* If a mount's block size is not known yet, it gets the value that Darshan uses if statfs(2) fails. */
 int64_t tfd_file_alignment(const struct tfd_spool *spool, uint32_t file)
 {
     uint32_t mount = tfd_file_at(spool, file)->mount;
@@ -42,7 +42,7 @@ bool tfd_transfer_plan(struct tfd_spool *spool, struct fold_step *step, enum tfd
     return true;
 }
 
-/* The upper bounds belong to the lower bucket. */
+/* Return the bucket of a size. An upper bound belongs to the lower bucket. */
 static uint32_t size_bucket(int64_t size)
 {
     static const int64_t upper[TFD_SIZE_BUCKETS - 1] = {100,     1 << 10,  10 << 10,  100 << 10, 1 << 20,
@@ -53,7 +53,7 @@ static uint32_t size_bucket(int64_t size)
     return bucket;
 }
 
-/* Value 0 is never shown among the four most frequent, but takes one of the tracked places. */
+/* Value 0 is never among the four most frequent values, but takes a tracked place. */
 static void count_value(struct fold_record *record, struct fold_value *place, int64_t value, uint8_t *tracked,
                         uint8_t zero_flag)
 {

@@ -1,4 +1,4 @@
-/* What the gate tells the recorder of Darshan's side; it stays as it is where no libdarshan counts. */
+/* What the gate (darshan/gate.h) tells the recorder of Darshan; constant if no libdarshan counts. */
 #define _GNU_SOURCE
 #include "recorder/darshan_passage.h"
 

@@ -12,13 +12,13 @@
 
 struct tfd_descriptor *tfd_descriptors;
 
-static unsigned entries_end; /* no entry from here on was ever set */
+static unsigned entries_end; /* entries from here on were never set */
 
-/* Positions are handed out from blocks that stay for the process's life. */
+/* Positions are in blocks that are never freed. */
 static struct tfd_position *blocks[MAX_BLOCKS];
 static uint32_t positions_used;
 static uint32_t first_free;               /* place + 1, 0 = none */
-static struct tfd_position lost_position; /* when memory ran out: offsets are then wrong, nothing else */
+static struct tfd_position lost_position; /* used if there is no memory: only offsets are wrong then */
 
 static void *reserve(size_t bytes)
 {

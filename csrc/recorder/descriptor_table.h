@@ -1,6 +1,6 @@
-/* What each descriptor of this process refers to. Streams are known by their
- * descriptor, so both share the table. An entry belongs to one session: at the
- * next one everything is looked up anew. */
+/* The file of each descriptor of this process. Streams are identified by their
+ * descriptor, so both share the table. An entry belongs to one session: the next
+ * session looks everything up again. */
 #ifndef TFD_DESCRIPTOR_TABLE_H
 #define TFD_DESCRIPTOR_TABLE_H
 
@@ -17,32 +17,33 @@ typedef uint32_t tfd_target;
 
 struct tfd_slot;
 
-/* Where a stream's buffer was left by its last call that was seen, see stream_marks.h. */
+/* State of a stream's buffer after its last recorded call, see stream_marks.h. */
 struct tfd_stream_marks {
-    _Atomic(FILE *) stream; /* NULL: none has come by */
+    _Atomic(FILE *) stream; /* NULL: none yet */
     _Atomic(struct tfd_slot *) user;
-    _Atomic(const char *) read_at, write_at; /* a thread in the middle of a call may still write its own */
+    _Atomic(const char *) read_at, write_at; /* a thread inside a call may still write its own */
 };
 
-/* Where the next read() or write() begins; shared by duplicates, as in the kernel. Each has a cache line of its
- * own: threads that read their own files would else take turns at one. */
+/* Where the next read() or write() begins. Duplicates share a position, as in the kernel. Each position has its own
+ * cache line: otherwise threads that read their own files would contend for one. */
 struct tfd_position {
     _Atomic int64_t offset;
-    _Atomic int64_t requested_end; /* of the file, once appends under way are done; 0: none are */
+    _Atomic int64_t requested_end; /* end of the file after the appends under way; 0: there are none */
     _Atomic uint32_t appends;      /* O_APPEND: a write begins at the end of the file */
     uint32_t references;
-    uint32_t next_free; /* place + 1 of the next free position; not in `offset`: a thread that raced
-                         * with a close may still add to that */
+    uint32_t next_free; /* place + 1 of the next free position; not in `offset`, to which a thread that raced
+                         * with a close may still add */
     struct tfd_stream_marks marks;
 } __attribute__((aligned(64)));
 
 struct tfd_descriptor {
     _Atomic uint64_t word; /* generation << 32 | target; 0 = unknown */
     _Atomic(struct tfd_position *) position;
-    _Atomic uint32_t place; /* of the position, + 1 */
+    _Atomic uint32_t place; /* place of the position + 1 */
 };
 
-/* A thread may look here while another is given the number: it closed it when the slots were unpatched already. */
+/* A thread may read the entry while another thread gets the number: a close after the slots were restored is not
+ * seen. */
 static inline struct tfd_position *tfd_position_of(struct tfd_descriptor *descriptor)
 {
     return atomic_load_explicit(&descriptor->position, memory_order_relaxed);
@@ -70,17 +71,17 @@ static inline bool tfd_word_is_file(uint64_t word, uint32_t generation)
     return tfd_word_is_current(word, generation) && !(word & TFD_OTHER_BIT);
 }
 
-/* All below: caller holds tfd_tables_lock. */
+/* For all functions below the caller holds tfd_tables_lock. */
 int tfd_descriptors_initialize(void); /* once per process; -errno */
 void tfd_positions_reset(void);       /* at session start */
-/* Those handed out, also without the lock: they are never freed. */
+/* Return the number of positions in use. Needs no lock, since they are never freed. */
 uint32_t tfd_positions_used(void);
 struct tfd_position *tfd_position_in(uint32_t place);
 void tfd_descriptor_set(int fd, uint32_t generation, tfd_target target, int64_t offset, bool appends);
 void tfd_descriptor_share(int old_fd, int new_fd, uint32_t generation);
 uint64_t tfd_descriptor_forget(int fd, uint32_t generation);
 void tfd_descriptor_forget_range(unsigned first, unsigned last, uint32_t generation);
-/* Without the lock: the entry's position stays taken until the session ends. */
+/* Needs no lock: the entries' positions stay in use until the session ends. */
 void tfd_descriptor_drop_range(unsigned first, unsigned last);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "spool/spool.h"
 
-#define MOST_LINKS 8 /* /dev/stdin, /proc/self/fd/0, /proc/self, and what the job itself put there */
+#define MOST_LINKS 8 /* in a chain: /dev/stdin, /proc/self/fd/0, /proc/self, and links of the job */
 
 static char target[PATH_MAX]; /* caller holds tfd_tables_lock */
 
@@ -17,7 +17,7 @@ static bool is_of_kernel(const char *path)
     return !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);
 }
 
-/* How long the part is that is a link; 0: there is none. */
+/* Return the length of the leading part that is a link, 0 if there is none. */
 static size_t leading_link(char *path, size_t *target_length)
 {
     for (char *end = strchr(path + 1, '/'); end; end = end[0] ? strchrnul(end + 1, '/') : NULL) {
@@ -34,7 +34,7 @@ static size_t leading_link(char *path, size_t *target_length)
     return 0;
 }
 
-/* The kernel says so of a descriptor's file that has no name any more. */
+/* The kernel appends " (deleted)" to the name of a file that has no name any more. */
 static size_t without_deleted(size_t length)
 {
     static const char deleted[] = " (deleted)";
@@ -44,11 +44,11 @@ static size_t without_deleted(size_t length)
     return says_so && lstat(target, &status) ? length - suffix : length;
 }
 
-/* Puts what a link leads to in the place of the link. 0: too long. */
+/* Replace a link by its target; return the new length, 0 if it is too long. */
 static size_t replace(char *path, size_t length, size_t room, size_t link, size_t target_length)
 {
     size_t kept = 0;
-    if (target[0] == '/') /* of /proc/self/root nothing is left but what follows */
+    if (target[0] == '/') /* the target of /proc/self/root adds nothing */
         target_length = target_length == 1 ? 0 : without_deleted(target_length);
     else
         for (kept = link; kept && path[kept - 1] != '/';)

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Makes `path`, which has room for `room` bytes, the name of the file. Its length; 0 where the path leads nowhere
- * else, whose bytes may then have changed. Caller holds tfd_tables_lock. */
+/* Replace `path`, which has room for `room` bytes, by the file's name; return its length, 0 if the path leads to no
+ * other file, and then its bytes may have changed. The caller holds tfd_tables_lock. */
 size_t tfd_follow_links_of_kernel(char *path, size_t length, size_t room);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/whole_file.h"
 #include "spool/spool_file.h"
 
-/* Lustre's f_bsize is a page; what counts there is the stripe, as for Darshan. */
+/* Lustre's f_bsize is a page. Darshan and this use its stripe size instead. */
 #define LUSTRE_MAGIC 0x0BD00BD0
 #define LUSTRE_STRIPE_BYTES (1u << 20)
 
@@ -23,7 +23,7 @@ static char *text;
 static struct mount_entry entries[TFD_MAX_MOUNTS];
 static uint32_t entry_count;
 
-/* The kernel writes blanks and backslashes in names as \ooo. */
+/* The kernel writes blanks and backslashes of names as \ooo. */
 static void unescape(char *name)
 {
     char *out = name;

@@ -1,4 +1,4 @@
-/* Sums of calls that become no events: on pipes, sockets and the like, and on files that are left out. */
+/* Sums of calls that do not become events: on pipes, sockets and others, and on files that are left out. */
 #define _GNU_SOURCE
 #include "recorder/other_traffic.h"
 
@@ -32,7 +32,7 @@ void tfd_count_other(struct tfd_slot *slot, tfd_target target, enum tfd_operatio
         tfd_add_other(slot->thread, target, operation, bytes);
         return;
     }
-    pthread_mutex_lock(&tfd_fold_lock); /* the record of all threads that got none */
+    pthread_mutex_lock(&tfd_fold_lock); /* the shared record of threads without one */
     tfd_add_other(tfd_thread_at(&tfd_session.spool, 0), target, operation, bytes);
     pthread_mutex_unlock(&tfd_fold_lock);
 }
@@ -46,8 +46,8 @@ void tfd_add_traffic(struct tfd_other_traffic *sum, const struct tfd_other_traff
     __atomic_fetch_add(&sum->other_calls, more->other_calls, __ATOMIC_RELAXED);
 }
 
-/* A signal handler came in while its thread was recording: that window is some
- * ten nanoseconds of a call, and what happens in it is summed up as skipped. */
+/* A signal handler came while its thread was recording. That window is some ten
+ * nanoseconds of a call, and calls in it are summed up as skipped. */
 void tfd_count_nested(struct tfd_slot *slot, int64_t bytes_read, int64_t bytes_written)
 {
     if (!tfd_is_recording_or_about_to())

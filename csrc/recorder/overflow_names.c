@@ -8,8 +8,8 @@
 
 #define FIRST_SIZE 4096u
 
-/* Open addressing, in private memory: 16 MiB where it is full, and nothing as long as there is room for all files.
- * The hash 0 stands for a free place, so it is never found new. */
+/* A hash table with open addressing in private memory: 16 MiB if it is full, nothing while there is room for all files.
+ * Hash 0 means a free place, so a name with that hash is never new. */
 static uint64_t *hashes;
 static uint32_t size, count;
 
@@ -28,7 +28,7 @@ void tfd_overflow_names_reset(void)
     size = count = 0;
 }
 
-/* The place of a hash, or the free one where it belongs. */
+/* Return the place of a hash, or the free place for it. */
 static uint64_t *find(uint64_t *table, uint32_t places, uint64_t hash)
 {
     uint32_t at = (uint32_t)hash & (places - 1);
@@ -37,7 +37,7 @@ static uint64_t *find(uint64_t *table, uint32_t places, uint64_t hash)
     return &table[at];
 }
 
-/* Keeps half of the table free. */
+/* Make room so that half of the table stays free. */
 static bool make_room(void)
 {
     if (count < size / 2)

@@ -10,21 +10,21 @@
 
 #define SPECIALS "*?[\\"
 
-/* Most patterns are "below this directory", "with this ending" or "with this
- * inside": those are compared. Others are matched as globs where the literal beginning fits. */
+/* Most patterns are a directory, an ending or a part of a name, which are
+ * compared. Others are matched as globs if their literal beginning matches. */
 enum shape { PREFIX, SUFFIX, INFIX, GLOB };
 
 struct pattern {
     enum shape shape;
     char *text;
-    const char *part; /* of the text, without special characters: what is compared */
+    const char *part; /* the part of the text without special characters, which is compared */
     size_t length;    /* of the part; may be 0 for GLOB */
 };
 
 struct pattern_list {
     struct pattern *patterns;
     size_t count;
-    uint64_t followed; /* a bit for each whose first match is noted */
+    uint64_t followed; /* a bit for each pattern whose first match is noted */
 };
 
 static struct pattern_list included, excluded;
@@ -114,7 +114,8 @@ static bool any_matches(const struct pattern_list *list, const char *path, size_
     return false;
 }
 
-/* Those that were not met yet, though others decide. Once all are, this is one load. */
+/* Note patterns that match for the first time, even if another pattern decides. Once all have matched, this is one
+ * load. */
 static void note(const struct pattern_list *list, const char *path, size_t length, _Atomic uint64_t *met)
 {
     uint64_t unmet = list->followed & ~atomic_load_explicit(met, memory_order_relaxed);

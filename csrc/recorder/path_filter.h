@@ -8,11 +8,11 @@
 #include "spool/spool.h"
 #include "tfdarshan.h"
 
-/* Patterns are shell globs in which * also matches '/'; one that ends in '/'
- * means everything below. Copies them; 0 or -errno. */
+/* Copy the patterns; return 0 or -errno. They are shell globs in which * also
+ * matches '/'; one that ends in '/' matches everything below. */
 int tfd_path_filter_set(const struct tfd_options *options);
-/* True where no exclude pattern matches, or an include pattern does. Notes in
- * `met`, if that is not NULL, which of the patterns that are followed match. */
+/* Return true if no exclude pattern matches or an include pattern does. Notes in
+ * `met`, if it is not NULL, which of the followed patterns match. */
 bool tfd_path_wanted(const char *path, size_t length, struct tfd_patterns_met *met);
 
 #endif

@@ -21,20 +21,20 @@
 #include "spool/spool_file.h"
 
 #define FIRST_INDEX_SIZE 4096u
-/* Kept free so that folding never fails: room for the counters of each file
- * that has none yet, and a share for those that will need another group. */
+/* Bytes per file that are kept free so that folding never fails: for counters of
+ * files without any, and for files that will need another group. */
 #define FOLD_RESERVE_BYTES 512u
 #define FOLD_GROWTH_BYTES 64u
-/* Also for the order of the threads' events, and for what all files share. */
+/* Bytes per thread that are kept free, for merging the threads' events, and for what all files share. */
 #define FOLD_THREAD_BYTES 128u
 #define FOLD_SHARED_BYTES (2u << 20)
 #define FOLD_LEAST_SHARED_BYTES (64u << 10)
 
-/* Room for a directory and a path below it. Not on the stack: a caller may have
- * a signal handler's few kilobytes. */
+/* A buffer for a directory and a path below it. It is not on the stack, since a
+ * signal handler may have only a few kilobytes. */
 static char path_buffer[PATH_MAX + 256];
 
-/* Open addressing, in private memory: the spool's readers do not need it. */
+/* A hash table with open addressing in private memory, since readers of the spool do not need it. */
 static uint32_t *index_of_hash;
 static uint32_t index_size;
 
@@ -75,10 +75,10 @@ static void grow_index(const struct tfd_spool *spool, uint32_t files)
     index_of_hash = larger;
     index_size = larger_size;
     munmap(smaller,
-           smaller_size * sizeof(uint32_t)); /* last: a child forked just now unmaps what it finds here */
+           smaller_size * sizeof(uint32_t)); /* last: a child that is forked now unmaps what it finds here */
 }
 
-/* Elements of a growing array appear segment by segment. */
+/* Arrays grow segment by segment. */
 static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
 {
     uint32_t within, segment = tfd_segment_of(file, TFD_FILES_IN_FIRST_SEGMENT, &within);
@@ -123,7 +123,7 @@ static uint32_t add_file(struct tfd_spool *spool, const char *path, size_t lengt
     uint32_t file = atomic_load(&header->file_count);
     uint64_t name = 0;
     if (tfd_overflow_name_is_known(
-            name_hash)) /* also where there is room by now: a row has all of its file */
+            name_hash)) /* even if there is room by now: a row must have all calls of its file */
         return TFD_FILE_OVERFLOW;
     if (2 * (file + 1) > index_size)
         grow_index(spool, file);
@@ -153,7 +153,7 @@ int tfd_paths_prepare_spool(struct tfd_spool *spool)
     return 0;
 }
 
-/* 0 where it is not in the table. */
+/* Return the file's number, 0 if it is not in the table. */
 static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_t length, uint32_t hash)
 {
     for (uint32_t at = hash & (index_size - 1); index_of_hash[at]; at = (at + 1) & (index_size - 1)) {
@@ -176,7 +176,8 @@ static tfd_target wanted_target(struct tfd_spool *spool, const char *path, size_
     return add_file(spool, path, length, hash);
 }
 
-/* Of the path in path_buffer. Patterns leave out what lies below /proc and /dev, not files that have a name there. */
+/* Return the target of the path in path_buffer. Patterns exclude files below /proc and /dev, not files elsewhere that
+ * have a name there. */
 static tfd_target absolute_target(struct tfd_spool *spool, size_t length)
 {
     if (!length)
@@ -188,14 +189,15 @@ static tfd_target absolute_target(struct tfd_spool *spool, size_t length)
     return followed ? wanted_target(spool, path_buffer, followed) : target;
 }
 
-/* Not getcwd(): where the path is beyond PATH_MAX, the C library lists one parent after the other. */
+/* This does not use getcwd(3): if the path is longer than PATH_MAX, the C library lists one parent after the other. */
 static ssize_t working_directory(char *out)
 {
     long bytes = syscall(SYS_getcwd, out, PATH_MAX);
     return bytes > 0 ? bytes - 1 : -1;
 }
 
-/* The kernel names no directory beyond PATH_MAX, though a process may work in it: its number stands for it. */
+/* Write the directory's inode number in place of its name: the kernel names no directory whose path is longer than
+ * PATH_MAX. */
 static size_t number_of(int dirfd, char *out)
 {
     struct stat status;
@@ -216,7 +218,7 @@ static size_t directory_of(int dirfd, char *out)
     return length > 0 && out[0] == '/' ? (size_t)length : 0;
 }
 
-/* Appends path components, leaving out empty ones and ".". */
+/* Append path components, without empty ones and ".". */
 static size_t append_components(char *out, size_t length, const char *path)
 {
     while (*path) {
@@ -241,7 +243,7 @@ static size_t below_root(const char *path, char *out)
     return length;
 }
 
-/* Below the directory's number where its name and the path are too long together. */
+/* Join directory and path, by the directory's inode number if both are too long together. */
 static size_t join(int dirfd, const char *path, char *out)
 {
     size_t length = directory_of(dirfd, out);
@@ -254,7 +256,7 @@ static size_t join(int dirfd, const char *path, char *out)
     return length ? append_components(out, length, path) : 0;
 }
 
-/* Returns the length, 0 where the directory is unknown or the name too long. */
+/* Return the length, 0 if the directory is unknown or the name too long. */
 static size_t make_absolute(int dirfd, const char *path, char *out)
 {
     if (!path)

@@ -1,4 +1,4 @@
-/* From path to file id. Caller holds tfd_tables_lock. */
+/* File ids of paths. The caller holds tfd_tables_lock. */
 #ifndef TFD_PATH_TABLE_H
 #define TFD_PATH_TABLE_H
 
@@ -10,17 +10,17 @@
 #include "spool/spool.h"
 
 int tfd_paths_reset(void); /* at session start, and in a child; -errno */
-/* What folding the files seen so far may still take: no chunk may use that room. */
+/* Return the bytes that folding the files seen so far may still take. Chunks must leave them free. */
 uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool);
-/* Asks the file system for the part of that which folding cannot do without. */
+/* Allocate blocks for the part of these bytes that folding needs in any case; return false if there is no room. */
 bool tfd_fold_keep_usable(struct tfd_spool *spool);
-/* Makes files 0 and 1. */
+/* Make files 0 and 1; return 0 or -errno. */
 int tfd_paths_prepare_spool(struct tfd_spool *spool);
-/* File id of a path as a call was given it: a new row on first sight, TFD_FILE_OVERFLOW
- * beyond the cap, TFD_OTHER_EXCLUDED where the filter leaves it out. Paths are kept
- * absolute, without "//" and "/./"; ".." stays: behind a symbolic link it has no meaning by name. */
+/* Return the file id of a call's path: a new row at its first use, TFD_FILE_OVERFLOW beyond the cap,
+ * TFD_OTHER_EXCLUDED if the filter excludes it. Paths are stored absolute, without "//" and "/./". ".." stays, since
+ * behind a symbolic link it has no meaning by name. */
 tfd_target tfd_path_target(struct tfd_spool *spool, int dirfd, const char *path);
-/* What an open descriptor of unknown origin refers to, with its position. */
+/* Return the target of an open descriptor that is not known yet, with its position. */
 tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset);
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#define PLACES 16384u /* a power of two; more requests than a job has under way at once */
-#define TRIES 64u     /* places looked at for a control block */
+#define PLACES 16384u /* a power of two, and more requests than a job has under way at once */
+#define TRIES 64u     /* places that are searched for a control block */
 
-/* A place is free, or its owner writes to it, or it holds a request. */
+/* Control blocks by place. A place is free, being written by its owner, or holds a request. */
 static _Atomic(const void *) blocks[PLACES];
 static struct tfd_async_request requests[PLACES];
 static const char being_written;
@@ -16,7 +16,7 @@ static uint32_t first_place(const void *block)
     return (uint32_t)((uintptr_t)block * 0x9E3779B97F4A7C15u >> 40) & (PLACES - 1);
 }
 
-/* Moves a place that holds `before` to `after`: its number, PLACES where none does. */
+/* Set a place that holds `before` to `after`; return its number, PLACES if there is none. */
 static uint32_t exchange(const void *block, const void *before, const void *after)
 {
     uint32_t first = first_place(block);

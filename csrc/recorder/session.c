@@ -1,4 +1,4 @@
-/* The running session's state and locks. Who starts, stops or forks changes them. */
+/* State and locks of the running session. Threads that start, stop or fork change them. */
 #include "recorder/session.h"
 
 static struct tfd_shared_state before_initialization;

@@ -1,4 +1,4 @@
-/* What the recorder knows of the running session. */
+/* The recorder's state of the running session. */
 #ifndef TFD_SESSION_H
 #define TFD_SESSION_H
 
@@ -9,12 +9,12 @@
 
 #include "spool/spool.h"
 
-/* On pages that a child of fork finds zeroed (MADV_WIPEONFORK), also after
- * _Fork() and clone(), which run no handlers: a child never records into its
- * parent's spool. */
+/* This is on pages that are zeroed in a child (MADV_WIPEONFORK), also after
+ * _Fork() and clone(2), which run no handlers. So a child never records into
+ * its parent's spool. */
 struct tfd_shared_state {
     _Atomic uint32_t generation;    /* of the running session; 0 = not recording */
-    _Atomic uint32_t child_pending; /* a fresh child: record from its first call on */
+    _Atomic uint32_t child_pending; /* a new child, which records from its first call on */
 };
 
 enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
@@ -22,8 +22,8 @@ enum { TFD_CHILD_NOT_PENDING, TFD_CHILD_PENDING, TFD_CHILD_STARTING };
 struct tfd_session {
     bool active;
     bool follow_children;
-    bool uncounted_child;   /* its parent leaves it to the kernel to clear it away */
-    uint32_t user;          /* effective, when recording began here */
+    bool uncounted_child;   /* its parent lets the kernel reap it */
+    uint32_t user;          /* effective user when recording began here */
     int32_t pid, owner_pid; /* this process, and the one that started the session */
     uint64_t pid_namespace; /* of both; a child may be in another */
     uint32_t generation;    /* last one given out */
@@ -32,18 +32,18 @@ struct tfd_session {
     struct tfd_spool spool;
 };
 
-/* Set once, when all is in place that a thread needs which finds a session there. */
+/* Set once everything is there that a thread needs that finds a session here. */
 extern struct tfd_shared_state *_Atomic tfd_shared;
 extern struct tfd_session tfd_session;
 
-/* Our fork handlers are registered: those of who else counts in this process must come after them. */
+/* Our fork handlers are registered. Those of other recorders in this process must come after them. */
 extern bool tfd_fork_is_handled;
 
-/* Held while tables of names and descriptors change, or chunks are folded. Both
- * only by a thread that is marked busy, so a signal handler never waits for its own thread. */
+/* Locks of the tables of names and descriptors, and of folding. Only threads that are marked busy take them, so that a
+ * signal handler never waits for its own thread. */
 extern pthread_mutex_t tfd_tables_lock, tfd_fold_lock;
 
-/* In this order: a starting child sets its generation before it is no longer pending. */
+/* The order matters: a starting child sets its generation before it clears `child_pending`. */
 static inline bool tfd_is_recording_or_about_to(void)
 {
     return atomic_load(&tfd_shared->child_pending) || atomic_load(&tfd_shared->generation);

@@ -1,12 +1,12 @@
-/* One recorded call. The hot path writes these, fold.c and the reader read them. */
+/* One recorded call. The hot path writes events, fold.c and the reader read them. */
 #ifndef TFD_EVENT_H
 #define TFD_EVENT_H
 
 #include <stdint.h>
 
-/* Operations: X(enum suffix, name shown to people, module, class).
- * The module says which of Darshan's modules counts the call; the class which
- * of the session's wall-clock unions its interval belongs to. */
+/* Operations: X(enum suffix, name shown to users, module, class).
+ * module: the module of Darshan that counts the call; class: the union of wall
+ * time that its interval belongs to. */
 #define TFD_OPERATIONS(X)                                                                                    \
     X(OPEN, "open", POSIX, META)                                                                             \
     X(CLOSE, "close", POSIX, META)                                                                           \
@@ -51,19 +51,19 @@ enum tfd_class { TFD_CLASS_READ, TFD_CLASS_WRITE, TFD_CLASS_META, TFD_CLASS_COUN
 
 /* Event flags. */
 enum {
-    TFD_FLAG_MEM_UNALIGNED = 1, /* of a transfer: user buffer not on TFD_MEM_ALIGNMENT */
-    TFD_FLAG_WRITABLE = 1,      /* of an open: the descriptor may be written to, by whoever is given it */
+    TFD_FLAG_MEM_UNALIGNED = 1, /* transfer: buffer not aligned to TFD_MEM_ALIGNMENT */
+    TFD_FLAG_WRITABLE = 1,      /* open: for writing, by any process that gets the descriptor */
     TFD_FLAG_APPEND = 2,        /* opened with O_APPEND, or written with RWF_APPEND */
     TFD_FLAG_TRUNCATE = 4,      /* open with O_TRUNC */
     TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */
-    TFD_FLAG_MAJOR_FAULT = 32,  /* of a page fault: it began to read from storage */
+    TFD_FLAG_MAJOR_FAULT = 32,  /* page fault: it read from storage */
 };
 
 /* Darshan's default memory alignment, in bytes. */
 #define TFD_MEM_ALIGNMENT 8
 
-/* What `offset` and `length` mean, by operation:
+/* Meaning of `offset` and `length`, by operation:
  *   reads, writes, copies   file position the transfer began at; bytes moved
  *   lseek, fseek            resulting position; 0
  *   open, fopen             creation mode (0 without O_CREAT); 0

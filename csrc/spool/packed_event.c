@@ -1,4 +1,4 @@
-/* The longer forms of an event, for values that few calls have. */
+/* The longer forms of events, for values that few calls have. */
 #include "spool/packed_event.h"
 
 static uint32_t pack_medium(const struct tfd_event *event, uint64_t base, tfd_place *places)

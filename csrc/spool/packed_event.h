@@ -1,5 +1,5 @@
-/* How events lie in a chunk: in places of 8 bytes, most of them in two places. The fewer bytes, the fewer fresh
- * pages are touched per call: a page costs about 2 us in a virtual machine, 20 ns for each event of 40 bytes.
+/* The layout of events in a chunk: in places of 8 bytes, most events in two places. Fewer bytes touch fewer new pages:
+ * a page costs about 2 us in a virtual machine, which is 20 ns for each event of 40 bytes.
  *
  *   all      place 0   ... | flags | operation : 5 | form : 2, flags from bit 7 on
  *   short    place 0   start - chunk base : 34 | end - start : 22 | flags : 1
@@ -36,11 +36,11 @@ static inline uint64_t tfd_pack_kind(const struct tfd_event *event, enum tfd_for
     return (uint64_t)event->flags << 7 | (uint64_t)event->operation << 2 | form;
 }
 
-/* Writes an event whose values may be anything and returns how many places it takes. By value, so that the
- * caller's event can stay in registers. */
+/* Write an event of any values; return how many places it takes. The event is passed by value, so that the caller's can
+ * stay in registers. */
 uint32_t tfd_pack_long(struct tfd_event event, uint64_t base, tfd_place *places);
 
-/* Writes an event and returns how many places it takes. */
+/* Write an event; return how many places it takes. */
 static inline __attribute__((always_inline)) uint32_t tfd_pack(const struct tfd_event *event, uint64_t base,
                                                                tfd_place *places)
 {
@@ -60,17 +60,17 @@ static inline enum tfd_form tfd_form_of(tfd_place first)
     return (enum tfd_form)(first & 3);
 }
 
-/* How many places an event takes; 1 for what is no event, in a damaged chunk. */
+/* Return how many places an event takes; 1 if it is not an event, in a damaged chunk. */
 static inline uint32_t tfd_places_of(tfd_place first)
 {
     static const uint8_t places[] = {1, TFD_SHORT_PLACES, TFD_MEDIUM_PLACES, TFD_WIDE_PLACES};
     return places[tfd_form_of(first)];
 }
 
-/* Reads what follows the kind in the longer forms. */
+/* Read an event in one of the longer forms. */
 void tfd_unpack_long(const tfd_place *places, uint64_t base, struct tfd_event *event);
 
-/* Reads the event at a place that holds one. */
+/* Read the event at a place that holds one. */
 static inline void tfd_unpack(const tfd_place *places, uint64_t base, struct tfd_event *event)
 {
     event->operation = (uint8_t)tfd_low(places[0] >> 2, 5);

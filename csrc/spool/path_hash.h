@@ -1,4 +1,4 @@
-/* A hash of a path that tells apart names which differ in few characters, wherever these are. */
+/* A hash of a path that distinguishes names with few different characters, wherever these are. */
 #ifndef TFD_PATH_HASH_H
 #define TFD_PATH_HASH_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A product's low half knows nothing of its factors' high halves, where the last characters of a word are. So the
- * high half is folded into the low one after each product, and twice more at the end, as MurmurHash3 does. */
+/* A product's low half does not depend on its factors' high halves, where the last characters of a word are. So the
+ * high half is folded into the low one after each product, and twice more at the end, as in MurmurHash3. */
 static inline uint64_t tfd_path_hash(const char *path, size_t length)
 {
     uint64_t value = 0x9e3779b97f4a7c15u ^ length, word;

@@ -14,12 +14,12 @@
 #include "spool/session_room.h"
 
 #define FIRST_RESERVE_BYTES (128u << 10)
-#define RESERVE_STEP_BYTES (512u << 10) /* at most; a short program needs little, and pages cost time */
+#define RESERVE_STEP_BYTES (512u << 10) /* largest step: a short program needs little, and pages cost time */
 #define LARGE_BYTES (64u << 10)
 #define ALIGNMENT 16u
-#define MOST_PROGRAMS 1000 /* that one process runs, one after the other by exec */
+#define MOST_PROGRAMS 1000 /* programs that one process runs in turn by exec(3), at most */
 
-/* What the file system refused once is not asked for again: that would be at every call from then on. */
+/* End of an allocation that the file system has refused. It is not tried again, which would be at every call. */
 static _Atomic uint64_t refused_end;
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,8 +32,8 @@ void tfd_spool_reset_locks_in_child(void)
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* What is not used yet can be neither read nor written: a host that locks all its memory (mlockall) locks no more of
- * a spool than is used. */
+/* Unused parts can be neither read nor written, so that a host that locks all its memory (mlockall) locks only the used
+ * part of a spool. */
 static int make_accessible(const struct tfd_spool *spool, uint64_t start, uint64_t end)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = start & ~(page - 1);
@@ -41,8 +41,8 @@ static int make_accessible(const struct tfd_spool *spool, uint64_t start, uint64
     return mprotect(spool->base + from, until - from, PROT_READ | PROT_WRITE) ? errno : 0;
 }
 
-/* No descriptor is kept open for this: the host may close descriptors it does
- * not know (closefrom), and its next file would then get ours. */
+/* This keeps no descriptor open: the host may close descriptors that it does
+ * not know (closefrom), and its next file would get ours. */
 static int allocate_blocks(const struct tfd_spool *spool, uint64_t start, uint64_t end)
 {
     int refused = make_accessible(spool, start, end);
@@ -71,8 +71,8 @@ static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t e
     return done;
 }
 
-/* Blocks are reserved before they are touched: on a full file system that is
- * an error code here instead of a SIGBUS in somebody's training step. */
+/* Blocks are allocated before they are written: a full file system then is an
+ * error code here instead of a SIGBUS in a training step. */
 static bool reserve(struct tfd_spool *spool, uint64_t end)
 {
     struct tfd_spool_header *header = spool->header;
@@ -91,8 +91,8 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
     return done;
 }
 
-/* A block of events is reserved by the thread that takes it, beside others
- * doing the same; small pieces share what one of them reserved. */
+/* A thread allocates a large block of events itself, in parallel with other
+ * threads. Small pieces share an allocation. */
 static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
 {
     if (size < LARGE_BYTES)
@@ -145,7 +145,8 @@ uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t
     return offset;
 }
 
-/* The process's number; where a program before it in the same process has left a spool, also which one it is. */
+/* Create a file named after the process. If an earlier program of the same process has left a spool, the name also has
+ * the program's number. */
 static int open_new_file(struct tfd_spool *spool, const char *directory)
 {
     int pid = (int)getpid();
@@ -184,7 +185,7 @@ static int map_new_file(struct tfd_spool *spool, const char *directory, uint64_t
     int error = map_file(spool, fd, capacity_bytes);
     close(fd);
     if (!error) {
-        /* A child must never write into its parent's spool, also not after _Fork(). */
+        /* A child must never write into its parent's spool, not even after _Fork(). */
         madvise(spool->base, capacity_bytes, MADV_DONTFORK);
         return 0;
     }
@@ -195,7 +196,7 @@ static int map_new_file(struct tfd_spool *spool, const char *directory, uint64_t
                     error == ENOSPC ? "choose another spool directory" : "lower memory_cap_mb");
 }
 
-/* A file longer than the process may make would end the host with SIGXFSZ. */
+/* A file beyond the process's limit of file sizes would end the host with SIGXFSZ. */
 static uint64_t within_file_size_limit(uint64_t capacity_bytes)
 {
     struct rlimit limit;
@@ -240,7 +241,7 @@ void tfd_spool_unmap(struct tfd_spool *spool)
 
 void tfd_spool_replace_in_child(struct tfd_spool *spool)
 {
-    spool->path[0] = '\0'; /* nobody reserves blocks in the parent's file */
+    spool->path[0] = '\0'; /* so that no blocks are allocated in the parent's file */
     mmap(spool->base, spool->capacity_bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

@@ -15,7 +15,7 @@ static bool is_spool(const char *name)
     return length > suffix && !strcmp(name + length - suffix, ".spool");
 }
 
-/* A child that is only starting has an empty header. */
+/* A child that is still starting has an empty header. */
 static bool may_be_asked(const struct tfd_spool_header *header, int32_t own_pid)
 {
     static const char empty[sizeof header->magic];

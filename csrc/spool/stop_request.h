@@ -1,4 +1,4 @@
-/* How the owner of a session tells its living children that the session is over. */
+/* How a session's owner tells living children that the session is over. */
 #ifndef TFD_STOP_REQUEST_H
 #define TFD_STOP_REQUEST_H
 
@@ -7,12 +7,12 @@
 
 #include "spool/spool.h"
 
-/* Asks every process but `own_pid` that records into `directory` to stop. They see it when they next open a
- * file or fill a block of events. What cannot be asked is passed over. */
+/* Ask every process but `own_pid` that records into `directory` to stop. A process sees that when it next opens a file
+ * or fills a block of events. A spool that cannot be mapped is skipped. */
 void tfd_request_stop(const char *directory, int32_t own_pid);
-/* Maps the head of a spool, shared with its process; NULL where that is no spool. */
+/* Map the head of a spool, shared with its process; return NULL if it is not a spool. */
 struct tfd_spool_header *tfd_spool_header_map(int folder, const char *name);
-/* True where process `pid` no longer records into `directory`. */
+/* Return true if process `pid` does not record into `directory` any more. */
 bool tfd_has_stopped(const char *directory, int32_t pid);
 
 #endif
