@@ -1,4 +1,4 @@
-/* Waiting for forked children: one that hangs ends the test, and says so. */
+/* Waits for forked children. A child that hangs fails the test. */
 #ifndef CHILDREN_H
 #define CHILDREN_H
 
@@ -23,7 +23,7 @@ static inline int64_t child_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A child that does not outlive a program whose check failed. */
+/* Fork a child that ends with its parent, also if a check fails. */
 static inline pid_t child_fork(void)
 {
     pid_t pid = fork();
@@ -33,7 +33,7 @@ static inline pid_t child_fork(void)
     return pid;
 }
 
-/* The child's wait status. */
+/* Return the child's wait status. */
 static inline int child_wait(pid_t pid)
 {
     int64_t deadline_ns = child_now_ns() + CHILD_WAIT_S * 1000000000ll;

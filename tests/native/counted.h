@@ -1,4 +1,4 @@
-/* What the reader makes of a spool: Darshan's counters, whatever the trace kept. */
+/* Counters of a spool by the reader, independent of what the trace kept. */
 #ifndef COUNTED_H
 #define COUNTED_H
 
@@ -39,7 +39,7 @@ static inline bool counted_is_of(struct tfd_reader *reader, uint32_t file, const
     return !path || (name && length == strlen(path) && !memcmp(name, path, length));
 }
 
-/* Sum of a counter over the rows of a path (NULL: all rows). */
+/* Return the sum of a counter over the rows of a path (NULL: all rows). */
 static inline int64_t counted_sum(struct tfd_reader *reader, const char *path, const char *counter)
 {
     size_t place = counted_place(counter), width = tfd_counter_count(), f_width = tfd_f_counter_count();

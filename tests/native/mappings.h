@@ -1,4 +1,4 @@
-/* The mappings of files and their protection, which attaching may change for the time of its writing only. */
+/* The mappings of files and their protection, which attaching may change only while it writes. */
 #ifndef MAPPINGS_H
 #define MAPPINGS_H
 

@@ -1,4 +1,4 @@
-/* What a spool holds, read event by event without the reader under test: only spool.h is trusted here. */
+/* Reads a spool event by event without the reader under test: this trusts only spool.h. */
 #ifndef RECORDED_H
 #define RECORDED_H
 
@@ -35,7 +35,7 @@ static inline bool recorded_begun(const char *directory, int pid)
     return begun;
 }
 
-/* Maps the spool of `pid`. Call it when no session records in this process, or its calls are recorded too. */
+/* Map the spool of `pid`. Call this while no session records in this process, or its calls are recorded too. */
 static inline struct tfd_spool recorded_open(const char *directory, int pid)
 {
     char path[PATH_MAX];
@@ -58,7 +58,7 @@ static inline void recorded_close(struct tfd_spool *spool)
     munmap(spool->base, spool->capacity_bytes);
 }
 
-/* True where the event's file has this path; NULL means any file. */
+/* Return true if the event's file has this path; NULL means any file. */
 static inline bool recorded_is_of(const struct tfd_spool *spool, const struct tfd_event *event,
                                   const char *path)
 {
@@ -107,7 +107,7 @@ static inline void tally_add(void *context, const struct tfd_thread *thread, con
     wanted->tally.bytes += event->length;
 }
 
-/* Calls of an operation (-1: any) on a path (NULL: any). */
+/* Return the tally of an operation (-1: any) on a path (NULL: any). */
 static inline struct tally recorded_tally(const struct tfd_spool *spool, const char *path, int operation)
 {
     struct tally_wanted wanted = {spool, path, operation, {0}};
@@ -123,7 +123,7 @@ static inline int64_t recorded_dropped(const struct tfd_spool *spool)
     return dropped;
 }
 
-/* Sum over threads of the traffic that is in no table. */
+/* Return the sum over threads of traffic that does not become events. */
 static inline struct tfd_other_traffic recorded_other(const struct tfd_spool *spool, enum tfd_other_kind kind)
 {
     struct tfd_other_traffic sum = {0};
@@ -138,7 +138,7 @@ static inline struct tfd_other_traffic recorded_other(const struct tfd_spool *sp
     return sum;
 }
 
-/* Maps this process's spool, gives one tally, unmaps it again. */
+/* Map this process's spool, return one tally, and unmap it again. */
 static inline struct tally recorded_here(const char *directory, const char *path, int operation)
 {
     struct tfd_spool spool = recorded_open(directory, getpid());

@@ -1,4 +1,4 @@
-/* Writes a spool as a recording process would, one event at a time, and shows what a reader makes of it. */
+/* Writes a spool event by event, as a recording process does, and reads it back. */
 #ifndef SPOOL_BUILDER_H
 #define SPOOL_BUILDER_H
 
@@ -99,7 +99,7 @@ static inline struct tfd_chunk *builder_chunk(struct tfd_spool *spool, uint32_t 
     return chunk;
 }
 
-/* Appends to the thread's last chunk, or to a new one where that is full. */
+/* Append to the thread's last chunk, or to a new one if that is full. */
 static inline void builder_event(struct tfd_spool *spool, uint32_t thread, struct tfd_event event)
 {
     uint64_t current = tfd_thread_at(spool, thread)->current_chunk;
@@ -107,7 +107,7 @@ static inline void builder_event(struct tfd_spool *spool, uint32_t thread, struc
         CHECK(tfd_chunk_append(builder_chunk(spool, thread, 768, true), &event));
 }
 
-/* A successful call from start to end, in ns since the session's start. */
+/* Append a successful call from start to end, in ns since the session's start. */
 static inline void builder_call(struct tfd_spool *spool, uint32_t thread, uint32_t file,
                                 enum tfd_operation operation, int64_t offset, int64_t length, uint64_t start,
                                 uint64_t end)
@@ -121,7 +121,7 @@ static inline void builder_call(struct tfd_spool *spool, uint32_t thread, uint32
                                      .operation = (uint8_t)operation});
 }
 
-/* Ends the session `duration_ns` after its start, and unmaps the spool. */
+/* End the session `duration_ns` after its start, and unmap the spool. */
 static inline void builder_stop(struct tfd_spool *spool, int64_t duration_ns)
 {
     struct tfd_spool_header *header = spool->header;
@@ -133,7 +133,7 @@ static inline void builder_stop(struct tfd_spool *spool, int64_t duration_ns)
     tfd_spool_unmap(spool);
 }
 
-/* Opens what builder_create() made in `directory`. */
+/* Open the spool that builder_create() has made in `directory`. */
 static inline struct tfd_reader *builder_open(const char *directory)
 {
     char path[TFD_SPOOL_PATH_MAX];

@@ -1,4 +1,4 @@
-/* The other tool: a library of its own, as such tools are. */
+/* The other tool, which is a library of its own. */
 #define _GNU_SOURCE
 #include <unistd.h>
 

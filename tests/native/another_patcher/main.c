@@ -1,4 +1,4 @@
-/* Another tool that patches slots, before us and after us: its pointers stay, and what it puts back is harmless. */
+/* Another tool patches slots before us and after us. Its pointers stay, and the values that it restores do no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -58,7 +58,7 @@ static void stop(uint64_t restored)
     CHECK_EQUAL(report.slots_restored, restored);
 }
 
-/* Theirs was there first: we leave the slot alone and say so. */
+/* The other tool patched first: we leave the slot alone and report it. */
 static void check_before_us(const char *directory, pread_function **slot)
 {
     struct tfd_options options = check_options(directory);
@@ -74,7 +74,7 @@ static void check_before_us(const char *directory, pread_function **slot)
     check_reads(directory, 0);
 }
 
-/* Theirs came while we were attached: undo leaves it, and it calls us after that. */
+/* The other tool patched while we were attached: undo leaves its pointer, which then calls our wrapper. */
 static void check_after_us(const char *directory, pread_function **slot)
 {
     struct tfd_options options = check_options(directory);
@@ -92,7 +92,7 @@ static void check_after_us(const char *directory, pread_function **slot)
     read_once(0);
 }
 
-/* Our wrapper that they put back is taken for the function it stands for. */
+/* If the other tool restores our wrapper, the wrapper counts as the function that it stands for. */
 static void check_recovered(const char *directory)
 {
     struct tfd_options options = check_options(directory);

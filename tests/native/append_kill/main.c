@@ -1,6 +1,5 @@
-/* A process that records is killed: at whatever instruction that happens, its spool holds every event that was
- * complete, as it was, and no other. The process is stepped through its recording, and its spool read after
- * each step. */
+/* A process is killed while it records. Whatever the instruction, its spool holds every complete event unchanged,
+ * and no other. The process is stepped through its recording, and its spool is read after each step. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/mman.h>
@@ -32,7 +31,7 @@ static _Noreturn void record_and_exit(const char *directory)
     _exit(0);
 }
 
-/* Gives how many events the spool holds: the first so many of them, and nothing else. */
+/* Return how many events the spool holds, which must be the first ones. */
 static uint64_t events_of(const char *path)
 {
     static int64_t numbers[4][EVENT_COUNT + 1];

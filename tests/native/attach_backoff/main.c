@@ -1,6 +1,6 @@
-/* Who wants to attach or to join waits for another that attaches while that one gets on, and never for long; who forks
- * waits for a second. How long is asked here by a clock that only waits move, and of a thread that the test says is
- * asleep, or has used processor time. */
+/* A thread that wants to attach or join waits for another that attaches, while that thread gets on, and never for
+ * long. A thread that forks waits for 1 s. The clock moves only by waits, and the test says whether the other thread
+ * sleeps or uses processor time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

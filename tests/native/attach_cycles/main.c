@@ -1,5 +1,5 @@
-/* Thousands of sessions one after another while eight threads do I/O: every slot patched is restored, no
- * call fails, and neither memory nor descriptors nor files are left behind. */
+/* Thousands of sessions in turn while eight threads do I/O: every patched slot is restored, no call fails, and neither
+ * memory nor descriptors nor files are left behind. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static char paths[THREADS][PATH_MAX];
 static _Atomic bool stopping;
 static _Atomic int64_t reads;
 
-/* All calls have known results: one that went astray in a half patched table would show. */
+/* All calls have known results, so a call that a half patched table misleads would show. */
 static void use_file(const char *path, char *buffer)
 {
     int fd = open(path, O_RDONLY);

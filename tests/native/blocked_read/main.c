@@ -1,5 +1,5 @@
-/* A session ends, and others come and go, while a thread waits inside read(): stop is not held up, and the
- * call that returns later finds memory it may touch. */
+/* A session ends, and others begin and end, while a thread waits inside read(). Stop does not wait for it, and the call
+ * finds valid memory when it returns later. */
 #define _GNU_SOURCE
 #include <pthread.h>
 

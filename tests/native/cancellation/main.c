@@ -1,5 +1,5 @@
-/* Threads cancelled inside a call of ours: their handlers run, no lock is left behind, the session ends as
- * usual and the next one starts. */
+/* Threads are cancelled inside our wrappers: their handlers run, no lock stays held, the session ends normally and the
+ * next one starts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -56,7 +56,7 @@ static void *read_for_ever(void *unused)
     return NULL;
 }
 
-/* dlsym is no point of cancellation, also not where it has us patch a new library. */
+/* dlsym is not a cancellation point, not even when our wrapper patches a new library in it. */
 static void *look_up_while_cancelled(void *unused)
 {
     char library[PATH_MAX] = "";

@@ -1,5 +1,5 @@
-/* The host closes every descriptor it does not know, as daemons do: none of them was ours, and numbers are
- * looked up anew. */
+/* The host closes every descriptor that it does not know, as daemons do. None of them is ours, and their numbers are
+ * looked up again. */
 #define _GNU_SOURCE
 #include <linux/close_range.h>
 

@@ -1,4 +1,4 @@
-/* Absolute pointers to our functions in a library's data (R_X86_64_64) are slots as well. */
+/* Absolute pointers to hooked functions in a library's data (R_X86_64_64) are slots too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

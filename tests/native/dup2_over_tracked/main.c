@@ -1,4 +1,4 @@
-/* A descriptor that is put over another one changes what that number means; duplicates share their position. */
+/* dup2() over a tracked descriptor changes the meaning of its number. Duplicates share a position. */
 #define _GNU_SOURCE
 #include "recorded.h"
 

@@ -1,6 +1,6 @@
-/* Threads wait for a device that is not there, while their session stops, children are forked, signal handlers
- * read from it too and a thread is cancelled: nobody hangs, no data is lost, and the next session is as fast as
- * the storage is. */
+/* Threads wait for an emulated device while their session stops, children are forked, signal handlers read from the
+ * device too, and a thread is cancelled. No thread hangs, no data is lost, and the next session is as fast as the
+ * storage. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Each hooked symbol is called once alone, once while a session records and once while that session records started
- * programs too: the same result and errno, and the events that are known of the call. */
+/* Each hooked symbol is called once without a session, once while a session records, and once while the session records
+ * started programs too. Result and errno are the same, and the call leaves its known events. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gnu/libc-version.h>

@@ -1,5 +1,5 @@
-/* What watching costs stays within its share, at any rate of faults, with what it takes to begin, to open events and to
- * close them; and where faults are few all of them are seen. Time is made up: a busy machine changes nothing. */
+/* The cost of watching page faults stays within its share at any rate of faults, with the cost of beginning, opening
+ * and closing events. If faults are few, all are seen. Time is simulated, so a busy machine changes nothing. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "faults/fault_budget.h"
@@ -24,7 +24,7 @@ static void pay(struct spent *spent, double cost_ns, int64_t passed_ns, bool on)
     spent->all_ns += (double)passed_ns;
 }
 
-/* As the watching thread does: events are open until they cost too much, and closed until that is made up for. */
+/* Watch as the watching thread does: events are open until they cost too much, and closed until that is earned back. */
 static struct spent watch(double faults_per_s, int64_t switch_ns, const char *percent, int64_t for_ns)
 {
     struct spent spent = {.cost_ns = (double)switch_ns};

@@ -1,5 +1,5 @@
-/* Events are open for a time and closed for a time: of a fault that lies across, the part within is counted, and what
- * ends within is a fault. Samples are made up. */
+/* Events are open and closed in turn. If a fault spans both, its part in the open window counts, and it is a fault
+ * if it ends there. Samples are made up. */
 #define _GNU_SOURCE
 #include "faults/fault_pairs.h"
 #include "mapping/mapped_files.h"

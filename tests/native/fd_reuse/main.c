@@ -1,5 +1,5 @@
-/* Descriptor numbers pass from file to file, in other threads, by every way to close them, and while
- * nothing records: no byte goes to the wrong file. */
+/* Descriptor numbers are reused for other files, in other threads, after every way to close them, and while nothing
+ * records. No byte is charged to the wrong file. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>

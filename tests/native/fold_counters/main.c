@@ -1,4 +1,4 @@
-/* Counters of short call sequences, worked out by hand from Darshan's definitions. */
+/* Counters of short call sequences against values worked out by hand from Darshan's definitions. */
 #define _GNU_SOURCE
 #include <errno.h>
 

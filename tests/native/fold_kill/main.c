@@ -1,6 +1,5 @@
-/* A process that folds its own events is killed: at whatever instruction that happens, a reader gives the
- * counters it would have given without. The process is stepped through its folding, and its spool read
- * after each step. */
+/* A process is killed while it folds its own events. Whatever the instruction, a reader returns the same counters as
+ * without the kill. The process is stepped through its folding, and its spool is read after some of the steps. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

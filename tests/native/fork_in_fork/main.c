@@ -1,4 +1,4 @@
-/* A signal handler forks while its thread forks: nothing stays locked after either. */
+/* A signal handler forks while its thread forks. No lock stays held after either fork. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

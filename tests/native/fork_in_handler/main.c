@@ -1,5 +1,5 @@
-/* A signal handler forks, and the child goes on where the signal came: perhaps in the middle of the recorder,
- * whose memory the child does not have. */
+/* A signal handler forks, and the child goes on where the signal came. That may be inside the recorder, whose memory
+ * the child does not have. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

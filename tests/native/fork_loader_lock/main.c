@@ -1,5 +1,5 @@
-/* A child of fork inherits the loader's list lock as it was. Threads of ours that hold it just then
- * would leave it locked in the child for ever. */
+/* A child of fork inherits the lock of the loader's list in its current state. If a thread of ours held it, it would
+ * stay locked in the child. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

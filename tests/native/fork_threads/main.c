@@ -1,5 +1,5 @@
-/* Children forked while eight threads record: none hangs, and each has exactly its own calls in its own
- * spool, however it ends. */
+/* Children are forked while eight threads record. No child hangs, and each has exactly its own calls in its own spool,
+ * however it ends. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* libdarshan's fork handler must come after ours: it is not loaded before ours is registered. */
+/* libdarshan's fork handler must come after ours, so libdarshan is not loaded before ours is registered. */
 #define _GNU_SOURCE
 #include <errno.h>
 

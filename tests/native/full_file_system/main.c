@@ -1,4 +1,4 @@
-/* The spool's file system has no room left: the job goes on, no SIGBUS, and the counters stay. */
+/* The spool's file system is full: the job goes on without SIGBUS, and the counters are kept. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* Globs match ASCII as the C library's fnmatch says, and characters of UTF-8 as such, which it does not always. */
+/* Globs match ASCII the same as fnmatch(3), and each character of UTF-8 as one, which fnmatch(3) does not always do. */
 #define _GNU_SOURCE
 #include <fnmatch.h>
 

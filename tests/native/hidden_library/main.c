@@ -1,4 +1,4 @@
-/* A library that exports nothing has an empty hash table: all that it calls is in its slots nevertheless. */
+/* A library that exports nothing has an empty hash table. All functions that it calls are still in its slots. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

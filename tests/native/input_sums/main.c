@@ -1,5 +1,5 @@
-/* Calls on input drawn at random, added up by the core block by block and, call by call or nanosecond by nanosecond, by
- * hand. */
+/* Random calls on input are added up block by block, and compared with sums call by call or nanosecond by
+ * nanosecond. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "offline/aggregate/aggregate.h"

@@ -1,6 +1,6 @@
-/* A failed call's errno is the caller's, a call that succeeds leaves the errno of before: each call is made
- * without a session first, and must then give the same result and errno while one records. Successes of
- * every single hook are `tfdarshan doctor`'s to prove; here are the ways to fail, and first uses. */
+/* A failed call's errno reaches the caller, and a call that succeeds keeps errno. Each call is made without a session,
+ * and must have the same result and errno while a session records. `tfdarshan doctor` proves that each hook succeeds;
+ * here are ways to fail, and first uses. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/sendfile.h>

@@ -1,4 +1,4 @@
-/* Libraries loaded while a session records are recorded too, and the loader works as without us. */
+/* Libraries that are loaded while a session records are recorded too, and the loader works the same as without us. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

@@ -1,4 +1,4 @@
-/* A slot the loader has not bound yet is patched as well; undo leaves the loader's stub, which still works. */
+/* A slot that the loader has not bound yet is patched too. Undo restores the loader's stub, which still works. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

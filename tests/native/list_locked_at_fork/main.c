@@ -1,5 +1,5 @@
-/* A child inherits the lock of the loader's list as it was. Here a thread of the host holds it again and again:
- * what does not need that lock without us must not need it with us. */
+/* A child inherits the lock of the loader's list in its current state, and here a thread of the host holds it again and
+ * again. Calls that do not need the lock without us must not need it with us. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

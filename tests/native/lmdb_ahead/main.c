@@ -1,6 +1,6 @@
-/* A lent LMDB file, of which TensorFlow's op reads one window of records while the next two come to the page cache: each
- * window once, two at a time, no more than two ahead, also where reading ahead fails and where the file is taken back
- * meanwhile. */
+/* TensorFlow's op reads a window of records of a lent LMDB file while the next two windows are read into the page
+ * cache: each window once, two at a time, and at most two ahead. The same holds if reading ahead fails, or if the
+ * file is taken back meanwhile. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* Page faults are charged to the file that was mapped at the time, whatever was at that address before or is later;
- * what watches them has no descriptors that the program sees or can close; and a child goes on. */
+/* Page faults are charged to the file that was mapped at the time, whatever the address held before or holds later. The
+ * program cannot see or close the watcher's descriptors. A child goes on watching. */
 #define _GNU_SOURCE
 #include <sys/file.h>
 #include <sys/mman.h>

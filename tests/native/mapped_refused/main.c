@@ -1,5 +1,5 @@
-/* What watches mapped files meets kernels, containers and sandboxes that refuse it something. The program goes on as
- * if nothing watched, its descriptors and errno are its own, and what was not seen is said to be unknown. */
+/* Kernels, containers and sandboxes refuse calls of the watcher of mapped files. The program goes on as without it,
+ * keeps its descriptors and errno, and unseen figures are reported as unknown. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/perf_event.h>

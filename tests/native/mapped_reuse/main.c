@@ -1,6 +1,6 @@
-/* Threads map two files in turn at addresses that the kernel uses again and again. Each file is touched at offsets
- * of its own: every fault is seen, at its own file and offset, and none at another. The threads wait for the watcher
- * now and then: a processor's buffer holds 10,000 samples, and a busy machine may keep the watcher waiting. */
+/* Threads map two files in turn at addresses that the kernel reuses. Each file is read at its own offsets, and every
+ * fault is seen at its own file and offset only. The threads wait for the watcher now and then: a processor's buffer
+ * holds 10,000 samples, and a busy machine may delay the watcher. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* One process records one session: a second start says so and harms nothing, also when several threads start. */
+/* A process records one session at a time. A second start fails with a message and does no harm, also from several
+ * threads. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* In a program that is not position independent, a function whose address is taken has its stub in the
- * program stand for it everywhere: called as the next function it would come back to our wrapper for ever. */
+/* In a program that is not position independent, the program's stub stands for a function whose address is taken,
+ * everywhere. As the next function it would come back to our wrapper for ever. */
 #define _GNU_SOURCE
 #include "recorded.h"
 

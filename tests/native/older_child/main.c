@@ -1,6 +1,6 @@
-/* A child that is older than two sessions is in both, to the call, and in nothing between them. It was forked while a
- * thread of the host held the lock of the loader's list, which joining must not wait for. What it starts by vfork
- * uses its memory, and must not join in its place. */
+/* A child that is older than two sessions is recorded in both, to the call, and not between them. It was forked
+ * while a thread of the host held the lock of the loader's list, for which joining must not wait. Its own child of
+ * vfork uses its memory, and must not join in its place. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <pthread.h>

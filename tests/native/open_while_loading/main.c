@@ -1,5 +1,5 @@
-/* While one thread runs a library's constructor, which waits for a lock of the host, the thread that holds it
- * opens files. None of that takes the loader's lock without us. */
+/* A thread runs a library's constructor, which waits for a lock of the host, while the thread that holds that lock
+ * opens files. Without us none of these calls takes the loader's lock. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

@@ -1,4 +1,4 @@
-/* Whatever values an event has, it comes back from a chunk as it was, in the shortest form they fit. */
+/* An event of any values is read back from a chunk unchanged, and is stored in the shortest form that they fit. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "spool/spool.h"

@@ -1,5 +1,5 @@
-/* Files whose names differ in few characters, as data sets have them, must not share hashes: a lookup would go
- * through all of them. */
+/* Files of data sets, whose names differ in few characters, must not share hashes: a lookup would compare all of
+ * them. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 #include "recorder/session.h"
 
 #define FILES 10000
-/* Of so many random hashes of 32 bits, 0.01 pairs are alike. */
+/* Equal pairs, at most. Random 32-bit hashes of this many files have 0.01 equal pairs. */
 #define MOST_ALIKE 2
 
 static int by_value(const void *a, const void *b)

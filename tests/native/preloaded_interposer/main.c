@@ -1,4 +1,4 @@
-/* A preloaded library that defines read() is still called, and its call is counted once. */
+/* A preloaded library that defines read() is still called, and the call is counted once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

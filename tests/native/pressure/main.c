@@ -1,4 +1,4 @@
-/* Past every bound the totals stay exact, and what was left out is said. */
+/* Beyond every limit the totals stay exact, and the report says what was left out. */
 #define _GNU_SOURCE
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* How a page is protected, found for one address: in the kernel's list of mappings, to the page, among thousands of
- * others; and for the slots of an image. */
+/* The protection of one address's page: by the kernel's list of mappings, exact to the page among thousands of others,
+ * and for the slots of an image. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

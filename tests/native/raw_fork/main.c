@@ -1,5 +1,5 @@
-/* Children made without fork handlers (_Fork, the bare system call) record nothing, in particular not into
- * their parent's spool, and may stop a session without harm. */
+/* Children that are made without fork handlers (_Fork, the system call) record nothing, least of all into their
+ * parent's spool, and may stop a session without harm. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 

@@ -1,4 +1,4 @@
-/* Reads drawn at random, put in order by the core block by block and, each beside all before it, by hand. */
+/* The order of random reads, block by block, against a comparison of each read with all earlier ones. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "offline/aggregate/aggregate.h"

@@ -1,5 +1,5 @@
-/* No descriptor is left to read the process's mappings with when a library's function is first asked for: the
- * library is patched as soon as there is one. */
+/* When a library's function is first looked up, there is no descriptor left to read the process's mappings. The library
+ * is patched as soon as there is one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

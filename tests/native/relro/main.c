@@ -1,5 +1,5 @@
-/* Full RELRO: read-only slots are patched, and every page has the protection it had. None is ever
- * writable and executable at once. */
+/* Full RELRO: read-only slots are patched, and every page keeps its protection. No page is ever writable and executable
+ * at once. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-/* Under the host's resource limits a session works, or does not start and says why; the host never pays. */
+/* Under the host's resource limits a session works, or does not start and says why. The host is never affected. */
 #define _GNU_SOURCE
 #include <sys/resource.h>
 

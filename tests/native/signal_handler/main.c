@@ -1,5 +1,5 @@
-/* A handler that does I/O at a high rate, also while its thread is inside the recorder: nothing hangs, and
- * each of its calls is an event or in the sum of skipped ones. */
+/* A signal handler does I/O at a high rate, also while its thread is inside the recorder. Nothing hangs, and each of
+ * its calls is an event or in the sum of skipped calls. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Jobs drawn at random, run for all samples at once and sample by sample; and jobs of one reader, whose time is a sum.
- * Each array has just the room that it needs. Times are whole 1024ths of a second, and shares quarters: sums are exact. */
+/* Random jobs are run for all samples at once and sample by sample, and jobs of one reader against a sum. Each array
+ * has exactly the room that it needs. Times are multiples of 1/1024 s and shares of 1/4, so sums are exact. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "offline/replay/replay.h"

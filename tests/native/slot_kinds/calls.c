@@ -1,4 +1,4 @@
-/* A call of read and one of fsync, each through the kind of slot that KIND names (flags.mk). */
+/* A call of read and one of fsync, each through a slot of the kind KIND (flags.mk). */
 #include <unistd.h>
 
 #if defined(KIND_data)

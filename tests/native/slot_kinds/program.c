@@ -1,8 +1,8 @@
-/* Each call of this program and of the libraries it loads is recorded once, whatever kind of slot it goes
- * through, and every slot and page is afterwards what it was.
+/* Each call of this program and of the libraries that it loads is recorded once, whatever the kind of its slot, and
+ * every slot and page is restored afterwards.
  *
- * In a program that is not position independent, what an instruction takes for read's address is a stub in the
- * program; then every library's pointer to read holds that stub too, and not what libc defines. */
+ * In a program that is not position independent, the address of read in an instruction is that of a stub in the
+ * program. Then every library's pointer to read holds that stub too, not libc's function. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* Threads with the least stack there is, and signal handlers on an alternate one of customary size: the
- * recorder must do with what they leave. */
+/* Threads have the smallest possible stack, and signal handlers a usual alternate stack. The recorder must work with
+ * what is left. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Opens for reading get the copy of a staged file, as long as it and the original are as they were; all other opens
- * get the original. Contents tell which. */
+/* Opens for reading get the copy of a staged file while copy and original are unchanged. All other opens get the
+ * original. The contents tell which. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
 

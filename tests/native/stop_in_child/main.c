@@ -1,5 +1,5 @@
-/* A child may reach the end of its parent's `with` block: stopping there ends the child's recording and
- * nothing of the parent's. Also where children are not followed, and before the child's first call. */
+/* A child may reach the end of its parent's `with` block. A stop there ends the child's recording only, also if
+ * children are not followed, and before the child's first call. */
 #define _GNU_SOURCE
 #include "children.h"
 #include "recorded.h"

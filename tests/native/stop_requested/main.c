@@ -1,4 +1,4 @@
-/* The session's owner stops while its children go on: they end their recording soon, and go on working. */
+/* The session's owner stops while its children run. They end their recording soon, and go on working. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

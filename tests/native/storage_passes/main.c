@@ -1,5 +1,5 @@
-/* Reads drawn at random, judged by the core block by block as passes over files that memory or storage served, and by
- * hand file by file and thread by thread. Each block has just the room that the core asks for. */
+/* Passes of random reads, which the page cache or storage served, block by block, against a computation file by file
+ * and thread by thread. Each block has exactly the room that the core asks for. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "offline/aggregate/aggregate.h"

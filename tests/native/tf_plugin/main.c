@@ -1,4 +1,4 @@
-/* Does what TensorFlow does with a profiler plug-in: registers it, and runs sessions that end in all ways. */
+/* Does what TensorFlow does with a profiler plug-in: registers it, and runs sessions that end in every way. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>

@@ -1,5 +1,4 @@
-/* Threads that end lose nothing, nor does what runs last in a thread (key destructors) and in a process
- * (exit handlers). */
+/* No call is lost when a thread ends, nor calls of a thread's key destructors and of the process's exit handlers. */
 #define _GNU_SOURCE
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* The mode argument arrives, also where O_TMPFILE rather than O_CREAT calls for it. */
+/* The mode argument is passed on, also with O_TMPFILE instead of O_CREAT. */
 #define _GNU_SOURCE
 #include "recorded.h"
 

@@ -1,4 +1,4 @@
-/* A patched library that the host unloads stays until the end: undo writes into memory that is still there. */
+/* A patched library stays mapped although the host unloads it, so that undo writes into valid memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

@@ -1,4 +1,4 @@
-/* A library is in the loader's list before it is relocated. Who looks at it then must look again. */
+/* A library is in the loader's list before it is relocated. A scan at that time must be repeated later. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>

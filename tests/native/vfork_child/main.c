@@ -1,5 +1,5 @@
-/* A child of vfork runs in its parent's memory: what it does to descriptors must not reach the parent's
- * table, whether or not the thread recorded before, also in a forked child that has not begun to record. */
+/* A child of vfork runs in its parent's memory. Its changes of descriptors must not reach the parent's table,
+ * whether or not the thread has recorded before, also in a forked child that has not begun to record. */
 #define _GNU_SOURCE
 #include <pthread.h>
 
