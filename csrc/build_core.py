@@ -31,19 +31,19 @@ if os.environ.get("TFDARSHAN_WERROR") == "1":
 
 
 def declarations(header: Path) -> str:
-    """Returns the header's text without preprocessor lines and comments, as cffi's parser wants it."""
+    """Return the header's text without preprocessor lines and comments, as cffi's parser needs it."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", header.read_text(encoding="utf-8"), flags=re.DOTALL)
     text = re.sub(r"\\\n", " ", text)
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def dependencies() -> list[str]:
-    """Returns what each of them is built anew after."""
+    """Return the files after whose change each extension is built again."""
     return sorted(str(path) for path in [*CSRC.rglob("*.h"), CSRC / "build_core.py"])
 
 
 def extension(name: str, header: str, sources: list[Path]) -> FFI:
-    """Returns the builder of extension module `name`, whose interface is csrc/`header`."""
+    """Return the builder of extension module `name`, whose interface is csrc/`header`."""
     ffi = FFI()
     ffi.cdef(declarations(CSRC / header))
     ffi.set_source(

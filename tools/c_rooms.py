@@ -1,7 +1,7 @@
 """Checks that the C core's rooms are entered one way only, as csrc/README.md names them.
 
 Takes the object files that `make -C tests/native core` leaves and reads in their symbol tables which file
-calls or reads what of which other file. Prints each call and each include that goes against ROOMS_BELOW, and
+uses which names of which other file. Prints each call and each include that goes against ROOMS_BELOW, and
 each circle between files, of which a header is a part; exits with 1 if there is one.
 """
 
@@ -46,7 +46,7 @@ Uses = dict[str, dict[str, set[str]]]
 
 
 def symbols(objects: Path) -> Iterator[tuple[str, str, str]]:
-    """Yields file, kind and name of each global symbol: the file as "room/name"."""
+    """Yield file, kind and name of each global symbol: the file as "room/name"."""
     for path in sorted(objects.rglob("*.o")):
         file = path.relative_to(objects).with_suffix("").as_posix()
         if not (CSRC / file).with_suffix(".c").exists():
@@ -58,7 +58,7 @@ def symbols(objects: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def calls(objects: Path) -> Uses:
-    """Returns what files take from each other when they are linked."""
+    """Return which names files take from each other when they are linked."""
     table = list(symbols(objects))
     owner = {name: file for file, kind, name in table if kind in DEFINED and name.startswith("tfd_")}
     uses: Uses = defaultdict(lambda: defaultdict(set))
@@ -69,7 +69,7 @@ def calls(objects: Path) -> Uses:
 
 
 def includes(csrc: Path) -> Uses:
-    """Returns which headers files include from other rooms."""
+    """Return which headers files include from other rooms."""
     uses: Uses = defaultdict(lambda: defaultdict(set))
     for path in sorted(csrc.rglob("*.[ch]")):
         file = path.relative_to(csrc).with_suffix("").as_posix()
@@ -84,7 +84,7 @@ def room_of(file: str) -> str:
 
 
 def upward(uses: Mapping[str, Mapping[str, set[str]]]) -> Iterator[str]:
-    """Yields a sentence for each use of a room that is not below."""
+    """Yield a sentence for each use of a room that is not below."""
     for file, used in sorted(uses.items()):
         below = {OPEN, room_of(file), *ROOMS_BELOW.get(room_of(file), "").split()}
         for other, names in sorted(used.items()):
@@ -93,7 +93,7 @@ def upward(uses: Mapping[str, Mapping[str, set[str]]]) -> Iterator[str]:
 
 
 def circles(uses: Mapping[str, Mapping[str, set[str]]]) -> list[set[str]]:
-    """Returns the sets of two and more files of which each reaches each other."""
+    """Return the sets of two and more files of which each reaches each other."""
     reached = {file: reachable(file, uses) for file in uses}
     found = {
         frozenset(other for other in others if file in reached.get(other, ()))
@@ -103,7 +103,7 @@ def circles(uses: Mapping[str, Mapping[str, set[str]]]) -> list[set[str]]:
 
 
 def reachable(file: str, uses: Mapping[str, Mapping[str, set[str]]]) -> set[str]:
-    """Returns the files that a file uses, and those that they use, and so on."""
+    """Return the files that a file uses, and those that they use, and so on."""
     found: set[str] = set()
     left = [file]
     while left:
@@ -121,7 +121,7 @@ def problems_of(linked: Uses, included: Uses) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is wrong in this folder's csrc/."""
+    """Print the problems of this folder's csrc/; return 1 if there are any."""
     if not any(OBJECTS.rglob("*.o")):
         sys.exit(f"{OBJECTS} holds no object files: run make -C tests/native core")
     problems = problems_of(calls(OBJECTS), includes(CSRC))
