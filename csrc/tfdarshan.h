@@ -11,7 +11,8 @@
 
 enum {
     TFD_MAPPED_ALL = 1,
-    TFD_MAPPED_LARGE = 2 /* mappings of at least TFD_MAPPED_LARGE_BYTES of files on storage, in processes where
+    TFD_MAPPED_LARGE =
+        2 /* mappings of at least TFD_MAPPED_LARGE_BYTES of files on storage, in processes where
                             one more thread changes nothing: with several threads and no system call filter */
 };
 enum { TFD_MAPPED_LARGE_BYTES = 67108864 };
@@ -27,9 +28,8 @@ struct tfd_options {
     size_t exclude_followed; /* leading exclude patterns whose matches are noted, like those of include */
     int follow_children;     /* record forked children too */
     int darshan;             /* calls pass through the libdarshan that was loaded or adopted */
-    int mapped; /* watch mapped files (page faults, page cache) by a thread: TFD_MAPPED_ALL, TFD_MAPPED_LARGE or 0 */
-    const char
-        *program_library; /* records programs without Python that this process starts; NULL: they are not recorded */
+    int mapped; /* watch page faults and page cache of mapped files: TFD_MAPPED_ALL, TFD_MAPPED_LARGE or 0 */
+    const char *program_library; /* records started programs without Python; NULL: these are not recorded */
 };
 
 struct tfd_attach_report {
@@ -206,12 +206,13 @@ struct tfd_spool_info {
     int64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes; /* kernel, over the session */
     int64_t earlier_rchar, earlier_wchar;                        /* kernel, until recording began */
     int64_t earlier_read_bytes, earlier_write_bytes;
-    int64_t own_rchar, own_wchar;              /* of the recorder itself, which the kernel counts too */
-    int64_t uncounted;                         /* 1: the kernel adds the process's figures to no other process */
+    int64_t own_rchar, own_wchar; /* of the recorder itself, which the kernel counts too */
+    int64_t uncounted;            /* 1: the kernel adds the process's figures to no other process */
     int64_t io_ns, read_ns, write_ns, meta_ns; /* wall time: unions of the calls' intervals */
     int64_t thread_ns;                         /* thread time: the calls' durations added up */
     int64_t first_event_ns, last_event_ns;     /* relative to start */
-    int64_t first_dropped_ns; /* start of the first call that is not in the trace; -1: the trace has all calls */
+    int64_t
+        first_dropped_ns; /* start of the first call that is not in the trace; -1: the trace has all calls */
     uint64_t capacity_bytes, trace_limit_bytes; /* options of the session */
 };
 
@@ -262,8 +263,9 @@ struct tfd_mapping_info { /* how reads through mapped files were watched */
     int64_t minor_faults, major_faults; /* of the process while it was watched, by getrusage(2) */
     int64_t sampled_faults;             /* of these, while faults were events */
     int64_t cost_ns;                    /* estimated cost of watching */
-    uint64_t looks; /* samples of threads, if faults were not events */
-    int64_t blocked_ns, blocked_busy_ns; /* waits in these samples, over threads and as wall time; lower bounds */
+    uint64_t looks;                     /* samples of threads, if faults were not events */
+    int64_t blocked_ns,
+        blocked_busy_ns; /* waits in these samples, over threads and as wall time; lower bounds */
 };
 
 /* Open a private copy of a spool; return NULL if it is not a spool, of a newer version or unreadable. Never writes the

@@ -18,8 +18,7 @@
 #define SHARE 100           /* samples, and choices, each take 1/SHARE of the time at most */
 #define SHORTEST_NS 1000000 /* time between two samples, at least */
 #define LONGEST_NS 20000000 /* time between two samples, and what one sample stands for, at most */
-#define UNMOVED_CHOICES                                                                                      \
-    5 /* choices without a fault after which a thread is not sampled any more */
+#define UNMOVED_CHOICES 5   /* choices without a fault after which a thread is not sampled any more */
 
 /* A thread that has had faults. */
 static struct seen {

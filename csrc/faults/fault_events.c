@@ -29,8 +29,8 @@ struct ring {
     struct perf_event_mmap_page *control; /* NULL: none */
     size_t bytes;                         /* size of the data after the control page */
     int fds;                              /* entries of `fd` that are open */
-    int fd[TFD_FAULT_KINDS]; /* events that write to the ring of the first one */
-    int32_t tid;             /* the thread; 0: all threads on a processor */
+    int fd[TFD_FAULT_KINDS];              /* events that write to the ring of the first one */
+    int32_t tid;                          /* the thread; 0: all threads on a processor */
 };
 
 static struct ring rings[MOST_THREADS];

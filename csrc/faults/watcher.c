@@ -20,8 +20,8 @@
 #include "recorder/session.h"
 
 #define LONGEST_WAIT_NS 100000000 /* a thread waits this long for the watcher, at most */
-#define WAIT_SHARE 100        /* all these waits together take 1/WAIT_SHARE of the time, at most */
-#define STUCK_NS 5000000000   /* a watcher that has not ended by then is stuck */
+#define WAIT_SHARE 100            /* all these waits together take 1/WAIT_SHARE of the time, at most */
+#define STUCK_NS 5000000000       /* a watcher that has not ended by then is stuck */
 
 enum state { NOT_RUNNING, STARTING, WATCHING, ENDED };
 enum posted { NOTHING, POSTED, IN_SERVICE };

@@ -20,7 +20,7 @@ struct tfd_image {
     const ElfW(Dyn) * dynamic;
     const ElfW(Sym) * symbols;
     const char *strings;
-    uint32_t first_hashed;            /* first symbol from which on all are defined here; UINT32_MAX: not known */
+    uint32_t first_hashed; /* first symbol from which on all are defined here; UINT32_MAX: not known */
     struct tfd_relocations tables[2]; /* .rela.dyn without its relative relocations, .rela.plt */
 };
 

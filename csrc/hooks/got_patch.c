@@ -44,7 +44,7 @@ static size_t patched_count; /* slots[0 .. patched_count) hold our wrappers */
 static uint64_t scan_stamp;
 static _Atomic uint64_t known_adds, known_subs;
 static const struct link_map *inherited_tail; /* last object in a child's list, until the child loads one */
-static uint64_t left_out; /* slots that the last patch could not write; a later one may */
+static uint64_t left_out;                     /* slots that the last patch could not write; a later one may */
 static bool make_room_for_slot(void)
 {
     if (slot_count < slot_capacity)
@@ -78,7 +78,7 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
     if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind the slot now */
-    if (tfd_is_late_attach(value, (unsigned)hook))                       /* the function there calls our wrapper */
+    if (tfd_is_late_attach(value, (unsigned)hook)) /* the function there calls our wrapper */
         return;
     scan->unready |= !is_relocated(image, value, (unsigned)hook);
     if (!value)

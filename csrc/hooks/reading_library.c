@@ -10,8 +10,7 @@ static const char names[][32] = {"libtensorflow_framework.so", "libtensorflow_cc
 #define NAMES (sizeof names / sizeof *names)
 
 static bool is_given[NAMES];
-static unsigned long long
-    looked_through; /* the loader's count of loads when no library was left to return */
+static unsigned long long looked_through; /* the loader's count of loads when no library was left to return */
 
 struct look {
     struct tfd_image *image;

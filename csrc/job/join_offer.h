@@ -23,8 +23,7 @@ struct tfd_join_offer {
     uint32_t include_count, exclude_count, exclude_followed;
     uint32_t mapped; /* as tfd_options.mapped */
     uint32_t text_bytes;
-    char
-        text[]; /* the patterns, included ones first, then the library for programs or "", each with its NUL */
+    char text[]; /* each with its NUL: patterns, included ones first; the library for programs, or "" */
 };
 
 /* Find the library to load, by the link to it if its path cannot be named; return false if there is none. */

@@ -10,13 +10,11 @@
 enum tfd_start_note {
     TFD_NOTE_BECOMES = 'n',
     TFD_NOTE_SPAWNED = 'N',
-    TFD_NOTE_BECOMES_UNCOUNTED =
-        'i', /* the kernel reaps it, and adds its I/O to no process */
+    TFD_NOTE_BECOMES_UNCOUNTED = 'i', /* the kernel reaps it, and adds its I/O to no process */
     TFD_NOTE_SPAWNED_UNCOUNTED = 'I',
     TFD_NOTE_SHELL = 'H',   /* a shell that the C library starts: its number is not known */
     TFD_NOTE_SETTLED = 'x', /* the process's last program could not be started, or has a line of its own */
-    TFD_NOTE_CHILDREN_LEFT =
-        'o', /* the process stops recording; its children's I/O may be counted nowhere */
+    TFD_NOTE_CHILDREN_LEFT = 'o', /* the process stops recording; its children's I/O may be counted nowhere */
 };
 
 /* Return the time in nanoseconds since the epoch, by the clock of a spool's beginning. */

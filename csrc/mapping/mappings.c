@@ -65,7 +65,8 @@ static uint64_t add_mapping(uint32_t file, uintptr_t start, size_t length, int64
         mapped->mappings++;
         mapped->mapped_bytes += length;
         struct tfd_range range = {start, start + whole_pages(length), offset, now_ns(), 0, entry};
-        tfd_ranges_end(range.start, range.end, range.begin_ns); /* older mappings there whose end was missed */
+        /* older mappings there, whose end was missed */
+        tfd_ranges_end(range.start, range.end, range.begin_ns);
         if (!tfd_ranges_add(&range))
             tfd_mapped_files_of(spool)->ranges_lost++;
     }
@@ -243,8 +244,7 @@ static bool is_job_page(const struct line *line)
 /* Some file systems have another device number in the kernel's list than in stat(2), so this compares inodes only. */
 static uint32_t file_of_line(const struct line *line, struct stat *status, struct statfs *where)
 {
-    static char
-        path[4096 + 16]; /* static: a session begins under a lock, and a child has one thread */
+    static char path[4096 + 16]; /* static: a session begins under a lock, and a child has one thread */
     size_t own = strlen(tfd_session.directory);
     if (line->path_length >= sizeof path || is_of_system(line->path) || is_job_page(line) ||
         !strncmp(line->path, tfd_session.directory, own))

@@ -27,7 +27,7 @@ struct run {
     uint64_t start; /* of the entry, in ticks */
     uint64_t entry; /* next entry of the run */
     uint64_t latest_start;
-    uint32_t chunk, last_chunk; /* chunks of a thread that are left in the list; equal at the end, and for stragglers */
+    uint32_t chunk, last_chunk; /* of a thread, in the list; equal at the end, and for stragglers */
     uint32_t thread, place;
 };
 

@@ -29,12 +29,12 @@ struct tfd_mapped_file {
                                              threads: the file's share by bytes that came in */
     int64_t first_ns, last_ns;            /* start of the first fault, end of the last; 0: none */
     int64_t busy_since_ns;                /* set while a fault is under way */
-    int64_t bytes_in;                     /* bytes that came into the page cache meanwhile; negative: unknown */
+    int64_t bytes_in;      /* bytes that came into the page cache meanwhile; negative: unknown */
     uint32_t bytes_missed; /* 1: not watched for a time while it was mapped, so unknown */
     uint32_t held;         /* 1: the watching thread has its descriptor */
     int64_t bytes_cached, bytes_evicted; /* at the last look */
     int64_t bytes_left;                  /* bytes that left the page cache meanwhile, if bytes_in is known */
-    int64_t bytes_touched; /* estimate of the bytes that faults made accessible */
+    int64_t bytes_touched;               /* estimate of the bytes that faults made accessible */
 };
 
 /* A page fault on a mapped file. */
@@ -72,10 +72,10 @@ struct tfd_mapped_files {
     uint64_t lost;                  /* samples that the kernel had no room for, two per fault */
     uint64_t unpaired;              /* samples without the other sample of their fault */
     int64_t watched_ns, sampled_ns; /* time watched, and part of it with faults as events */
-    int64_t minor_faults, major_faults; /* of the whole process while it was watched, by getrusage */
-    int64_t sampled_faults;             /* of these, while faults were events */
-    int64_t cost_ns;                    /* estimated cost of watching */
-    uint64_t looks; /* samples of threads if faults are not events; 0: none. By these: */
+    int64_t minor_faults, major_faults;  /* of the whole process while it was watched, by getrusage */
+    int64_t sampled_faults;              /* of these, while faults were events */
+    int64_t cost_ns;                     /* estimated cost of watching */
+    uint64_t looks;                      /* samples of threads if faults are not events; 0: none. By these: */
     int64_t blocked_ns, blocked_busy_ns; /* time in faults, at least: over threads, and as wall time */
 };
 

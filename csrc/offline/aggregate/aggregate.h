@@ -12,7 +12,7 @@ enum {
     TFD_BIN_BYTES = 1,
     TFD_BIN_BYTE_PARTS = 2,
     TFD_BIN_BUSY_NS = 3,
-    TFD_SIZES = 12,             /* Darshan's size buckets, empty transfers first, and calls that move no bytes last */
+    TFD_SIZES = 12, /* Darshan's size buckets, empty transfers first, and calls that move no bytes last */
     TFD_DURATION_SUMS = 4,      /* calls, bytes, total ns, longest ns */
     TFD_DURATION_CELLS = 28160, /* cells of durations: 1 ns each up to 1023 ns, then 512 for each octave */
 };
@@ -57,8 +57,9 @@ enum tfd_call_kind {
 
 enum {
     TFD_KIND_SUMS = 3, /* calls, ns and bytes */
-    TFD_FILE_COSTS = 9, /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stat() calls by path;
-                           beginning of the first read and end of the last one */
+    /* opens, reads, bytes read; ns in reads, other calls, opens and closes, stat() calls by path; beginning of the
+     * first read and end of the last one */
+    TFD_FILE_COSTS = 9,
     TFD_PASS_NUMBERS = 9,
     TFD_DEEPEST = 1024 /* largest queue depth */
 };
@@ -78,14 +79,15 @@ struct tfd_stretches {                            /* disjoint intervals in order
 };
 
 struct tfd_input_times { /* zeros at first, unless it says otherwise */
-    int64_t *by_kind;    /* TFD_KIND_SUMS for each kind of call by other threads, by the loop's thread, and by the
-                            loop's thread while it waited */
-    int64_t *by_thread;  /* for each thread: ns in calls; beginning of the first call, the largest number at first; end of
-                            the last call */
+    /* TFD_KIND_SUMS for each kind of call: by other threads, by the loop's, and by the loop's while it waited */
+    int64_t *by_kind;
+    /* for each thread: ns in calls, beginning of the first call (the largest number at first), end of the last */
+    int64_t *by_thread;
     struct tfd_stretches waits;   /* input waits of steps; the caller's */
     struct tfd_stretches rests;   /* the rest of steps; the caller's */
     struct tfd_stretches waiting; /* the waits, which may overlap here: when the loop waits */
-    int64_t union_ns, reached_ns; /* wall time with a call running, and until when: the smallest number at first */
+    /* wall time with a call running, and until when: the smallest number at first */
+    int64_t union_ns, reached_ns;
     int64_t in_waits_ns, in_rests_ns, loop_in_waits_ns; /* the calls' time within these, added up */
 };
 
@@ -102,13 +104,15 @@ void tfd_add_input_times(struct tfd_input_times *sums, const struct tfd_input_ca
 /* Add the calls to each file's TFD_FILE_COSTS numbers. */
 void tfd_add_file_costs(const struct tfd_input_calls *calls, int64_t *costs);
 
-struct tfd_passes { /* passes of each thread over each file: they end with an open, or after the file's size */
+/* Passes of each thread over each file. A pass ends with an open, or once as many bytes were read as the file has. */
+struct tfd_passes {
     const int64_t *size_bytes; /* of each file, -1 if unknown */
     double call_s, byte_s;     /* durations of the page cache */
-    int64_t many_slow, ahead_bytes; /* storage also served a pass if `many_slow` slow reads took most of its time, and
-                                       with `ahead_bytes` read ahead each they cover all of its bytes */
-    int32_t *first;     /* each file's first open pass, a place in `held`, 0 if there is none */
-    int64_t *held;      /* TFD_PASS_NUMBERS of each open pass; place 0 is none. Room for one more for each call */
+    /* storage also served a pass if this many slow reads took most of its time, and with so many bytes read ahead each
+     * they cover all of its bytes */
+    int64_t many_slow, ahead_bytes;
+    int32_t *first; /* each file's first open pass, a place in `held`, 0 if there is none */
+    int64_t *held;  /* TFD_PASS_NUMBERS of each open pass, with room for one more for each call; 0: none */
     int64_t used, free; /* places that were ever used, the first free one of them; 1 and 0 at first */
     int64_t *stored_ns, *stored_bytes; /* of each file, of passes that storage served */
 };
@@ -120,8 +124,8 @@ void tfd_end_passes(struct tfd_passes *passes, size_t files);
 
 struct tfd_depths {            /* zeros at first */
     double *lasted_ns, *bytes; /* at each queue depth, TFD_DEEPEST numbers */
-    int64_t *end_ns; /* of running calls, with room for one more for each call that is added */
-    double *rate;    /* bytes/ns of each running call */
+    int64_t *end_ns;           /* of running calls, with room for one more for each call that is added */
+    double *rate;              /* bytes/ns of each running call */
     size_t running;
     int64_t now_ns; /* at first the beginning of the first call */
     double moving;
@@ -136,8 +140,9 @@ void tfd_end_depths(struct tfd_depths *sums);
 
 enum {
     TFD_SIDE_BY_SIDE = 16, /* earlier reads that a read may follow: several readers may stream one file */
-    TFD_READ_ORDER_SUMS = 6, /* reads at a known offset, jumps among them, bytes, total ns; all reads; ns of jumps. A jump
-                                follows none of the earlier reads */
+    /* reads at a known offset, jumps among them, bytes, total ns; all reads; ns of jumps. A jump follows none of the
+     * earlier reads */
+    TFD_READ_ORDER_SUMS = 6,
 };
 
 struct tfd_read_order {      /* zeros at first, except for `slot` */

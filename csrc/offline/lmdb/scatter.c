@@ -11,12 +11,11 @@
 #include "offline/lmdb/team.h"
 
 enum {
-    GAP_BYTES = 64 << 10, /* a smaller gap between pieces is read and dropped instead of making another call */
+    GAP_BYTES = 64 << 10, /* a smaller gap between pieces is read and dropped */
     CACHED_GAP_BYTES = 4 << 10,
     MOST_PIECES = 300, /* of a call without a copy: 3 vectors each, of IOV_MAX */
     SMALL_PIECE_BYTES = 2048,
-    AHEAD_CALL_BYTES =
-        128 << 10, /* call for which the kernel reads ahead, in order: many requests at once may cause seeks */
+    AHEAD_CALL_BYTES = 128 << 10, /* call for which the kernel reads ahead, in order, to avoid seeks */
     LEAST_CALL_BYTES = 256 << 10,
     COPIED_CALL_BYTES = 1 << 20, /* copied bytes should still be in the processor's cache */
     MOST_CALL_BYTES = 4 << 20,

@@ -195,8 +195,8 @@ static bool is_registered(const char *name, const char *const *outputs, int coun
         tf.TF_OpDefinitionBuilderAddInput(op, inputs[i]);
     for (int i = 0; i < count; i++)
         tf.TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
-    tf.TF_OpDefinitionBuilderSetIsStateful(op,
-                                           true); /* stateful, so neither folded nor shared: it reads a file */
+    tf.TF_OpDefinitionBuilderSetIsStateful(
+        op, true); /* stateful, so neither folded nor shared: it reads a file */
     tf.TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape);
     tf.TF_RegisterOpDefinition(op, status);
     if (tf.TF_GetCode(status) == TF_OK)
