@@ -39,7 +39,7 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) COVERAGE_FILE=build/coverage/pyt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach test-core test-fresh test-long \
-    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-versions
+    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch test-versions
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -52,6 +52,7 @@ help:
 	@echo "make test-oldest-newest  counts, verbs, plane and tab with the oldest and the newest of every package (kept)"
 	@echo "make test-versions  the same with every Python, TensorFlow and set of pins: the table in docs/reference/install.md (hours)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
+	@echo "make test-torch   steps and workers of PyTorch's jobs, with PyTorch, Lightning, Accelerate and transformers"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
 	@echo "make format       rewrite the sources in the project's format"
@@ -128,6 +129,9 @@ test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
 	@# Databases are written beside pytest.
 	@$(BIN)/python tools/extra_requirements.py packages | grep '^lmdb' | xargs -d '\n' $(PIP)
 	@TFD_PACKAGES=$(abspath $(VENV)-packages) $(PYTEST) --timeout 600 tests/integration/packages
+
+test-torch: $(STAMPS)/extra-test-core $(STAMPS)/extra-test-torch
+	@$(PYTEST) --timeout 600 -m torch tests/integration/pytorch
 
 test-fresh:
 	@tools/setup-debian.sh tools mmdebstrap git mount

@@ -107,6 +107,16 @@ waiting_library = Extension(
     extra_link_args=CORE["WAITING_LIBRARY_LINK_ARGS"],
 )
 
+# Stands in for methods of Python's classes: see csrc/batches/.
+batches = Extension(
+    "tfdarshan.native._batches",
+    sources=["csrc/batches/batch_log.c", "csrc/batches/hook.c"],
+    depends=CORE["dependencies"](),
+    include_dirs=["csrc"],
+    extra_compile_args=CORE["COMPILE_ARGS"],
+    py_limited_api=True,
+)
+
 # TensorFlow loads it: see csrc/offline/tf_data/.
 tf_data_library = Extension(
     TF_DATA,
@@ -120,7 +130,7 @@ tf_data_library = Extension(
 
 setup(
     cffi_modules=[f"csrc/build_core.py:{name}" for name in ("core", "probe", "aggregate", "lmdb", "replay")],
-    ext_modules=[program_library, waiting_library, tf_data_library],
+    ext_modules=[program_library, waiting_library, tf_data_library, batches],
     cmdclass={"build": Build, "build_ext": BuildExt, "build_py": BuildPy},
     # The extensions use the limited API: one wheel for this Python and all later ones.
     options={"bdist_wheel": {"py_limited_api": "cp310"}},

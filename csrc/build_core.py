@@ -61,13 +61,13 @@ def extension(name: str, header: str, sources: list[Path]) -> FFI:
 def core_sources() -> list[Path]:
     """Return the C files of the core: all but those of other extensions and of the other libraries alone."""
     joins = [CSRC / "joining/interpreter.c", CSRC / "joining/take_over.c"]
-    return [*sources_without("joining", "offline", "probe"), *joins]
+    return [*sources_without("batches", "joining", "offline", "probe"), *joins]
 
 
 def program_library_sources() -> list[Path]:
     """Return what a program without Python needs to be recorded: it reads no spools and has no plug-in."""
     return [
-        *sources_without("joining", "offline", "probe", "reader", "tensorflow"),
+        *sources_without("batches", "joining", "offline", "probe", "reader", "tensorflow"),
         CSRC / "joining/preload.c",
     ]
 

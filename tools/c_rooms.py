@@ -32,6 +32,7 @@ ROOMS_BELOW = {
     "tensorflow": "base spool counters recorder reader attach",
     "joining": "base spool job hooks recorder faults attach",
     "probe": "hooks",
+    "batches": "",
     "offline/aggregate": "",
     "offline/lmdb": "",
     "offline/replay": "",

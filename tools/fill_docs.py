@@ -136,6 +136,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "own-counters": lambda: counters("TFD_"),
     "posix-counters": lambda: counters("POSIX_"),
     "priors": lambda: table(("left open", "range", "source"), prior_rows()),
+    "batch-columns": lambda: columns(schema.BATCH_COLUMNS),
     "step-columns": lambda: columns(schema.STEP_COLUMNS),
     "stdio-counters": lambda: counters("STDIO_"),
     "thresholds": lambda: table(("number", "value", "source"), threshold_rows()),

@@ -160,7 +160,8 @@ def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
 
     Steps' own figures of what storage was asked for leave the start out.
     """
-    if any((meta.get("steps") or {}).get("rows") for meta in metas):
+    steps = (row for meta in metas for row in (meta.get("steps") or {}).get("rows", []))
+    if any(min(row[5:7], default=-1) >= 0 for row in steps):
         return 0.0
     return float(sum(meta.get("other", {}).get("excluded", {}).get("bytes_read", 0) for meta in metas))
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.file_table import NO_FILE, FileTable
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.own_files import own_files
+from tfdarshan.frameworks.all_frameworks import transport_parts
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
@@ -48,8 +49,21 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
 
 
 def never_input(paths: Any) -> Array:
-    """Says which paths, a pyarrow array of texts, are programs' or a burst buffer's own, bool."""
-    return program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/")
+    """Return which paths, a pyarrow array of texts, are programs', a burst buffer's or batches', bool."""
+    found: Array = program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/") | transport_files(paths)
+    return found
+
+
+def transport_files(paths: Any) -> Array:
+    """Return which paths carry batches from workers to the training loop, and are not the job's data, bool.
+
+    Args:
+        paths: A pyarrow array of texts.
+    """
+    found = np.zeros(len(paths), bool)
+    for part in transport_parts():
+        found |= _contains(paths, part)
+    return found
 
 
 def program_files(paths: Any) -> Array:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tfdarshan.frameworks.words import Cure as Cure
 from tfdarshan.replay.edits import Edit
 
 # "doubt": the session itself is not to be trusted; "problem": costs time that a fix gives back;
@@ -73,15 +74,6 @@ class Evidence:
     label: str
     text: str
     value: float | None = None
-
-
-@dataclass(frozen=True)
-class Cure:
-    """What to do: a sentence, and the line to change as it would be before and after; that may be several."""
-
-    what: str
-    line: str = ""
-    instead_of: str = ""
 
 
 @dataclass(frozen=True)

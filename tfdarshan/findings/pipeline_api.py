@@ -9,6 +9,8 @@ from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
+from tfdarshan.frameworks import all_frameworks
+from tfdarshan.frameworks.words import Words
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.candidate import databases
 from tfdarshan.units import plural
@@ -45,6 +47,11 @@ def input_pipeline(measures: Measures) -> Pipeline | None:
     return next((one for one in measures.pipelines or () if one.reader is not None), None)
 
 
+def words_of(measures: Measures) -> Words | None:
+    """Return how the framework types fixes whose loader feeds the training loop; None if there is none."""
+    return all_frameworks.words_of(measures.run.session.meta[0])
+
+
 def reads_whole_files(measures: Measures) -> bool:
     """Says whether tf.io.read_file reads the input: it asks for each file's end, and nothing changes that."""
     pipeline = input_pipeline(measures)
@@ -71,6 +78,8 @@ def reads_by_tf_data(measures: Measures) -> bool:
     """
     if input_pipeline(measures) is not None:
         return True
+    if words_of(measures) is not None:
+        return False
     if measures.pipelines is not None and measures.facts.placed_reads < OWN_READS * measures.facts.reads:
         return False
     unseen = measures.pipelines is None or "tensorflow" in measures.versions
@@ -132,7 +141,9 @@ def prepares_ahead(measures: Measures) -> bool:
 def more_readers(measures: Measures, readers: int, before: int) -> Cure:
     """Words how to read with so many calls at a time, where `before` ran at a time."""
     what = f"Read with {readers} calls at a time."
-    pipeline = input_pipeline(measures)
+    pipeline, words = input_pipeline(measures), words_of(measures)
+    if pipeline is None and words is not None:
+        return words.more_readers(readers)
     if pipeline is not None and pipeline.reader is not None:
         reader = pipeline.reader
         if reader.name == GENERATOR:
@@ -234,7 +245,9 @@ def _workers(measures: Measures) -> WorkerLives:
 def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
     """Words how to read with fewer calls at a time."""
     what = f"Read with {readers} call{'s' * (readers > 1)} at a time."
-    pipeline = input_pipeline(measures)
+    pipeline, words = input_pipeline(measures), words_of(measures)
+    if pipeline is None and words is not None:
+        return words.fewer_readers(readers)
     reader = pipeline.reader if pipeline is not None else None
     if reader is None and reads_by_tf_data(measures):
         reader = Stage("map", before, function="load", does=("reads",))
@@ -248,7 +261,9 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
 def read_ahead(measures: Measures) -> Cure:
     """Words how to prepare input while a step computes."""
     what = "Prepare the next batches while a step computes."
-    pipeline = input_pipeline(measures)
+    pipeline, words = input_pipeline(measures), words_of(measures)
+    if pipeline is None and words is not None:
+        return words.read_ahead()
     if reads_by_workers(measures) and pipeline is None:
         return Cure(
             f"{what} Each worker of the DataLoader then has 4 batches ready.",
@@ -277,7 +292,9 @@ def _by_a_thread(measures: Measures, what: str) -> Cure:
 def keep_in_memory(measures: Measures) -> Cure:
     """Words how to keep what was read in memory."""
     what = "Keep what was read in memory from the first epoch on."
-    pipeline = input_pipeline(measures)
+    pipeline, words = input_pipeline(measures), words_of(measures)
+    if pipeline is None and words is not None:
+        return words.keep_in_memory(decoded=False)
     if pipeline is None and reads_by_tf_data(measures):
         return Cure(what + ORDER, f"{USUAL.statement}.cache()", USUAL.statement)
     if pipeline is None or pipeline.reader is None:
@@ -371,7 +388,9 @@ def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
 def more_decoding(measures: Measures, calls: int) -> Cure:
     """Words how to decode with so many calls at a time, which keep all processors busy."""
     what = "Decode with more calls at a time."
-    decoder = decoding_stage(measures)
+    decoder, words = decoding_stage(measures), words_of(measures)
+    if decoder is None and words is not None:
+        return words.more_decoding(calls)
     if decoder is None:
         decoder = Stage("map", function="decode")
     if decoder.name == GENERATOR or (input_pipeline(measures) is None and read_by_loop(measures)):
@@ -422,6 +441,9 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         return Cure(what)
     if pipeline is not None and decoder.name == GENERATOR:
         return _cached_after(what, pipeline)
+    words = words_of(measures)
+    if pipeline is None and words is not None:
+        return replace(words.keep_in_memory(decoded=True), what=what)
     if pipeline is None and not reads_by_tf_data(measures):
         return _cached_calls(measures, f"{what} read() decodes, too.", "read", "path")
     if pipeline is None:
@@ -447,6 +469,9 @@ def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
     reading = [one for one in measures.pipelines or () if one.reader is not None]
     # The first pipeline that is iterated is the one that trains.
     reader = reading[1].reader if len(reading) > 1 else None
+    words = words_of(measures)
+    if reader is None and words is not None and not keep:
+        return words.more_validation(readers)
     if reader is None or reader.name == GENERATOR:
         if keep:
             return _cached_calls(measures, "Keep the validation set in memory.", "read_validation", "path")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.package_versions import check_packages
 from tfdarshan.native.versions import versions
@@ -383,6 +384,7 @@ def _excluded(options: Options) -> tuple[str, ...]:
     return (
         *options.exclude_patterns(),
         "*/tfdarshan-*/*.spool",
+        f"*/tfdarshan-*/*{BATCHES}",
         "*/tfdarshan-*/core",
         f"*/tfdarshan-*/{KEPT}*",
         f"*/{SO_FAR_PREFIX}*",

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import SessionActiveError, StorageError
+from tfdarshan.frameworks import following
 from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
 from tfdarshan.recording.active_recording import Recording, joined_session, start_recording
-from tfdarshan.recording.tensorflow import input_pipelines
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import checked_logdir
 
@@ -71,7 +71,7 @@ class Recorder:
                     _active = self
                 atexit.register(self._end_at_exit)
                 steps.begin_log()
-                input_pipelines.begin_log()
+                self._follow()
                 self._attached()
         except KeyboardInterrupt:
             self._abandon()
@@ -118,7 +118,7 @@ class Recorder:
             return None
         if recording.in_this_process():
             recording.extra.update(steps.end_log())
-            recording.extra.update(input_pipelines.end_log())
+            recording.extra.update(following.end())
             return recording
         recording.stop_in_child()
         return None
@@ -165,6 +165,11 @@ class Recorder:
         self._before_attach()
         self._recording = start_recording(self.logdir, self.options, self.started_by)
         self._path = self._recording.directory
+
+    def _follow(self) -> None:
+        """Has every framework tell of steps, waits and the input pipeline."""
+        if self._recording is not None:
+            following.begin(self._recording.spool_directory)
 
     def _before_attach(self) -> None:
         """Is called when nobody records and we are about to."""

@@ -30,9 +30,9 @@ R = TypeVar("R")
 class Profile(Recorder):
     """A session to be recorded: a context manager, a decorator, or `start()` and `stop()`.
 
-    Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `meta`, `summary()`, and as
-    people read it `files_brief` and `steps_brief`. It can be started again; it then stands for the newest
-    session.
+    Once stopped, it gives what was recorded: `path`, `files`, `events`, `steps`, `batches`, `meta`,
+    `summary()`, and as people read it `files_brief` and `steps_brief`. It can be started again; it then
+    stands for the newest session.
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
@@ -245,6 +245,11 @@ class Profile(Recorder):
     def steps(self) -> pd.DataFrame:
         """One row per training step."""
         return self._table("steps")
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row per batch that the job took from a loader."""
+        return self._table("batches")
 
     @property
     def files_brief(self) -> pd.DataFrame:

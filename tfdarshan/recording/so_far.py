@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError, reason
+from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
 from tfdarshan.recording import steps
 from tfdarshan.recording.active_recording import UNREAD, Recording
 from tfdarshan.recording.spool import SO_FAR_PREFIX, copy_spool
@@ -62,7 +63,7 @@ def _write(recording: Recording, folder: Path) -> Path:
 def _copy(source: Path, target: Path) -> None:
     """Copies the spools: the recording itself may change while it is read."""
     with os.scandir(source) as entries:
-        spools = [Path(entry.path) for entry in entries if entry.name.endswith(".spool")]
+        spools = [Path(entry.path) for entry in entries if entry.name.endswith((".spool", BATCHES))]
     used = sum(spool.stat().st_blocks * 512 for spool in spools)
     room = os.statvfs(target)
     # Once for the copy and once for the tables made of it.

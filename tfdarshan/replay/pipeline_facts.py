@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, pipelines_of
 from tfdarshan.analysis.tf_data_pipeline import Pipeline as NotedPipeline
+from tfdarshan.frameworks.adapter import DeclaredInput
 from tfdarshan.replay.job_facts import PipelineFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import LoopTimes
@@ -71,6 +72,25 @@ def pipeline_facts(
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
         beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
         overlap=_overlap(loop, float(lasted_s @ ~outside), float(lasted_s @ outside)) if loop.known else 0.0,
+    )
+
+
+def as_declared(facts: PipelineFacts, told: DeclaredInput | None) -> PipelineFacts:
+    """Return the facts of a pipeline as its framework declares it; the same if it does not.
+
+    Args:
+        facts: As its calls show it.
+        told: What the framework says.
+    """
+    if told is None:
+        return facts
+    return dataclasses.replace(
+        facts,
+        readers=float(told.readers) if told.readers else facts.readers,
+        declared_readers=told.readers or None,
+        prefetch=told.prefetch,
+        framework=True,
+        python=not told.processes,
     )
 
 

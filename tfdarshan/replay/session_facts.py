@@ -9,13 +9,14 @@ from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import loop_times, with_waits
-from tfdarshan.replay.pipeline_facts import noted_pipeline, pipeline_facts, shuffled_tasks
+from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
 from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, recorded_job
@@ -78,7 +79,10 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
         batches=batch_facts(recorded, loop, reading, validating, placed.epoch),
         tasks=placed.tasks,
         batch=placed.batch,
-        pipeline=pipeline_facts(recorded, noted, calls, loop, placed, ahead, recorded.is_loop[reading]),
+        pipeline=as_declared(
+            pipeline_facts(recorded, noted, calls, loop, placed, ahead, recorded.is_loop[reading]),
+            None if noted is not None else declared_input(meta),
+        ),
         storage=storage_facts(recorded, meta, calls, tasks),
         processors=processor_facts(meta),
         files=recorded.files,

@@ -36,6 +36,12 @@ def layers_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     return _frame(tables) if tables else empty_frame("layers")
 
 
+def batches_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    """Return the batches that a process's loop took from loaders; without rows if none is known."""
+    tables = [process.table("batches") for process in processes if "batches" in process.meta["tables"]]
+    return _frame(tables) if tables else empty_frame("batches")
+
+
 def empty_frame(name: str) -> pd.DataFrame:
     """Gives table "files", "events" or "steps" without rows; of a brief one, without columns too."""
     import pandas as pd
@@ -45,6 +51,7 @@ def empty_frame(name: str) -> pd.DataFrame:
         "events": (*schema.EVENT_COLUMNS, schema.EVENT_PATH),
         "steps": schema.STEP_COLUMNS,
         "layers": schema.LAYER_COLUMNS,
+        "batches": schema.BATCH_COLUMNS,
     }
     return pd.DataFrame(columns=[column.name for column in columns.get(name, ())])
 

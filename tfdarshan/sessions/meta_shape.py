@@ -168,6 +168,7 @@ class TablesShape(Struct, frozen=True):
     overview: OverviewShape | None = None
     layers: TableShape | None = None
     faults: TableShape | None = None
+    batches: TableShape | None = None
 
 
 class TensorflowShape(Struct, frozen=True):
@@ -198,6 +199,36 @@ class StepsShape(Struct, frozen=True):
 
     rows: list[StepShape] = []
     left_out: Count = 0
+
+
+class LoaderShape(Struct, frozen=True):
+    """A loader of batches: what it was given, and what became of it."""
+
+    framework: str
+    dataset: str = ""
+    samples: Count | None = None
+    batch_size: Count | None = None
+    drop_last: bool = False
+    shuffled: bool = False
+    iterable: bool = False
+    workers: Count = 0
+    prefetch_factor: Count = 0
+    persistent: bool = False
+    pinned: bool = False
+    in_order: bool = True
+    start_method: str = ""
+    training: bool = False
+    passes: Count = 0
+    batches: Count = 0
+    starts: Count = 0
+    start_ns: Span = 0
+    wait_ns: Span = 0
+
+
+class LoadersShape(Struct, frozen=True):
+    """The loaders that the job took batches from, the first that was used first."""
+
+    found: list[LoaderShape] = []
 
 
 class StageShape(Struct, frozen=True):
@@ -467,6 +498,7 @@ class MetaShape(Struct, frozen=True):
     tensorflow: TensorflowShape | None = None
     steps: StepsShape | None = None
     pipelines: PipelinesShape | None = None
+    loaders: LoadersShape | None = None
     machine: MachineShape | None = None
     mapping: MappingShape | None = None
     probes: list[ProbeShape] = []

@@ -115,6 +115,23 @@ STEP_COLUMNS = (
     Column("source", "category", "", "what says where the step begins and ends"),
 )
 
+# Batches that loaders handed to the process's loop, as far as the framework tells.
+BATCH_COLUMNS = (
+    Column("loader", "int64", "", "place of the loader in the metadata's `loaders`, -1 if unknown"),
+    Column("epoch", "int64", "", "pass over the loader, from 1 on, -1 if unknown"),
+    Column("batch", "int64", "", "number of the batch in the pass, from 0 on"),
+    Column("tid", "int64", "", "thread that asked for the batch"),
+    Column("request_ns", "int64", "ns", "when the batch was requested, since the session's start"),
+    Column("arrival_ns", "int64", "ns", "when the batch came"),
+    Column("worker", "int64", "", "number of the worker that put the batch together, -1 for none"),
+    Column("fetch_pid", "int64", "", "process that put the batch together, -1 if unknown"),
+    Column("fetch_tid", "int64", "", "thread that did, -1 if unknown"),
+    Column("fetch_start_ns", "int64", "ns", "when it began to, -1 if unknown"),
+    Column("fetch_end_ns", "int64", "ns", "when it had the batch, -1 if unknown"),
+    Column("queued", "int64", "batches", "batches that lay in the queue when this one was requested"),
+    Column("kept", "int64", "batches", "batches that were kept aside then, as it was not their turn"),
+)
+
 # What an imported Darshan log may have besides MODULES; FIFO and SOCKET are what we make of its names.
 LAYERS = ("MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "LUSTRE", "FIFO", "SOCKET")
 LAYER_COLUMNS = (

@@ -105,7 +105,7 @@ class SessionData:
     def steps(self) -> pd.DataFrame:
         """One row per training step: `schema.STEP_COLUMNS`. Empty where nothing says what a step is.
 
-        Steps are those that the job or Keras marked, else those that TensorFlow's trace beside it shows.
+        Steps are those that the job or Keras marked, else PyTorch's, else those of TensorFlow's trace.
 
         Raises:
             SessionDataError: A table is damaged or missing.
@@ -113,6 +113,17 @@ class SessionData:
         from tfdarshan.sessions.step_table import steps_frame
 
         return steps_frame(self.processes)
+
+    @cached_property
+    def batches(self) -> pd.DataFrame:
+        """One row per batch that the job took from a loader: `schema.BATCH_COLUMNS`. Empty if none is known.
+
+        Raises:
+            SessionDataError: The table is damaged or missing.
+        """
+        from tfdarshan.sessions.frames import batches_frame
+
+        return batches_frame(self.processes)
 
     @cached_property
     def step_bounds(self) -> pd.DataFrame:

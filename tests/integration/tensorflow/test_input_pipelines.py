@@ -73,7 +73,7 @@ JOB = """
         def __getattr__(self, name):
             raise RuntimeError(name)
 
-    from tfdarshan.recording.tensorflow import input_pipelines
+    from tfdarshan.frameworks.tensorflow import input_pipelines
     described = input_pipelines._stages
     input_pipelines._stages = lambda dataset: Strange().stages
     with tfdarshan.profile("strange", tf_profiler=False):

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfdarshan.errors import reason
+from tfdarshan.frameworks.tensorflow.input_pipelines import before_first_iterator
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
 from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
 from tfdarshan.recording.spool import choose_folder
 from tfdarshan.recording.spool_bound import MIB
-from tfdarshan.recording.tensorflow.input_pipelines import before_first_iterator
 from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
 from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, WrittenTrace, list_traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,6 +136,13 @@ def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
         kinds = (dictionary_array(same, [schema.FAULT]), dictionary_array(same, [schema.FAULT_MODULE]))
         write(_timed_arrays(faults, process.start_ns, process.pid, *kinds))
     return len(same)
+
+
+def write_batches(columns: Mapping[str, Array], path: Path) -> int:
+    """Write the batches of a process's input. Return the number of rows."""
+    with parquet_file(path, schema.BATCH_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
+        write([number_array(columns[column.name]) for column in schema.BATCH_COLUMNS])
+    return len(columns["batch"])
 
 
 def write_overview(overview: Overview, path: Path) -> int:

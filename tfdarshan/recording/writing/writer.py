@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
+from tfdarshan.frameworks.noted import Noted, noted
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.process_identity import ProcessIdentity, is_blank, process_identity
 from tfdarshan.native.process_reader import ProcessReader
@@ -30,6 +31,7 @@ from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.tables import (
     Process,
+    write_batches,
     write_events,
     write_faults,
     write_files,
@@ -109,7 +111,8 @@ def write_session(
         unmet.saw(reader)
         said = unmet.sentence()
         programs.add_other_user(reader.other_user_programs())
-        bounds = [sentence for sentence in (said, *programs.sentences()) if sentence]
+        of_batches = noted(spool_directory, marker.pid, marker.start_realtime_ns)
+        bounds = [sentence for sentence in (said, *programs.sentences(), *of_batches.bounds) if sentence]
         notes = [*marker.notes, *bounds]
         marker = dataclasses.replace(marker, notes=notes)
         children = {name: getattr(written, name) for name in CHILDREN_FIELDS}
@@ -118,9 +121,10 @@ def write_session(
             entries["programs"] = programs.block()
         elif not_recorded := programs.block_of_others():
             entries["programs"] = not_recorded
-        entries |= extra or {}
+        # Steps that the job marked itself come first.
+        entries |= of_batches.meta | (extra or {})
         about = _about(process_identity(owner), Role(MAIN))
-        write_process(directory, marker, reader, entries, darshan, about=about)
+        write_process(directory, marker, reader, entries, darshan, about=about, of_batches=of_batches)
     sync_folder(directory)
     return dataclasses.replace(written, unmet=said)
 
@@ -257,6 +261,7 @@ def write_process(
     here: bool = True,
     name: str | None = None,
     about: Mapping[str, Any] | None = None,
+    of_batches: Noted | None = None,
 ) -> None:
     """Writes one process, its metadata last.
 
@@ -270,6 +275,7 @@ def write_process(
         name: Of its files after the host's: its number by default; a program that another one of the same
             process has begun by exec has one of its own.
         about: Entries that say which process it is, and what its part in the session.
+        of_batches: What was noted of the batches that it took.
 
     Raises:
         OSError: A file could not be written.
@@ -280,7 +286,7 @@ def write_process(
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
     meta = _process_meta(marker, info, threads, process.mounts, reader, owner=owner is not None)
     with _overlay_report(darshan, reader, info) as overlay:
-        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay)
+        meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay, of_batches)
     if here and "faults" in meta["tables"] and isinstance(reader, SpoolReader):
         meta["mapping"]["formats"] = formats_of_faults(reader, reader.faults(), process.mounts)
     meta |= {**(about or {}), **(owner or {})}
@@ -314,6 +320,7 @@ def _write_tables(
     threads: list[ThreadInfo],
     reader: ProcessReader,
     overlay: OverlayReport | None,
+    of_batches: Noted | None,
 ) -> dict[str, Any]:
     overview = Overview(info.duration_ns, threads, len(_bridge.operations()))
     files, events = Path(f"{stem}.files.parquet"), Path(f"{stem}.events.parquet")
@@ -327,6 +334,8 @@ def _write_tables(
     faults = reader.faults() if isinstance(reader, SpoolReader) else None
     if faults is not None and len(faults.start_ns):
         rows["faults"] = write_faults(faults, process, Path(f"{stem}.faults.parquet"))
+    if of_batches is not None and of_batches.batches is not None:
+        rows["batches"] = write_batches(of_batches.batches, Path(f"{stem}.batches.parquet"))
     tables: dict[str, Any] = {
         name: {"file": f"{stem.name}.{name}.parquet", "rows": count} for name, count in rows.items()
     }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tfdarshan.recording.tensorflow.graph_operations import GraphOperations, operations_of
+from tfdarshan.frameworks.tensorflow.graph_operations import GraphOperations, operations_of
 
 # Operations that draw from a state: tf.random, tf.image.random_..., tf.random.Generator.
 DRAWN = re.compile(

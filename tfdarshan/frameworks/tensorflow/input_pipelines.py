@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from tfdarshan.recording.tensorflow.batch_sizes import BatchSizes
-from tfdarshan.recording.tensorflow.graph_operations import operations_of
-from tfdarshan.recording.tensorflow.random_numbers import constants_of, draws_random_numbers
-from tfdarshan.recording.tensorflow.tf_plugin import when_imported
+from tfdarshan.frameworks.late_import import when_imported
+from tfdarshan.frameworks.tensorflow.batch_sizes import BatchSizes
+from tfdarshan.frameworks.tensorflow.graph_operations import operations_of
+from tfdarshan.frameworks.tensorflow.random_numbers import constants_of, draws_random_numbers
 
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 MOST_PIPELINES, MOST_STAGES = 64, 64
@@ -126,7 +126,7 @@ def begin_log() -> None:
         _watch()
     elif not _asked:
         _asked = True
-        when_imported(_watch)
+        when_imported("tensorflow", _watch)
 
 
 def end_log() -> dict[str, Any]:

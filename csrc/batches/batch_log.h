@@ -1,0 +1,72 @@
+/* What a process notes of the batches of its input: rows in a file of the spool folder, mapped into memory, so that
+ * they stay if the process is killed. Each process has a file of its own. All of this runs under Python's lock. */
+#ifndef TFDARSHAN_BATCHES_BATCH_LOG_H
+#define TFDARSHAN_BATCHES_BATCH_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TFD_BATCH_MAGIC "TFDBATCH"
+#define TFD_BATCH_VERSION 1
+#define TFD_BATCH_SUFFIX ".batches"
+/* As many rows of one process are kept. */
+#define TFD_BATCH_MOST_ROWS 400000
+
+enum tfd_batch_kind {
+    TFD_BATCH_NONE,
+    TFD_BATCH_START,     /* an iterator was made */
+    TFD_BATCH_REQUEST,   /* a batch was requested and came, or did not */
+    TFD_BATCH_END,       /* an iterator is gone */
+    TFD_BATCH_FETCH,     /* a worker, or the loop's own thread, put a batch together */
+    TFD_BATCH_OPTIMIZER, /* an optimizer has stepped */
+    TFD_BATCH_TEXT,      /* part of a note */
+};
+
+enum tfd_batch_outcome { TFD_BATCH_CAME, TFD_BATCH_STOPPED, TFD_BATCH_FAILED };
+
+struct tfd_batch_times {
+    int64_t begin_ns; /* since the epoch */
+    int64_t end_ns;
+    int64_t thread;
+    int32_t pass;    /* of an iterator, or of what puts batches together */
+    int32_t ordinal; /* within the pass, from 0 */
+    int32_t worker;  /* -1: none, or unknown */
+    int32_t queued;  /* batches that lay ready in the queue */
+    int32_t kept;    /* batches that were kept aside, as it was not their turn */
+    int32_t unused;
+};
+
+struct tfd_batch_row {
+    int32_t kind;
+    int32_t outcome; /* of text, how many bytes of it follow in later rows */
+    union {
+        struct tfd_batch_times times;
+        char text[sizeof(struct tfd_batch_times)];
+    };
+};
+
+struct tfd_batch_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t row_bytes;
+    uint64_t rows;
+    uint64_t left_out;
+    int64_t pid;
+    int64_t unused[3];
+};
+
+/* Begins to note into `folder`: the file is made with the first row. */
+void tfd_batch_log_begin(const char *folder);
+void tfd_batch_log_end(void);
+/* 0 while nothing is noted; else another number for each time that noting began. */
+uint64_t tfd_batch_log_session(void);
+/* Call it before anything else: true in a process that was forked since the last call. */
+bool tfd_batch_log_forked(void);
+int64_t tfd_batch_log_now(void);
+/* The thread is this one, whatever `times` says. */
+void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,
+                       struct tfd_batch_times times);
+void tfd_batch_log_note(const char *text, size_t length);
+
+#endif

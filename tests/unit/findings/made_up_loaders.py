@@ -1,0 +1,72 @@
+"""Sessions of jobs whose batches came from workers of a DataLoader, as if they had been noted."""
+
+import json
+
+import numpy as np
+
+from tests.unit.findings.made_up_training import MS, training
+from tfdarshan.recording.writing.tables import write_batches
+from tfdarshan.session import open_session
+
+WORKER = 200
+LOOK = {
+    "framework": "pytorch", "dataset": "Files", "samples": 40, "batch_size": 4, "shuffled": True,
+    "workers": 2, "prefetch_factor": 2, "training": True,
+}  # fmt: skip
+
+
+def loader_job(folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pairs=6, compute_ms=5, **look):
+    """Write a job of two workers, each of which puts every second batch together.
+
+    Both begin when the first batch of a pair is requested, and read one file for as long as they take.
+
+    Args:
+        folder: Where.
+        start_ms: What starting the workers takes, each epoch.
+        fetch_ms: What the workers take for a batch.
+        back_ms: What a batch takes from its worker to the loop.
+        epochs: How many.
+        pairs: Batches of each worker in an epoch.
+        compute_ms: What the loop computes with a batch.
+        **look: What else the loader looks like.
+    """
+    calls, steps, rows, now = [], [], [], 0.0
+    for epoch in range(epochs):
+        starts, now = now, now + start_ms
+        for batch in range(2 * pairs):
+            worker, asked = batch % 2, now
+            if not worker:
+                pair = now
+            done = pair + fetch_ms[worker]
+            came = max(asked, done) + back_ms
+            calls.append((pair, done, WORKER + worker, "pread", batch, 1_000_000, 0))
+            rows.append((0, epoch + 1, batch, 100, asked, came, worker, WORKER + worker, pair, done))
+            began = starts if not batch else asked
+            now = came + compute_ms
+            steps.append((began, now, came - began))
+    files = [f"/data/{number:03}" for number in range(2 * pairs)]
+    session = training(
+        folder, sorted(calls), steps, paths=files, sizes=[1_000_000] * len(files),
+        meta={"versions": {"torch": "2.8"}},
+    )  # fmt: skip
+    starting_ns = round(epochs * start_ms * MS)
+    loader = LOOK | {"passes": epochs, "batches": len(rows), "starts": epochs, "start_ns": starting_ns} | look
+    return _with_batches(session, loader, rows)
+
+
+def _with_batches(session, loader, rows):
+    (path,) = session.path.glob("*.meta.json")
+    content = json.loads(path.read_text())
+    table = session.path / path.name.replace(".meta.json", ".batches.parquet")
+    names = ("loader", "epoch", "batch", "tid", "request_ns", "arrival_ns", "worker", "fetch_tid",
+             "fetch_start_ns", "fetch_end_ns")  # fmt: skip
+    columns = {
+        name: np.array([round(value * MS) if name.endswith("_ns") else value for value in values], np.int64)
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    columns |= {"fetch_pid": columns["fetch_tid"]} | dict.fromkeys(("queued", "kept"), 0 * columns["batch"])
+    write_batches(columns, table)
+    content["tables"]["batches"] = {"file": table.name, "rows": len(rows)}
+    content["loaders"] = {"found": [loader]}
+    path.write_text(json.dumps(content))
+    return open_session(session.path)

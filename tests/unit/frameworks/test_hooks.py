@@ -1,0 +1,222 @@
+"""Objects in C that stand in for methods: what the job sees of them, and what they note."""
+
+import copy
+import inspect
+import os
+import pickle
+import resource
+import traceback
+import warnings
+
+import pytest
+
+from tfdarshan.frameworks.batch_rows import CAME, END, FAILED, FETCH, REQUEST, START, STOPPED, read_rows
+from tfdarshan.native import _batches
+
+
+class Iterator:
+    _index_sampler = None
+
+    def __init__(self, batches):
+        self._left = list(batches)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self._left:
+            raise StopIteration
+        batch = self._left.pop(0)
+        if isinstance(batch, Exception):
+            raise batch
+        if batch == "warn":
+            warnings.warn("of the caller", stacklevel=2)
+        return batch
+
+
+class Loader:
+    def __init__(self, *batches):
+        self.batches = batches
+
+    def __iter__(self):
+        """Give an iterator."""
+        return Iterator(self.batches)
+
+
+class Fetcher:
+    def fetch(self, index):
+        return index
+
+
+@pytest.fixture
+def noted(tmp_path):
+    """Hook the classes, and return what reads what was noted."""
+    methods = {(Loader, "__iter__"): _batches.ITER, (Iterator, "__next__"): _batches.NEXT,
+               (Fetcher, "fetch"): _batches.FETCH}  # fmt: skip
+    originals = {(owner, name): owner.__dict__[name] for owner, name in methods}
+    for (owner, name), kind in methods.items():
+        setattr(owner, name, _batches.Hook(kind, originals[owner, name]))
+    passes = []
+
+    def on_pass(loader, iterator):
+        passes.append((loader, type(iterator)))
+        return len(passes)
+
+    _batches.begin(str(tmp_path), on_pass)
+    yield lambda: read_rows(tmp_path)
+    _batches.end()
+    for (owner, name), original in originals.items():
+        setattr(owner, name, original)
+
+
+def test_starts_requests_and_ends_are_noted(noted):
+    # WHEN
+    assert list(Loader("a", "b")) == ["a", "b"]
+
+    # THEN
+    (process,) = noted()
+    rows = process.rows
+    assert process.pid == os.getpid()
+    assert sorted(rows["kind"].tolist()) == [START, REQUEST, REQUEST, REQUEST, END]
+    requests = rows[rows["kind"] == REQUEST]
+    assert requests["outcome"].tolist() == [CAME, CAME, STOPPED]
+    assert requests["ordinal"].tolist() == [0, 1, 2]
+    assert set(rows["pass"].tolist()) == {1}
+    assert (rows["begin_ns"] <= rows["end_ns"]).all()
+
+
+def test_an_error_has_no_frame_of_ours(noted):
+    # WHEN
+    with pytest.raises(ValueError, match="damaged") as caught:
+        for _ in Loader("a", ValueError("damaged")):
+            pass
+
+    # THEN
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert {frame.filename for frame in frames} == {__file__}
+    assert [frame.name for frame in frames] == ["test_an_error_has_no_frame_of_ours", "__next__"]
+    (process,) = noted()
+    assert FAILED in process.rows["outcome"].tolist()
+
+
+def test_a_warning_names_the_line_of_the_loop(noted):
+    # WHEN
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        line = inspect.currentframe().f_lineno + 1
+        for _ in Loader("warn"):
+            pass
+
+    # THEN
+    assert [(one.filename, one.lineno) for one in seen] == [(__file__, line)]
+
+
+def test_a_hook_looks_as_the_method_does(noted):
+    # THEN
+    loader = Loader()
+    assert Loader.__iter__.__name__ == "__iter__"
+    assert Loader.__iter__.__qualname__ == "Loader.__iter__"
+    assert Loader.__iter__.__doc__ == "Give an iterator."
+    assert str(inspect.signature(loader.__iter__)) == "()"
+    assert inspect.ismethod(loader.__iter__)
+
+
+def test_a_forked_process_notes_into_a_file_of_its_own(noted):
+    # GIVEN
+    fetcher = Fetcher()
+    fetcher.fetch(0)
+
+    # WHEN
+    child = os.fork()
+    if child == 0:
+        Fetcher().fetch(1)
+        Fetcher().fetch(2)
+        os._exit(0)
+    os.waitpid(child, 0)
+    fetcher.fetch(3)
+
+    # THEN
+    fetched = {process.pid: process.rows["kind"].tolist() for process in noted()}
+    assert fetched == {os.getpid(): [FETCH] * 2, child: [FETCH] * 2}
+
+
+def test_a_limit_on_the_size_of_files_is_kept(noted):
+    # WHEN
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        Fetcher().fetch(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+
+    # THEN no signal ends the process, and nothing is noted
+    assert status == 0
+    assert noted() == []
+
+
+def test_notes_of_any_length_come_back(noted):
+    # WHEN
+    _batches.note(b'{"pass": 1, "loader": {"dataset": "' + b"x" * 200 + b'"}}')
+    _batches.note(b'{"pass": 2}')
+
+    # THEN
+    (process,) = noted()
+    assert process.notes == [{"pass": 1, "loader": {"dataset": "x" * 200}}, {"pass": 2}]
+
+
+def test_a_copy_of_an_iterator_is_in_no_pass(noted):
+    # GIVEN
+    iterator = iter(Loader("a"))
+
+    # WHEN
+    copied, pickled = copy.deepcopy(iterator), pickle.loads(pickle.dumps(iterator))
+
+    # THEN each is a pass of its own once it is used
+    assert [next(copied), next(pickled), next(iterator)] == ["a", "a", "a"]
+    (process,) = noted()
+    requests = process.rows[process.rows["kind"] == REQUEST]
+    assert sorted(requests["pass"].tolist()) == [1, 2, 3]
+
+
+def test_an_iterator_that_nobody_describes_is_not_noted(tmp_path):
+    # GIVEN
+    original, asked = Iterator.__next__, []
+    setattr(Iterator, "__next__", _batches.Hook(_batches.NEXT, original))  # noqa: B010
+
+    def ask(loader, iterator):
+        asked.append(iterator)
+        return -1
+
+    _batches.begin(str(tmp_path), ask)
+
+    # WHEN
+    try:
+        assert list(Iterator("abc")) == ["a", "b", "c"]
+    finally:
+        _batches.end()
+        setattr(Iterator, "__next__", original)  # noqa: B010
+
+    # THEN it is asked about once
+    assert len(asked) == 1
+    assert read_rows(tmp_path) == []
+
+
+def test_nothing_is_noted_when_nothing_records(noted, tmp_path):
+    # WHEN
+    _batches.end()
+    iterator = iter(Loader("a"))
+    assert next(iterator) == "a"
+
+    # THEN
+    assert noted() == []
+    assert "_tfdarshan_pass" not in vars(iterator)
+
+
+def test_a_damaged_file_is_left_out(noted, tmp_path):
+    # GIVEN
+    list(Loader("a"))
+    (tmp_path / "1.2.batches").write_bytes(b"TFDBATCH" + bytes(20))
+    (tmp_path / "1.3.batches").write_bytes(b"other" * 100)
+
+    # THEN
+    assert [process.pid for process in noted()] == [os.getpid()]

@@ -1,0 +1,89 @@
+"""Fixes of a DataLoader, as one types them."""
+
+import pytest
+
+from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
+from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
+
+LOOK = {"framework": "pytorch", "batch_size": 32, "shuffled": True, "workers": 2, "prefetch_factor": 2}
+
+
+@pytest.mark.parametrize(
+    ("look", "line"),
+    [
+        ({}, "DataLoader(dataset)"),
+        (LOOK, "DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"),
+        (
+            LOOK
+            | {"prefetch_factor": 8, "persistent": True, "in_order": False}
+            | {"pinned": True, "drop_last": True},
+            (
+                "DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True, num_workers=2, "
+                "prefetch_factor=8, persistent_workers=True, in_order=False, pin_memory=True)"
+            ),
+        ),
+    ],
+)
+def test_a_loader_is_typed_as_it_looks(look, line):
+    assert LoaderWords(look).loader() == f"loader = {line}"
+
+
+def test_a_fix_changes_what_it_is_about():
+    # GIVEN
+    words = LoaderWords(LOOK)
+
+    # THEN
+    now = "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
+    for cure, change in (
+        (words.more_readers(8), "num_workers=8, persistent_workers=True"),
+        (words.fewer_readers(1), "num_workers=1"),
+        (words.read_ahead(), "num_workers=2, prefetch_factor=4"),
+        (words.keep_workers(), "num_workers=2, persistent_workers=True"),
+        (words.any_order(), "num_workers=2, in_order=False"),
+        (words.more_decoding(4), "num_workers=4, persistent_workers=True"),
+    ):
+        assert cure.instead_of == now
+        assert cure.line == now.replace("num_workers=2", change)
+
+
+def test_without_workers_one_reads_ahead():
+    # GIVEN
+    words = LoaderWords({"batch_size": 8})
+
+    # THEN
+    arguments = "batch_size=8, num_workers=1, prefetch_factor=4, persistent_workers=True"
+    assert words.read_ahead().line == f"loader = DataLoader(dataset, {arguments})"
+    assert "the training loop reads its input itself" in words.more_readers(4).what
+
+
+def test_no_fix_speaks_of_tf_data():
+    # GIVEN
+    words = LoaderWords(LOOK)
+
+    # THEN
+    cures = (
+        words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(decoded=True),
+        words.more_decoding(4), words.more_validation(4), words.keep_workers(), words.any_order(),
+        words.less_transport(),
+    )  # fmt: skip
+    for cure in cures:
+        assert "tf.data" not in f"{cure.what}{cure.line}{cure.instead_of}"
+
+
+def test_the_replay_model_is_told_of_workers():
+    assert declared(LOOK).readers == 2
+    assert declared(LOOK).prefetch == 4
+    assert declared(LOOK).started_anew
+    assert not declared({"workers": 0}).processes
+
+
+def test_the_training_loader_is_the_first_that_is_trained_on():
+    # GIVEN
+    found = [
+        {"framework": "pytorch", "training": False},
+        {"framework": "pytorch", "training": True, "workers": 3},
+    ]
+
+    # THEN
+    assert training_look({"loaders": {"found": found}})["workers"] == 3
+    assert training_look({}) is None

@@ -1,0 +1,206 @@
+"""Steps by an optimizer or by the batch, of loops as frameworks run them."""
+
+from tests.unit.frameworks.noted_rows import MS, PID, Job
+from tfdarshan.frameworks.step_rows import step_rows
+
+
+def steps_of(job):
+    """Return start, length and wait of each step, in ms, and its epoch."""
+    block, training = step_rows(job.array, job.loaders, PID)
+    rows = [] if block is None else block["rows"]
+    assert [row[0] for row in rows] == list(range(len(rows)))
+    shown = [
+        (start // MS, (end - start) // MS, wait // MS if wait >= 0 else -1, epoch)
+        for _, start, end, wait, _, _, _, epoch in rows
+    ]
+    return shown, {job.loaders.found[place]["dataset"] for place in training}
+
+
+def test_each_batch_that_an_optimizer_follows_is_a_step():
+    # GIVEN two epochs of two batches
+    job = Job()
+    for _ in range(2):
+        number = job.loader("train")
+        job.start(number, 5)
+        for _ in range(2):
+            job.batch(number, 10)
+            job.compute(20)
+            job.optimizer()
+            job.compute(1)
+        job.stop(number)
+        job.compute(100)
+
+    # THEN the iterator's start belongs to the first wait, and an epoch's last step ends at the last request
+    steps, training = steps_of(job)
+    assert steps == [(0, 36, 15, 1), (36, 31, 10, 1), (168, 36, 15, 2), (204, 31, 10, 2)]
+    assert training == {"train"}
+
+
+def test_batches_that_are_accumulated_are_one_step():
+    # GIVEN an optimizer that steps every second batch
+    job = Job()
+    number = job.loader("train")
+    job.start(number, 0)
+    for place in range(4):
+        job.batch(number, 10)
+        job.compute(5)
+        if place % 2:
+            job.optimizer()
+    job.stop(number)
+
+    assert steps_of(job)[0] == [(0, 30, 20, 1), (30, 30, 20, 1)]
+
+
+def test_two_optimizers_of_a_batch_are_one_step():
+    # GIVEN a generator and a discriminator
+    job = Job()
+    number = job.loader("train")
+    for _ in range(2):
+        job.batch(number, 10)
+        job.compute(5)
+        job.optimizer()
+        job.compute(5)
+        job.optimizer()
+    job.stop(number)
+
+    assert steps_of(job)[0] == [(0, 20, 10, 1), (20, 20, 10, 1)]
+
+
+def test_a_loop_that_takes_one_batch_ahead_has_as_many_steps_as_batches():
+    # GIVEN a loop that asks for the next batch before it trains on the last one
+    job = Job()
+    number = job.loader("train")
+    job.start(number, 2)
+    job.batch(number, 10)
+    for _ in range(2):
+        job.batch(number, 10)
+        job.compute(20)
+        job.optimizer()
+    job.stop(number, 3)
+    job.compute(20)
+    job.optimizer()
+    validation = job.loader("validation")
+    job.start(validation, 4)
+    job.batch(validation, 4)
+
+    # THEN
+    steps, training = steps_of(job)
+    assert steps == [(0, 42, 22, 1), (42, 30, 10, 1), (72, 23, 3, 1)]
+    assert training == {"train"}
+
+
+def test_validation_is_no_step_and_no_wait():
+    # GIVEN validation between two epochs, and before the first one
+    job = Job()
+    validation = job.loader("validation")
+    job.start(validation, 1)
+    job.batch(validation, 50)
+    for _ in range(2):
+        number = job.loader("train")
+        job.start(number, 1)
+        job.batch(number, 9)
+        job.compute(10)
+        job.optimizer()
+        validation = job.loader("validation")
+        job.start(validation, 1)
+        job.batch(validation, 50)
+
+    # THEN
+    steps, training = steps_of(job)
+    assert steps == [(51, 20, 10, 1), (122, 20, 10, 2)]
+    assert training == {"train"}
+
+
+def test_steps_end_without_an_optimizer_when_the_next_batch_is_requested():
+    # GIVEN a loop that only reads, and leaves its iterator
+    job = Job()
+    number = job.loader("images")
+    job.start(number, 5)
+    job.batch(number, 10)
+    job.compute(20)
+    job.batch(number, 10)
+    job.compute(7)
+    job.end(number, thread=7)
+    job.compute(500)
+    other = job.loader("few")
+    job.batch(other, 1)
+
+    # THEN the loader that most time is spent on is what is worked on
+    steps, training = steps_of(job)
+    assert steps == [(0, 35, 15, 1), (35, 17, 10, 1)]
+    assert training == {"images"}
+
+
+def test_batches_go_on_where_no_optimizer_is_called():
+    # GIVEN an optimizer that is called while a graph is captured, and not when it is replayed
+    job = Job()
+    number = job.loader("train")
+    for place in range(6):
+        job.batch(number, 10)
+        job.compute(10)
+        if place < 2:
+            job.optimizer()
+    job.stop(number)
+
+    assert len(steps_of(job)[0]) == 6
+
+
+def test_a_thread_that_reads_ahead_is_not_waited_for():
+    # GIVEN batches that another thread than the optimizer's takes
+    job = Job()
+    number = job.loader("train")
+    for _ in range(3):
+        job.batch(number, 10, thread=7)
+        job.compute(10)
+        job.optimizer()
+
+    # THEN what a step waits for is not known
+    assert steps_of(job)[0] == [(20, 20, -1, -1), (40, 20, -1, -1)]
+
+
+def test_without_an_optimizer_batches_of_another_thread_are_no_steps():
+    # GIVEN
+    job = Job()
+    number = job.loader("train")
+    job.batch(number, 10, thread=7)
+
+    assert steps_of(job) == ([], set())
+
+
+def test_batches_that_were_never_trained_on_are_left():
+    # GIVEN an epoch whose last batch is too few to be accumulated
+    job = Job()
+    for _ in range(2):
+        number = job.loader("train")
+        job.start(number, 1)
+        for place in range(3):
+            job.batch(number, 9)
+            job.compute(10)
+            if place == 1:
+                job.optimizer()
+        job.stop(number, 1)
+        job.compute(100)
+
+    # THEN
+    assert [step[:3] for step in steps_of(job)[0]] == [(0, 39, 19), (159, 39, 19)]
+
+
+def test_a_last_pass_that_only_measures_has_no_steps():
+    # GIVEN a pass over the training loader that nothing is trained on
+    job = Job()
+    for trains in (True, False):
+        number = job.loader("train")
+        job.start(number, 1)
+        for _ in range(4):
+            job.batch(number, 9)
+            job.compute(10)
+            if trains:
+                job.optimizer()
+        job.stop(number, 1)
+
+    # THEN
+    assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 1]
+
+
+def test_nothing_was_noted():
+    assert steps_of(Job()) == ([], set())

@@ -1,0 +1,1 @@
+"""What tfdarshan knows of each framework: a folder for each, and nothing of it elsewhere."""

@@ -1,0 +1,130 @@
+"""What a process notes of its batches while a session records: all frameworks note into one file.
+
+Methods of a framework's classes are stood in for by objects in C, so that the job sees no other frame in a
+traceback and no warning moves to another line. Each is put back when the session ends, unless somebody has
+wrapped it meanwhile: then it stays, and hands calls on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.frameworks.pass_note import pass_note
+
+# What a loader looks like, and its workers' process numbers: by the loader, None if nobody saw the iterator
+# made, and by an iterator over it. None if the iterator is not to be noted.
+Look = Callable[[Any, Any], "tuple[dict[str, Any], list[int]] | None"]
+
+_log: BatchLog | None = None
+
+
+class BatchLog:
+    """The log of one session. Its file is made with the first row.
+
+    Args:
+        folder: Where processes note.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._pid = os.getpid()
+        self._passes = itertools.count(1)
+        self._looks: list[tuple[type, Look]] = []
+
+    def describe(self, iterators: type, look: Look) -> None:
+        """Have passes of iterators of a class described, and so noted."""
+        if not self._looks:
+            native().begin(str(self.folder), self._note_pass)
+        self._looks.append((iterators, look))
+
+    def end(self) -> None:
+        """Note no more."""
+        if self._looks and os.getpid() == self._pid:
+            native().end()
+
+    def _note_pass(self, loader: Any, iterator: Any) -> int:
+        """Note that an iterator begins a pass, or goes on with one, and return the pass's number.
+
+        Of an iterator that nobody describes, return -1.
+        """
+        look = next((look for iterators, look in self._looks if isinstance(iterator, iterators)), None)
+        found = None if look is None else look(loader, iterator)
+        if found is None:
+            return -1
+        number = next(self._passes)
+        native().note(json.dumps(pass_note(number, *found)).encode())
+        return number
+
+
+class Hooks:
+    """What stands in for methods of a framework's classes."""
+
+    def __init__(self) -> None:
+        self._put: list[tuple[Any, str, Any, Any]] = []
+
+    def hook(self, owner: Any, name: str, kind: str) -> None:
+        """Stand in for a method of a class itself: `kind` is "ITER", "NEXT", "WORKER" or "FETCH"."""
+        self.replace(owner, name, native().Hook(getattr(native(), kind), owner.__dict__[name]))
+
+    def hook_all(self, base: Any, name: str, kind: str, *, chosen: Callable[[Any], bool] = bool) -> None:
+        """Stand in for a method of a class and of all that derive from it and have their own.
+
+        Args:
+            base: The class.
+            name: The method.
+            kind: As `hook` takes it.
+            chosen: Which methods to take.
+        """
+        for owner in _derived(base):
+            if name in owner.__dict__ and chosen(owner.__dict__[name]):
+                self.hook(owner, name, kind)
+
+    def replace(self, owner: Any, name: str, ours: Any) -> None:
+        """Put something into the place of a class's or module's attribute."""
+        original = owner.__dict__[name]
+        setattr(owner, name, ours)
+        self._put.append((owner, name, original, ours))
+
+    def remove(self) -> None:
+        """Put back what was replaced."""
+        while self._put:
+            owner, name, original, ours = self._put.pop()
+            if owner.__dict__.get(name) is ours:
+                setattr(owner, name, original)
+
+
+def _derived(base: Any) -> Iterator[Any]:
+    yield base
+    for one in base.__subclasses__():
+        yield from _derived(one)
+
+
+def native() -> Any:
+    """Return the extension, which is loaded when a framework is first followed."""
+    return importlib.import_module("tfdarshan.native._batches")
+
+
+def begin(folder: Path) -> None:
+    """Begin the log of a session."""
+    global _log
+    end()
+    _log = BatchLog(folder)
+
+
+def end() -> None:
+    """End it, if one was begun."""
+    global _log
+    log, _log = _log, None
+    if log is not None:
+        log.end()
+
+
+def current() -> BatchLog | None:
+    """Return the log of the session that records, None if none does."""
+    return _log

@@ -1,0 +1,79 @@
+"""The loaders that a job took batches from, by what was noted at the beginning of each pass over one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START
+from tfdarshan.native.spool_reader import Array
+
+
+class Loaders:
+    """Loaders that look alike are one: a loop may make one anew for each epoch.
+
+    Args:
+        notes: Of the process: of a pass its number, what its loader looks like, and its workers' process
+            numbers, as `pass_note` makes them.
+
+    Attributes:
+        found: What the loaders look like, the first that was used first.
+        of_pass: The place of each pass's loader.
+        epoch_of_pass: Which pass over its loader each is, from 1 on.
+        workers_of_pass: The process numbers of the workers of each pass.
+    """
+
+    def __init__(self, notes: Iterable[Mapping[str, Any]]) -> None:
+        self.found: list[dict[str, Any]] = []
+        self.of_pass: dict[int, int] = {}
+        self.epoch_of_pass: dict[int, int] = {}
+        self.workers_of_pass: dict[int, list[int]] = {}
+        passes: list[int] = []
+        for note in notes:
+            number, looks = note.get("pass"), note.get("loader")
+            if not isinstance(number, int) or not isinstance(looks, dict):
+                continue
+            if looks not in self.found:
+                self.found.append(looks)
+                passes.append(0)
+            place = self.found.index(looks)
+            passes[place] += 1
+            self.of_pass[number] = place
+            self.epoch_of_pass[number] = passes[place]
+            self.workers_of_pass[number] = list(note.get("workers") or [])
+
+    def places(self, rows: Array) -> Array:
+        """Return the place of each row's loader, -1 if that is not known."""
+        numbers, inverse = np.unique(rows["pass"], return_inverse=True)
+        places = np.array([self.of_pass.get(number, -1) for number in numbers.tolist()], np.int64)
+        found: Array = places[inverse] if len(places) else np.zeros(0, np.int64)
+        return found
+
+    def block(self, rows: Array, training: Collection[int]) -> dict[str, Any]:
+        """Return what the metadata says of them.
+
+        Args:
+            rows: The process's rows.
+            training: Places of the loaders whose batches are trained on.
+        """
+        places = self.places(rows)
+        lasted_ns = rows["end_ns"] - rows["begin_ns"]
+        starts = rows["kind"] == START
+        came = (rows["kind"] == REQUEST) & (rows["outcome"] == CAME)
+        numbers = list(self.of_pass.values())
+        return {
+            "found": [
+                {
+                    **looks,
+                    "training": place in training,
+                    "passes": numbers.count(place),
+                    "batches": int(np.count_nonzero(came & (places == place))),
+                    "starts": int(np.count_nonzero(starts & (places == place))),
+                    "start_ns": int(lasted_ns[starts & (places == place)].sum()),
+                    "wait_ns": int(lasted_ns[came & (places == place)].sum()),
+                }
+                for place, looks in enumerate(self.found)
+            ]
+        }

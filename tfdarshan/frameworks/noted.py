@@ -1,0 +1,51 @@
+"""Puts together what a session's processes noted of steps and batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfdarshan.frameworks.batch_rows import read_rows
+from tfdarshan.frameworks.batch_table import batch_table
+from tfdarshan.frameworks.loaders import Loaders
+from tfdarshan.frameworks.step_rows import step_rows
+from tfdarshan.native.spool_reader import Array
+from tfdarshan.units import plural
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a session's processes noted of their batches.
+
+    Attributes:
+        meta: Entries for the metadata of the session's owner.
+        batches: Columns of `schema.BATCH_COLUMNS`; None if there was no batch.
+        bounds: Sentences on what found no room.
+    """
+
+    meta: dict[str, Any]
+    batches: dict[str, Array] | None = None
+    bounds: tuple[str, ...] = ()
+
+
+def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
+    """Return it, also of processes that were killed.
+
+    Args:
+        folder: The session's spool folder.
+        owner: The process number of the session's owner.
+        origin_ns: When the session began, in ns since the epoch.
+    """
+    processes = read_rows(folder)
+    own = next((one for one in processes if one.pid == owner), None)
+    if own is None:
+        return Noted({})
+    loaders = Loaders(own.notes)
+    steps, training = step_rows(own.rows, loaders, owner)
+    found: dict[str, Any] = {"loaders": loaders.block(own.rows, training)} if loaders.found else {}
+    if steps is not None:
+        found["steps"] = steps
+    left_out = sum(one.left_out for one in processes)
+    bounds = (f"{plural(left_out, 'batch or step', 'batches or steps')} found no room",) if left_out else ()
+    return Noted(found, batch_table(processes, own, loaders, origin_ns), bounds)

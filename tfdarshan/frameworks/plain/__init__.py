@@ -1,0 +1,1 @@
+"""Loops of Python's own, which no framework knows."""

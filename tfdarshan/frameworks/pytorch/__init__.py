@@ -1,0 +1,1 @@
+"""PyTorch: jobs whose batches come from a DataLoader."""

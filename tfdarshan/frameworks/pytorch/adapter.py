@@ -1,0 +1,44 @@
+"""What PyTorch tells of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
+from tfdarshan.frameworks.pytorch import following
+from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
+from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
+from tfdarshan.frameworks.words import Words
+
+
+class PyTorch(Adapter):
+    """PyTorch, of a script that nobody has changed."""
+
+    name: ClassVar[str] = "pytorch"
+    batches: ClassVar[str] = "PyTorch's batches"
+    optimizers: ClassVar[str] = "PyTorch's optimizer"
+    # Tensors of workers: in shared memory, and sockets over which descriptors are passed.
+    transport: ClassVar[tuple[str, ...]] = ("/dev/shm/torch_", "/pymp-")
+
+    def begin(self) -> None:
+        """Follow PyTorch, from its import on."""
+        following.begin()
+
+    def end(self) -> dict[str, Any]:
+        """Stop that: what was noted is in the folder."""
+        following.end()
+        return {}
+
+    def declared(self, meta: Mapping[str, Any]) -> DeclaredInput | None:
+        """Return how the training loader prepares batches."""
+        look = training_look(meta)
+        return None if look is None else declared(look)
+
+    def words(self, meta: Mapping[str, Any]) -> Words | None:
+        """Return how fixes of the training loader are typed."""
+        look = training_look(meta)
+        return None if look is None else LoaderWords(look)
+
+
+ADAPTER = PyTorch()

@@ -1,0 +1,130 @@
+"""Fixes of a DataLoader, as one types them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tfdarshan.frameworks.pytorch.loader_look import DEFAULT_PREFETCH
+from tfdarshan.frameworks.words import Cure
+from tfdarshan.units import plural
+
+# Batches that a single worker has ready, where it only has to read beside the loop.
+ONE_WORKERS_BATCHES = 4
+
+
+class LoaderWords:
+    """The words for one loader.
+
+    Args:
+        look: What it looks like: fields of `meta_shape.LoaderShape`.
+    """
+
+    def __init__(self, look: Mapping[str, Any]) -> None:
+        self._look = look
+
+    def loader(self, **changes: Any) -> str:
+        """Return the loader as a program has it, with some of its arguments changed."""
+        given = {**self._look, **changes}
+        arguments = ["dataset"]
+        if given.get("batch_size") not in (None, 1):
+            arguments.append(f"batch_size={given['batch_size']}")
+        if given.get("shuffled"):
+            arguments.append("shuffle=True")
+        if given.get("drop_last"):
+            arguments.append("drop_last=True")
+        if given.get("workers"):
+            arguments.append(f"num_workers={given['workers']}")
+            if given.get("prefetch_factor", DEFAULT_PREFETCH) != DEFAULT_PREFETCH:
+                arguments.append(f"prefetch_factor={given['prefetch_factor']}")
+            if given.get("persistent"):
+                arguments.append("persistent_workers=True")
+            if not given.get("in_order", True):
+                arguments.append("in_order=False")
+        if given.get("pinned"):
+            arguments.append("pin_memory=True")
+        return f"loader = DataLoader({', '.join(arguments)})"
+
+    def more_readers(self, readers: int) -> Cure:
+        """Word it by workers: each reads one sample after the other."""
+        now = int(self._look.get("workers", 0))
+        has = plural(now, "worker") if now else "no worker: the training loop reads its input itself"
+        return self._changed(
+            f"Have {plural(readers, 'worker')} read the input. Now the DataLoader has {has}.",
+            workers=readers,
+            persistent=True,
+            prefetch_factor=self._look.get("prefetch_factor") or DEFAULT_PREFETCH,
+        )
+
+    def fewer_readers(self, readers: int) -> Cure:
+        """Word it by workers."""
+        return self._changed(f"Have {plural(readers, 'worker')} read the input.", workers=readers)
+
+    def read_ahead(self) -> Cure:
+        """Word it by a worker, or by more batches of each worker."""
+        what = "Prepare the next batches while a step computes."
+        if not self._look.get("workers"):
+            return self._changed(
+                f"{what} A worker of the DataLoader does.",
+                workers=1, prefetch_factor=ONE_WORKERS_BATCHES, persistent=True,
+            )  # fmt: skip
+        ahead = max(2 * int(self._look.get("prefetch_factor") or DEFAULT_PREFETCH), ONE_WORKERS_BATCHES)
+        return self._changed(f"{what} Each worker then has {ahead} ready.", prefetch_factor=ahead)
+
+    def keep_in_memory(self, *, decoded: bool) -> Cure:
+        """Word it by the data set: workers have what was there before they were started."""
+        what = "Keep what was read in memory from the first epoch on."
+        kept = "what the data set gives" if decoded else "the files' bytes"
+        if self._look.get("workers"):
+            what += f" Workers do not share what they read: load {kept} before the first epoch."
+            return Cure(
+                what,
+                "samples = [dataset[number] for number in range(len(dataset))]\n"
+                + self.loader().replace("(dataset", "(samples", 1),
+                self.loader(),
+            )
+        head = "def __getitem__(self, number):"
+        return Cure(what, f"@functools.cache\n{head}", head)
+
+    def more_decoding(self, calls: int) -> Cure:
+        """Word it by workers, which decode what they read."""
+        return self._changed(
+            f"Decode in {plural(calls, 'worker')}: each has a processor to itself.",
+            workers=calls,
+            persistent=True,
+        )
+
+    def more_validation(self, readers: int) -> Cure:
+        """Word it by workers of the loader of the validation set."""
+        return Cure(
+            f"Have {plural(readers, 'worker')} read the validation set.",
+            f"loader = DataLoader(validation_set, num_workers={readers}, persistent_workers=True)",
+            "loader = DataLoader(validation_set)",
+        )
+
+    def keep_workers(self) -> Cure:
+        """Word it by an argument, which takes a loader that is made once."""
+        return self._changed(
+            "Keep the workers from one epoch to the next. Make the DataLoader once, before the first epoch.",
+            persistent=True,
+        )
+
+    def any_order(self) -> Cure:
+        """Word it by an argument of PyTorch 2.6 and later."""
+        return self._changed(
+            "Take each batch when it is ready, whatever worker it is of. PyTorch 2.6 and later can. The "
+            "order of batches then differs from run to run.",
+            in_order=False,
+        )
+
+    def less_transport(self) -> Cure:
+        """Word it by what a worker hands over: one tensor for each batch, not one for each sample."""
+        return Cure(
+            "Move less from workers to the training loop. Have workers hand over what is small, such as "
+            "uint8 images, and convert each batch in the loop.",
+            "batch = batch.to(device).float().div_(255)  # in the loop",
+            "batch = batch.float().div(255)              # in the data set",
+        )
+
+    def _changed(self, what: str, **changes: Any) -> Cure:
+        return Cure(what, self.loader(**changes), self.loader())

@@ -1,0 +1,1 @@
+"""TensorFlow: jobs whose batches come from tf.data."""
