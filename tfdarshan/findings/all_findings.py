@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from tfdarshan.findings import (
+    batch_transport,
     checkpoint_stall,
     decode_bound,
     eof_probes,
     fits_in_memory,
     fsync,
     full_storage,
+    head_of_line,
     input_bound,
     low_coverage,
     mapped_cached,
@@ -34,6 +36,7 @@ from tfdarshan.findings import (
     truncated_trace,
     unsharded_input,
     validation,
+    worker_starts,
 )
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Finding, Unknown
@@ -73,6 +76,9 @@ CAUSES: tuple[Cause, ...] = (
     decode_bound,
     fits_in_memory,
     read_parallelism,
+    worker_starts,
+    head_of_line,
+    batch_transport,
     small_files,
     staging,
     fsync,

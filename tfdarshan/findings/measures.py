@@ -22,6 +22,7 @@ from tfdarshan.analysis.in_order.session_calls import SessionCalls
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
 from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.loader_waits import LoaderWaits, loader_waits
 from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.output_calls import OutputCalls, output_calls
 from tfdarshan.analysis.rank_table import RankTable
@@ -274,6 +275,11 @@ class Measures:
     def epoch_waits(self) -> EpochWaits | None:
         """What the first epoch waited, and what later ones did; None of one epoch, or where it is unknown."""
         return epoch_waits(self.windows, self.facts.stored.first_pass_ends_ns)
+
+    @cached_property
+    def loader_waits(self) -> LoaderWaits | None:
+        """What the loop waited for at its loader; None if no batch of a worker is known."""
+        return loader_waits(self.run.session.processes)
 
     @cached_property
     def mapped(self) -> MappedWaits:

@@ -105,7 +105,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
             return split_work(facts, drawn, made, shape_s[:, None] * scale)
 
         bare_s = simulate(made).total_s
-        return np.where(bare_s < goal_s, _solve(with_work, goal_s, bare_s, most), 0.0)
+        return np.where(bare_s < goal_s, solved(with_work, goal_s, bare_s, most), 0.0)
 
     work = np.minimum(working(model), _most_work(facts, shape_s))
     # Without any work the network takes as long, as far as that is told: steps hold the pipeline back.
@@ -171,7 +171,7 @@ def _with_storage(facts: JobFacts, model: JobModel, hidden: Array) -> JobModel:
     # What a limit takes of a call is not known before it is.
     slowest = np.where(limited, 1 + goal_s / max(called_s, TINY_S), slowest)
     slowest = np.where(hidden, 1.0, slowest)
-    scale = _solve(with_storage, goal_s, np.zeros_like(slowest), slowest)
+    scale = solved(with_storage, goal_s, np.zeros_like(slowest), slowest)
     return with_storage(np.where(off, scale, 1.0))
 
 
@@ -198,7 +198,9 @@ def _works_behind(facts: JobFacts) -> bool:
     return pipeline.records and (pipeline.parallel_behind is not None or round(pipeline.readers) > 1)
 
 
-def _solve(made: Callable[[Array], JobModel], goal_s: float, least_s: Array, most: Array | float) -> Array:
+def solved(
+    made: Callable[[Array], JobModel], goal_s: Array | float, least_s: Array, most: Array | float
+) -> Array:
     """Return the scale with which each sample takes so long: the run is longer the larger it is.
 
     Args:

@@ -15,6 +15,7 @@ from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import BUCKET, KB, MB, SKETCHES, Sketch, sketched
 from tests.unit.findings import test_shuffle_buffer
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, readers_job
+from tests.unit.findings.made_up_loaders import loader_job
 from tests.unit.findings.made_up_mapped import loop_faults, mapped_training
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_rank_findings import everything, shards
@@ -352,6 +353,31 @@ def _page_faults(found: Raw) -> list[str]:
     ]
 
 
+def _worker_starts(_found: Raw) -> list[str]:
+    return [
+        "each epoch begins with starting 2 workers, which takes 300.0 ms",
+        "started 2 workers 3 times, and the training loop waited 900.0 ms for that",
+    ]
+
+
+def _held_up(found: Raw) -> list[str]:
+    # Each slow batch of 50 ms has one behind it that is ready after 10 ms.
+    ready_s, waited_s = 18 * 0.040, 18 * (0.051 + 0.001)
+    return [
+        f"ready batches wait for their turn {percent(ready_s, waited_s)} of the input wait",
+        f"For 18 of {len(found.steps)} batches the training loop waited although a later batch was ready",
+        f"{human_seconds(ready_s)} of the {human_seconds(waited_s)} that it waited in all",
+    ]
+
+
+def _way_back(_found: Raw) -> list[str]:
+    back_s, waited_s = 36 * 0.040, 18 * (0.045 + 0.040)
+    return [
+        f"{percent(back_s, waited_s)} of the input wait is the way of batches from workers to the loop",
+        "A batch needs 40.0 ms from its worker to the training loop while the loop waits, and 5.0 ms",
+    ]
+
+
 CASES = (
     Case("low_coverage", of("unseen reads"), _coverage, of("a warm cache")),
     Case("truncated_trace", of("a trace cut short"), _truncated, of("half of it fetched")),
@@ -393,6 +419,12 @@ CASES = (
          _ranks(times=(1, 1, 1, 5), hosts=("n0", "n0", "n1", "n1"))),
     Case("slow_rank", _ranks(times=(1, 1, 1, 5), hosts=("n0", "n0", "n1", "n1")), _slow_rank,
          _ranks(times=(1, 1, 5, 5), hosts=("n0", "n0", "n1", "n1"))),
+    Case("worker_starts", lambda logdir: loader_job(logdir, start_ms=300), _worker_starts,
+         lambda logdir: loader_job(logdir, start_ms=300, persistent=True)),
+    Case("head_of_line", lambda logdir: loader_job(logdir, fetch_ms=(50, 10)), _held_up,
+         lambda logdir: loader_job(logdir, fetch_ms=(50, 10), in_order=False)),
+    Case("batch_transport", lambda logdir: loader_job(logdir, fetch_ms=(5, 5), back_ms=40), _way_back,
+         lambda logdir: loader_job(logdir)),
     Case("input_bound", of("one reader"), _input_bound, of("healthy, an SSD")),
 )  # fmt: skip
 

@@ -1,0 +1,37 @@
+"""What it gives if batches come sooner, or workers live on: against closed forms."""
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_loaders import loader_job
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import edited
+from tfdarshan.replay.loader_edits import Sooner, WorkersKept
+from tfdarshan.replay.session_facts import facts_of
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    return calibrated(facts_of(loader_job(tmp_path_factory.mktemp("loader"), fetch_ms=(50, 10))))
+
+
+def test_what_is_spared_is_waited_less(job):
+    spared_s = job.run.total_s - edited(job, Sooner(0.5)).run.total_s
+
+    assert np.median(spared_s) == pytest.approx(0.5, rel=0.05)
+
+
+def test_no_more_is_spared_than_is_waited_for(job):
+    left_s = edited(job, Sooner(1e6)).run.total_s
+
+    # Three epochs of twelve batches compute for 5 ms each.
+    assert np.median(left_s) == pytest.approx(3 * 12 * 0.005, rel=0.05)
+
+
+def test_workers_that_live_on_are_started_once(tmp_path):
+    # GIVEN three epochs that each begin with starting workers for 300 ms
+    job = calibrated(facts_of(loader_job(tmp_path, start_ms=300)))
+
+    spared_s = job.run.total_s - edited(job, WorkersKept(0.3)).run.total_s
+
+    assert np.median(spared_s) == pytest.approx(2 * 0.3, rel=0.05)

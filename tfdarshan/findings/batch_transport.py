@@ -1,0 +1,52 @@
+"""Batches whose way from the worker to the training loop takes longer than putting them together."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.loader_waits import training_loader
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import words_of
+from tfdarshan.replay.loader_edits import Sooner
+from tfdarshan.units import human_seconds, percent
+
+NAME = "batch_transport"
+ABOUT = About(
+    title="Handing batches over takes longer than making them",
+    cause="A worker process hands each batch over through shared memory, and the training loop maps it. "
+    "That takes longer the larger the batch is, and the more tensors it has. The loop waits for a batch "
+    "that is put together already.",
+    says="62 % of the input wait is the way of batches from workers to the loop",
+    seen=("short fetches and long waits in the table of batches", "`session.batches`"),
+    fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
+    estimate="tfdarshan replays the job with batches of a quarter of the bytes, as `uint8` has of `float32`.",
+    ignore="batches are of small types already",
+    fix="smaller batches",
+)
+# What is left of float32 as uint8.
+LEFT = 1 / 4
+
+
+def find(measures: Measures) -> Finding | None:
+    """Find it if the loop waits longer for the way back than for putting batches together."""
+    waits, training = measures.loader_waits, training_loader(measures.run.session.meta[0])
+    words = words_of(measures)
+    if waits is None or training is None or words is None:
+        return None
+    back_s, wait_s = float(waits.back_s.sum()), float(waits.wait_s.sum())
+    if back_s <= float(waits.fetch_s.sum()):
+        return None
+    each_s = back_s / len(waits)
+    return Finding(
+        name=NAME,
+        title=f"{percent(back_s, wait_s)} of the input wait is the way of batches from workers to the loop",
+        what=f"A batch needs {human_seconds(each_s)} from its worker to the training loop while the loop "
+        f"waits, and {human_seconds(float(waits.work_s.mean()))} to be put together by one of the workers.",
+        evidence=(
+            Evidence("way of a batch", human_seconds(each_s), each_s),
+            Evidence("of all waits", percent(back_s, wait_s), back_s / wait_s),
+            Evidence("putting a batch together", human_seconds(float(waits.work_s.mean()))),
+        ),
+        cure=words.less_transport(),
+        edits=(Sooner((1 - LEFT) * back_s),),
+    )

@@ -1,0 +1,51 @@
+"""A batch that takes long holds up the batches behind it that are ready."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.loader_waits import training_loader
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import words_of
+from tfdarshan.replay.loader_edits import Sooner
+from tfdarshan.units import human_seconds, percent
+
+NAME = "head_of_line"
+ABOUT = About(
+    title="A slow batch holds up batches that are ready",
+    cause="The loader hands batches over in order. While the worker whose turn it is puts a slow batch "
+    "together, batches of other workers lie ready, and the training loop waits all the same.",
+    says="ready batches wait for their turn 31 % of the input wait",
+    seen=("large `kept` in the table of batches", "`session.batches`"),
+    fixes={"PyTorch": "`DataLoader(..., in_order=False)`, from PyTorch 2.6 on"},
+    estimate="tfdarshan replays the job with batches that come as soon as any is ready, as far as the "
+    "session shows that one was.",
+    ignore="the order of batches has to be the same in each run",
+    fix="batches in the order in which they are ready",
+)
+
+
+def find(measures: Measures) -> Finding | None:
+    """Find it if the loop waits for a batch while later ones lie ready."""
+    waits, training = measures.loader_waits, training_loader(measures.run.session.meta[0])
+    words = words_of(measures)
+    if waits is None or training is None or words is None or not training[1].get("in_order", True):
+        return None
+    ready_s, wait_s = float(waits.ready_s.sum()), float(waits.wait_s.sum())
+    if ready_s <= 0:
+        return None
+    held = int((waits.ready_s > 0).sum())
+    return Finding(
+        name=NAME,
+        title=f"ready batches wait for their turn {percent(ready_s, wait_s)} of the input wait",
+        what=f"For {held:,} of {len(waits):,} batches the training loop waited although a later batch was "
+        f"ready: {human_seconds(ready_s)} of the {human_seconds(wait_s)} that it waited in all.",
+        evidence=(
+            Evidence("batches that held others up", f"{held:,}", held),
+            Evidence("wait with a batch ready", human_seconds(ready_s), ready_s),
+            Evidence("of all waits", percent(ready_s, wait_s), ready_s / wait_s),
+            Evidence("longest fetch", human_seconds(float(waits.work_s.max())), float(waits.work_s.max())),
+        ),
+        cure=words.any_order(),
+        edits=(Sooner(ready_s),),
+    )

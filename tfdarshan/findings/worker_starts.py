@@ -1,0 +1,51 @@
+"""Worker processes that are started for each epoch: the first batch waits for them."""
+
+from __future__ import annotations
+
+from tfdarshan.analysis.loader_waits import training_loader
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.pipeline_api import words_of
+from tfdarshan.replay.loader_edits import WorkersKept
+from tfdarshan.units import human_seconds, plural
+
+NAME = "worker_starts"
+ABOUT = About(
+    title="Workers are started for each epoch",
+    cause="The loader ends its worker processes with each epoch, and starts others for the next one. "
+    "The training loop stands still until they run. Started programs import the job's modules again.",
+    says="each epoch begins with starting 8 workers, which takes 1.200 s",
+    seen=("one long input wait at the start of each epoch", "the tab's Steps"),
+    fixes={"PyTorch": "`DataLoader(..., persistent_workers=True)`, made once before the first epoch"},
+    estimate="tfdarshan replays the job with later epochs whose first batch is begun as much sooner as "
+    "starting workers took.",
+    ignore="the data set changes between epochs, which workers that live on would not see",
+    fix="workers that live on",
+)
+
+
+def find(measures: Measures) -> Finding | None:
+    """Find it if the training loader has started workers for several passes."""
+    training, words = training_loader(measures.run.session.meta[0]), words_of(measures)
+    if training is None or words is None:
+        return None
+    loader = training[1]
+    workers, starts = int(loader.get("workers", 0)), int(loader.get("starts", 0))
+    if not workers or loader.get("persistent") or starts < 2 or measures.windows is None:
+        return None
+    all_s = int(loader.get("start_ns", 0)) / 1e9
+    return Finding(
+        name=NAME,
+        title=f"each epoch begins with starting {plural(workers, 'worker')}, which takes "
+        f"{human_seconds(all_s / starts)}",
+        what=f"The loader started {plural(workers, 'worker')} {starts:,} times, and the training loop waited "
+        f"{human_seconds(all_s)} for that.",
+        evidence=(
+            Evidence("workers", f"{workers:,}", workers),
+            Evidence("times started", f"{starts:,}", starts),
+            Evidence("time of one start", human_seconds(all_s / starts), all_s / starts),
+        ),
+        cure=words.keep_workers(),
+        edits=(WorkersKept(all_s / starts),),
+    )

@@ -1,0 +1,53 @@
+"""Fixes of how batches come from worker processes to the loop, as edits of its network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.intervals import Array
+from tfdarshan.replay.calibrate import ModelledJob, solved
+from tfdarshan.replay.job_model import JobModel
+
+# What readers do for a batch, and what it then takes to hand it over.
+PREPARING = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s", "hand_s")
+
+
+@dataclass(frozen=True)
+class Sooner:
+    """Batches that come sooner: the session shows what the loop waited for that a fix spares.
+
+    Attributes:
+        spared_s: That, of all recorded batches together.
+    """
+
+    spared_s: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job whose batches take less to prepare, so that the loop waits so much less in all."""
+        model, run = job.model, job.run
+        goal_s = run.total_s - np.minimum(self.spared_s, run.wait_s)
+
+        def part_of(part: Array) -> JobModel:
+            return model.but(**{name: getattr(model, name) * part for name in PREPARING})
+
+        part = solved(part_of, goal_s, np.zeros_like(goal_s), 1.0)
+        return job.but(**{name: getattr(model, name) * part for name in PREPARING})
+
+
+@dataclass(frozen=True)
+class WorkersKept:
+    """Workers that live on: an epoch but the first does not begin with starting them.
+
+    Attributes:
+        start_s: What starting them takes, in seconds.
+    """
+
+    start_s: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them; of a single epoch, the same."""
+        late_s = job.model.late_s.copy()
+        late_s[1:] = np.maximum(late_s[1:] - self.start_s, 0.0)
+        return job.but(late_s=late_s)
