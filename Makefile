@@ -52,7 +52,7 @@ help:
 	@echo "make test-oldest-newest  counts, verbs, plane and tab with the oldest and the newest of every package (kept)"
 	@echo "make test-versions  the same with every Python, TensorFlow and set of pins: the table in docs/reference/install.md (hours)"
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
-	@echo "make test-torch   steps and workers of PyTorch's jobs, with PyTorch, Lightning, Accelerate and transformers"
+	@echo "make test-torch   steps and workers of jobs of PyTorch, Lightning, Accelerate, transformers and Grain"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
 	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
 	@echo "make format       rewrite the sources in the project's format"
@@ -131,7 +131,7 @@ test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
 	@TFD_PACKAGES=$(abspath $(VENV)-packages) $(PYTEST) --timeout 600 tests/integration/packages
 
 test-torch: $(STAMPS)/extra-test-core $(STAMPS)/extra-test-torch
-	@$(PYTEST) --timeout 600 -m torch tests/integration/pytorch
+	@$(PYTEST) --timeout 600 tests/integration/pytorch tests/integration/grain
 
 test-fresh:
 	@tools/setup-debian.sh tools mmdebstrap git mount

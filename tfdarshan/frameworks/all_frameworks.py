@@ -11,7 +11,7 @@ from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
 from tfdarshan.frameworks.words import Words
 
 # Each is a folder whose adapter.py has ADAPTER. The first that knows a job's input answers for it.
-FRAMEWORKS = ("pytorch", "tensorflow", "plain")
+FRAMEWORKS = ("pytorch", "grain", "tensorflow", "plain")
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,81 @@
+"""Steps and waits of loops over Grain's loaders and datasets, which nobody has changed."""
+
+import time
+
+import numpy as np
+import pytest
+
+import tfdarshan
+
+pytestmark = pytest.mark.filterwarnings("ignore::Warning")
+POINTS, READ_S, COMPUTE_S = 0.02, 0.002, 0.004
+
+
+@pytest.fixture(scope="module")
+def grain():
+    return pytest.importorskip("grain")
+
+
+class Source:
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, number):
+        time.sleep(READ_S)
+        return np.full(16, number)
+
+
+def looped(batches):
+    """Return the batches, and the share of the loop's time that it waited, with the number of steps."""
+    seen, wait_s, begin = [], 0.0, time.perf_counter()
+    first = begin
+    iterator = iter(batches)
+    while True:
+        try:
+            batch = next(iterator)
+        except StopIteration:
+            break
+        wait_s += time.perf_counter() - begin
+        seen.append(np.asarray(batch).tolist())
+        time.sleep(COMPUTE_S)
+        begin = time.perf_counter()
+    return seen, wait_s / (begin - first), len(seen)
+
+
+def dataset_of(grain):
+    return grain.MapDataset.source(Source()).shuffle(seed=3).batch(4)
+
+
+def loader_of(grain):
+    sampler = grain.samplers.IndexSampler(len(Source()), num_epochs=1, shuffle=True, seed=3)
+    batched = [grain.transforms.Batch(4)]
+    return grain.DataLoader(data_source=Source(), sampler=sampler, operations=batched)
+
+
+KINDS = {
+    "loader": loader_of,
+    "dataset": dataset_of,
+    "prefetched": lambda grain: dataset_of(grain).to_iter_dataset(),
+    "mapped": lambda grain: (
+        dataset_of(grain).map(lambda batch: batch + 1).to_iter_dataset().map(lambda one: one)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_and_waits_are_those_that_the_loop_times(grain, kind, tmp_path):
+    # GIVEN
+    bare, _, _ = looped(KINDS[kind](grain))
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        recorded, share, count = looped(KINDS[kind](grain))
+
+    # THEN
+    assert recorded == bare
+    steps = session.steps
+    assert len(steps) == count
+    assert set(steps["source"]) == {"Grain's batches"}
+    assert len(session.meta[0]["loaders"]["found"]) == 1
+    told = steps["input_wait_ns"].sum() / (steps["end_ns"] - steps["start_ns"]).sum()
+    assert abs(told - share) <= POINTS
