@@ -18,7 +18,7 @@ JOIN_FILE := csrc/joining/tfdarshan_join.pth
 CORE_INPUTS := $(wildcard csrc/*.[ch] csrc/*/*.[ch] csrc/*/*/*.[ch] csrc/*.py) $(JOIN_FILE) setup.py pyproject.toml
 C_FILES := $(wildcard csrc/*.c csrc/*/*.c csrc/*/*/*.c tests/native/*/*.c tests/perf/*.c tests/integration/*/*.c)
 # Compiled where the laboratory runs, against libfuse, which lint does not need.
-FUSE_FILES := $(wildcard workloads/laboratory/fuse/*.[ch])
+FUSE_FILES := $(wildcard workloads/fuse/*.[ch])
 LABORATORY ?= --fresh 60 --page docs/project/validation.md
 # What an interpreter decides, that is built otherwise: where its calls are patched, how its processes start.
 ATTACH_TESTS := $(wildcard tests/native/python_*/) $(patsubst %,tests/integration/%,darshan mapped older oracle started \

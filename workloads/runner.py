@@ -16,7 +16,7 @@ from tfdarshan.errors import ConfigurationError, StorageError, reason
 
 from .catalogue import WORKLOADS, Workload
 from .experiment import Experiment
-from .laboratory.fuse_mount import check_fuse
+from .fuse_mount import check_fuse
 from .place import DIRECTORY, EMULATION, FUSE, Place
 from .result import Result, write_result
 from .throttled_device import TIERS, clean_tiers

@@ -19,7 +19,7 @@ from tfdarshan.units import human_rate
 
 from .cache_clearing import drop_from_cache
 from .disk_room import check_room
-from .laboratory.fuse_mount import build_server, check_fuse, described, fuse_mount
+from .fuse_mount import build_server, check_fuse, described, fuse_mount
 from .place import DATA, DEVICE, DIRECTORY, EMULATION, FUSE, Place
 from .throttled_device import MOUNT, TIERS, clean_tiers, throttled_device
 

@@ -11,7 +11,7 @@ import pytest
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import HDD, LUSTRE, SSD
 from tfdarshan.workloads.cache_clearing import drop_from_cache, drops_here
-from tfdarshan.workloads.laboratory.fuse_mount import check_fuse
+from tfdarshan.workloads.fuse_mount import check_fuse
 from tfdarshan.workloads.lmdbio.arm import COAL, DIO, OURS
 from tfdarshan.workloads.lmdbio.caffe_records import CIFAR10, make_database
 from tfdarshan.workloads.lmdbio.reader_team import read_all

@@ -14,7 +14,7 @@ pytest.importorskip("lmdb", reason="py-lmdb is not installed")
 
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.workloads import runner
-from tfdarshan.workloads.laboratory.fuse_mount import check_fuse
+from tfdarshan.workloads.fuse_mount import check_fuse
 from tfdarshan.workloads.lmdbio import arm, matrix, model_rows
 from tfdarshan.workloads.lmdbio.arm import ARMS, COAL, DM, LMDB, LMM, OURS
 from tfdarshan.workloads.lmdbio.caffe_records import CIFAR10, IMAGENET, RecordKind, make_database

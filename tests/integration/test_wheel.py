@@ -65,9 +65,16 @@ def test_it_brings_one_name_and_all_that_the_tab_needs(wheel):
                    "native/_replay.pyi", "py.typed", "native/libtfdarshan_programs.so",
                    "native/libtfdarshan_waiting.so", "native/libtfdarshan_tf_data.so",
                    "reports/page/style.css", "tensorboard_plugin/static/index.js",
-                   "tensorboard_plugin/http_api.md", "workloads/scenarios/__init__.py",
-                   "workloads/laboratory/fuse/device.c", "workloads/laboratory/fuse/device.h"):  # fmt: skip
+                   "tensorboard_plugin/http_api.md", "workloads/catalogue.py",
+                   "workloads/fuse/device.c", "workloads/fuse/device.h"):  # fmt: skip
         assert f"tfdarshan/{needed}" in names
+
+
+@pytest.mark.parametrize("bench", ["laboratory", "scenarios"])
+def test_the_test_bench_stays_in_the_repository(wheel, bench):
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert [name for name in names if f"workloads/{bench}" in name] == []
 
 
 def test_without_a_compiler_one_sentence_says_what_to_install(tmp_path):

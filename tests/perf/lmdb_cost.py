@@ -23,7 +23,7 @@ from tfdarshan.lmdb import Index, dataset
 from tfdarshan.lmdb.record_order import record_order
 from tfdarshan.native.lmdb_file import LmdbFile
 from tfdarshan.workloads.cache_clearing import drop_from_cache
-from tfdarshan.workloads.laboratory.fuse_mount import build_server, check_fuse, fuse_mount
+from tfdarshan.workloads.fuse_mount import build_server, check_fuse, fuse_mount
 
 GROUP = "LMDB, records of 110 KB in plain Python: MB/s, and by py-lmdb's mapping"
 INDEX_GROUP = "finding the records of an LMDB database"

@@ -13,9 +13,9 @@ from pathlib import Path
 from tfdarshan.errors import ConfigurationError
 
 from ..cache_clearing import drop_from_cache
+from ..fuse_mount import build_server, check_fuse, fuse_mount
 from ..throttled_device import ThrottledDevice, check_possible, throttled_device
 from .data_layout import layout_folder, place_data
-from .fuse_mount import build_server, check_fuse, fuse_mount
 from .job import Job
 from .program import Folders, Program
 from .storage_kind import MEDIA, Medium

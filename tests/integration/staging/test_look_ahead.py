@@ -18,7 +18,7 @@ from tests.integration.storage_probe.fuse_storage import make_server, possible
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.original_looks import LOOK_AHEAD_PROCESSES
 from tfdarshan.staging.plan import write_plan
-from tfdarshan.workloads.laboratory.fuse_mount import fuse_mount
+from tfdarshan.workloads.fuse_mount import fuse_mount
 
 COUNT = 24
 ENOUGH_S = 60.0

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.workloads.laboratory.fuse_mount import build_server, check_fuse, fuse_mount
+from tfdarshan.workloads.fuse_mount import build_server, check_fuse, fuse_mount
 from tfdarshan.workloads.machine import busy_elsewhere_s, stolen_s
 
 TRIES = 3

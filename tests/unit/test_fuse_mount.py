@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.errors import ConfigurationError, StorageError
-from tfdarshan.workloads.laboratory.fuse_mount import build_server, check_fuse, described, fuse_mount
+from tfdarshan.workloads.fuse_mount import build_server, check_fuse, described, fuse_mount
 
 FILES = 16
 SIZE = 500_000
@@ -243,7 +243,7 @@ def test_a_model_that_it_does_not_understand_is_refused(server, backing, tmp_pat
 @needs_fuse
 def test_nothing_of_it_stays(server, backing, tmp_path, monkeypatch):
     # GIVEN a file that is still open when it is to end
-    monkeypatch.setattr("tfdarshan.workloads.laboratory.fuse_mount.ENDS_WITHIN_S", 0.5)
+    monkeypatch.setattr("tfdarshan.workloads.fuse_mount.ENDS_WITHIN_S", 0.5)
     with fuse_mount(server, backing, tmp_path / "slow", {}) as mount:
         held = (mount.mount_point / "00").open("rb")
     held.close()
