@@ -209,7 +209,7 @@ $(STAMPS)/venv:
 
 $(STAMPS)/core: $(CORE_INPUTS) | $(STAMPS)/venv
 	@echo "building tfdarshan"
-	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable .
+	@TFDARSHAN_WERROR=1 $(PIP) --no-build-isolation --editable ".[view]"
 	@touch $@
 
 $(STAMPS)/extra-%: pyproject.toml tools/extra_requirements.py | $(STAMPS)/core

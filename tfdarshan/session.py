@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.native.package_versions import check_view
 from tfdarshan.sessions.find import find_sessions
 from tfdarshan.sessions.session_data import SessionData
 
@@ -100,7 +101,9 @@ def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
 
     Raises:
         SessionDataError: There is no finished session, or its data is damaged or of a newer schema.
+        UnsupportedPlatformError: The packages that read sessions are missing, or do not work together.
     """
+    check_view()
     return Session.open(path, skip_damaged=skip_damaged)
 
 
@@ -109,5 +112,7 @@ def open_newest(path: str | os.PathLike[str], count: int) -> list[Session]:
 
     Raises:
         SessionDataError: There are fewer, or one's data is damaged or of a newer schema.
+        UnsupportedPlatformError: The packages that read sessions are missing, or do not work together.
     """
+    check_view()
     return Session.open_newest(path, count)

@@ -30,9 +30,9 @@ UNSAID = {("3.10", "2.19"): {"protobuf": SpecifierSet(">=4")}}
 
 
 def declared() -> list[Requirement]:
-    """Return what tfdarshan requires without an extra."""
+    """Return what tfdarshan requires to record and to read sessions."""
     found = [Requirement(text) for text in requires("tfdarshan") or []]
-    return [requirement for requirement in found if requirement.marker is None]
+    return [one for one in found if one.marker is None or one.marker.evaluate({"extra": "view"})]
 
 
 def tensorflow_versions(python: str) -> list[str]:

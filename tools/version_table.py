@@ -64,9 +64,9 @@ class Environment:
         # A TensorFlow brings a TensorBoard.
         wanted = f"tensorflow-cpu=={tensorflow}.*" if tensorflow else "tensorboard"
         if pins == "newest":
-            self.install("--upgrade", "--upgrade-strategy", "eager", wanted, str(wheel), "setuptools")
+            self.install("--upgrade", "--upgrade-strategy", "eager", wanted, f"{wheel}[view]", "setuptools")
         else:
-            self.install("--only-binary", ":all:", wanted, *exact, str(wheel))
+            self.install("--only-binary", ":all:", wanted, *exact, f"{wheel}[view]")
         if tensorflow:
             # Without what it requires: a second TensorFlow.
             self.install("--no-deps", f"{LEGACY_KERAS}=={tensorflow}.*")

@@ -62,10 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error), WRONG_USE)
     except TfdarshanError as error:
         return _complain(str(error), FAILURE)
-    except ImportError:
-        from tfdarshan.native.package_versions import packages_problem
+    except ImportError as error:
+        from tfdarshan.native.package_versions import packages_problem, view_problem
 
-        if (problem := packages_problem()) is None:
+        if (problem := packages_problem() or view_problem(error.name or "")) is None:
             raise
         return _complain(problem, FAILURE)
     except BrokenPipeError:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tfdarshan.doctor.other_programs import OTHER_PROGRAMS
 from tfdarshan.doctor.packages import loaded_packages
-from tfdarshan.doctor.trial_session import trial_session
+from tfdarshan.doctor.trial_session import counters_of, trial_session
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
@@ -116,12 +116,11 @@ def _check_spool_folder() -> str:
 
 def _check_known_calls() -> str:
     with trial_session(known_calls, engine="builtin") as (folder, expected, session):
-        files = session.files
-        counted = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
+        counted = counters_of(session, folder / "known", expected)
         wrong = {
-            counter: (int(counted.get(counter, 0)), count)
+            counter: (counted[counter], count)
             for counter, count in expected.items()
-            if int(counted.get(counter, 0)) != count
+            if counted[counter] != count
         }
         slots = session.meta[0]["attach"]["start"]["slots_patched"]
     if wrong:
@@ -173,10 +172,8 @@ def _read_by(command: list[str], *, programs: bool = False) -> tuple[int, dict[s
         subprocess.run([*command, folder / "known"], stdout=subprocess.DEVNULL, check=False)
 
     with trial_session(read, engine="builtin", programs=programs) as (folder, _, session):
-        files = session.files
-        known = files[files["path"] == str(folder / "known")].sum(numeric_only=True)
-        found = int(known["POSIX_BYTES_READ"]) + int(known["TFD_COPY_READ_BYTES"])
-        return found, session.meta[0].get("programs", {})
+        read_here = counters_of(session, folder / "known", ("POSIX_BYTES_READ", "TFD_COPY_READ_BYTES"))
+        return read_here.total(), session.meta[0].get("programs", {})
 
 
 def _check_darshan(engine: str, library: str | None) -> list[Check]:

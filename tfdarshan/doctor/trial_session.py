@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,15 @@ from typing import Any
 from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import SessionDataError, StorageError
 from tfdarshan.options import Options
-from tfdarshan.recording.profiler import Profile, profile
+from tfdarshan.recording.profiler import profile
 from tfdarshan.recording.spool import choose_folder
+from tfdarshan.sessions.session_data import SessionData
 
 PREFIX = "tfdarshan-doctor-"
 
 
 @contextmanager
-def trial_session(calls: Callable[[Path], Any], **options: Any) -> Iterator[tuple[Path, Any, Profile]]:
+def trial_session(calls: Callable[[Path], Any], **options: Any) -> Iterator[tuple[Path, Any, SessionData]]:
     """Record calls on files in a folder; yield the folder, what the calls returned, and the session.
 
     Folder, session and spool are removed after the block.
@@ -39,13 +41,23 @@ def trial_session(calls: Callable[[Path], Any], **options: Any) -> Iterator[tupl
         folder = Path(name).resolve()
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            with profile(folder / "logs", include=[f"{folder}/"], spool_dir=spool, **options) as session:
+            with profile(folder / "logs", include=[f"{folder}/"], spool_dir=spool, **options) as recording:
                 returned = calls(folder)
         try:
-            session.meta  # noqa: B018
+            session = SessionData.open(recording.path)
         except SessionDataError as error:
             raise StorageError(f"{_why([str(warning.message) for warning in said])}.") from error
         yield folder, returned, session
+
+
+def counters_of(session: SessionData, path: Path, names: Iterable[str]) -> Counter[str]:
+    """Return the sums of a file's counters over all processes; 0 if the file is not in the session."""
+    sums: Counter[str] = Counter(dict.fromkeys(names, 0))
+    for process in session.processes:
+        for row in process.table("files", ["path", *sums]).to_pylist():
+            if row.pop("path") == str(path):
+                sums.update(row)
+    return sums
 
 
 def _why(said: list[str]) -> str:

@@ -10,6 +10,9 @@ from tfdarshan.errors import UnsupportedPlatformError
 
 # First pyarrow that refuses NumPy 1; pip does not know, for its wheels declare no NumPy.
 FIRST_WITHOUT_NUMPY_1 = 26
+# What only views import, never a recording, by module: the packages of the extra `view`.
+VIEW_PACKAGES = {"google": "protobuf", "jinja2": "Jinja2", "pandas": "pandas", "plotly": "plotly"}
+VIEW_COMMAND = "pip install 'tfdarshan[view]'"
 
 
 def installed_version(package: str) -> str | None:
@@ -45,6 +48,30 @@ def check_packages() -> None:
     """
     if (problem := packages_problem()) is not None:
         raise UnsupportedPlatformError(problem)
+
+
+def view_problem(module: str) -> str | None:
+    """Return what installs a missing module, None if it is none that only views import."""
+    package = VIEW_PACKAGES.get(module.partition(".")[0])
+    return None if package is None else f"reading sessions needs {package}: run `{VIEW_COMMAND}`."
+
+
+def has_view() -> bool:
+    """Return whether sessions can be read here, which takes pandas in any case."""
+    # A recording, which imports this module, does without.
+    from importlib.util import find_spec
+
+    return find_spec("pandas") is not None
+
+
+def check_view() -> None:
+    """Return if sessions can be read here.
+
+    Raises:
+        UnsupportedPlatformError: The packages that read them are not installed.
+    """
+    if not has_view():
+        raise UnsupportedPlatformError(str(view_problem("pandas")))
 
 
 def _major(version: str) -> int:

@@ -10,7 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tfdarshan.errors import ConfigurationError, SessionActiveError, SessionDataError
+from tfdarshan.errors import (
+    ConfigurationError,
+    SessionActiveError,
+    SessionDataError,
+    UnsupportedPlatformError,
+)
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.claim import Recorder
@@ -305,10 +310,10 @@ class Profile(Recorder):
         return table
 
     def _repr_html_(self) -> str | None:
-        """Gives what a notebook shows: the session; None, and so the plain text, where there is none yet."""
+        """Return what a notebook shows: the session; None, so plain text, if it cannot be read (yet)."""
         try:
             return self.session._repr_html_()
-        except (SessionActiveError, SessionDataError):
+        except (SessionActiveError, SessionDataError, UnsupportedPlatformError):
             return None
 
     def _again(self) -> Profile:

@@ -171,6 +171,16 @@ def test_packages_are_named_with_their_versions():
     )
 
 
+def test_without_the_packages_that_read_sessions_the_command_is_named(monkeypatch):
+    monkeypatch.setattr(packages, "has_view", lambda: False)
+
+    assert self_check._tried("packages", packages.loaded_packages) == Check(
+        "packages", True,
+        f"NumPy {np.__version__}, pyarrow {pa.__version__}; "
+        "to read sessions, run `pip install 'tfdarshan[view]'`",
+    )  # fmt: skip
+
+
 def test_packages_that_do_not_work_together_end_what_needs_them(monkeypatch):
     # GIVEN what pip resolves for TensorFlow 2.17
     there = {"numpy": "1.26.4", "pyarrow": "26.0.1"}
@@ -274,18 +284,39 @@ def test_slots_that_are_left_patched_are_counted(left, monkeypatch):
 
 
 class Recorded:
-    """Stands for a session of the known file, in which so many bytes were seen."""
+    """Stands for a recording, and its session, of the known file, in which so many bytes were seen."""
 
     def __init__(self, folder: Path, seen: int, unseen: list[dict[str, str]]) -> None:
-        row = {"path": str(folder / "known"), "POSIX_BYTES_READ": seen, "TFD_COPY_READ_BYTES": 0}
-        self.files = pd.DataFrame([row])
+        self.path = folder
+        self.row = {"path": str(folder / "known"), "POSIX_BYTES_READ": seen}
         self.meta: Any = [{"programs": {"unseen": unseen}, "attach": {"start": {"slots_patched": 7}}}]
+        self.processes = [self]
+
+    def table(self, _name: str, columns: list[str]) -> pa.Table:
+        return pa.Table.from_pylist([{column: self.row.get(column, 0) for column in columns}])
 
     def __enter__(self) -> Recorded:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Has the next recordings see so many bytes of the known file, and these programs not at all."""
+
+    def see(seen: int, unseen: list[dict[str, str]]) -> None:
+        made: list[Recorded] = []
+
+        def record(logs: Path, **_: object) -> Recorded:
+            made.append(Recorded(logs.parent, seen, unseen))
+            return made[-1]
+
+        monkeypatch.setattr(trial_session, "profile", record)
+        monkeypatch.setattr(trial_session, "SessionData", SimpleNamespace(open=lambda _: made[-1]))
+
+    return see
 
 
 MISCOUNTED = (
@@ -304,10 +335,10 @@ STATIC = [{"program": "/bin/cat", "why": "statically linked"}]
         ("/bin/cat", 1000, [], MISCOUNTED),
     ],
 )  # fmt: skip
-def test_a_program_is_said_to_be_seen_if_it_is(cat, seen, unseen, words, monkeypatch):
+def test_a_program_is_said_to_be_seen_if_it_is(cat, seen, unseen, words, recorded, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: cat)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: None)
-    monkeypatch.setattr(trial_session, "profile", lambda logs, **_: Recorded(logs.parent, seen, unseen))
+    recorded(seen, unseen)
 
     found = self_check._tried("programs", self_check._check_programs)
 
@@ -344,9 +375,9 @@ def test_a_started_python_is_said_to_be_seen_if_it_is(found, monkeypatch):
     assert (check.finding == torn) == (found == 1000)
 
 
-def test_counters_that_are_wrong_are_told_with_both_figures(monkeypatch):
+def test_counters_that_are_wrong_are_told_with_both_figures(recorded):
     # GIVEN a recording that saw one byte too few, and nothing else
-    monkeypatch.setattr(trial_session, "profile", lambda logs, **_: Recorded(logs.parent, FILE_BYTES - 1, []))
+    recorded(FILE_BYTES - 1, [])
 
     found = self_check._tried("known calls", self_check._check_known_calls)
 

@@ -125,3 +125,18 @@ def test_a_tab_that_cannot_be_loaded_says_why(broken, logdir, monkeypatch):
         "--force-reinstall tfdarshan"
     )
     assert (f"document.body.textContent = {json.dumps(words)};" in script) == broken
+
+
+def test_a_tab_without_the_packages_that_read_sessions_names_the_command(logdir, monkeypatch):
+    # GIVEN an installation that can only record
+    monkeypatch.setattr("tfdarshan.native.package_versions.has_view", lambda: False)
+
+    # WHEN
+    plugin = TfdarshanLoader().load(SimpleNamespace(logdir=str(logdir)))
+
+    # THEN
+    script = Client(plugin.get_plugin_apps()["/index.js"]).get("/index.js").get_data(as_text=True)
+    assert (
+        'document.body.textContent = "The I/O tab cannot be shown: reading sessions needs pandas: '
+        "run `pip install 'tfdarshan[view]'`.\";"
+    ) in script
