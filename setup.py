@@ -22,6 +22,15 @@ TF_DATA = "tfdarshan.native.libtfdarshan_tf_data"
 LIBRARIES = (PROGRAMS, WAITING, TF_DATA)
 
 
+def need_lock():
+    """Raise SystemExit if this Python has no global interpreter lock, and so no limited API."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise SystemExit(
+            "tfdarshan cannot be built for a free-threaded Python. "
+            "Use a build of Python that has the global interpreter lock, such as python3.14 for python3.14t."
+        )
+
+
 def need_compiler():
     """Raise SystemExit if the core cannot be compiled; before pip has hundreds of lines to show."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "gcc")[0]
@@ -128,6 +137,7 @@ tf_data_library = Extension(
     extra_link_args=["-Wl,-z,defs"],
 )
 
+need_lock()
 setup(
     cffi_modules=[f"csrc/build_core.py:{name}" for name in ("core", "probe", "aggregate", "lmdb", "replay")],
     ext_modules=[program_library, waiting_library, tf_data_library, batches],

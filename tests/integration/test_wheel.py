@@ -97,6 +97,30 @@ def test_without_a_compiler_one_sentence_says_what_to_install(tmp_path):
     assert done.stdout.splitlines() == ["running bdist_wheel", "running build"]
 
 
+def test_a_free_threaded_python_is_refused_in_one_sentence(tmp_path):
+    # GIVEN an interpreter that says that it has no lock
+    copy_sources(tmp_path / "tree")
+    code = (
+        "import sysconfig, sys, setuptools.build_meta as backend\n"
+        "known = sysconfig.get_config_var\n"
+        "sysconfig.get_config_var = lambda name: 1 if name == 'Py_GIL_DISABLED' else known(name)\n"
+        "backend.build_wheel(sys.argv[1])"
+    )
+
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "wheel"],
+        cwd=tmp_path / "tree", capture_output=True, text=True,
+    )  # fmt: skip
+
+    # THEN
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "tfdarshan cannot be built for a free-threaded Python. "
+        "Use a build of Python that has the global interpreter lock, such as python3.14 for python3.14t.\n"
+    )
+
+
 def test_packages_are_built_without_a_warning_of_setuptools(wheel):
     said = (wheel.parent.parent / "said").read_text(encoding="utf-8")
 

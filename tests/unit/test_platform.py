@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tfdarshan.native._extension import platform_problem
+from tfdarshan.native._extension import interpreter_problem, platform_problem
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,14 @@ def test_unsupported_platform_is_said(system, machine, c_library, word):
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_supported_platforms(machine):
     assert platform_problem("linux", machine, "glibc 2.36") is None
+
+
+@pytest.mark.parametrize(("abi_flags", "fits"), [("", True), ("d", True), ("t", False), ("td", False)])
+def test_a_free_threaded_python_is_refused(abi_flags, fits):
+    problem = interpreter_problem(abi_flags)
+
+    assert (problem is None) == fits
+    assert fits or "this is a free-threaded Python: use a build" in problem
 
 
 def test_unsupported_platform_is_raised_at_first_use_and_not_at_import(tmp_path):

@@ -50,6 +50,16 @@ def platform_problem(system: str, machine: str, c_library: str) -> str | None:
     return None
 
 
+def interpreter_problem(abi_flags: str) -> str | None:
+    """Return why tfdarshan cannot work in an interpreter with such `sys.abiflags`, None if it can."""
+    if "t" not in abi_flags:
+        return None
+    return (
+        "tfdarshan needs the global interpreter lock, and this is a free-threaded Python: use a build of "
+        "Python that has the lock, such as python3.14 for python3.14t."
+    )
+
+
 def c_library_version() -> str:
     """Gives the C library and its version ("glibc 2.36"), or "" where it does not say."""
     try:
@@ -87,6 +97,7 @@ def core() -> Core:
         UnsupportedPlatformError: The platform is not supported, or the extension is missing or does not load.
     """
     problem = platform_problem(sys.platform, platform.machine(), c_library_version())
+    problem = problem or interpreter_problem(getattr(sys, "abiflags", ""))
     if problem is not None:
         raise UnsupportedPlatformError(problem)
     extension = _load("_core", "C extension")
