@@ -12,6 +12,7 @@ from typing import Any
 
 from tfdarshan.errors import SessionActiveError, StorageError
 from tfdarshan.frameworks import following
+from tfdarshan.frameworks.all_frameworks import adapters
 from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
 from tfdarshan.options import Options, make_options
@@ -162,6 +163,8 @@ class Recorder:
                 "wait for it to end; a process is in one session at a time."
             )
         _reset_lock_in_children()
+        # Before anything is recorded: an import reads folders.
+        adapters()
         self._before_attach()
         self._recording = start_recording(self.logdir, self.options, self.started_by)
         self._path = self._recording.directory
