@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START
 from tfdarshan.native.spool_reader import Array
+
+NO_EPOCH = -1
 
 
 class Loaders:
@@ -21,7 +24,7 @@ class Loaders:
     Attributes:
         found: What the loaders look like, the first that was used first.
         of_pass: The place of each pass's loader.
-        epoch_of_pass: Which pass over its loader each is, from 1 on.
+        epoch_of_pass: Which pass over its loader each is, from 1 on; -1 if it is no epoch.
         workers_of_pass: The process numbers of the workers of each pass.
     """
 
@@ -44,6 +47,20 @@ class Loaders:
             self.epoch_of_pass[number] = passes[place]
             self.workers_of_pass[number] = list(note.get("workers") or [])
 
+    def number_epochs(self, rows: Array) -> None:
+        """Number passes by those that are epochs: who builds a model by one batch, or looks, begins others.
+
+        A pass that took nothing, or one batch where another pass took more, is no epoch: its number is -1.
+        """
+        came = (rows["kind"] == REQUEST) & (rows["outcome"] == CAME)
+        taken, most, epochs = Counter(rows["pass"][came].tolist()), Counter[int](), Counter[int]()
+        for number, place in self.of_pass.items():
+            most[place] = max(most[place], taken[number])
+        for number, place in self.of_pass.items():
+            is_epoch = taken[number] > (most[place] > 1)
+            epochs[place] += is_epoch
+            self.epoch_of_pass[number] = epochs[place] if is_epoch else NO_EPOCH
+
     def places(self, rows: Array) -> Array:
         """Return the place of each row's loader, -1 if that is not known."""
         numbers, inverse = np.unique(rows["pass"], return_inverse=True)
@@ -62,13 +79,13 @@ class Loaders:
         lasted_ns = rows["end_ns"] - rows["begin_ns"]
         starts = rows["kind"] == START
         came = (rows["kind"] == REQUEST) & (rows["outcome"] == CAME)
-        numbers = list(self.of_pass.values())
+        epochs = [place for number, place in self.of_pass.items() if self.epoch_of_pass[number] > 0]
         return {
             "found": [
                 {
                     **looks,
                     "training": place in training,
-                    "passes": numbers.count(place),
+                    "passes": epochs.count(place),
                     "batches": int(np.count_nonzero(came & (places == place))),
                     "starts": int(np.count_nonzero(starts & (places == place))),
                     "start_ns": int(lasted_ns[starts & (places == place)].sum()),

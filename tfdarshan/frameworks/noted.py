@@ -42,6 +42,7 @@ def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
     if own is None:
         return Noted({})
     loaders = Loaders(own.notes)
+    loaders.number_epochs(own.rows)
     steps, training = step_rows(own.rows, loaders, owner)
     found: dict[str, Any] = {"loaders": loaders.block(own.rows, training)} if loaders.found else {}
     if steps is not None:

@@ -135,8 +135,9 @@ def _steps_of_batches(
         if row["kind"] == START:
             started = row
         elif row["kind"] == REQUEST:
-            if row["outcome"] == CAME and place in training:
-                step, passed = _begun(row, started, loaders), int(row["pass"])
+            begun = _begun(row, started, loaders)
+            if row["outcome"] == CAME and place in training and begun.epoch > 0:
+                step, passed = begun, int(row["pass"])
             started = None
     if step is not None:
         step.end_ns = max(int(rows["end_ns"].max()), step.start_ns)

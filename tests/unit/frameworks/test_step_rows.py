@@ -6,7 +6,9 @@ from tfdarshan.frameworks.step_rows import step_rows
 
 def steps_of(job):
     """Return start, length and wait of each step, in ms, and its epoch."""
-    block, training = step_rows(job.array, job.loaders, PID)
+    loaders = job.loaders
+    loaders.number_epochs(job.array)
+    block, training = step_rows(job.array, loaders, PID)
     rows = [] if block is None else block["rows"]
     assert [row[0] for row in rows] == list(range(len(rows)))
     shown = [
@@ -200,6 +202,20 @@ def test_a_last_pass_that_only_measures_has_no_steps():
 
     # THEN
     assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 1]
+
+
+def test_a_pass_of_one_batch_that_builds_the_model_is_no_epoch():
+    # GIVEN a pass that is left after its first batch, and one that took nothing, before two epochs
+    job = Job()
+    for batches in (1, 0, 3, 3):
+        number = job.loader("train")
+        job.start(number, 1)
+        for _ in range(batches):
+            job.batch(number, 9)
+            job.compute(10)
+
+    # THEN
+    assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 2, 2, 2]
 
 
 def test_nothing_was_noted():
