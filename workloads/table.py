@@ -19,6 +19,8 @@ KINDS = {
     SCALE: "smaller here, or another machine",
 }
 HEAD = ("what", "paper", "here", "kind", "note")
+# What a row has in place of a figure that the paper lacks.
+NO_FIGURE = "-"
 BEGIN, END = "<!-- begin of measured -->\n", "<!-- end of measured -->\n"
 
 
@@ -33,14 +35,18 @@ def as_text(results: list[Result]) -> str:
 
 
 def as_markdown(results: list[Result]) -> str:
-    """Gives the table for a page, one part per workload and tier."""
+    """Return the table for a page, one part per workload and tier: what can be held against the paper.
+
+    Figures that the paper lacks, or that are of another machine, are in the table for a terminal.
+    """
     ordered = _ordered(results)
     machines = sorted({result.machine.split("; load")[0] for result in ordered})
     parts = [*(f"Machine: {machine}." for machine in machines), "", "| kind | meaning |", "| --- | --- |"]
-    parts += [f"| {kind} | {meaning} |" for kind, meaning in KINDS.items()]
-    for result in _without_repeats(ordered):
-        parts += ["", f"### {_title(result)}", "", *(f"- {line}" for line in _about(result)), ""]
-        parts += [_line(HEAD), _line(["---"] * len(HEAD)), *(_line(_cells(row)) for row in result.rows)]
+    parts += [f"| {kind} | {meaning} |" for kind, meaning in KINDS.items() if kind != SCALE]
+    for result in filter(_comparable, _without_repeats(ordered)):
+        parts += ["", f"### {_title(result)}", "", *(f"- {line}" for line in _settings(result)), ""]
+        rows = [_line(_cells(row)) for row in _comparable(result)]
+        parts += [_line(HEAD), _line(["---"] * len(HEAD)), *rows]
     return "\n".join(parts) + "\n"
 
 
@@ -60,6 +66,10 @@ def fill_page(page: Path, results: list[Result]) -> None:
         if isinstance(error, StorageError):
             raise
         raise StorageError(f"the page {page} was not filled: {reason(error)}.") from error
+
+
+def _comparable(result: Result) -> list[Row]:
+    return [row for row in result.rows if row.paper != NO_FIGURE and row.kind != SCALE]
 
 
 def _ordered(results: list[Result]) -> list[Result]:
@@ -83,6 +93,11 @@ def _title(result: Result) -> str:
 
 
 def _about(result: Result) -> list[str]:
+    tier = [result.tier_said] if result.tier_said else []
+    return [*_settings(result), *tier, *dict.fromkeys(result.notes), *result.legend]
+
+
+def _settings(result: Result) -> list[str]:
     size = "quick settings" if result.quick else "published settings"
     runs = f"medians of {result.repeats} runs (smallest to largest)" if result.repeats > 1 else "1 run"
     wrong = [check for check in result.checks if not check.ok]
@@ -92,9 +107,7 @@ def _about(result: Result) -> list[str]:
     lines += [f"WRONG: {check.what}: {check.counted:,}, not {check.expected:,}" for check in wrong]
     if "files" in result.settings:
         lines.append(f"{result.settings['files']:,} files, {result.settings['megabytes']:,} MB")
-    if result.tier_said:
-        lines.append(result.tier_said)
-    return [*lines, *dict.fromkeys(result.notes), *result.legend]
+    return lines
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from tests.perf.start_cost import start_cost
 from tests.perf.stop_cost import stop_cost
 from tests.perf.summary_cost import summary_cost
 from tests.perf.tab_cost import tab_cost
-from tests.perf.table import replace_measured, tables
+from tests.perf.table import page_tables, replace_measured, tables
 from tests.perf.tf_profiler_cost import tf_profiler_cost
 from tests.perf.trace_cost import trace_cost
 from tfdarshan.workloads.machine import this_machine
@@ -192,7 +192,8 @@ def main() -> None:
         }
         arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if arguments.docs:
-        replace_measured(arguments.docs, f"{machine.line()}.\n\n{text}")
+        page = "\n".join([page_tables(rows), *missing])
+        replace_measured(arguments.docs, f"{machine.line()}.\n\n{page}")
 
 
 def _repetitions(arguments: argparse.Namespace) -> Repetitions:

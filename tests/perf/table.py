@@ -31,6 +31,25 @@ def tables(rows: Sequence[Row]) -> str:
     return "\n".join(_titled(group, [row for row in rows if row.group == group]) for group in groups)
 
 
+def page_tables(rows: Sequence[Row]) -> str:
+    """Return what a page has of the tables: what is added by each subject side by side, the others whole."""
+    groups = dict.fromkeys(row.group for row in rows)
+    of_group = {group: [row for row in rows if row.group == group] for group in groups}
+    return "\n".join(
+        _side_by_side(group, its) if its[0].ratio is not None else _titled(group, its)
+        for group, its in of_group.items()
+    )
+
+
+def _side_by_side(group: str, rows: Sequence[Row]) -> str:
+    subjects = list(dict.fromkeys(row.subject for row in rows))
+    added = {(row.name, row.subject): _number(row.value) for row in rows}
+    cells = [("what", *subjects)]
+    for name in dict.fromkeys(row.name for row in rows):
+        cells.append((name, *(added.get((name, subject), "") for subject in subjects)))
+    return f"### {group[0].upper()}{group[1:]}\n\n{_aligned(cells)}"
+
+
 def replace_measured(page: Path, text: str) -> None:
     """Puts `text` between the marks of a page of the documentation.
 

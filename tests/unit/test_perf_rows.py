@@ -5,7 +5,7 @@ import pytest
 from tests.perf.call_cost import contender_rows
 from tests.perf.contender import Loop
 from tests.perf.row import added_row, quartiles, single_row
-from tests.perf.table import replace_measured, tables
+from tests.perf.table import page_tables, replace_measured, tables
 from tests.perf.timing import Timing
 
 
@@ -79,6 +79,26 @@ def test_tables_have_a_heading_for_each_group_and_one_line_for_each_row():
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
     assert cells[2] == ["pread", "tfdarshan", "100", "30", "", "1.30", "25", "1", "40"]
     assert cells[5] == ["first attach", "10.5", "9.75 to 11.2", "", "ms", "3", "", "236 objects"]
+
+
+def test_a_page_has_what_each_subject_adds_side_by_side():
+    # GIVEN two calls, of which one subject was measured with one
+    pair = [(Timing(100, 90), Timing(130, 115))]
+    rows = [
+        added_row("calls", "pread", pair, subject="tfdarshan", wanted=40),
+        added_row("calls", "pread", pair, subject="strace"),
+        added_row("calls", "stat", pair, subject="tfdarshan"),
+        single_row("attaching", "first attach", "ms", [9.0]),
+    ]
+
+    # WHEN
+    lines = page_tables(rows).splitlines()
+
+    # THEN
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert cells[0] == ["what", "tfdarshan", "strace"]
+    assert cells[2:4] == [["pread", "30", "30"], ["stat", "30", ""]]
+    assert cells[6][:2] == ["first attach", "9"]
 
 
 def test_measured_part_of_a_page_is_replaced_and_the_rest_kept(tmp_path):

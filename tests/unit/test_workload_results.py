@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tfdarshan.errors import SessionDataError, StorageError
-from tfdarshan.workloads.result import ASSUMED, EXACT, SHAPE, Arm, Result, read_results, write_result
-from tfdarshan.workloads.table import BEGIN, END, as_text, fill_page
+from tfdarshan.workloads.result import ASSUMED, EXACT, SCALE, SHAPE, Arm, Result, read_results, write_result
+from tfdarshan.workloads.table import BEGIN, END, as_markdown, as_text, fill_page
 
 
 def make_result(counted: int = 12) -> Result:
@@ -80,6 +80,22 @@ def test_the_table_goes_between_the_marks_of_a_page(tmp_path: Path) -> None:
     assert "| opens &#124; closes |" in text
     assert "\n- load 1\n" in text
     assert "old" not in text
+
+
+def test_a_page_has_only_what_can_be_held_against_the_paper() -> None:
+    # GIVEN a result with a figure of another machine, and one that the paper lacks
+    result = make_result()
+    result.row("bandwidth", "94 MB/s", "124 MB/s", SCALE)
+    result.row("restarted", "-", "166 MB/s", SHAPE)
+    # AND one that has no other
+    other = Result("stream", "hdd", "", quick=True, repeats=1, machine="a machine; load 1")
+    other.row("bandwidth", "-", "165 MB/s", SCALE)
+    # WHEN
+    page, text = as_markdown([result, other]), as_text([result, other])
+    # THEN
+    assert "1 to 8 threads" in page
+    assert not any(word in page for word in ("bandwidth", "restarted", "stream", "scale"))
+    assert all(word in text for word in ("bandwidth", "restarted", "stream", "scale"))
 
 
 def test_pages_and_results_that_cannot_be_used_are_one_sentence(tmp_path: Path) -> None:

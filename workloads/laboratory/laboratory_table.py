@@ -52,7 +52,7 @@ def as_text(judgements: Sequence[Judgement]) -> str:
 
 
 def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
-    """Puts totals and table between the marks of a page, misses first.
+    """Put totals and table between the marks of a page, misses first, without jobs of which nothing was said.
 
     Args:
         page: Which.
@@ -65,10 +65,12 @@ def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
     seeds = [one.seed for one in judgements]
     note = f"{len(judgements)} jobs of seeds {min(seeds)} to {max(seeds)}, drawn {drawn}.\n"
     counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
-    ordered = sorted(judgements, key=lambda one: (not _missed(one), one.seed))
+    told = [one for one in judgements if one.first != "quiet"]
+    ordered = sorted(told, key=lambda one: (not _missed(one), one.seed))
     lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    _fill(page, DRAW, f"{note}\n{counted}\n{table}")
+    rest = f"Left out: jobs with nothing to fix, and no problem found ({len(judgements) - len(told)}).\n"
+    _fill(page, DRAW, f"{note}\n{counted}\n{table}\n{rest}")
 
 
 def fill_beside(page: Path, today: Sequence[Judgement], other: Sequence[Judgement], version: str) -> None:

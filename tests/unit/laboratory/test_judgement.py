@@ -490,7 +490,8 @@ def test_a_page_is_filled_with_the_misses_first(tmp_path):
     assert text.endswith("<!-- laboratory:end -->\nafter\n")
     assert "old" not in text
     rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
-    assert rows == ["| seed", "| ---", "| 2", "| 3", "| 1", "| 4"]
+    assert rows == ["| seed", "| ---", "| 2", "| 3", "| 1"]
+    assert "\nLeft out: jobs with nothing to fix, and no problem found (1).\n" in text
     page.write_text("nothing to fill")
     with pytest.raises(ConfigurationError, match="laboratory:begin"):
         fill_page(page, outcomes(), "-")
