@@ -39,7 +39,7 @@ COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) COVERAGE_FILE=build/coverage/pyt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach test-core test-fresh test-long \
-    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch test-versions
+    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch test-versions tutorial
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -61,6 +61,7 @@ help:
 	@echo "make laboratory   the findings on jobs drawn at random, their best cures found by trying all (an hour)"
 	@echo "make stubs        write the types of the C extensions from their headers, for mypy"
 	@echo "make docs         fill the generated tables of docs/, build the pages in build/docs"
+	@echo "make tutorial     run the tutorial, and fill in what its commands print (a minute)"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
 	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
@@ -188,7 +189,10 @@ laboratory: $(STAMPS)/extra-test
 
 docs: $(STAMPS)/extra-docs
 	@$(BIN)/python -m tools.fill_docs
-	@$(BIN)/mkdocs build --quiet --strict
+	@$(BIN)/python -m mkdocs build --quiet --strict
+
+tutorial: $(STAMPS)/core
+	@$(BIN)/python -m tools.run_page docs/tutorial.md
 
 clean:
 	@rm -rf build dist *.egg-info tfdarshan/native/*.so $(STAMPS)/core

@@ -1,8 +1,9 @@
 """Fills the generated tables of docs/ from the declarations they document; needs the built extension.
 
-A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. The options
-in docstrings of functions that take them, listed in TAKE_OPTIONS, are filled too. Each finding has a page
-of its own. `--check` writes nothing and fails where a table or a page is out of date.
+A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. What
+commands print comes from golden files, as tools/printed_samples.py says. The options in docstrings of
+functions that take them, listed in TAKE_OPTIONS, are filled too. Each finding has a page of its own.
+`--check` writes nothing and fails where a table or a page is out of date.
 """
 
 import argparse
@@ -24,7 +25,10 @@ from tfdarshan.options import Options
 from tfdarshan.recording.keyword_options import argument_lines, docstring_lines
 from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
-from tools.finding_pages import finding_page, finding_rows, prior_rows, threshold_rows
+from tools.api_page import api_rows
+from tools.command_pages import verb_rows
+from tools.finding_pages import finding_page, finding_rows
+from tools.printed_samples import with_samples
 
 DOCS = Path(__file__).parent.parent / "docs"
 PACKAGE = DOCS.parent / "tfdarshan"
@@ -57,7 +61,8 @@ def columns(declared: Iterable[schema.Column]) -> str:
 def counters(prefix: str) -> str:
     """Returns the table of the per-file counters whose names begin with `prefix`."""
     declared = (*schema.counter_columns(), *schema.f_counter_columns())
-    return columns(c for c in declared if c.name.startswith(prefix))
+    rows = ((f"`{c.name}`", c.unit, c.meaning) for c in declared if c.name.startswith(prefix))
+    return table(("counter", "unit", "meaning"), rows)
 
 
 def options() -> str:
@@ -122,12 +127,13 @@ def _numbers(version: str) -> list[int]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "api": lambda: table(("name", "what it is"), api_rows()),
+    "batch-columns": lambda: columns(schema.BATCH_COLUMNS),
     "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "findings": lambda: table(("finding", "title"), finding_rows()),
     "fleet-columns": lambda: columns(JOB_COLUMNS),
-    "hooks": hooks,
     "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
     "mapped-counters": lambda: counters("MMAP_"),
     "metrics": metrics,
@@ -135,18 +141,16 @@ TABLES: dict[str, Callable[[], str]] = {
     "overview-columns": lambda: columns(schema.OVERVIEW_COLUMNS),
     "own-counters": lambda: counters("TFD_"),
     "posix-counters": lambda: counters("POSIX_"),
-    "priors": lambda: table(("left open", "range", "source"), prior_rows()),
-    "batch-columns": lambda: columns(schema.BATCH_COLUMNS),
     "step-columns": lambda: columns(schema.STEP_COLUMNS),
     "stdio-counters": lambda: counters("STDIO_"),
-    "thresholds": lambda: table(("number", "value", "source"), threshold_rows()),
+    "verbs": lambda: table(("to", "command", "what it does"), verb_rows()),
     "versions": versions,
 }
 
 
 def filled(text: str) -> str:
-    """Returns a page's text with every generated table as it should be."""
-    return MARK.sub(lambda match: f"{match[1]}{match[2]}{TABLES[match[1]]()}", text)
+    """Returns a page's text with every generated table and sample as it should be."""
+    return with_samples(MARK.sub(lambda match: f"{match[1]}{match[2]}{TABLES[match[1]]()}", text))
 
 
 def filled_docstrings(text: str, defaults: Mapping[str, Any] = NO_DEFAULTS) -> str:
@@ -164,7 +168,9 @@ def limit_lines(indent: str) -> list[str]:
 
 def pages() -> dict[Path, Callable[[str], str]]:
     """Returns the files that hold something generated, and what fills each."""
-    filling: dict[Path, Callable[[str], str]] = dict.fromkeys(sorted(DOCS.rglob("*.md")), filled)
+    filling: dict[Path, Callable[[str], str]] = dict.fromkeys(
+        (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))), filled
+    )
     for name in TAKE_OPTIONS:
         defaults = BUDGET_DEFAULTS if name == "testing.py" else NO_DEFAULTS
         filling[PACKAGE / name] = functools.partial(filled_docstrings, defaults=defaults)

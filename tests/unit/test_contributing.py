@@ -114,7 +114,7 @@ def test_every_recipe_has_five_steps_and_a_commit():
     recipes = re.split(r"^## Add a ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
 
     assert [recipe.split("\n")[0] for recipe in recipes] == [
-        "hook", "counter", "finding", "view", "verb", "workload",
+        "hook", "framework", "counter", "finding", "view", "verb", "workload",
     ]  # fmt: skip
     for recipe in recipes:
         assert re.findall(r"^(\d)\. ", recipe, re.MULTILINE) == list("12345")

@@ -1,0 +1,69 @@
+"""Python code of the how-to guides that reads a session, run on one as it is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfdarshan
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+READS = 'open_session("logs")'
+PAGES = sorted(page for page in HOW_TO.glob("*.md") if READS in page.read_text(encoding="utf-8"))
+FILES, EPOCHS = 6, 3
+# Read in the second epoch alone, again and again.
+SLOWEST, READINGS = "often.bin", 300
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give a folder whose logdir "logs" has a session of several epochs."""
+    made = tmp_path_factory.mktemp("pages")
+    paths = [made / f"{number}.bin" for number in range(FILES)]
+    for path in (*paths, made / SLOWEST):
+        path.write_bytes(bytes(10_000))
+    with tfdarshan.profile(made / "logs"):
+        for epoch in range(1, EPOCHS + 1):
+            for path in tfdarshan.steps(paths):
+                for name in [path, *[made / SLOWEST] * (READINGS if epoch == 2 else 0)]:
+                    name.read_bytes()
+    return made
+
+
+def code_of(page: Path) -> list[str]:
+    """Return the blocks of Python of a page from the first that opens a session on."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    first = next(number for number, block in enumerate(blocks) if READS in block)
+    return blocks[first:]
+
+
+def run(blocks: list[str]) -> dict[str, Any]:
+    """Run blocks one after the other, and return their names."""
+    names: dict[str, Any] = {"tfdarshan": tfdarshan}
+    for block in blocks:
+        exec(compile(block, "page", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_that_reads_a_session_runs(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    assert run(code_of(page))
+
+
+def test_the_slowest_file_of_an_epoch_is_that_of_this_epoch(folder, monkeypatch):
+    # GIVEN a file that is read often in the second epoch, and in no other one
+    monkeypatch.chdir(folder)
+
+    # WHEN the code for the second epoch runs, and the same for the third
+    block = code_of(HOW_TO / "find-the-slowest-file-of-an-epoch.md")[0]
+    second = run([block])["seconds"]
+    third = run([block.replace("epoch == 2", "epoch == 3")])["seconds"]
+
+    # THEN
+    assert Path(second.idxmax()).name == SLOWEST
+    assert {Path(path).name for path in third.index} == {f"{number}.bin" for number in range(FILES)}
