@@ -35,11 +35,17 @@ PYTEST_ON_ALL := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder 
 COVERAGE_CORE = $$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
 COUNTED_PYTEST = COVERAGE_CORE=$(COVERAGE_CORE) COVERAGE_FILE=build/coverage/python $(PYTEST_ON_ALL) \
     --cov=tfdarshan --cov=tensorboard_plugin --cov-report=
+# Of a root that nothing can be built in.
+WHEEL_PACKAGES := python3 python3-venv ca-certificates
+# The other Pythons of this machine, as PREFIX/bin/python3.X.
+OTHER_PYTHONS = $(shell for python in $(PYTHONS); do $$python -c 'import sys; \
+    sys.base_prefix == "/usr" or print("%s/bin/python%d.%d" % (sys.base_prefix, *sys.version_info[:2]))' 2>/dev/null; done; true)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach test-core test-fresh test-long \
-    test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch test-versions tutorial
+.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach \
+    test-core test-fresh test-long test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch \
+    test-versions tutorial wheels
 
 help:
 	@echo "make demo         profile a small real training job and print what its I/O did"
@@ -54,6 +60,7 @@ help:
 	@echo "make test-packages  a session beside each of the packages that training jobs load most (once, about 2 GB)"
 	@echo "make test-torch   steps and workers of jobs of PyTorch, Lightning, Accelerate, transformers and Grain"
 	@echo "make test-fresh   make demo and make test in minimal roots of Debian 12 and 13 (as root; an hour)"
+	@echo "make wheels       the source distribution and a manylinux wheel in dist/, tried in minimal roots without gcc (as root)"
 	@echo "make lint         ruff, mypy --strict, import-linter, clang-format, compiler warnings as errors, the rooms of csrc/"
 	@echo "make format       rewrite the sources in the project's format"
 	@echo "make bench        what recording costs, beside Darshan and DFTracer where they can be had"
@@ -64,7 +71,7 @@ help:
 	@echo "make tutorial     run the tutorial, and fill in what its commands print (a minute)"
 	@echo "make clean        remove what building leaves behind (distclean: .venv as well)"
 	@echo "BENCH=... gives make bench options, such as --quick, --full, --json FILE"
-	@echo "FRESH=... gives make test-fresh options, such as '--suite trixie', '--command \"make demo\"', --keep"
+	@echo "FRESH=... gives make test-fresh and make wheels options, such as '--suite trixie', '--command \"make demo\"', --keep"
 	@echo "VERSIONS=... gives make test-versions options, such as '--python 3.11 --tensorflow 2.17 --pins oldest'"
 	@echo "LABORATORY=... gives make laboratory options, such as '--fresh 60', '--seeds 0-19', --dry-run"
 	@echo "TESTS=... names the folders of tests that make test runs, then without counting lines"
@@ -137,6 +144,17 @@ test-torch: $(STAMPS)/extra-test-core $(STAMPS)/extra-test-torch
 test-fresh:
 	@tools/setup-debian.sh tools mmdebstrap git mount
 	@$(PYTHON) tools/fresh_debian.py $(FRESH)
+
+wheels: $(STAMPS)/extra-wheels
+	@rm -rf build/wheels dist && mkdir -p build/wheels
+	@echo "building the source distribution, and from it the wheel"
+	@$(BIN)/pyproject-build --outdir build/wheels . >build/wheels/log 2>&1 || { cat build/wheels/log >&2; exit 1; }
+	@PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --wheel-dir dist build/wheels/*.whl
+	@mv build/wheels/*.tar.gz dist/
+	@tools/setup-debian.sh tools mmdebstrap git mount
+	@$(PYTHON) tools/fresh_debian.py $(addprefix --package=,$(WHEEL_PACKAGES)) --bind=dist \
+	    $(patsubst %,--bind=%,$(dir $(patsubst %/,%,$(dir $(OTHER_PYTHONS))))) \
+	    --command "python3 tools/try_wheel.py $(CURDIR)/dist/*.whl python3 $(OTHER_PYTHONS)" $(FRESH)
 
 lint: $(STAMPS)/extra-lint
 	@echo "ruff check" && $(BIN)/ruff check --quiet .

@@ -1,9 +1,9 @@
 """Runs the README's commands on fresh Debian machines: minimal roots that nothing was ever installed in.
 
-For each suite it makes a root with python3, gcc and make, clones the committed HEAD into it, and runs the
-commands there with an empty environment. Mounts and processes are in namespaces of their own, so none of them
-outlives a run, however it ends. The root reaches packages the way this machine does: it takes over apt's
-mirrors, pip's configuration, proxies and certificates.
+For each suite it makes a root with python3, gcc and make, or with the packages that are named, clones the
+committed HEAD into it, and runs the commands there with an empty environment. Mounts and processes are in
+namespaces of their own, so none of them outlives a run, however it ends. The root reaches packages the way
+this machine does: it takes over apt's mirrors, pip's configuration, proxies and certificates.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
@@ -179,9 +179,9 @@ def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
 # ---- one root, in namespaces of its own ----
 
 
-def make_root(root: Path, suite: str, sources: list[str]) -> None:
-    """Makes a minimal Debian with what the README asks for."""
-    include = f"--include={','.join(PACKAGES)}"
+def make_root(root: Path, suite: str, sources: list[str], packages: Sequence[str]) -> None:
+    """Makes a minimal Debian with some packages."""
+    include = f"--include={','.join(packages)}"
     run("mmdebstrap", "--quiet", "--variant=minbase", include, suite, str(root), *sources)
 
 
@@ -226,13 +226,16 @@ def clone(root: Path) -> None:
     run("git", "clone", "--quiet", "--depth", "1", REPOSITORY.as_uri(), str(root / CLONE.lstrip("/")))
 
 
-def inside(root: Path, suite: str, sources: list[str], command: str) -> NoReturn:
+def inside(root: Path, options: argparse.Namespace) -> NoReturn:
     """Makes the root and becomes the command in it; for a process in namespaces of its own."""
+    suite, command = options.suite[0], options.command
     # What is mounted on the way goes with the namespace.
-    make_root(root, suite, sources)
+    make_root(root, suite, options.mirror, options.package)
     mounted = take_over(root, os.environ, Path.home())
     clone(root)
-    say(f"{suite}: a minimal root with {', '.join(PACKAGES)}; running: {command}")
+    # After the clone, which takes an empty folder: this repository may lie where the clone does.
+    mounted += bound(root, options.bind)
+    say(f"{suite}: a minimal root with {', '.join(options.package)}; running: {command}")
     place = ["sh", "-c", ENTER, "sh", str(root), *map(str, mounted), "--"]
     os.execvpe(
         "sh",
@@ -282,12 +285,14 @@ def detach_loop_devices(folder: Path) -> None:
             run("losetup", "--detach", device)
 
 
-def run_suite(suite: str, sources: list[str], command: str, keep: bool) -> int:
+def run_suite(suite: str, sources: list[str], options: argparse.Namespace) -> int:
     """Runs the command in a fresh root of the suite; returns its exit code."""
-    with folder_for(suite, keep) as folder:
-        arguments = ["--inside", str(folder / "root"), "--suite", suite, "--command", command]
-        mirror = [f"--mirror={line}" for line in sources]
-        child = subprocess.Popen([*NAMESPACES, sys.executable, __file__, *arguments, *mirror])
+    with folder_for(suite, options.keep) as folder:
+        arguments = ["--inside", str(folder / "root"), "--suite", suite, "--command", options.command]
+        arguments += [f"--mirror={line}" for line in sources]
+        arguments += [f"--package={name}" for name in options.package]
+        arguments += [f"--bind={path}" for path in options.bind]
+        child = subprocess.Popen([*NAMESPACES, sys.executable, __file__, *arguments])
         try:
             return child.wait()
         finally:
@@ -343,9 +348,23 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--command", default=COMMAND, help="what runs in the clone; default: %(default)s")
     parser.add_argument("--mirror", action="append", help="a mirror of Debian in place of those apt has here")
+    parser.add_argument(
+        "--package",
+        action="append",
+        help=f"a package that the root has, in place of {', '.join(PACKAGES)}",
+    )
+    parser.add_argument(
+        "--bind",
+        action="append",
+        default=[],
+        type=lambda path: Path(path).resolve(),
+        help="a folder or file of this machine that is to be read in the root, at the same place",
+    )
     parser.add_argument("--keep", action="store_true", help="keep the roots, and say where they are")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.package = options.package or list(PACKAGES)
+    return options
 
 
 def source_lines(suite: str, named: list[str] | None) -> list[str]:
@@ -365,7 +384,7 @@ def run_suites(options: argparse.Namespace) -> int:
     codes = {}
     for suite in suites:
         began = time.monotonic()
-        codes[suite] = run_suite(suite, sources[suite], options.command, options.keep)
+        codes[suite] = run_suite(suite, sources[suite], options)
         result = f"failed with exit code {codes[suite]}" if codes[suite] else "passed"
         say(f"{suite}: {result} after {(time.monotonic() - began) / 60:.1f} minutes")
     return 1 if any(codes.values()) else 0
@@ -385,7 +404,7 @@ def main(arguments: list[str]) -> int:
         if options.inside:
             # Who started this ends it.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            inside(options.inside, options.suite[0], options.mirror, options.command)
+            inside(options.inside, options)
         for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(name, interrupted)
         return run_suites(options)

@@ -159,7 +159,7 @@ def made_by(tmp_path):
     programs.mkdir()
     roots.mkdir()
 
-    def start(body):
+    def start(body, *options):
         mmdebstrap = programs / "mmdebstrap"
         mmdebstrap.write_text(
             '#!/bin/sh\nset -e\nfor root in "$@"; do case "$root" in /*) break ;; esac; done\n'
@@ -171,7 +171,7 @@ def made_by(tmp_path):
             (programs / name).write_text("#!/bin/sh\n")
             (programs / name).chmod(0o755)
         return subprocess.Popen(
-            [sys.executable, SCRIPT, "--suite", "trixie", "--mirror", "http://mirror.example/debian"],
+            [sys.executable, SCRIPT, "--suite=trixie", "--mirror=http://mirror.example/debian", *options],
             env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "TMPDIR": str(roots)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -211,6 +211,32 @@ def test_a_root_that_cannot_be_made_leaves_nothing(made_by):
     assert "no such suite" in said
     assert "trixie: failed with exit code 1" in said
     assert_nothing_is_left(made_by.roots)
+
+
+@pytest.mark.parametrize(
+    ("options", "included"),
+    [
+        ([], "--include=python3,gcc,make,ca-certificates"),
+        (["--package", "python3", "--package", "python3-venv"], "--include=python3,python3-venv"),
+    ],
+)
+def test_a_root_has_the_packages_that_are_named(made_by, options, included):
+    run = made_by('echo "$@" >&2; exit 25', *options)
+
+    assert included in run.communicate(timeout=60)[1].split()
+
+
+def test_a_folder_of_this_machine_can_be_read_at_its_place(fresh_debian, tmp_path):
+    # GIVEN
+    wheels, root = tmp_path / "wheels", tmp_path / "root"
+    wheels.mkdir()
+
+    # WHEN
+    options = fresh_debian.parse(["--bind", str(wheels)])
+
+    # THEN the root gets a place for it, and says that it is to be mounted there
+    assert fresh_debian.bound(root, options.bind) == [wheels]
+    assert (root / str(wheels).lstrip("/")).is_dir()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
