@@ -9,14 +9,8 @@ import pytest
 
 import tfdarshan
 from tfdarshan.recording import job_machine
-from tfdarshan.recording.job_machine import (
-    Machine,
-    UsedProcessors,
-    cpu_seconds,
-    machine_block,
-    machine_of,
-    used_processors,
-)
+from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine_block, used_processors
+from tfdarshan.sessions.machine_facts import Machine, machine_of
 
 
 def limits(tmp_path, monkeypatch, cpu="", memory=""):

@@ -29,7 +29,7 @@ from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.recording.job_machine import machine_of
+from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.sessions.traces.tf_device_time import device_time

@@ -35,7 +35,6 @@ from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
-from tfdarshan.recording.job_machine import Machine
 from tfdarshan.replay.calibrate import ModelledJob, calibrated
 from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
@@ -45,6 +44,7 @@ from tfdarshan.replay.recorded_job import RecordedJob, recorded_job
 from tfdarshan.replay.session_facts import job_facts
 from tfdarshan.replay.thinned_facts import thinned
 from tfdarshan.sessions.kept_partials import KeptPartials
+from tfdarshan.sessions.machine_facts import Machine
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import Run, RunFacts, put_together
 from tfdarshan.thresholds import THRESHOLD

@@ -1,4 +1,4 @@
-"""What the machine of a job gives it: processors, memory, and how much processor time it took."""
+"""Measures the machine while a job runs: processors, memory, and the processor time that the job takes."""
 
 from __future__ import annotations
 
@@ -22,23 +22,6 @@ BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 # The kernel counts in hundredths of a second: what lasts less long is not known.
 LEAST_S = 0.1
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-@dataclass(frozen=True)
-class Machine:
-    """None: unknown, as of an imported log.
-
-    Attributes:
-        cpus: Processors that the job may use.
-        memory_bytes: Memory that it may use.
-        cpu_s: Processor time of the job and of its children, during the session.
-        others_cpus: What other programs took of these processors, mean.
-    """
-
-    cpus: float | None = None
-    memory_bytes: int | None = None
-    cpu_s: float | None = None
-    others_cpus: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,13 +107,6 @@ def machine_block(cpu_s: float, others_cpus: float | None = None) -> dict[str, A
         return block
     rest = len(os.sched_getaffinity(0)) - cpus
     return block | {"others_cpus": round(max(0.0, others_cpus - rest), 3)}
-
-
-def machine_of(meta: dict[str, Any]) -> Machine:
-    """Reads it; sessions of older versions have none."""
-    block = meta.get("machine", {})
-    names = ("cpus", "memory_bytes", "cpu_s", "others_cpus")
-    return Machine(*(block.get(name) for name in names))
 
 
 def _busy_seconds() -> float | None:

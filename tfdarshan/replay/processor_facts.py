@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfdarshan.recording.job_machine import machine_of
 from tfdarshan.replay.job_facts import ProcessorFacts
+from tfdarshan.sessions.machine_facts import machine_of
 
 
 def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:

@@ -24,7 +24,7 @@ from tfdarshan.analysis.trace_span import trace_span
 from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.file_name import table_name
 from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.recording.job_machine import machine_of
+from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.staging.file_use import FileUse, file_use
