@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 
 from tests.undurable import undurable
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import (
@@ -28,10 +27,11 @@ from tfdarshan.native.spool_reader import (
     ThreadInfo,
 )
 from tfdarshan.recording.writing.gathering import gathering
-from tfdarshan.recording.writing.tables import Process, write_events, write_files, write_overview
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
+from tfdarshan.sessions.writing.overview_table import Overview
+from tfdarshan.sessions.writing.tables import Process, write_events, write_files, write_overview
 
 FIRST_FILE = 2
 HOST = "made-up"

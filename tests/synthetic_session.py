@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from tests.undurable import undurable
 from tfdarshan.native import _bridge
-from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import write_json
+from tfdarshan.sessions.writing.tables import dictionary_array, parquet_file
 
 SECOND_NS = 1_000_000_000
 KERNEL = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")

@@ -76,8 +76,8 @@ def test_a_process_lies_in_several_row_groups_or_in_one(tmp_path, monkeypatch):
     expected = all_of(write_session(tmp_path / "one", OWNER, gathered=SMALL).path)
 
     # WHEN
-    monkeypatch.setattr("tfdarshan.recording.writing.shared_tables.FILES_AT_A_TIME", 5)
-    monkeypatch.setattr("tfdarshan.recording.writing.shared_tables.EVENTS_AT_A_TIME", 7)
+    monkeypatch.setattr("tfdarshan.sessions.writing.shared_tables.FILES_AT_A_TIME", 5)
+    monkeypatch.setattr("tfdarshan.sessions.writing.shared_tables.EVENTS_AT_A_TIME", 7)
     monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 4)
     many = write_session(tmp_path / "many", OWNER, gathered=SMALL).path
 

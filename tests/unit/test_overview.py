@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.native.spool_reader import EVENT_DTYPES, EventBatch, ThreadInfo
 from tfdarshan.sessions.schema import OVERVIEW_BINS
+from tfdarshan.sessions.writing.overview_table import Overview
 
 READ, CLOSE = 1, 0
 

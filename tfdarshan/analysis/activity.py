@@ -11,9 +11,9 @@ from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.overview_rows import overview_rows
 from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
-from tfdarshan.analysis.time_bins import TimeBins, bins_over, bytes_in
 from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over, bytes_in
 
 Blocks = Callable[[], Iterator[Segments]]
 # Rows, and parts of time, that a figure has room for.

@@ -9,8 +9,8 @@ import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import CLASSES, READ, WRITE, Segments
-from tfdarshan.analysis.time_bins import TimeBins, whole_bytes_in
 from tfdarshan.native.call_sums import BIN_CALLS
+from tfdarshan.sessions.writing.time_bins import TimeBins, whole_bytes_in
 
 if TYPE_CHECKING:
     from tfdarshan.analysis.activity import OverviewPart

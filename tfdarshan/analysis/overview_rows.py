@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.writing.overview_table import Overview
 
 COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
 CALL_COLUMNS = ("start_ns", "end_ns", "tid", "operation", "length")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.time_bins import TimeBins
+from tfdarshan.sessions.writing.time_bins import TimeBins
 
 
 def queue_depth(segments: Segments, bins: TimeBins) -> pd.DataFrame:

@@ -23,11 +23,11 @@ from tfdarshan.analysis.segments import load_segments
 from tfdarshan.analysis.some_segments import load_window, write_spans
 from tfdarshan.analysis.step_time import step_summary, step_times
 from tfdarshan.analysis.summary_data import summarize
-from tfdarshan.analysis.time_bins import TimeBins
 from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.writing.time_bins import TimeBins
 
 MS = 1_000_000
 

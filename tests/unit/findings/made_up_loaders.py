@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from tests.unit.findings.made_up_training import MS, training
-from tfdarshan.recording.writing.tables import write_batches
+from tfdarshan.sessions.writing.tables import write_batches
 from tfdarshan.session import open_session
 
 WORKER = 200

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.errors import SessionDataError, StorageError, reason
 from tfdarshan.formats.importing.dxt_segments import no_segments, read_segments
 from tfdarshan.formats.importing.fifo_records import find_no_files, rows_of, without
@@ -25,7 +24,6 @@ from tfdarshan.formats.importing.pydarshan import incomplete, read_content
 from tfdarshan.formats.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
-from tfdarshan.recording.writing.tables import Process, write_events, write_overview
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_directory import (
     META_SUFFIX,
@@ -33,6 +31,8 @@ from tfdarshan.sessions.session_directory import (
     make_session_directory,
     write_json,
 )
+from tfdarshan.sessions.writing.overview_table import Overview
+from tfdarshan.sessions.writing.tables import Process, write_events, write_overview
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.pydarshan import Records
 from tfdarshan.formats.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.recording.writing.tables import dictionary_array, parquet_file
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.writing.tables import dictionary_array, parquet_file
 
 NOT_COUNTED = -1
 

@@ -17,8 +17,8 @@ from tfdarshan.errors import SessionDataError
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.pydarshan import opened_log
-from tfdarshan.recording.writing.tables import parquet_file
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.writing.tables import parquet_file
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,13 @@ class OverlayReport:
         self._rows, self._builtin_rows, self._carried_rows = 0, 0, 0
         self._ids: dict[str, list[Array]] = {}
 
-    def add(self, builtin: FileBatch, laid_over: LaidOver, paths: list[str]) -> None:
+    def laid_over(self, batch: FileBatch, ids: Array, paths: list[str]) -> FileBatch:
+        """Return a batch with libdarshan's counters where it has them, after it is compared."""
+        laid_over = self.overlay.laid_over(batch, ids)
+        self._add(batch, laid_over, paths)
+        return laid_over.batch
+
+    def _add(self, builtin: FileBatch, laid_over: LaidOver, paths: list[str]) -> None:
         """Compares a batch of the builtin fold with what was laid over it; batches in the table's order."""
         for part in laid_over.parts:
             module, verification = part.module, self._verification

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfdarshan.file_name import exact_name
 from tfdarshan.native.spool_reader import EventBatch, Mount, SpoolReader
-from tfdarshan.recording.writing.file_size import LOCAL_TYPES
+from tfdarshan.sessions.writing.file_size import LOCAL_TYPES
 
 # So many files of a process are looked at, those that were waited for longest.
 MOST_FILES = 16

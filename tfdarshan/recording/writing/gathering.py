@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.native.spool_reader import SpoolInfo, SpoolReader
-from tfdarshan.recording.writing.shared_tables import EventRows, FileRows
-from tfdarshan.recording.writing.tables import Process
 from tfdarshan.sessions.gathered_processes import LIST, SHARED, TABLES
+from tfdarshan.sessions.writing.shared_tables import EventRows, FileRows
+from tfdarshan.sessions.writing.tables import Process
 
 # A process with more has tables of its own, whose row groups views read by time.
 MOST_FILE_ROWS, MOST_SEGMENTS = 1_000, 10_000

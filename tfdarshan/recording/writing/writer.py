@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.frameworks.noted import Noted, noted
@@ -29,7 +28,12 @@ from tfdarshan.recording.spool_bound import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
 from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
 from tfdarshan.recording.writing.started_programs import StartedPrograms
-from tfdarshan.recording.writing.tables import (
+from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_role import MAIN, KnownProcess, Role, WorkerNumbers, roles_of
+from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
+from tfdarshan.sessions.writing.overview_table import Overview
+from tfdarshan.sessions.writing.tables import (
     Process,
     write_batches,
     write_events,
@@ -37,10 +41,6 @@ from tfdarshan.recording.writing.tables import (
     write_files,
     write_overview,
 )
-from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
-from tfdarshan.sessions import schema
-from tfdarshan.sessions.process_role import MAIN, KnownProcess, Role, WorkerNumbers, roles_of
-from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
 

@@ -15,7 +15,6 @@ from tfdarshan.analysis.file_names import Named
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.queue_depth import mean_at_a_time, queue_depth
 from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.time_bins import TimeBins, bins_over
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     MEASURES,
@@ -32,6 +31,7 @@ from tfdarshan.reports.views.epoch_bands import bands_within
 from tfdarshan.reports.views.panel import Chart, Panel, Text
 from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over
 from tfdarshan.units import human_seconds, plural
 
 GROUPINGS = ("thread", "process", "role", "rank", "directory", "operation")

@@ -9,26 +9,23 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.overview_table import Overview
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.file_name import table_name
 from tfdarshan.native import _bridge
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import Array, EventBatch, FileBatch, Mount
-from tfdarshan.recording.writing.file_size import SizeFinder
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.writing.file_size import SizeFinder
+from tfdarshan.sessions.writing.overview_table import Overview
 
 # What _open_writer() takes, loaded with this module: a job may have left its files' system by then (chroot).
 with suppress(ImportError):
     import pyarrow._parquet
-
-if TYPE_CHECKING:
-    from tfdarshan.recording.libdarshan.darshan_overlay import OverlayReport
 
 # What pyarrow.parquet chooses if it is not told.
 CHOICES = {
@@ -51,6 +48,19 @@ class EventSource(Protocol):
         """Yields the segments in order of start, at most `rows` at a time."""
 
 
+class CounterOverlay(Protocol):
+    """Another engine's counters of a process."""
+
+    def laid_over(self, batch: FileBatch, ids: Array, paths: list[str]) -> FileBatch:
+        """Return a batch with that engine's counters where it has them, after both are compared.
+
+        Args:
+            batch: Rows with the builtin fold's counters, in session time.
+            ids: Darshan's ids of the rows' files.
+            paths: The rows' paths.
+        """
+
+
 @dataclass(frozen=True)
 class Process:
     """What every row of a process's tables has in common; `start_ns` is since the session's start.
@@ -69,7 +79,7 @@ def write_files(
     reader: ProcessReader,
     process: Process,
     path: Path,
-    overlay: OverlayReport | None = None,
+    overlay: CounterOverlay | None = None,
     wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
     """Writes the files table: one row per file and module. Returns the number of rows.
@@ -82,7 +92,7 @@ def write_files(
         reader: What the process recorded.
         process: What all rows have in common.
         path: The table's file.
-        overlay: libdarshan's counters and what comes of comparing them, where it counted.
+        overlay: libdarshan's counters, where it counted.
         wrote: Told of the rows of each batch.
     """
     sizes = SizeFinder(process.mounts)
@@ -92,9 +102,7 @@ def write_files(
             paths = reader.paths(batch.file)
             batch = in_session_time(batch, process.start_ns)
             if overlay is not None:
-                laid_over = overlay.overlay.laid_over(batch, reader.record_ids(batch.file))
-                overlay.add(batch, laid_over, paths)
-                batch = laid_over.batch
+                batch = overlay.laid_over(batch, reader.record_ids(batch.file), paths)
             found = batch.size_bytes
             if process.here:
                 found = sizes.fill(paths, batch.mount, batch.size_bytes)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.time_bins import bins_over, whole_bytes_in
 from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS, Calls
 from tfdarshan.native.spool_reader import Array, ThreadInfo
 from tfdarshan.sessions.schema import OVERVIEW_BINS
+from tfdarshan.sessions.writing.time_bins import bins_over, whole_bytes_in
 
 THREADS_KEPT = 255
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.native.spool_reader import Array, EventBatch, FileBatch, Mount, SpoolInfo, SpoolReader
-from tfdarshan.recording.writing.file_size import SizeFinder
-from tfdarshan.recording.writing.tables import (
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.writing.file_size import SizeFinder
+from tfdarshan.sessions.writing.tables import (
     Process,
     event_arrays,
     events_file,
@@ -20,7 +21,6 @@ from tfdarshan.recording.writing.tables import (
     files_file,
     in_session_time,
 )
-from tfdarshan.sessions import schema
 
 # Rows that wait at most, but for those of the process added last.
 FILES_AT_A_TIME, EVENTS_AT_A_TIME = schema.FILES_BATCH, schema.EVENTS_ROW_GROUP

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
 from tfdarshan.native.call_sums import (
     BIN_BYTE_PARTS,
     BIN_BYTES,
@@ -19,6 +18,7 @@ from tfdarshan.native.call_sums import (
     Calls,
     add_spread,
 )
+from tfdarshan.native.spool_reader import Array
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Writes the tables of a session: batch by batch, in bounded memory."""
