@@ -20,11 +20,11 @@ if TYPE_CHECKING:
         UnsupportedPlatformError,
     )
     from tfdarshan.recording.profiler import Profile, profile
+    from tfdarshan.recording.redirect import staged
     from tfdarshan.recording.step_loop import steps
     from tfdarshan.recording.steps import step
     from tfdarshan.recording.tensorflow.tf_profiler import disable, enable
     from tfdarshan.session import Session, find_sessions, open_session
-    from tfdarshan.staging.redirect import staged
 
     __version__: str
 
@@ -64,7 +64,7 @@ _HOMES = {
     "profile": "recording.profiler",
     "step": "recording.steps",
     "steps": "recording.step_loop",
-    "staged": "staging.redirect",
+    "staged": "recording.redirect",
 }
 
 

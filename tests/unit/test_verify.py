@@ -7,10 +7,11 @@ import pytest
 
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import FileBatch
-from tfdarshan.recording.libdarshan.cross_check import Counted, Verification, sentence
+from tfdarshan.recording.libdarshan.cross_check import Counted, Verification
 from tfdarshan.recording.libdarshan.darshan_records import module_columns
 from tfdarshan.recording.libdarshan.expected_rows import SeenRows
 from tfdarshan.recording.libdarshan.unseen_calls import EFFECTS, operation_bits
+from tfdarshan.reports.text.agreement_text import agreement_sentence
 from tfdarshan.sessions.schema import MODULES
 
 # An open, three reads of 100 bytes, a close.
@@ -174,7 +175,7 @@ def test_the_sentence_says_what_was_compared_roughly():
 
     # WHEN it is said in a sentence
     # THEN it says so
-    assert sentence(result) == (
+    assert agreement_sentence(result) == (
         "darshan and builtin agree on 80 counters of 9 files, of 2 rows only on those that unseen calls do "
         "not change: part of the trace was dropped; named differences: unseen calls (2)"
     )
@@ -187,7 +188,7 @@ def test_the_sentence_does_not_say_that_they_agree_where_they_do_not():
 
     # WHEN it is said in a sentence
     # THEN it says that they differ
-    assert sentence(result) == (
+    assert agreement_sentence(result) == (
         "darshan and builtin differ in 1 row without a known reason, of 80 counters of 1 file; "
         "named differences: unexplained (1)"
     )

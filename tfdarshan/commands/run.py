@@ -20,8 +20,8 @@ from tfdarshan.units import plural
 
 if TYPE_CHECKING:
     from tfdarshan.recording.profiler import Profile
+    from tfdarshan.recording.redirect import StagedFiles
     from tfdarshan.recording.script import Program
-    from tfdarshan.staging.redirect import StagedFiles
 
 # Set to 1: only sessions of TensorFlow's profiler that the script starts are recorded, not all of the run.
 TENSORFLOW_ONLY = "TFDARSHAN"
@@ -93,8 +93,8 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     # Exit functions run in reverse: the script's own first, then the session's end, then this.
     atexit.register(ending.run)
     if arguments.staged:
+        from tfdarshan.recording.redirect import StagedFiles
         from tfdarshan.staging.plan import read_plan
-        from tfdarshan.staging.redirect import StagedFiles
 
         ending.staged = StagedFiles(read_plan(arguments.staged), arguments.look_again)
     try:

@@ -18,8 +18,8 @@ from tfdarshan.doctor.trial_session import counters_of, trial_session
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.options import Options
-from tfdarshan.recording.libdarshan.cross_check import sentence
 from tfdarshan.recording.spool import choose_folder
+from tfdarshan.reports.text.agreement_text import agreement_sentence
 from tfdarshan.units import human_bytes, plural
 
 # Sizes no other file is likely to have.
@@ -191,8 +191,8 @@ def _check_darshan(engine: str, library: str | None) -> list[Check]:
     def agrees() -> str:
         verify = found[0]["verify"]
         if verify["unexplained_rows"]:
-            raise TfdarshanError(f"{sentence(verify)}; please report this libdarshan.")
-        return sentence(verify)
+            raise TfdarshanError(f"{agreement_sentence(verify)}; please report this libdarshan.")
+        return agreement_sentence(verify)
 
     checks = [_tried("libdarshan", used)]
     if found:

@@ -25,6 +25,7 @@ from tests.unit.staging.synthetic import file_use, malware_like
 from tfdarshan.analysis.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
+from tfdarshan.recording.redirect import StagedFiles
 from tfdarshan.reports.text.brief_text import _more_of_a_log
 from tfdarshan.reports.text.comparison_text import headline, render_side, sentence_of
 from tfdarshan.reports.views.comparison_view import NOISE_NOTE, compare_view
@@ -37,7 +38,6 @@ from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
 from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.probe import _how
-from tfdarshan.staging.redirect import StagedFiles
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 from tfdarshan.storage_probe.probe_result import _why_not

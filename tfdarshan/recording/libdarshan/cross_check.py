@@ -25,7 +25,6 @@ from tfdarshan.recording.libdarshan.explained_differences import (
     unseen_kinds,
 )
 from tfdarshan.recording.libdarshan.unseen_calls import explained, may_change
-from tfdarshan.units import plural
 
 UNSEEN_KINDS = ("stat names", "mmap", "opened before", "unseen calls")
 
@@ -218,20 +217,3 @@ def _apart(darshan: Counted, counters: Array, f_counters: Array) -> Array:
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
-
-
-def sentence(result: dict[str, Any]) -> str:
-    """Says the outcome in one sentence."""
-    compared = f"{result['counters']} counters of {plural(result['files'], 'file')}"
-    unexplained = result.get("unexplained_rows", 0)
-    said = f"darshan and builtin agree on {compared}"
-    if unexplained:
-        rows = plural(unexplained, "row")
-        said = f"darshan and builtin differ in {rows} without a known reason, of {compared}"
-    if result.get("inexact_rows"):
-        said += (
-            f", of {plural(result['inexact_rows'], 'row')} only on those that unseen calls do not change: "
-            "part of the trace was dropped"
-        )
-    kinds = [f"{entry['kind']} ({entry['rows']:,})" for entry in result["differences"]]
-    return f"{said}; named differences: {', '.join(kinds)}" if kinds else said

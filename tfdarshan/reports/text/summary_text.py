@@ -15,7 +15,7 @@ from tfdarshan.analysis.process_list import labels_by_pid
 from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData, slowed_calls
 from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
-from tfdarshan.recording.libdarshan.cross_check import sentence
+from tfdarshan.reports.text.agreement_text import agreement_sentence
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
@@ -454,7 +454,7 @@ def _direction(
 def _verify(data: SummaryData) -> list[str]:
     lines = []
     for result in data.verify:
-        agreement, _, kinds = sentence(result).partition("; ")
+        agreement, _, kinds = agreement_sentence(result).partition("; ")
         lines.append(f"  {printable(agreement)}.")
         lines += [f"  {printable(kinds)}." if len(kinds) < WIDTH - 4 else "  Differences:"] if kinds else []
         lines += [
