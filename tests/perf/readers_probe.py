@@ -82,9 +82,9 @@ def with_polars(tables: list[str]) -> dict[str, float]:
 def with_tfdarshan(tables: list[str]) -> dict[str, float]:
     """Asks tfdarshan."""
     import tfdarshan
-    from tfdarshan.analysis.files_tables import load_files_and_totals
     from tfdarshan.analysis.latency import latency_by_windows
     from tfdarshan.analysis.overview_times import overview_times
+    from tfdarshan.analysis.session_files import load_files_and_totals
     from tfdarshan.analysis.wall_clock import measure_wall_clock
 
     processes = tfdarshan.open_session(Path(tables[0]).parent).processes

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.natural_order import natural_order
-from tfdarshan.analysis.overview_rows import overview_rows
-from tfdarshan.analysis.segments import CLASSES, META, Segments, Thread
+from tfdarshan.analysis.overview_rows import OverviewPart, overview_parts
+from tfdarshan.analysis.segments import Segments, Thread
 from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over, bytes_in
@@ -34,28 +34,6 @@ class Activity:
     calls: Array
     bytes_moved: Array
     busy_ns: Array
-
-
-@dataclass(frozen=True)
-class OverviewPart:
-    """Rows of one process's overview table; `start_ns` is each bin's start since the session's start."""
-
-    process: ProcessData
-    start_ns: Array
-    tid: Array
-    operation: list[str]
-    operation_code: Array
-    io_class: Array
-    count: Array
-    bytes_moved: Array
-    busy_ns: Array
-    bin_ns: int
-
-    def places(self, bins: TimeBins) -> Array:
-        """Gives the part of time that the middle of each row's bin is in."""
-        middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
-        place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
-        return place
 
 
 def activity(
@@ -161,31 +139,6 @@ def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:
     return bins_over(start_ns, max(end_ns, start_ns + 1), count)
 
 
-def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
-    """Reads the overviews, process by process.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
-    for process in processes:
-        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
-        rows = overview_rows(process)
-        columns, codes = rows.columns, rows.columns["operation"]
-        known = np.array([classes.get(name, META) for name in rows.operations] or [META], np.int8)
-        yield OverviewPart(
-            process,
-            rows.start_ns + columns["bin"].astype(np.int64) * rows.bin_ns,
-            columns["tid"],
-            rows.operations,
-            codes,
-            known[codes],
-            columns["count"],
-            columns["bytes"],
-            columns["busy_ns"],
-            rows.bin_ns,
-        )
-
-
 def _rows_of_kinds(part: OverviewPart) -> Iterator[tuple[str, Array]]:
     # The dictionary names every kind of call there is.
     for code in np.unique(part.operation_code).tolist():
@@ -212,3 +165,16 @@ def _busiest(busy: Array, calls: Array, names: Sequence[str], most: int) -> tupl
     if len(order) > most:
         shown.append(OTHERS)
     return code, shown
+
+
+NUMBERED = re.compile(r"(.*?)(\d*)$", re.DOTALL)
+
+
+def natural_order(names: Iterable[str]) -> list[str]:
+    """Gives each name once: kinds as they first appear, those of a kind by the numbers that they end in."""
+    kinds: dict[str, int] = {}
+    keys: dict[str, tuple[int, int]] = {}
+    for name in names:
+        kind, number = NUMBERED.fullmatch(name).groups()  # type: ignore[union-attr]
+        keys.setdefault(name, (kinds.setdefault(kind, len(kinds)), int(number or 0)))
+    return sorted(keys, key=lambda name: keys[name])

@@ -13,7 +13,7 @@ from tfdarshan.native.call_sums import BIN_CALLS
 from tfdarshan.sessions.writing.time_bins import TimeBins, whole_bytes_in
 
 if TYPE_CHECKING:
-    from tfdarshan.analysis.activity import OverviewPart
+    from tfdarshan.analysis.overview_rows import OverviewPart
 
 NS_PER_S = 1e9
 

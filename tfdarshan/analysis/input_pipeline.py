@@ -15,9 +15,9 @@ import pandas as pd
 
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.call_kinds import CallGroup, groups_of, kind_codes
-from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.file_costs import CostSums, FileCosts
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.queue_depth import DepthSums
 from tfdarshan.analysis.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
 from tfdarshan.analysis.reading_times import ReadingTimes
 from tfdarshan.analysis.segments import OF_LENGTH, STORED, Segments, Thread

@@ -5,6 +5,7 @@ A process that shares its tables with others has no overview: its calls are few.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.segments import CLASSES, META
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.writing.overview_table import Overview
+from tfdarshan.sessions.writing.time_bins import TimeBins
 
 COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
 CALL_COLUMNS = ("start_ns", "end_ns", "tid", "operation", "length")
@@ -37,6 +40,28 @@ class OverviewRows:
     columns: dict[str, Array]
 
 
+@dataclass(frozen=True)
+class OverviewPart:
+    """Rows of one process's overview table; `start_ns` is each bin's start since the session's start."""
+
+    process: ProcessData
+    start_ns: Array
+    tid: Array
+    operation: list[str]
+    operation_code: Array
+    io_class: Array
+    count: Array
+    bytes_moved: Array
+    busy_ns: Array
+    bin_ns: int
+
+    def places(self, bins: TimeBins) -> Array:
+        """Gives the part of time that the middle of each row's bin is in."""
+        middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
+        place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
+        return place
+
+
 def overview_rows(process: ProcessData) -> OverviewRows:
     """Return a process's overview.
 
@@ -51,6 +76,31 @@ def overview_rows(process: ProcessData) -> OverviewRows:
     names, codes = _encoded(columns.pop("operation"))
     numbers = {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
     return OverviewRows(about.get("start_ns", 0), about["bin_ns"], names, numbers | {"operation": codes})
+
+
+def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
+    """Reads the overviews, process by process.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    for process in processes:
+        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
+        rows = overview_rows(process)
+        columns, codes = rows.columns, rows.columns["operation"]
+        known = np.array([classes.get(name, META) for name in rows.operations] or [META], np.int8)
+        yield OverviewPart(
+            process,
+            rows.start_ns + columns["bin"].astype(np.int64) * rows.bin_ns,
+            columns["tid"],
+            rows.operations,
+            codes,
+            known[codes],
+            columns["count"],
+            columns["bytes"],
+            columns["busy_ns"],
+            rows.bin_ns,
+        )
 
 
 def _of_calls(process: ProcessData) -> OverviewRows:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tfdarshan.analysis.activity import OverviewPart, overview_bins, overview_parts
+from tfdarshan.analysis.activity import overview_bins
 from tfdarshan.analysis.bandwidth import BandwidthSums
 from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES
+from tfdarshan.analysis.overview_rows import OverviewPart, overview_parts
 from tfdarshan.analysis.some_segments import OverviewWrites
 from tfdarshan.sessions.process_data import ProcessData
 

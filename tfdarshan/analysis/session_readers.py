@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.activity import overview_parts
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.overview_rows import overview_parts
 from tfdarshan.analysis.reader_count import ThreadLives, threads_at_a_time
 from tfdarshan.native import _bridge
 from tfdarshan.sessions.process_data import ProcessData

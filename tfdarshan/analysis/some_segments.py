@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import OverviewPart, overview_parts
 from tfdarshan.analysis.file_names import FileNames
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.overview_rows import OverviewPart, overview_parts
 from tfdarshan.analysis.segments import WRITE, SegmentLoader, Segments
 from tfdarshan.sessions.process_data import ProcessData
 

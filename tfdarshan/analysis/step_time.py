@@ -103,3 +103,23 @@ def _column(steps: pd.DataFrame, name: str, otherwise: int = 0) -> Array:
         return np.full(len(steps), otherwise, np.int64)
     values: Array = steps[name].to_numpy(np.int64)
     return values
+
+
+@dataclass(frozen=True)
+class StepLength:
+    """The time of steps.
+
+    Attributes:
+        steps: How many there are, at least one.
+        median_s: The median, in seconds: a mean has the first step's compilation, and an epoch's end.
+        longest_s: The longest, in seconds.
+    """
+
+    steps: int
+    median_s: float
+    longest_s: float
+
+
+def step_length(step_ns: Array) -> StepLength:
+    """Return the length of steps, of their times in ns; there is at least one."""
+    return StepLength(len(step_ns), float(np.median(step_ns)) / 1e9, float(np.max(step_ns)) / 1e9)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.activity import overview_parts
+from tfdarshan.analysis.overview_rows import overview_parts
 from tfdarshan.analysis.segments import READ, WRITE, Thread
 from tfdarshan.analysis.tf_data_pipeline import SOURCES
 from tfdarshan.sessions.process_data import ProcessData

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.session_files import SessionFiles
-from tfdarshan.analysis.step_length import StepLength, step_length
+from tfdarshan.analysis.step_time import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings.all_findings import CAUSES, Cause

@@ -10,7 +10,7 @@ from tfdarshan.analysis import file_batches
 from tfdarshan.analysis.file_batches import file_batches as batches_of
 from tfdarshan.analysis.file_table import load_files
 from tfdarshan.analysis.file_totals import total_files
-from tfdarshan.analysis.files_tables import load_files_and_totals, load_groups_files
+from tfdarshan.analysis.session_files import load_files_and_totals, load_groups_files
 
 
 @pytest.fixture

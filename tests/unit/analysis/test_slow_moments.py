@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfdarshan.analysis.slow_moments import slow_moments
+from tfdarshan.analysis.in_order.read_judge import slow_moments
 
 
 def found(text):

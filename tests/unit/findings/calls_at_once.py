@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.analysis.call_kinds import KIND
 from tfdarshan.analysis.contention import depth_at_start
 from tfdarshan.analysis.in_order.pause_calls import ALONE, PauseReading
-from tfdarshan.analysis.in_order.read_judge import usual_s
+from tfdarshan.analysis.in_order.read_judge import slow_moments, usual_s
 from tfdarshan.analysis.in_order.read_pieces import (
     FEWEST_READS,
     READ_AHEAD_BYTES,
@@ -19,7 +19,6 @@ from tfdarshan.analysis.in_order.read_pieces import (
 from tfdarshan.analysis.input_pipeline import input_calls
 from tfdarshan.analysis.intervals import Array, group_order, union_ns
 from tfdarshan.analysis.segments import Segments, load_segments
-from tfdarshan.analysis.slow_moments import slow_moments
 from tfdarshan.analysis.step_windows import LEAST_PAUSE_S, LONGER
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.native.read_order import SIDE_BY_SIDE

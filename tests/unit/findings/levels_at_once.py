@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.depth_levels import DepthSums
 from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.queue_depth import DepthSums
 from tfdarshan.native.input_sums import InputCalls
 
 

@@ -10,9 +10,38 @@ import numpy as np
 from tfdarshan.analysis.in_order.thinned import Thinned
 from tfdarshan.analysis.intervals import Array
 from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.slow_moments import NEIGHBOURS, slow_moments
 from tfdarshan.analysis.storage_passes import from_storage
 from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.thresholds import THRESHOLD
+
+# Of so many calls that began one after the other, so many were slow, and as many files were read.
+NEIGHBOURS = int(THRESHOLD["neighbours"])
+FEWEST = THRESHOLD["several"]
+# Windows handled at a time.
+BLOCK = 1 << 20
+
+
+def slow_moments(file: Array, slow: Array) -> Array:
+    """Says which slow calls were slow beside others of other files, bool.
+
+    Args:
+        file: What each call is on, in order of start.
+        slow: Which calls were slow, bool.
+    """
+    count = len(file)
+    found = np.zeros(count, bool)
+    if count < NEIGHBOURS:
+        return found
+    reached = np.concatenate([[0], np.cumsum(slow)])
+    windows = np.flatnonzero(reached[NEIGHBOURS:] - reached[:-NEIGHBOURS] >= FEWEST)
+    for first in range(0, len(windows), BLOCK):
+        calls = windows[first : first + BLOCK, None] + np.arange(NEIGHBOURS)
+        files = np.sort(np.where(slow[calls], file[calls], -1), axis=1)
+        others = ((files[:, 1:] != files[:, :-1]) & (files[:, 1:] >= 0)).sum(axis=1) + (files[:, 0] >= 0)
+        found[calls[others >= FEWEST]] = True
+    result: Array = found & slow
+    return result
+
 
 # Calls after one that have to be known before it is judged, and before it.
 REACH = NEIGHBOURS - 1

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.analysis.activity import natural_order
 from tfdarshan.analysis.file_names import Named
-from tfdarshan.analysis.natural_order import natural_order
 from tfdarshan.analysis.segments import CLASSES, Segments
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.reports.figures.theme import CLASS_COLOURS, STEP_PARTS, Figure, figure, plain
