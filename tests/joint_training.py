@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.unit.findings.made_up_training import ORIGIN_NS, training
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.rank_folder import rank_folder
 

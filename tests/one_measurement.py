@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tfdarshan.analysis.step_time import step_summary
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.steps.step_time import step_summary
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan.analysis.file_table import load_files
+from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.commands import COMMANDS, GROUPS, main
 from tfdarshan.doctor import other_programs, self_check
 from tfdarshan.errors import TfdarshanError

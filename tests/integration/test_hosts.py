@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tfdarshan.analysis.rank_table import rank_table
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.ranks.rank_table import rank_table
 from tfdarshan.sessions.joint_session import ASKED_CLOCK, NO_CLOCK, ONE_CLOCK
 
 ROOT = Path(__file__).parents[2]

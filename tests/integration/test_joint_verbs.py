@@ -6,8 +6,8 @@ import pytest
 
 import tfdarshan
 from tests.joint_training import MadeUpRank, joint_training
-from tfdarshan.analysis.rank_table import rank_table
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.ranks.rank_table import rank_table
 from tfdarshan.commands import main
 
 FILES = 48

@@ -12,7 +12,7 @@ import tfdarshan
 # Packages that take a tenth of a second and more, and what of tfdarshan needs them.
 HEAVY = {"asyncio", "jinja2", "numpy", "pandas", "plotly", "pyarrow", "tensorboard", "tensorflow"}
 HEAVY_ROOMS = {
-    "tfdarshan.analysis.file_table",
+    "tfdarshan.analysis.files.file_table",
     "tfdarshan.checkpoint.pipeline",
     "tfdarshan.findings.diagnosis",
     "tfdarshan.native._core",

@@ -16,9 +16,9 @@ import pytest
 
 import tfdarshan
 from tests.integration.mapped.touched_files import ALL, must_be_seen
-from tfdarshan.analysis.file_names import FileNames
-from tfdarshan.analysis.segments import load_segments
-from tfdarshan.analysis.some_segments import load_window
+from tfdarshan.analysis.calls.file_names import FileNames
+from tfdarshan.analysis.calls.segments import load_segments
+from tfdarshan.analysis.calls.some_segments import load_window
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.formats.export.chrome_trace import export_chrome_trace
 from tfdarshan.formats.export.flat_tables import export_tables

@@ -14,7 +14,7 @@ from tests.made_up_session import image_job, write_session
 from tests.mutations import mutate_bytes, mutate_json
 from tests.unit.checkpoint.made_up_tiers import Tiers
 from tfdarshan import TfdarshanError, open_session
-from tfdarshan.analysis.latency import latency_by_windows
+from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.checkpoint.burst_status import burst_status
 from tfdarshan.checkpoint.ledger import Ledger
 from tfdarshan.checkpoint.ownership import _owner

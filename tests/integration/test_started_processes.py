@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.native._extension import extension_path
 from tfdarshan.storage_model import find_model

@@ -14,8 +14,8 @@ import tfdarshan
 from tests.browser.training import EPOCHS, FILES, SAVES, training_session, with_steps
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.findings.made_up_training import training as made_up_training
-from tfdarshan.analysis.step_time import step_length
-from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.analysis.steps.step_time import step_length
+from tfdarshan.analysis.storage.storage_share import storage_by_step
 from tfdarshan.commands import main
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.findings.diagnosis import diagnose

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.synthetic_session import SyntheticRun, write_session
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.session import open_session
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.probe import TierProbe

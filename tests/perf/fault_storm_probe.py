@@ -17,7 +17,7 @@ from typing import Any
 import tfdarshan
 from tests.integration.mapped.touched_files import build_touch
 from tests.perf.timing import Timing
-from tfdarshan.analysis.mapped_reads import mapped_reads
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
 
 STORM_S, THREADS = 3.0, 2
 

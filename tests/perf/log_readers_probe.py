@@ -26,7 +26,7 @@ def with_pydarshan(log: Path) -> dict[str, float]:
 def with_tfdarshan(folder: Path) -> dict[str, float]:
     """Adds up by what a summary says of files."""
     import tfdarshan
-    from tfdarshan.analysis.file_totals import total_files
+    from tfdarshan.analysis.files.file_totals import total_files
 
     processes = tfdarshan.open_session(folder).processes
     found = total_files(processes, 5)

@@ -15,7 +15,7 @@ import numpy as np
 
 import tfdarshan
 from tests.perf.timing import Timing
-from tfdarshan.analysis.mapped_reads import mapped_reads
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
 
 # By each kind so many passes over all records make an epoch of about two seconds.
 PASSES = {"loop": 60, "tf.data": 4}

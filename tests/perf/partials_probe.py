@@ -15,7 +15,7 @@ from typing import Any
 import tfdarshan
 from tests.integration.slurm_cluster import DASK_SETTINGS, slurm_cluster
 from tests.perf.large_session import write_large_session
-from tfdarshan.analysis.latency import latency_by_windows
+from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.partials.dask_cluster import dask_cluster
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL

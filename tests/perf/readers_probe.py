@@ -82,10 +82,10 @@ def with_polars(tables: list[str]) -> dict[str, float]:
 def with_tfdarshan(tables: list[str]) -> dict[str, float]:
     """Asks tfdarshan."""
     import tfdarshan
-    from tfdarshan.analysis.latency import latency_by_windows
-    from tfdarshan.analysis.overview_times import overview_times
-    from tfdarshan.analysis.session_files import load_files_and_totals
-    from tfdarshan.analysis.wall_clock import measure_wall_clock
+    from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
+    from tfdarshan.analysis.files.session_files import load_files_and_totals
+    from tfdarshan.analysis.time.latency import latency_by_windows
+    from tfdarshan.analysis.time.overview_times import overview_times
 
     processes = tfdarshan.open_session(Path(tables[0]).parent).processes
     files, _ = load_files_and_totals(processes, 5)

@@ -25,9 +25,9 @@ BITS_AND_POWERS = ast.LShift | ast.RShift | ast.BitAnd | ast.Pow
 ALLOWED = {
     "calls, rows or bytes in memory at a time": {
         "call_unions.MOST_INTERVALS", "call_unions.PENDING", "depth_phases.MOST_WINDOWS",
-        "file_batches.SMALL", "file_batches.TOGETHER", "overview_table.THREADS_KEPT",
+        "file_batches.SMALL", "file_batches.TOGETHER",
         "segments.BLOCK", "segments.FEW", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
-        "session_files.MANY_ROWS", "slow_moments.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
+        "session_files.MANY_ROWS", "outlier_calls.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
         "thinned.AT_MOST", "time_windows.WINDOW_CALLS",
         "write_calls.MOST_WRITES",
     },
@@ -36,7 +36,8 @@ ALLOWED = {
         "latency.PERCENTILES", "read_passes.MOST_PASSES", "unrecorded_programs.MOST_NAMED",
     },
     "how fine a computation is": {
-        "contention.DEEPEST", "contention.GUESS", "contention.SHARES", "curve.POINTS", "intervals.RADIX",
+        "serialization.DEEPEST", "serialization.GUESS", "serialization.SHARES", "curve.POINTS",
+        "intervals.RADIX",
         "knapsack.CORE", "knapsack.GAP_WANTED", "knapsack.HEAVIEST", "knapsack.MOST_STEPS",
         "storage_share.STEPS_TOGETHER", "time_model.BUCKETS",
     },
@@ -46,7 +47,7 @@ ALLOWED = {
         "whatif.MB_BYTES",
     },
     "the kernel's, Darshan's and Arrow's": {
-        "access_sizes.UPPER_LIMITS", "allowance.KERNELS_NS", "checksum.DIGEST_BYTES",
+        "access_sizes.UPPER_LIMITS", "rate_limit.KERNELS_NS", "checksum.DIGEST_BYTES",
         "file_ranges.BLOCK_BYTES", "file_table.MOST_BYTES", "idle_priority.IDLE",
         "idle_priority.IOPRIO_SET", "idle_priority.LEAST", "input_figures.PAGE_BYTES",
         "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES", "mapped_waits.PAGE_BYTES",

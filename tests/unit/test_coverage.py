@@ -1,6 +1,6 @@
-from tfdarshan.analysis.coverage import measure_coverage
-from tfdarshan.analysis.file_totals import FileTotals, _Zeros
-from tfdarshan.analysis.storage_share import fetched_bytes
+from tfdarshan.analysis.files.coverage import measure_coverage
+from tfdarshan.analysis.files.file_totals import FileTotals, _Zeros
+from tfdarshan.analysis.storage.storage_share import fetched_bytes
 
 
 def totals(*read):

@@ -8,11 +8,11 @@ import pytest
 
 import tfdarshan
 from tests.made_up_session import image_job, job_of, write_session
-from tfdarshan.analysis.activity import activity_of_overview
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.latency import latency_by_windows
-from tfdarshan.analysis.segments import COLUMNS, load_segments
-from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.analysis.calls.segments import COLUMNS, load_segments
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.time.activity import activity_of_overview
+from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.sessions import schema

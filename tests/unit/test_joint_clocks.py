@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
-from tfdarshan.analysis.wall_clock import clocks_apart, measure_wall_clock
+from tfdarshan.analysis.calls.wall_clock import clocks_apart, measure_wall_clock
 from tfdarshan.recording.clock_sample import (
     TICK_NS,
     both_clocks,

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import job_of, write_session
-from tfdarshan.analysis.call_unions import CallUnions
-from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.calls.call_unions import CallUnions
+from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.errors import SessionDataError
 from tfdarshan.partials.serial import SERIAL
 from tfdarshan.sessions import event_groups, schema

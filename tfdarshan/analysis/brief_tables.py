@@ -38,7 +38,7 @@ def brief_files(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from tfdarshan.analysis.file_table import load_files
+    from tfdarshan.analysis.files.file_table import load_files
 
     rows = load_files(processes).rows
     # Row 0 is "(no file)", which only some sessions have.

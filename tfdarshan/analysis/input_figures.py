@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.call_kinds import CallGroup
-from tfdarshan.analysis.file_costs import FileCosts, counted_costs
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import InputPipeline
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.rereads import Rereads, epochs_of, rereads
-from tfdarshan.analysis.segments import Thread
-from tfdarshan.analysis.session_readers import untraced_readers
-from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_windows import StepWindows
-from tfdarshan.analysis.storage_share import fetched_bytes, fetched_in_steps
+from tfdarshan.analysis.calls.call_kinds import CallGroup
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Thread
+from tfdarshan.analysis.calls.session_readers import untraced_readers
+from tfdarshan.analysis.calls.wall_clock import WallClock
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.rereads import Rereads, epochs_of, rereads
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline
+from tfdarshan.analysis.steps.step_model import StepModel
+from tfdarshan.analysis.steps.step_windows import StepWindows
+from tfdarshan.analysis.storage.file_costs import FileCosts, counted_costs
+from tfdarshan.analysis.storage.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.analysis.tf_data_pipeline import pipelines_of
-from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase as fnmatch
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.access_pattern import AccessPattern, access_pattern
-from tfdarshan.analysis.access_sizes import SizeBucket, access_sizes
-from tfdarshan.analysis.coverage import Coverage, measure_coverage
-from tfdarshan.analysis.file_totals import FileEntry, FileTotals
-from tfdarshan.analysis.kept_looks import kept_looks
-from tfdarshan.analysis.log_layers import LogLayers, log_layers
-from tfdarshan.analysis.mapped_reads import MappedReads, mapped_reads
-from tfdarshan.analysis.process_list import ProcessEntry, list_processes
-from tfdarshan.analysis.processor_share import others_share
-from tfdarshan.analysis.rank_table import RankTable, rank_table
-from tfdarshan.analysis.session_files import SessionFiles
-from tfdarshan.analysis.trace_span import TraceSpan, trace_span
-from tfdarshan.analysis.wall_clock import WallClock, clocks_apart, measure_wall_clock
+from tfdarshan.analysis.analysis_cache import kept_looks
+from tfdarshan.analysis.calls.trace_span import TraceSpan, trace_span
+from tfdarshan.analysis.calls.wall_clock import WallClock, clocks_apart, measure_wall_clock
+from tfdarshan.analysis.files.access_pattern import AccessPattern, access_pattern
+from tfdarshan.analysis.files.access_sizes import SizeBucket, access_sizes
+from tfdarshan.analysis.files.coverage import Coverage, measure_coverage
+from tfdarshan.analysis.files.file_totals import FileEntry, FileTotals
+from tfdarshan.analysis.files.log_layers import LogLayers, log_layers
+from tfdarshan.analysis.files.mapped_reads import MappedReads, mapped_reads
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.ranks.process_list import ProcessEntry, list_processes
+from tfdarshan.analysis.ranks.processor_share import others_share
+from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_role import session_roles
 from tfdarshan.units import plural

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.counter_groups import (
+from tfdarshan.analysis.files.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,
@@ -19,7 +19,7 @@ from tfdarshan.analysis.counter_groups import (
     WRITE_TIMES,
     WRITES,
 )
-from tfdarshan.analysis.mapped_reads import MODULE, mapped_file
+from tfdarshan.analysis.files.mapped_reads import MODULE, mapped_file
 from tfdarshan.commands.arguments import (
     add_json,
     add_session,

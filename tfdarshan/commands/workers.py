@@ -146,7 +146,7 @@ def runner_of_calls(
     Raises:
         ConfigurationError: As `runner_of`.
     """
-    from tfdarshan.analysis.time_windows import WINDOW_CALLS
+    from tfdarshan.analysis.calls.time_windows import WINDOW_CALLS
     from tfdarshan.partials.told_runner import ToldRunner
     from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.comparison.moved_folder import below, find_moved_folder
 
 SIDES = ("first", "second")

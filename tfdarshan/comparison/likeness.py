@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tfdarshan.analysis.processor_share import WORTH_A_WORD
-from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.analysis.ranks.processor_share import WORTH_A_WORD
+from tfdarshan.analysis.storage.storage_share import storage_share
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.measured_run import Run

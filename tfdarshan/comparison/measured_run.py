@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tfdarshan.analysis.file_table import FileTable
+    from tfdarshan.analysis.files.file_table import FileTable
     from tfdarshan.analysis.summary_data import SummaryData
     from tfdarshan.sessions.process_data import ProcessData
     from tfdarshan.sessions.session_data import SessionData

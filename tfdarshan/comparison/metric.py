@@ -9,8 +9,8 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tfdarshan.analysis.rereads import rereads
-from tfdarshan.analysis.step_time import StepSummary, step_summary
+from tfdarshan.analysis.files.rereads import rereads
+from tfdarshan.analysis.steps.step_time import StepSummary, step_summary
 from tfdarshan.comparison.measured_run import Run
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes, human_seconds, percent

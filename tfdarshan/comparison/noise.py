@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.overview_rows import overview_parts
-from tfdarshan.analysis.segments import CLASSES
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.overview_rows import overview_parts
+from tfdarshan.analysis.calls.segments import CLASSES
 from tfdarshan.comparison.measured_run import Run
 from tfdarshan.comparison.metric import CALLS, STEPS, Metric
 

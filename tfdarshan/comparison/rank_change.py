@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfdarshan.analysis.rank_table import RankFigures, RankTable
+from tfdarshan.analysis.ranks.rank_table import RankFigures, RankTable
 
 WAIT, CALLS = "wait for input, a step", "calls on input, a step"
 CALLS_WITHOUT_STEPS = "calls on input"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.loader_waits import training_loader
+from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.storage_passes import CACHED_CALL_S
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.storage_passes import CACHED_CALL_S
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 

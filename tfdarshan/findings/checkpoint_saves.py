@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import WRITE
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.output_calls import excess_is_theirs, excess_s, goes_on_beside, stalled_s
-from tfdarshan.analysis.segments import WRITE
+from tfdarshan.analysis.steps.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHARD, checkpoint_bursts
+from tfdarshan.analysis.steps.output_calls import excess_is_theirs, excess_s, goes_on_beside, stalled_s
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.findings.measures import Measures
 from tfdarshan.sessions.session_directory import BURST_CONTROL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.measures import Measures
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import is_of_a_log, is_of_a_url

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.findings import validation
 from tfdarshan.findings.finding import Finding

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tfdarshan.analysis.program_calls import NO_PROGRAMS, ProgramCalls
-from tfdarshan.analysis.session_files import SessionFiles
-from tfdarshan.analysis.step_time import StepLength, step_length
+from tfdarshan.analysis.calls.trace_span import TraceSpan
+from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.steps.step_time import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData, summarize
-from tfdarshan.analysis.trace_span import TraceSpan
 from tfdarshan.findings.all_findings import CAUSES, Cause
 from tfdarshan.findings.cure_place import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions

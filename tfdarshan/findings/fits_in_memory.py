@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.cache_place import draws
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Evidence, Finding

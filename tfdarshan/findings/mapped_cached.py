@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from tfdarshan.analysis.mapped_waits import FileWaits
+from tfdarshan.analysis.steps.mapped_waits import FileWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.mapped_cures import read_ahead_of_faults

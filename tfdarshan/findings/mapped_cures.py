@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from tfdarshan.analysis.mapped_waits import FileWaits
+from tfdarshan.analysis.steps.mapped_waits import FileWaits
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.priors import SETTING

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.mapped_waits import PAGE_BYTES, FileWaits
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.mapped_waits import PAGE_BYTES, FileWaits
 from tfdarshan.findings.fixes import Fix
 from tfdarshan.findings.mapped_cures import (
     READERS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.mapped_waits import MappedWaits
+from tfdarshan.analysis.steps.mapped_waits import MappedWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fixes import best_fix

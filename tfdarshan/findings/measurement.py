@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.file_totals import FileTotals
-from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
-from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.analysis_cache import kept_looks
+from tfdarshan.analysis.calls.intervals import Array, covered
+from tfdarshan.analysis.calls.session_calls import SessionCalls
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.file_totals import FileTotals
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.own_files import own_files
+from tfdarshan.analysis.files.rereads import rereads
+from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.input_figures import loop_thread, measure_input
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.kept_looks import kept_looks
-from tfdarshan.analysis.own_files import own_files
-from tfdarshan.analysis.rank_table import RankTable, rank_table
-from tfdarshan.analysis.rereads import rereads
-from tfdarshan.analysis.session_files import SessionFiles
-from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
+from tfdarshan.analysis.steps.input_look import InputFacts, InputLook
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
+from tfdarshan.analysis.steps.step_model import StepModel
+from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.summary_data import summary_of
 from tfdarshan.analysis.tf_data_pipeline import pipelines_of
-from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.trace_room import TraceRoom, trace_room
 from tfdarshan.partials.serial import SERIAL, Runner

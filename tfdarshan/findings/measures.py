@@ -10,28 +10,28 @@ from functools import cached_property
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND, NO_CALLS, CallGroup
-from tfdarshan.analysis.depth_phases import DepthPhases, depth_phases
-from tfdarshan.analysis.epoch_waits import EpochWaits, epoch_waits
-from tfdarshan.analysis.file_costs import FileCosts
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.in_order.input_look import InputFacts
-from tfdarshan.analysis.in_order.pause_calls import PauseReading
-from tfdarshan.analysis.in_order.read_judge import ComparedReads, SlowCalls, compared_reads, slow_calls
-from tfdarshan.analysis.in_order.session_calls import SessionCalls
+from tfdarshan.analysis.calls.call_kinds import KIND, NO_CALLS, CallGroup
+from tfdarshan.analysis.calls.depth_phases import DepthPhases, depth_phases
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import READ, Segments, Thread
+from tfdarshan.analysis.calls.session_calls import SessionCalls
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread
-from tfdarshan.analysis.input_pipeline import InputPipeline, input_calls
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.loader_waits import LoaderWaits, loader_waits
-from tfdarshan.analysis.mapped_waits import MappedWaits, mapped_waits
-from tfdarshan.analysis.output_calls import OutputCalls, output_calls
-from tfdarshan.analysis.rank_table import RankTable
-from tfdarshan.analysis.segments import READ, Segments, Thread
-from tfdarshan.analysis.step_model import StepModel
-from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.ranks.rank_table import RankTable
+from tfdarshan.analysis.steps.epoch_waits import EpochWaits, epoch_waits
+from tfdarshan.analysis.steps.input_look import InputFacts
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_calls
+from tfdarshan.analysis.steps.loader_waits import LoaderWaits, loader_waits
+from tfdarshan.analysis.steps.mapped_waits import MappedWaits, mapped_waits
+from tfdarshan.analysis.steps.output_calls import OutputCalls, output_calls
+from tfdarshan.analysis.steps.pause_calls import PauseReading
+from tfdarshan.analysis.steps.step_model import StepModel
+from tfdarshan.analysis.steps.step_windows import StepWindows
+from tfdarshan.analysis.storage.file_costs import FileCosts
+from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls, compared_reads, slow_calls
+from tfdarshan.analysis.storage.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.analysis.tf_data_pipeline import Pipeline
-from tfdarshan.analysis.time_model import TimeModel, fit_time_model
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python

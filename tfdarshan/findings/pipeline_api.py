@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tfdarshan.analysis.cache_place import behind, draws, shuffled_before
+from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
-from tfdarshan.analysis.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks import all_frameworks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.in_order.read_pieces import ScatteredReads
+from tfdarshan.analysis.calls.read_pieces import ScatteredReads
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfdarshan.analysis.rank_table import RankFigures, RankTable
+from tfdarshan.analysis.ranks.rank_table import RankFigures, RankTable
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.in_order.read_bursts import ReadBursts, read_bursts
-from tfdarshan.analysis.input_pipeline import calls_on
+from tfdarshan.analysis.steps.input_pipeline import calls_on
+from tfdarshan.analysis.steps.read_bursts import ReadBursts, read_bursts
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data, reads_by_workers
 from tfdarshan.findings.unseen_faults import unseen_faults

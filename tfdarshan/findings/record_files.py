@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 

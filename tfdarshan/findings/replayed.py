@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
 from tfdarshan.findings.fixes import PRICE
 from tfdarshan.findings.measures import Measures

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tfdarshan.analysis.cache_place import shuffled_before
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding

@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.in_order.read_judge import SlowCalls
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.storage.outlier_calls import SlowCalls
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD

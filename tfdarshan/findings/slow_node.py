@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 
-from tfdarshan.analysis.rank_table import MountFigures, RankTable
-from tfdarshan.analysis.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
+from tfdarshan.analysis.ranks.rank_table import MountFigures, RankTable
+from tfdarshan.analysis.storage.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.file_name import printable
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.rank_table import RankTable
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.ranks.rank_table import RankTable
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied

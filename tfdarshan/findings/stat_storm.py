@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import STATS
+from tfdarshan.analysis.calls.call_kinds import STATS
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown

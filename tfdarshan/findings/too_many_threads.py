@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.depth_phases import DepthPhases
+from tfdarshan.analysis.calls.depth_phases import DepthPhases
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.in_order.pause_calls import PauseReading
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM

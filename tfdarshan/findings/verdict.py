@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfdarshan.analysis.epoch_waits import EpochWaits
-from tfdarshan.analysis.processor_share import others_sentence
+from tfdarshan.analysis.ranks.processor_share import others_sentence
+from tfdarshan.analysis.steps.epoch_waits import EpochWaits
 from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures

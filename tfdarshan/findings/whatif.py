@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tfdarshan.analysis.processor_share import others_sentence
+from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.counter_groups import (
+from tfdarshan.analysis.files.counter_groups import (
     BYTES_READ,
     BYTES_WRITTEN,
     META_TIMES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.summary_data import SummaryData, summarize
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import checkpoint_stall

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.loop_times import LoopTimes, union_by
 from tfdarshan.replay.recorded_job import RecordedJob

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import NO_FILE, FileTable
-from tfdarshan.analysis.input_files import never_input
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
+from tfdarshan.analysis.files.input_files import never_input
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import LoopTimes, loop_times

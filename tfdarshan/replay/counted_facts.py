@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import NO_FILE, FileTable
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.step_windows import step_windows
+from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.steps.step_windows import step_windows
 from tfdarshan.replay.counted_batches import counted_batches, counted_loop, with_output
 from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
 from tfdarshan.replay.job_facts import JobFacts, StorageFacts

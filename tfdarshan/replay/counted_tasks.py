@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks

@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from tfdarshan.ahead import CALLS_PER_THREAD
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.prior_model import processors, runs_ahead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Edit, edited
 

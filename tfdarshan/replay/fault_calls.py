@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.input_files import never_input
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.mapped_reads import rows_of, share_seen
-from tfdarshan.analysis.mapped_waits import JUMP_BYTES, PAGE_BYTES, WAITED_NS
-from tfdarshan.analysis.segments import READ, Segments, load_segments
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import READ, Segments, load_segments
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.input_files import never_input
+from tfdarshan.analysis.files.mapped_reads import rows_of, share_seen
+from tfdarshan.analysis.steps.mapped_waits import JUMP_BYTES, PAGE_BYTES, WAITED_NS
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks

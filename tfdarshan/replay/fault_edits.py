@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.mapped_waits import PAGE_BYTES
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.mapped_waits import PAGE_BYTES
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Prefetch, Readers
 from tfdarshan.replay.job_model import READ, JobModel

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.read_tasks import ReadTasks
 from tfdarshan.storage_model import StorageModel

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 
 # The kinds of calls that a task waits for: by a name, by an open file, and what only looks for a file's end.
 CALLS = ("open", "stat", "read", "probe")

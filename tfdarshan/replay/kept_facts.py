@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.replay.job_facts import (
     BatchFacts,
     JobFacts,

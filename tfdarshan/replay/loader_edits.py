@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob, solved
 from tfdarshan.replay.job_model import JobModel
 

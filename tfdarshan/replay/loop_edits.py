@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.contention import call_time
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.serialization import call_time
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.step_windows import StepWindows
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, pipelines_of
 from tfdarshan.analysis.tf_data_pipeline import Pipeline as NotedPipeline
 from tfdarshan.frameworks.adapter import DeclaredInput

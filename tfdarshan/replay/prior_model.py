@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.contention import call_times
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.serialization import call_times
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import PROBE, READ, TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING, Drawn

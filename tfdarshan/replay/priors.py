@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.thresholds import JUDGED, Setting
 
 Scale = Literal["even", "log", "chance"]
@@ -60,7 +60,9 @@ PRIORS = (
     ),
     Prior("wait_serial_low", "share", 0.0, 0.12, "serialized share of latency, calls side by side", TRIALS),
     Prior("wait_serial_high", "share", 0.85, 1.0, "serialized share of latency, calls one at a time", TRIALS),
-    Prior("serial_place", "share", 0.0, 1.0, "place of the serialized share in its range", "contention.py"),
+    Prior(
+        "serial_place", "share", 0.0, 1.0, "place of the serialized share in its range", "serialization.py"
+    ),
     _chance("pipe_shared", 0.8, "whether all readers share one pipe for bytes", TRIALS, by_probe=True),
     Prior("transfer_serial_low", "share", 0.0, 0.25, "serialized share of transfers, one pipe each", TRIALS),
     Prior(

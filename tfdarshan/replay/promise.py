@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Edit, edited
 from tfdarshan.replay.job_model import TINY_S

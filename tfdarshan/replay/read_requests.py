@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.prior_model import limit_of_calls

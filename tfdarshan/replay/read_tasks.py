@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import CALL_KINDS, KIND
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.calls.call_kinds import CALL_KINDS, KIND
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT
 from tfdarshan.replay.priors import SETTING
 

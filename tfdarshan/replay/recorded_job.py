@@ -8,15 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND, kinds_of
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.in_order.input_look import InputFacts, InputLook
+from tfdarshan.analysis.calls.call_kinds import KIND, kinds_of
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Segments
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.input_figures import loop_thread
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.segments import Segments
-from tfdarshan.analysis.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.steps.input_look import InputFacts, InputLook
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
+from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.replay.fault_calls import FaultCalls
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import step_marks

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.in_order.session_calls import SessionCalls
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.session_calls import SessionCalls
+from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.native.network_run import COUNTS, OF_BATCHES, OF_TASKS, SHARES, run_network
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING

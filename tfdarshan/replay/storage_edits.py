@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
 from tfdarshan.replay.prior_model import moves_arm

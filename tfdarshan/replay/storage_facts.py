@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.analysis.allowance import allowance_of
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.contention import contention_of
-from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.file_table import FileTable
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.intervals import Array, covered
+from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
-from tfdarshan.analysis.intervals import Array, covered
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.storage.rate_limit import allowance_of
+from tfdarshan.analysis.storage.serialization import contention_of
+from tfdarshan.analysis.storage.storage_passes import from_storage
+from tfdarshan.analysis.storage.time_model import POOR_R2, fit_time_model
 from tfdarshan.analysis.summary_data import emulation_of
-from tfdarshan.analysis.time_model import POOR_R2, fit_time_model
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share

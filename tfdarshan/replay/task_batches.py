@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.loop_times import LoopTimes
 from tfdarshan.replay.read_tasks import ReadTasks
 

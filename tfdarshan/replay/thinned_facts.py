@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks

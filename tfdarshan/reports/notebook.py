@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfdarshan.analysis.overview_times import overview_times
+from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-    from tfdarshan.analysis.file_totals import FileEntry
+    from tfdarshan.analysis.files.file_totals import FileEntry
     from tfdarshan.analysis.summary_data import SummaryData
     from tfdarshan.sessions.session_data import SessionData
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.replay.priors import PRIORS
 from tfdarshan.replay.storage_edits import Staged
 from tfdarshan.staging.probe import CALLS_OF_PASS, TierProbe

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.rereads import median_epochs
+from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain

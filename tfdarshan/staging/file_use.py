@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.file_costs import FileCosts
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.reading_times import ReadingTimes
-from tfdarshan.analysis.rereads import times_read
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.reading_times import ReadingTimes
+from tfdarshan.analysis.files.rereads import times_read
+from tfdarshan.analysis.storage.file_costs import FileCosts
 
 
 @dataclass(frozen=True)

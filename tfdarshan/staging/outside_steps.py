@@ -7,7 +7,7 @@ between steps.
 
 from __future__ import annotations
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts
 

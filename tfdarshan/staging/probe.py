@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from tfdarshan.analysis.time_model import TimeModel, fit_time_model
+from tfdarshan.analysis.storage.time_model import TimeModel, fit_time_model
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.units import plural
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from tfdarshan.analysis.file_costs import add_costs
-from tfdarshan.analysis.file_table import FileTable, load_files, merge_files
-from tfdarshan.analysis.in_order.pause_calls import PauseReading
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Segments, segment_blocks
+from tfdarshan.analysis.calls.trace_span import trace_span
+from tfdarshan.analysis.calls.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.analysis.files.file_table import FileTable, load_files, merge_files
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.reading_times import ReadingTimes
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.input_pipeline import input_pipeline
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.processor_share import others_share
-from tfdarshan.analysis.reading_times import ReadingTimes
-from tfdarshan.analysis.segments import Segments, segment_blocks
-from tfdarshan.analysis.step_windows import StepWindows, step_windows
-from tfdarshan.analysis.trace_span import trace_span
-from tfdarshan.analysis.wall_clock import WallClock, measure_wall_clock
+from tfdarshan.analysis.ranks.processor_share import others_share
+from tfdarshan.analysis.steps.input_pipeline import input_pipeline
+from tfdarshan.analysis.steps.pause_calls import PauseReading
+from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.storage.file_costs import add_costs
 from tfdarshan.file_name import table_name
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.machine_facts import machine_of

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.rereads import median_epochs
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.file_seconds import left_on_tier
 from tfdarshan.replay.job_model import TINY_S

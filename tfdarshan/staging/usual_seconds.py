@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.time_model import fit_time_model
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.file_use import FileUse

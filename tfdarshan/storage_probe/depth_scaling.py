@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.contention import SHARES, call_time
+from tfdarshan.analysis.storage.serialization import SHARES, call_time
 from tfdarshan.storage_probe.prober import Cell
 from tfdarshan.thresholds import THRESHOLD
 
@@ -50,7 +50,7 @@ class Scaling:
     Attributes:
         size: Bytes of a read, mean.
         levels: What each number of readers got, ascending.
-        share: What of a call is served one at a time (`analysis.contention`); None where it is not shown.
+        share: What of a call is served one at a time (`serialization.py`); None where it is not shown.
         low: Lower bound of it.
         high: Upper bound.
     """

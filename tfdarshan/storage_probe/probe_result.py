@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.analysis.storage.time_model import fit_time_model
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling, scaling_of
 from tfdarshan.storage_probe.prober import Probing
 from tfdarshan.storage_probe.slow_places import SlowPlaces, slow_places

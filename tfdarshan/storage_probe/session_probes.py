@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tfdarshan.analysis.file_table import NO_FILE, FileTable, load_files
-from tfdarshan.analysis.input_files import input_files, program_files
-from tfdarshan.analysis.mapped_reads import rows_of, share_seen
+from tfdarshan.analysis.files.file_table import NO_FILE, FileTable, load_files
+from tfdarshan.analysis.files.input_files import input_files, program_files
+from tfdarshan.analysis.files.mapped_reads import rows_of, share_seen
 from tfdarshan.analysis.summary_data import emulation_of
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.file_name import exact_name

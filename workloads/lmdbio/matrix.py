@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tfdarshan.analysis.mapped_reads import mapped_reads
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
 from tfdarshan.units import plural
 
 from ..cache_clearing import drop_from_cache

@@ -9,7 +9,7 @@ import pytest
 
 import tfdarshan
 from tests.pydarshan import darshan
-from tfdarshan.analysis.log_layers import Layer, LogLayers
+from tfdarshan.analysis.files.log_layers import Layer, LogLayers
 from tfdarshan.commands import main
 from tfdarshan.formats.importing import layers as layers_table
 from tfdarshan.formats.importing.darshan_log import import_darshan

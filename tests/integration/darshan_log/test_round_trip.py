@@ -10,7 +10,7 @@ import tfdarshan
 from tests.integration.darshan_log.test_export import our_segments, read_back
 from tests.made_up_session import job_of, write_session
 from tests.pydarshan import darshan
-from tfdarshan.analysis.intervals import union_ns
+from tfdarshan.analysis.calls.intervals import union_ns
 from tfdarshan.commands import main
 from tfdarshan.findings import read_parallelism
 from tfdarshan.findings.diagnosis import diagnose

@@ -18,7 +18,7 @@ if "TFD_PACKAGES_FOLDER" in os.environ:
 import numpy as np
 
 import tfdarshan
-from tfdarshan.analysis.mapped_reads import mapped_reads
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
 
 ROWS, COLUMNS = 768, 4096  # 24 MiB of 8-byte numbers
 PAGE, CACHESTAT = 4096, 451

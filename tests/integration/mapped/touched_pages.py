@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import tfdarshan
-from tfdarshan.analysis.mapped_reads import mapped_reads
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
 
 PAGE = 4096
 CACHESTAT = 451

@@ -94,8 +94,8 @@ def test_training_and_validation_are_told_apart(ran):
 
 def test_what_carries_batches_is_no_input(ran):
     # GIVEN
-    from tfdarshan.analysis.file_table import load_files
-    from tfdarshan.analysis.input_files import input_files
+    from tfdarshan.analysis.files.file_table import load_files
+    from tfdarshan.analysis.files.input_files import input_files
 
     session = tfdarshan.open_session(ran["workers"]["session"])
     files = load_files(session.processes)

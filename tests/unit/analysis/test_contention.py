@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.closed_readers import Delay, Queue, calls_of, shared_pipe
-from tfdarshan.analysis.contention import call_time, serialized_share
+from tfdarshan.analysis.storage.serialization import call_time, serialized_share
 
 
 def rests(mean_ms):

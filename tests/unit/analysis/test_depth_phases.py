@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.depth_phases import depth_phases
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.depth_phases import depth_phases
 
 MS = 1_000_000
 

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from tests.made_up_session import job_of, write_session
-from tfdarshan.analysis import file_batches
-from tfdarshan.analysis.file_batches import file_batches as batches_of
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.file_totals import total_files
-from tfdarshan.analysis.session_files import load_files_and_totals, load_groups_files
+from tfdarshan.analysis.files import file_batches
+from tfdarshan.analysis.files.file_batches import file_batches as batches_of
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.file_totals import total_files
+from tfdarshan.analysis.files.session_files import load_files_and_totals, load_groups_files
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfdarshan.analysis.call_kinds import CALL_KINDS, KIND, groups_of
-from tfdarshan.analysis.file_costs import CostSums
-from tfdarshan.analysis.intervals import union_ns
-from tfdarshan.analysis.queue_depth import DepthSums
-from tfdarshan.analysis.step_windows import StepWindows, parts_of_steps
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.calls.call_kinds import CALL_KINDS, KIND, groups_of
+from tfdarshan.analysis.calls.intervals import union_ns
+from tfdarshan.analysis.calls.queue_depth import DepthSums
+from tfdarshan.analysis.steps.step_windows import StepWindows, parts_of_steps
+from tfdarshan.analysis.storage.file_costs import CostSums
+from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.native import input_sums
 from tfdarshan.native.input_sums import InputCalls, InputTimes, chosen_input
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfdarshan.analysis.intervals import covered, group_order, union_ns
+from tfdarshan.analysis.calls.intervals import covered, group_order, union_ns
 
 CALLS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), max_size=30)
 

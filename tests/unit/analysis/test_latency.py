@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.analysis.test_properties import PATHS, calls
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.latency import CallDurations, latency, latency_by_windows
-from tfdarshan.analysis.read_passes import read_passes
-from tfdarshan.analysis.segments import load_segments, segment_blocks
-from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.calls.segments import load_segments, segment_blocks
+from tfdarshan.analysis.calls.time_windows import time_windows
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.read_passes import read_passes
+from tfdarshan.analysis.time.latency import CallDurations, latency, latency_by_windows
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL
 from tfdarshan.sessions import schema

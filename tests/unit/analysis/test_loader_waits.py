@@ -1,6 +1,6 @@
 import numpy as np
 
-from tfdarshan.analysis.loader_waits import waits_of
+from tfdarshan.analysis.steps.loader_waits import waits_of
 
 
 def test_waits_are_split_into_making_a_batch_and_its_way():

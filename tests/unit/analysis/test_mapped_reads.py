@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from tfdarshan.analysis.coverage import measure_coverage
-from tfdarshan.analysis.file_totals import FileTotals, _Zeros
-from tfdarshan.analysis.mapped_reads import COLUMNS, MappedReads, mapped_reads
+from tfdarshan.analysis.files.coverage import measure_coverage
+from tfdarshan.analysis.files.file_totals import FileTotals, _Zeros
+from tfdarshan.analysis.files.mapped_reads import COLUMNS, MappedReads, mapped_reads
 from tfdarshan.reports.text.mapped_text import mapped_fact, mapped_lines
 
 WATCHED = {

@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from tfdarshan.analysis.merged_calls import in_order
+from tfdarshan.analysis.calls.merged_calls import in_order
 from tfdarshan.sessions import schema
 
 BLOCKS = st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=6), max_size=4)

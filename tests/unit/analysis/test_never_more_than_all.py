@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.made_up_session import job_of, write_session
 from tests.unit.analysis.test_latency import session_of
 from tests.unit.analysis.test_properties import calls
-from tfdarshan.analysis import wall_clock
-from tfdarshan.analysis.call_unions import CallUnions
+from tfdarshan.analysis.calls import wall_clock
+from tfdarshan.analysis.calls.call_unions import CallUnions
+from tfdarshan.analysis.calls.time_windows import time_windows
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
 from tfdarshan.analysis.summary_data import summarize
-from tfdarshan.analysis.time_windows import time_windows
-from tfdarshan.analysis.wall_clock import measure_wall_clock
 from tfdarshan.reports.text.summary_text import render
 
 PROCESSES, CALLS, APART_NS, LASTS_NS = 10, 200, 10_000, 9_982

@@ -6,8 +6,8 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.input_files import input_files
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import gain_of

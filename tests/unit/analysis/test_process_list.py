@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.made_up_session import HOST, job_of, write_session
-from tfdarshan.analysis.process_list import list_processes, named_processes
+from tfdarshan.analysis.ranks.process_list import list_processes, named_processes
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.reports.text.process_text import MOST_PROCESSES, kinds_text, process_lines
 from tfdarshan.reports.text.summary_text import render

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tfdarshan.analysis.processor_share import others_sentence, others_share
+from tfdarshan.analysis.ranks.processor_share import others_sentence, others_share
 
 SAID = "Other programs took 30.0 % of the processors: time the job on an idle machine."
 

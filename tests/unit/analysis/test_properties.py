@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import job_of, write_session
-from tfdarshan.analysis.activity import activity_by_name, overview_bins
-from tfdarshan.analysis.bandwidth import bandwidth
-from tfdarshan.analysis.directory import directories_of, directory_totals
-from tfdarshan.analysis.file_sizes import file_sizes
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.latency import latency_by_windows
-from tfdarshan.analysis.overview_times import overview_times
-from tfdarshan.analysis.queue_depth import queue_depth
-from tfdarshan.analysis.segments import CLASSES, READ, load_segments
+from tfdarshan.analysis.calls.queue_depth import queue_depth
+from tfdarshan.analysis.calls.segments import CLASSES, READ, load_segments
+from tfdarshan.analysis.files.directory import directories_of, directory_totals
+from tfdarshan.analysis.files.file_sizes import file_sizes
+from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.analysis.time.activity import activity_by_name, overview_bins
+from tfdarshan.analysis.time.bandwidth import bandwidth
+from tfdarshan.analysis.time.latency import latency_by_windows
+from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.native import _bridge
 
 PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]

@@ -8,11 +8,11 @@ import pytest
 
 from tests.joint_training import SESSION, MadeUpRank, joint_training, put_into_job
 from tests.unit.findings.made_up_training import training
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.file_totals import total_files
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.rank_table import rank_table
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.file_totals import total_files
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.ranks.rank_table import rank_table
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.session import open_session
 from tfdarshan.sessions.process_data import ProcessData

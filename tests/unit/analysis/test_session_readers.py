@@ -9,8 +9,8 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import MS, epochs_of_steps, training
-from tfdarshan.analysis.merged_calls import in_order
-from tfdarshan.analysis.reader_count import ThreadLives, threads_alive, threads_at_a_time
+from tfdarshan.analysis.calls.merged_calls import in_order
+from tfdarshan.analysis.calls.reader_count import ThreadLives, threads_alive, threads_at_a_time
 from tfdarshan.findings.measurement import measure
 from tfdarshan.session import open_session
 from tfdarshan.staging.run_facts import run_facts

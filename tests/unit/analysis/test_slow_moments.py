@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfdarshan.analysis.in_order.read_judge import slow_moments
+from tfdarshan.analysis.storage.outlier_calls import slow_moments
 
 
 def found(text):

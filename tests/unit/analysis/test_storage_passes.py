@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.file_costs import FileCosts
-from tfdarshan.analysis.storage_passes import StoragePasses
-from tfdarshan.analysis.storage_share import fetched_in_steps
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.storage.file_costs import FileCosts
+from tfdarshan.analysis.storage.storage_passes import StoragePasses
+from tfdarshan.analysis.storage.storage_share import fetched_in_steps
 from tfdarshan.findings import fits_in_memory
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure

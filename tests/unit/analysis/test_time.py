@@ -10,20 +10,20 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.activity import activity_by_name, activity_of_overview, overview_bins
-from tfdarshan.analysis.bandwidth import bandwidth
-from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
-from tfdarshan.analysis.file_names import FileNames
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.latency import latency
-from tfdarshan.analysis.overview_times import overview_times
-from tfdarshan.analysis.queue_depth import queue_depth
-from tfdarshan.analysis.read_passes import read_passes
-from tfdarshan.analysis.segments import load_segments
-from tfdarshan.analysis.some_segments import load_window, write_spans
-from tfdarshan.analysis.step_time import step_summary, step_times
+from tfdarshan.analysis.calls.file_names import FileNames
+from tfdarshan.analysis.calls.queue_depth import queue_depth
+from tfdarshan.analysis.calls.segments import load_segments
+from tfdarshan.analysis.calls.some_segments import load_window, write_spans
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.read_passes import read_passes
+from tfdarshan.analysis.steps.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
+from tfdarshan.analysis.steps.step_time import step_summary, step_times
 from tfdarshan.analysis.summary_data import summarize
-from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.analysis.time.activity import activity_by_name, activity_of_overview, overview_bins
+from tfdarshan.analysis.time.bandwidth import bandwidth
+from tfdarshan.analysis.time.latency import latency
+from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema

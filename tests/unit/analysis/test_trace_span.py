@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan import commands
-from tfdarshan.analysis.trace_span import trace_span
+from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.comparison.file_set import FilePair
 from tfdarshan.comparison.likeness import check_likeness
 from tfdarshan.findings.diagnosis import diagnose

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tfdarshan.analysis.unrecorded_programs import UnrecordedPrograms, unrecorded_programs
+from tfdarshan.analysis.files.unrecorded_programs import UnrecordedPrograms, unrecorded_programs
 
 
 def test_the_most_frequent_are_named():

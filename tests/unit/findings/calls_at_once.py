@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.contention import depth_at_start
-from tfdarshan.analysis.in_order.pause_calls import ALONE, PauseReading
-from tfdarshan.analysis.in_order.read_judge import slow_moments, usual_s
-from tfdarshan.analysis.in_order.read_pieces import (
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.intervals import Array, group_order, union_ns
+from tfdarshan.analysis.calls.read_pieces import (
     FEWEST_READS,
     READ_AHEAD_BYTES,
     SCATTERED,
     ScatteredReads,
 )
-from tfdarshan.analysis.input_pipeline import input_calls
-from tfdarshan.analysis.intervals import Array, group_order, union_ns
-from tfdarshan.analysis.segments import Segments, load_segments
-from tfdarshan.analysis.step_windows import LEAST_PAUSE_S, LONGER
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.calls.segments import Segments, load_segments
+from tfdarshan.analysis.steps.input_pipeline import input_calls
+from tfdarshan.analysis.steps.pause_calls import ALONE, PauseReading
+from tfdarshan.analysis.steps.step_windows import LEAST_PAUSE_S, LONGER
+from tfdarshan.analysis.storage.outlier_calls import slow_moments, usual_s
+from tfdarshan.analysis.storage.serialization import depth_at_start
+from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.native.read_order import SIDE_BY_SIDE
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.queue_depth import DepthSums
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.queue_depth import DepthSums
 from tfdarshan.native.input_sums import InputCalls
 
 

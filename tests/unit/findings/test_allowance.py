@@ -10,9 +10,9 @@ from tests.closed_readers import Budget, Delay, Stalls, calls_of
 from tests.unit.findings.made_up_jobs import names, rests
 from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_training import training
-from tfdarshan.analysis.allowance import allowance_of
-from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.intervals import covered
+from tfdarshan.analysis.calls.intervals import covered
+from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.storage.rate_limit import allowance_of
 from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure

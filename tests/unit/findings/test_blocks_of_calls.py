@@ -21,17 +21,19 @@ from tests.unit.findings.calls_at_once import (
 )
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.test_properties import CALL, PATHS, WAITS
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.in_order import input_look, session_calls, stored_calls
-from tfdarshan.analysis.in_order.pause_calls import FEWEST_CALLS
-from tfdarshan.analysis.in_order.read_judge import compared_reads, slow_calls
-from tfdarshan.analysis.in_order.stretches import PARTS, Stretches
-from tfdarshan.analysis.in_order.thinned import Thinned, stride_of
-from tfdarshan.analysis.in_order.write_calls import KeptWrites
-from tfdarshan.analysis.output_calls import output_calls
-from tfdarshan.analysis.segments import load_segments
-from tfdarshan.analysis.storage_passes import from_storage
+from tfdarshan.analysis.calls import session_calls
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.calls.segments import load_segments
+from tfdarshan.analysis.calls.stretches import PARTS, Stretches
+from tfdarshan.analysis.calls.thinned import Thinned, stride_of
+from tfdarshan.analysis.calls.write_calls import KeptWrites
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.steps import input_look
+from tfdarshan.analysis.steps.output_calls import output_calls
+from tfdarshan.analysis.steps.pause_calls import FEWEST_CALLS
+from tfdarshan.analysis.storage import stored_calls
+from tfdarshan.analysis.storage.outlier_calls import compared_reads, slow_calls
+from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.slow_files import SLOW

@@ -14,7 +14,7 @@ from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_blocks_of_calls import crowded
 from tests.unit.findings.test_straggler import QUICK_MS, SLOW_MS, read_whole
 from tests.unit.findings.test_validation import job
-from tfdarshan.analysis.call_kinds import CallGroup
+from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.session import open_session

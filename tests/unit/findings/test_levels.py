@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.levels_at_once import depth_levels
-from tfdarshan.analysis.reader_count import count_readers
+from tfdarshan.analysis.calls.reader_count import count_readers
 
 S = 10**9
 

@@ -9,7 +9,7 @@ from tests.closed_readers import Budget, calls_of
 from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.test_allowance import limit_of
-from tfdarshan.analysis.limited_quantity import limited_quantity
+from tfdarshan.analysis.calls.limited_quantity import limited_quantity
 from tfdarshan.findings.measurement import measure
 
 FILES, MEAN = 600, 100_000

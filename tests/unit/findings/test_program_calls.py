@@ -7,10 +7,10 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import training
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.input_files import input_files, program_files
-from tfdarshan.analysis.program_calls import ProgramCalls
-from tfdarshan.analysis.session_files import load_files_and_totals
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.input_files import input_files, program_files
+from tfdarshan.analysis.files.program_calls import ProgramCalls
+from tfdarshan.analysis.files.session_files import load_files_and_totals
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.plain import plain_diagnosis

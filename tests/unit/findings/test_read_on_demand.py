@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS
 from tests.unit.findings.made_up_training import LOOP, training
-from tfdarshan.analysis.call_kinds import KIND
-from tfdarshan.analysis.in_order.read_bursts import read_bursts
+from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.steps.read_bursts import read_bursts
 from tfdarshan.findings import prefetch
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure

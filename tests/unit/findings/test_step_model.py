@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.step_model import StepModel
+from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.findings.measurement import measure
 from tfdarshan.workloads.step_parts import StorageDevice
 

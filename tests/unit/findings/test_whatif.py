@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.measurement import measure

@@ -5,7 +5,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-from tfdarshan.analysis.call_unions import CallUnions
+from tfdarshan.analysis.calls.call_unions import CallUnions
 
 
 @dataclass(frozen=True)

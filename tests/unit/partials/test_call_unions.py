@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.made_up_session import OPERATIONS, Job, job_of, write_session
 from tests.unit.analysis.test_properties import calls, merged_ns
 from tests.unit.partials.lethal_unions import DeadlyRunner
-from tfdarshan.analysis import call_unions, wall_clock
-from tfdarshan.analysis.call_unions import UNIONS, CallUnions, UnionPartial
-from tfdarshan.analysis.file_table import load_files
-from tfdarshan.analysis.segments import CLASSES, load_segments
-from tfdarshan.analysis.time_windows import time_windows
-from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.analysis.calls import call_unions, wall_clock
+from tfdarshan.analysis.calls.call_unions import UNIONS, CallUnions, UnionPartial
+from tfdarshan.analysis.calls.segments import CLASSES, load_segments
+from tfdarshan.analysis.calls.time_windows import time_windows
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
+from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.native import _bridge

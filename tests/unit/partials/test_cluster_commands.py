@@ -9,8 +9,8 @@ import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
 from tests.unit.partials.made_up_question import Number, Sum
-from tfdarshan.analysis import wall_clock
-from tfdarshan.analysis.time_windows import time_windows
+from tfdarshan.analysis.calls import wall_clock
+from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.commands import main
 from tfdarshan.partials import dask_cluster
 from tfdarshan.partials.process_pool import ProcessPool
@@ -117,7 +117,7 @@ def test_what_rests_on_findings_is_read_by_a_pool(ask, in_windows, logdirs, aske
 def test_a_large_session_of_several_processes_is_read_by_several(ask, monkeypatch, logdirs, asked):
     # GIVEN sessions of 300 and of 100 calls, of which 200 are many
     alone = ask("summary", logdirs[1])
-    monkeypatch.setattr("tfdarshan.analysis.time_windows.WINDOW_CALLS", 200)
+    monkeypatch.setattr("tfdarshan.analysis.calls.time_windows.WINDOW_CALLS", 200)
     monkeypatch.setattr("tfdarshan.partials.process_pool.usable_processors", lambda: 2)
 
     # WHEN / THEN

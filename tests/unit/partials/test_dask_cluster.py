@@ -8,10 +8,10 @@ import pytest
 from tests.made_up_session import job_of, write_session
 from tests.unit.partials.lethal_unions import DeadlyRunner
 from tests.unit.partials.made_up_question import Number, Sum, SumPartial
-from tfdarshan.analysis import wall_clock
-from tfdarshan.analysis.call_unions import CallUnions
-from tfdarshan.analysis.time_windows import time_windows
-from tfdarshan.analysis.wall_clock import measure_wall_clock
+from tfdarshan.analysis.calls import wall_clock
+from tfdarshan.analysis.calls.call_unions import CallUnions
+from tfdarshan.analysis.calls.time_windows import time_windows
+from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.partials.dask_cluster import DASKS_TRIM, MMAP, OUR_TRIM, TRIM, DaskCluster, dask_cluster
 from tfdarshan.partials.serial import SERIAL, Done, Lost

@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
-from tfdarshan.analysis.in_order import session_calls
+from tfdarshan.analysis.calls import session_calls
 from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.replay.calibrate import calibrated

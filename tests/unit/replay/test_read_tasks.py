@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfdarshan.analysis.call_kinds import KIND
+from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.replay.job_model import OPEN, PROBE, READ
 from tfdarshan.replay.loop_times import LoopTimes, loop_times, union_by
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks

@@ -17,8 +17,8 @@ from tests.unit.sentences.counters_only import as_log
 from tests.unit.sentences.raw_figures import raw
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import page_text, printed
+from tfdarshan.analysis.calls.wall_clock import clocks_apart
 from tfdarshan.analysis.summary_data import summarize
-from tfdarshan.analysis.wall_clock import clocks_apart
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.schema import LAYER_COLUMNS

@@ -17,8 +17,8 @@ from tests.unit.findings.test_mapped_findings import probe
 from tests.unit.sentences.counters_only import with_counters
 from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Row, check_said, diagnosed
-from tfdarshan.analysis.mapped_reads import mapped_reads
-from tfdarshan.analysis.mapped_waits import FileWaits
+from tfdarshan.analysis.files.mapped_reads import mapped_reads
+from tfdarshan.analysis.steps.mapped_waits import FileWaits
 from tfdarshan.findings.mapped_cures import read_single_pages
 from tfdarshan.session import Session
 from tfdarshan.units import human_bytes, percent

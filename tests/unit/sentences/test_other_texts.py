@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.sessions import KB, SESSIONS
-from tfdarshan.analysis.trace_span import trace_span
+from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.checkpoint.burst_status import TierStatus
 from tfdarshan.commands import main
 from tfdarshan.comparison.change import compare, judge

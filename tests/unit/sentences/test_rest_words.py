@@ -22,7 +22,7 @@ from tests.unit.sentences.shown import page_text, printed
 from tests.unit.sentences.test_compare_words import poor, slow
 from tests.unit.sentences.test_staging_words import ALIKE, EVEN, SLOW_COPY, advised, said
 from tests.unit.staging.synthetic import file_use, malware_like
-from tfdarshan.analysis.time_windows import EVER_NS, TimeWindow
+from tfdarshan.analysis.calls.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.recording.redirect import StagedFiles

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
-from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.analysis.storage.time_model import fit_time_model
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays
 from tfdarshan.reports.text.probe_text import probe_text

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.sentences.raw_figures import raw
 from tests.unit.sentences.sessions import SESSIONS
-from tfdarshan.analysis.checkpoint_bursts import LEAST_BYTES
+from tfdarshan.analysis.steps.checkpoint_bursts import LEAST_BYTES
 from tfdarshan.reports.views.checkpoints_view import checkpoints_view
 from tfdarshan.reports.views.panel import Text
 from tfdarshan.reports.views.view_source import Source

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.job_facts import BatchFacts, JobFacts, PipelineFacts, ProcessorFacts, StorageFacts
 from tfdarshan.replay.job_model import CALLS, READ

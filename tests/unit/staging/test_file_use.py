@@ -8,7 +8,7 @@ import pytest
 
 import tfdarshan
 from tests.synthetic_session import SyntheticRun, write_session
-from tfdarshan.analysis.storage_share import fetched_bytes
+from tfdarshan.analysis.storage.storage_share import fetched_bytes
 from tfdarshan.session import open_session
 from tfdarshan.staging.candidate import find_candidates
 from tfdarshan.staging.run_facts import read_run, run_facts

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.reports.text.advice_text import render
 from tfdarshan.staging.advice import decide_on

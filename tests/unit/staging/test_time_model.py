@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tfdarshan.analysis.time_model import fit_time_model
+from tfdarshan.analysis.storage.time_model import fit_time_model
 
 
 def test_fit_finds_the_line_that_made_the_times():

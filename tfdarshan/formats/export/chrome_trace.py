@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tfdarshan.analysis.file_table import FileTable, load_files
-from tfdarshan.analysis.overview_times import overview_times
-from tfdarshan.analysis.process_list import named_processes
-from tfdarshan.analysis.segments import META, Segments, Thread, segment_blocks
-from tfdarshan.analysis.thread_names import ThreadNames
+from tfdarshan.analysis.calls.segments import META, Segments, Thread, segment_blocks
+from tfdarshan.analysis.files.file_table import FileTable, load_files
+from tfdarshan.analysis.ranks.process_list import named_processes
+from tfdarshan.analysis.ranks.thread_names import ThreadNames
+from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.durable.output_file import output_file
 from tfdarshan.file_name import exact_name
 from tfdarshan.sessions.schema import FAULT_MODULE

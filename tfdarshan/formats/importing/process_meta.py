@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.intervals import union_ns
+from tfdarshan.analysis.calls.intervals import union_ns
 from tfdarshan.file_name import exact_name
 from tfdarshan.formats.importing.imported_log import ImportedLog
 from tfdarshan.formats.importing.layers import shown_layers

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from tfdarshan.analysis.access_pattern import AccessPattern
-from tfdarshan.analysis.access_sizes import SizeBucket
+from tfdarshan.analysis.files.access_pattern import AccessPattern
+from tfdarshan.analysis.files.access_sizes import SizeBucket
 from tfdarshan.reports.figures.theme import (
     ACCENT,
     BETTER,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity
+from tfdarshan.analysis.time.activity import Activity
 from tfdarshan.reports.figures.theme import (
     ACCENT,
     BYTES_AXIS,

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tfdarshan.analysis.activity import natural_order
-from tfdarshan.analysis.file_names import Named
-from tfdarshan.analysis.segments import CLASSES, Segments
+from tfdarshan.analysis.calls.file_names import Named
+from tfdarshan.analysis.calls.segments import CLASSES, Segments
+from tfdarshan.analysis.time.activity import natural_order
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
 from tfdarshan.reports.figures.theme import CLASS_COLOURS, STEP_PARTS, Figure, figure, plain
 from tfdarshan.reports.figures.time_marks import mark_shapes

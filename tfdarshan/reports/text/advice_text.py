@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tfdarshan.analysis.processor_share import others_sentence
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.ranks.processor_share import others_sentence
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.staging.advice import Advice

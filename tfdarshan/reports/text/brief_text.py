@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfdarshan.analysis.coverage import Coverage
+from tfdarshan.analysis.files.coverage import Coverage
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tfdarshan.analysis.log_layers import Layer, LogLayers, Striping
+from tfdarshan.analysis.files.log_layers import Layer, LogLayers, Striping
 from tfdarshan.file_name import printable
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout

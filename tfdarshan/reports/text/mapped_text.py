@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfdarshan.analysis.mapped_reads import MappedFile, MappedReads
+from tfdarshan.analysis.files.mapped_reads import MappedFile, MappedReads
 from tfdarshan.file_name import printable
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout, fact_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tfdarshan.analysis.process_list import KINDS, ProcessEntry
+from tfdarshan.analysis.ranks.process_list import KINDS, ProcessEntry
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.process_role import MAIN
 from tfdarshan.terminal.columns import Columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.rank_table import RankFigures, RankTable
+from tfdarshan.analysis.ranks.rank_table import RankFigures, RankTable
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.joint_session import ONE_CLOCK
 from tfdarshan.terminal.columns import fitted_columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.processor_share import others_sentence
+from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.staging.check import Assumption, Check

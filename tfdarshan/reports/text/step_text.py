@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.step_time import StepLength
+from tfdarshan.analysis.steps.step_time import StepLength
 from tfdarshan.units import human_seconds
 
 

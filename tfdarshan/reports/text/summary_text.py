@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.analysis.access_sizes import SizeBucket
-from tfdarshan.analysis.coverage import Coverage, Direction
-from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.process_list import labels_by_pid
+from tfdarshan.analysis.calls.wall_clock import WallClock
+from tfdarshan.analysis.files.access_sizes import SizeBucket
+from tfdarshan.analysis.files.coverage import Coverage, Direction
+from tfdarshan.analysis.files.file_totals import FileEntry
+from tfdarshan.analysis.ranks.process_list import labels_by_pid
 from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData, slowed_calls
-from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.agreement_text import agreement_sentence
 from tfdarshan.reports.text.command_text import as_typed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tfdarshan.analysis.trace_span import TraceSpan
+from tfdarshan.analysis.calls.trace_span import TraceSpan
 from tfdarshan.file_name import printable
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.promise_words import most_words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.trace_span import trace_span
+from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.reports.views.emulation_view import emulation_banner
 from tfdarshan.reports.views.panel import Panel, Text
 from tfdarshan.reports.views.view_source import Source

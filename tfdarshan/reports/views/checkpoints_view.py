@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.checkpoint_bursts import GAP_NS, LEAST_BYTES
+from tfdarshan.analysis.steps.checkpoint_bursts import GAP_NS, LEAST_BYTES
 from tfdarshan.reports.figures.over_time import checkpoints_figure
 from tfdarshan.reports.views.ledger_view import ledger_panels
 from tfdarshan.reports.views.panel import (

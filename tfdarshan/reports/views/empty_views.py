@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.checkpoint_bursts import LEAST_BYTES
+from tfdarshan.analysis.steps.checkpoint_bursts import LEAST_BYTES
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.reports.views.view_source import Source
 

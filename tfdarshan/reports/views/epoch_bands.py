@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.intervals import Array
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.reports.figures.time_marks import Band
 
 # A break is longer than so many steps, and than so many of the times that usually lie between two steps.

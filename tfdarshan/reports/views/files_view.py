@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.directory import Directories, directory_totals
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.latency import latency
-from tfdarshan.analysis.segments import segments_of_files
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import segments_of_files
+from tfdarshan.analysis.files.directory import Directories, directory_totals
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.time.latency import latency
 from tfdarshan.errors import ConfigurationError, SessionDataError
 from tfdarshan.reports.figures.distribution import latency_figure
 from tfdarshan.reports.figures.single_calls import offsets_figure

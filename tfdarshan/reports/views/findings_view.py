@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from tfdarshan.analysis.rank_table import without_names
-from tfdarshan.analysis.session_files import SessionFiles
+from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.ranks.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Cure, Finding, Gain

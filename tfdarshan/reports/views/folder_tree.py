@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from tfdarshan.analysis.directory import directory_tree
+from tfdarshan.analysis.files.directory import directory_tree
 from tfdarshan.reports.figures.treemap import FILE, FOLDER, OTHERS, Box
 from tfdarshan.units import plural
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.log_layers import Layer
+from tfdarshan.analysis.files.log_layers import Layer
 from tfdarshan.reports.text.layers_text import TITLES, no_files_text, striping_text
 from tfdarshan.reports.views.panel import Cell, Panel, Table, Text, number, size
 from tfdarshan.reports.views.view_source import Source

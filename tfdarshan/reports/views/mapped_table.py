@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.mapped_reads import MappedReads
+from tfdarshan.analysis.files.mapped_reads import MappedReads
 from tfdarshan.reports.views.panel import Cell, Panel, Table, duration, number, size
 
 

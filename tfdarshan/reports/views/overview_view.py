@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.coverage import Direction
-from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.process_list import ProcessEntry
-from tfdarshan.analysis.rereads import Rereads
-from tfdarshan.analysis.step_time import step_summary
-from tfdarshan.analysis.storage_share import storage_share
+from tfdarshan.analysis.calls.wall_clock import WallClock
+from tfdarshan.analysis.files.coverage import Direction
+from tfdarshan.analysis.files.file_totals import FileEntry
+from tfdarshan.analysis.files.rereads import Rereads
+from tfdarshan.analysis.ranks.process_list import ProcessEntry
+from tfdarshan.analysis.steps.step_time import step_summary
+from tfdarshan.analysis.storage.storage_share import storage_share
 from tfdarshan.analysis.summary_data import slowed_calls
-from tfdarshan.analysis.wall_clock import WallClock
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import CACHED, EMPTY, READ, STORED, UNSEEN

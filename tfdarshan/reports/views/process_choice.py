@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tfdarshan.analysis.process_list import KINDS, NamedProcess
+from tfdarshan.analysis.ranks.process_list import KINDS, NamedProcess
 from tfdarshan.errors import SessionDataError
 from tfdarshan.reports.views.redaction import role_label
 from tfdarshan.sessions.process_data import ProcessData

@@ -16,11 +16,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from tfdarshan.analysis.coverage import Coverage
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.file_totals import FileEntry
-from tfdarshan.analysis.process_list import ProcessEntry
-from tfdarshan.analysis.rank_table import without_names
+from tfdarshan.analysis.files.coverage import Coverage
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.file_totals import FileEntry
+from tfdarshan.analysis.ranks.process_list import ProcessEntry
+from tfdarshan.analysis.ranks.rank_table import without_names
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.sessions.process_role import MAIN

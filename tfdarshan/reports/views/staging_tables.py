@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.time_model import TimeModel
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.reports.views.panel import Cell, Table, bytes_per_s, duration, number, size
 from tfdarshan.reports.views.view_source import Source

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.step_time import StepSummary, step_length, step_summary
+from tfdarshan.analysis.steps.step_time import StepSummary, step_length, step_summary
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity, Blocks, activity, activity_by_name
-from tfdarshan.analysis.bandwidth import bandwidth
-from tfdarshan.analysis.directory import directories_of
-from tfdarshan.analysis.file_names import Named
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.queue_depth import mean_at_a_time, queue_depth
-from tfdarshan.analysis.segments import Segments
+from tfdarshan.analysis.calls.file_names import Named
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.queue_depth import mean_at_a_time, queue_depth
+from tfdarshan.analysis.calls.segments import Segments
+from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.time.activity import Activity, Blocks, activity, activity_by_name
+from tfdarshan.analysis.time.bandwidth import bandwidth
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     MEASURES,

@@ -8,24 +8,24 @@ from typing import Any
 
 import pandas as pd
 
-from tfdarshan.analysis.activity import Activity, activity_of_overview
-from tfdarshan.analysis.checkpoint_bursts import load_bursts
-from tfdarshan.analysis.directory import Directories, directories_of
-from tfdarshan.analysis.file_names import FileNames
-from tfdarshan.analysis.file_table import FileTable
-from tfdarshan.analysis.input_files import input_files
-from tfdarshan.analysis.intervals import Array
-from tfdarshan.analysis.latency import latency_by_windows
-from tfdarshan.analysis.overview_times import OverviewSums, OverviewTimes, overview_times
-from tfdarshan.analysis.process_list import NamedProcess, named_processes
-from tfdarshan.analysis.rereads import Rereads, rereads
-from tfdarshan.analysis.segments import Segments, Thread, segment_blocks
-from tfdarshan.analysis.session_files import MANY_ROWS, SessionFiles
-from tfdarshan.analysis.some_segments import load_window
-from tfdarshan.analysis.step_time import step_times
-from tfdarshan.analysis.storage_share import storage_by_step
+from tfdarshan.analysis.calls.file_names import FileNames
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Segments, Thread, segment_blocks
+from tfdarshan.analysis.calls.some_segments import load_window
+from tfdarshan.analysis.files.directory import Directories, directories_of
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.rereads import Rereads, rereads
+from tfdarshan.analysis.files.session_files import MANY_ROWS, SessionFiles
+from tfdarshan.analysis.ranks.process_list import NamedProcess, named_processes
+from tfdarshan.analysis.ranks.thread_names import ThreadNames
+from tfdarshan.analysis.steps.checkpoint_bursts import load_bursts
+from tfdarshan.analysis.steps.step_time import step_times
+from tfdarshan.analysis.storage.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
-from tfdarshan.analysis.thread_names import ThreadNames
+from tfdarshan.analysis.time.activity import Activity, activity_of_overview
+from tfdarshan.analysis.time.latency import latency_by_windows
+from tfdarshan.analysis.time.overview_times import OverviewSums, OverviewTimes, overview_times
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.partials.serial import SERIAL, Runner

@@ -1,0 +1,41 @@
+"""Looks at all calls of a session whose answers are kept beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfdarshan.analysis.calls.call_kinds import CallGroup
+from tfdarshan.analysis.calls.call_unions import UnionPartial
+from tfdarshan.analysis.calls.read_pieces import ScatteredReads
+from tfdarshan.analysis.calls.reader_count import ReaderCount
+from tfdarshan.analysis.calls.segments import Operation, Segments, Thread
+from tfdarshan.analysis.calls.throttled_calls import HeldCalls
+from tfdarshan.analysis.calls.write_calls import WriteCalls
+from tfdarshan.analysis.files.file_totals import FileEntry, FileTotals
+from tfdarshan.analysis.files.program_calls import ProgramCalls
+from tfdarshan.analysis.files.reading_times import ReadingTimes
+from tfdarshan.analysis.ranks.rank_table import MountFigures, RankFigures, RankTable, SharedReads
+from tfdarshan.analysis.steps.input_look import InputFacts
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline
+from tfdarshan.analysis.steps.pause_calls import PauseCounts, PauseReading
+from tfdarshan.analysis.steps.read_bursts import ReadBursts
+from tfdarshan.analysis.storage.file_costs import FileCosts
+from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls
+from tfdarshan.analysis.storage.stored_calls import StoredCalls
+from tfdarshan.sessions.kept_partials import KeptPartials
+
+if TYPE_CHECKING:
+    from tfdarshan.sessions.session_data import SessionData
+
+CLASSES = (
+    CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
+    InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
+    RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
+    SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
+)  # fmt: skip
+
+
+def kept_looks(session: SessionData) -> KeptPartials:
+    """Gives what is kept of a session."""
+    return KeptPartials(Path(session.path), session.processes, {one.__name__: one for one in CLASSES})

@@ -1,0 +1,128 @@
+"""What a process's threads did in equal parts of its time: its overview table, or the same made of its calls.
+
+A process that shares its tables with others has no overview: its calls are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import CLASSES, META
+from tfdarshan.native.spool_reader import ThreadInfo
+from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.writing.overview_table import Overview
+from tfdarshan.sessions.writing.time_bins import TimeBins
+
+COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
+CALL_COLUMNS = ("start_ns", "end_ns", "tid", "operation", "length")
+
+
+@dataclass(frozen=True)
+class OverviewRows:
+    """An overview's rows.
+
+    Attributes:
+        start_ns: The start of bin 0, since the session's start.
+        bin_ns: The length of a bin.
+        operations: The names that `columns["operation"]` counts.
+        columns: An array per column, all of one length.
+    """
+
+    start_ns: int
+    bin_ns: int
+    operations: list[str]
+    columns: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class OverviewPart:
+    """Rows of one process's overview table; `start_ns` is each bin's start since the session's start."""
+
+    process: ProcessData
+    start_ns: Array
+    tid: Array
+    operation: list[str]
+    operation_code: Array
+    io_class: Array
+    count: Array
+    bytes_moved: Array
+    busy_ns: Array
+    bin_ns: int
+
+    def places(self, bins: TimeBins) -> Array:
+        """Gives the part of time that the middle of each row's bin is in."""
+        middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
+        place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
+        return place
+
+
+def overview_rows(process: ProcessData) -> OverviewRows:
+    """Return a process's overview.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    about = process.meta["tables"].get("overview")
+    if not about:
+        return _of_calls(process)
+    table = process.table("overview", COLUMNS).unify_dictionaries().combine_chunks()
+    columns = {name: table[name].combine_chunks() for name in COLUMNS}
+    names, codes = _encoded(columns.pop("operation"))
+    numbers = {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
+    return OverviewRows(about.get("start_ns", 0), about["bin_ns"], names, numbers | {"operation": codes})
+
+
+def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
+    """Reads the overviews, process by process.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    for process in processes:
+        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
+        rows = overview_rows(process)
+        columns, codes = rows.columns, rows.columns["operation"]
+        known = np.array([classes.get(name, META) for name in rows.operations] or [META], np.int8)
+        yield OverviewPart(
+            process,
+            rows.start_ns + columns["bin"].astype(np.int64) * rows.bin_ns,
+            columns["tid"],
+            rows.operations,
+            codes,
+            known[codes],
+            columns["count"],
+            columns["bytes"],
+            columns["busy_ns"],
+            rows.bin_ns,
+        )
+
+
+def _of_calls(process: ProcessData) -> OverviewRows:
+    meta = process.meta
+    names = [operation["name"] for operation in process.operations]
+    moves = np.array([operation["io_class"] in ("read", "write") for operation in process.operations])
+    threads = [ThreadInfo(one["tid"], one["name"], one.get("events", 0), 0, {}) for one in meta["threads"]]
+    overview = Overview(meta["duration_ns"], threads, len(names))
+    for batch in process.event_batches(CALL_COLUMNS):
+        found, codes = _encoded(batch.column("operation"))
+        operation = np.array([names.index(name) for name in found])[codes]
+        columns = {name: batch.column(name).to_numpy() for name in CALL_COLUMNS if name != "operation"}
+        columns["start_ns"], columns["end_ns"] = (
+            columns[name] - meta["start_ns"] for name in ("start_ns", "end_ns")
+        )
+        calls = SimpleNamespace(**columns, operation=operation)
+        overview.add(calls, np.where(moves[operation], calls.length, 0))
+    return OverviewRows(meta["start_ns"], overview.bin_ns, names, overview.columns())
+
+
+def _encoded(operation: Any) -> tuple[list[str], Array]:
+    """Return the names of a dictionary array, and each row's place among them."""
+    if not len(operation):
+        return [], np.zeros(0, np.int8)
+    return operation.dictionary.to_pylist(), operation.indices.to_numpy()

@@ -1,0 +1,402 @@
+"""The segments of all processes as NumPy arrays, sorted by start: what most questions are asked of.
+
+A column of ten million is 80 MB, so tables are read row group by row group into arrays made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.merged_calls import Columns, in_order
+from tfdarshan.native.call_sums import Calls
+from tfdarshan.sessions import schema
+from tfdarshan.sessions.process_data import ProcessData
+
+if TYPE_CHECKING:
+    from tfdarshan.analysis.calls.file_names import FileNames
+
+CLASSES = ("read", "write", "meta")
+READ, WRITE, META = range(len(CLASSES))
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A kind of call; `io_class` is an index into CLASSES."""
+
+    name: str
+    module: str
+    io_class: int
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread of one process, whose place among the processes is `process`."""
+
+    host: str
+    pid: int
+    tid: int
+    name: str
+    process: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it comes among threads: by process, and as threads began, whose ids mostly grow."""
+        return self.process, self.tid
+
+    @property
+    def label(self) -> str:
+        """Words it in short."""
+        return f"{self.tid} ({self.name})" if self.name else str(self.tid)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Recorded calls in order of start; every array has one entry per call.
+
+    Attributes:
+        start_ns: int64, ns since the session's start.
+        end_ns: int64, ns since the session's start.
+        thread: int32, index into `threads`.
+        operation: uint8, index into `operations`.
+        file: int32, index into the file table that the segments were loaded with.
+        offset: int64, bytes, -1 if the call has none.
+        length: int64, bytes moved; for other calls than reads and writes what `schema` says.
+        error: int16, errno of a failed call, else 0.
+        threads: What `thread` stands for.
+        operations: What `operation` stands for.
+        complete: False where some calls have no segment: a bound was reached, or an imported log has none.
+    """
+
+    start_ns: Array
+    end_ns: Array
+    thread: Array
+    operation: Array
+    file: Array
+    offset: Array
+    length: Array
+    error: Array
+    threads: tuple[Thread, ...]
+    operations: tuple[Operation, ...]
+    complete: bool
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    @property
+    def io_class(self) -> Array:
+        """Each call's index into CLASSES, int8."""
+        return np.array([operation.io_class for operation in self.operations] or [META], np.int8)[
+            self.operation
+        ]
+
+    @property
+    def is_fault(self) -> Array:
+        """Which of them are page faults on mapped files, and no calls, bool."""
+        faults = [operation.module == schema.FAULT_MODULE for operation in self.operations]
+        return np.array(faults or [False])[self.operation]
+
+    @property
+    def calls(self) -> Calls:
+        """Them as the C core takes them."""
+        return Calls(self.start_ns, self.end_ns, self.length, self.io_class)
+
+    def blocks(self) -> Iterator[Segments]:
+        """Yields the calls a block at a time."""
+        return (self.where(slice(first, first + BLOCK)) for first in range(0, len(self), BLOCK))
+
+    def where(self, chosen: Array | slice) -> Segments:
+        """Gives the calls that a mask, a slice or an array of places names, in the same order."""
+        arrays = {name: getattr(self, name)[chosen] for name in COLUMNS}
+        return Segments(**arrays, threads=self.threads, operations=self.operations, complete=self.complete)
+
+
+# Calls handled at a time: their columns fit into the processor's cache.
+BLOCK = 1 << 17
+# Calls of a process that are joined rather than put into arrays made for them.
+FEW = 10_000
+COLUMNS = {
+    "start_ns": np.int64,
+    "end_ns": np.int64,
+    "thread": np.int32,
+    "operation": np.uint8,
+    "file": np.int32,
+    "offset": np.int64,
+    "length": np.int64,
+    "error": np.int16,
+}
+STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
+# What need not be read where nobody asks where in their files calls were.
+DETAILS = ("offset", "length", "error")
+OF_LENGTH = tuple(name for name in STORED if name != "offset")
+
+
+def load_segments(
+    processes: Sequence[ProcessData], file_index: Sequence[Array], *, faults: bool = False
+) -> Segments:
+    """Reads the events tables.
+
+    Args:
+        processes: The processes, in the order of `file_index`.
+        file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
+        faults: Page faults on mapped files are among them, which are no calls: of operation "fault".
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    loader = SegmentLoader(processes, faults=faults)
+    for process, index in zip(processes, file_index, strict=True):
+        loader.read(process, index)
+    return loader.segments()
+
+
+def segment_blocks(
+    processes: Sequence[ProcessData],
+    file_index: Sequence[Array],
+    window_ns: tuple[int, int] | None = None,
+    *,
+    windows_ns: Sequence[tuple[int, int]] | None = None,
+    faults: bool = False,
+    columns: Collection[str] = STORED,
+) -> Iterator[Segments]:
+    """Yields all calls in order of start, with no more than a few row groups of each process in memory.
+
+    Args:
+        processes: The processes, in the order of `file_index`.
+        file_index: As `load_segments` takes it.
+        window_ns: Row groups without a call that was running within it are not read.
+        windows_ns: The same of several: within any of them.
+        faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
+            in memory.
+        columns: STORED, or OF_LENGTH: what is not read is 0.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    loader = SegmentLoader(processes, faults=faults)
+    windows_ns = windows_ns if window_ns is None else [window_ns]
+    pairs = list(zip(processes, file_index, strict=True))
+    streams = [loader.stream(process, index, windows_ns, columns) for process, index in pairs]
+    if faults:
+        streams += [loader.faults(process, index) for process, index in pairs]
+    for found in in_order(streams):
+        yield loader.block(found)
+
+
+def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
+    """Gives the calls on some files of the file table, of all calls block by block."""
+    found = [load_segments([], [])]
+    for block in blocks:
+        found.append(block.where(np.flatnonzero(np.isin(block.file, np.asarray(files, np.int32)))))
+    arrays = {name: np.concatenate([getattr(part, name) for part in found]) for name in COLUMNS}
+    last = found[-1]
+    return Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
+
+
+def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:
+    """Gives the kinds of call that some processes know, by name."""
+    found: dict[str, Operation] = {}
+    for process in processes:
+        for entry in process.operations:
+            kind = Operation(entry["name"], entry["module"], CLASSES.index(entry["io_class"]))
+            found.setdefault(kind.name, kind)
+    return found
+
+
+def operation_codes(column: Any, codes: Mapping[str, int]) -> Array:
+    """Gives the codes of the operations that a table's column names, uint8."""
+    known = np.array([codes[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
+    found: Array = known[column.indices.to_numpy()]
+    return found
+
+
+class SegmentLoader:
+    """Fills the arrays.
+
+    Args:
+        processes: The processes whose calls are read.
+        faults: Their page faults on mapped files are read by `read` and `read_some`, too.
+    """
+
+    def __init__(self, processes: Sequence[ProcessData], *, faults: bool = False) -> None:
+        self._processes, self._faults = processes, faults
+        self._place_of = {id(process): place for place, process in enumerate(processes)}
+        self._operations = operations_of(processes)
+        if faults:
+            self._operations[schema.FAULT] = Operation(schema.FAULT, schema.FAULT_MODULE, META)
+        self._codes = {name: code for code, name in enumerate(self._operations)}
+        self._class_of = np.array([o.io_class for o in self._operations.values()] or [META], np.int8)
+        self._threads: list[Thread] = []
+        self._parts: list[dict[str, Array]] = []
+
+    def read(self, process: ProcessData, index: Array) -> None:
+        """Adds all calls of one process; `index` gives the file-table index of each file id."""
+        batches = self._batches(process, self._stored(process, None))
+        if sum(int(process.meta["tables"][table].get("rows", FEW)) for table in self._tables(process)) < FEW:
+            self._parts.append(_few(list(batches), index))
+            return
+        rows = sum(process.rows(table) for table in self._tables(process))
+        arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
+        filled = 0
+        for columns in batches:
+            end = filled + len(columns["start_ns"])
+            columns["file"] = _looked_up(index, columns["file"])
+            for name, values in columns.items():
+                arrays[name][filled:end] = values
+            filled = end
+        self._parts.append(arrays)
+
+    def read_some(
+        self,
+        process: ProcessData,
+        windows_ns: Sequence[tuple[int, int]],
+        chosen: Callable[[dict[str, Array], Array], Array],
+        names: FileNames,
+    ) -> None:
+        """Adds some calls of one process.
+
+        Args:
+            process: The process.
+            windows_ns: When they ran; other row groups are not read.
+            chosen: Says of a batch's columns and I/O classes which calls are wanted, as a mask.
+            names: Is told of the files.
+        """
+        parts = []
+        for columns in self._batches(process, self._stored(process, windows_ns)):
+            wanted = chosen(columns, self._class_of[columns["operation"]])
+            parts.append({name: values[wanted] for name, values in columns.items()})
+        joined = {
+            name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
+            for name, dtype in COLUMNS.items()
+        }
+        joined["file"] = names.add(process, joined["file"])
+        self._parts.append(joined)
+
+    def stream(
+        self,
+        process: ProcessData,
+        index: Array,
+        windows_ns: Sequence[tuple[int, int]] | None,
+        columns: Collection[str] = STORED,
+    ) -> Iterator[Columns]:
+        """Yields one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
+        yield from self._columns(process, index, process.event_batches(tuple(columns), windows_ns))
+
+    def faults(self, process: ProcessData, index: Array) -> Iterator[Columns]:
+        """Yields one process's page faults on mapped files as `stream` does: all at once, by their starts."""
+        if "faults" in self._tables(process):
+            parts = list(self._columns(process, index, process.batches("faults", STORED)))
+            found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
+            if found:
+                order = np.argsort(found[0], kind="stable")
+                yield tuple(values[order] for values in found)
+
+    def _columns(self, process: ProcessData, index: Array, stored: Iterator[Any]) -> Iterator[Columns]:
+        for columns in self._batches(process, stored):
+            columns["file"] = _looked_up(index, columns["file"])
+            if len(columns["start_ns"]):
+                yield tuple(columns[name].astype(dtype, copy=False) for name, dtype in COLUMNS.items())
+
+    def block(self, columns: Columns) -> Segments:
+        """Makes segments of columns that `stream` gave."""
+        return self._segments(dict(zip(COLUMNS, columns, strict=True)))
+
+    def _batches(self, process: ProcessData, batches: Iterator[Any]) -> Iterator[dict[str, Array]]:
+        """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
+        names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
+        thread_of: dict[int, int] = {}
+        for batch in batches:
+            columns = {name: _numbers(batch, name) for name in ("start_ns", "end_ns", *DETAILS, "file")}
+            columns["operation"] = operation_codes(batch.column("operation"), self._codes)
+            codes, keys = _thread_keys(batch)
+            for key in keys:
+                if key not in thread_of:
+                    thread_of[key] = len(self._threads)
+                    thread = _thread(process, key >> 32, key & 0xFFFFFFFF, names)
+                    self._threads.append(replace(thread, process=self._place_of[id(process)]))
+            columns["thread"] = np.array([thread_of[key] for key in keys] or [0], np.int32)[codes]
+            yield columns
+
+    def _tables(self, process: ProcessData) -> tuple[str, ...]:
+        return ("events", "faults") if self._faults and "faults" in process.meta["tables"] else ("events",)
+
+    def _stored(self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None) -> Iterator[Any]:
+        yield from process.event_batches(STORED, windows_ns)
+        if "faults" in self._tables(process):
+            yield from process.batches("faults", STORED)
+
+    def segments(self) -> Segments:
+        """Gives all calls in order of start."""
+        if len(self._parts) == 1 and not self._faults:
+            arrays = self._parts[0]
+        else:
+            arrays = {
+                name: np.concatenate([np.empty(0, dtype), *(part[name] for part in self._parts)])
+                for name, dtype in COLUMNS.items()
+            }
+            self._parts.clear()
+            order = np.argsort(arrays["start_ns"], kind="stable")
+            for name in COLUMNS:
+                arrays[name] = arrays[name][order]
+        return self._segments(arrays)
+
+    def _segments(self, arrays: dict[str, Array]) -> Segments:
+        complete = all(
+            process.meta["counts"]["segments"] == process.meta["counts"]["events"]
+            for process in self._processes
+        )
+        return Segments(
+            **arrays,
+            threads=tuple(self._threads),
+            operations=tuple(self._operations.values()),
+            complete=complete,
+        )
+
+
+def _few(batches: list[dict[str, Array]], index: Array) -> dict[str, Array]:
+    """Joins batches; the table is not opened to ask how many there are."""
+    arrays = {
+        name: np.concatenate([np.empty(0, dtype), *(columns[name] for columns in batches)]).astype(dtype)
+        for name, dtype in COLUMNS.items()
+        if name != "file"
+    }
+    file = np.concatenate([np.empty(0, np.int64), *(columns["file"] for columns in batches)])
+    return arrays | {"file": _looked_up(index, file.astype(np.int64)).astype(COLUMNS["file"])}
+
+
+def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:
+    tid -= (tid >> 31) << 32
+    return Thread(process.meta["host"], pid, tid, names.get(tid, ""))
+
+
+def _numbers(batch: Any, name: str) -> Array:
+    """Gives a column's numbers; zeros that take no memory if it was not read."""
+    if name not in batch.schema.names:
+        return np.broadcast_to(np.zeros(1, COLUMNS[name]), batch.num_rows)
+    numbers: Array = batch.column(name).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _thread_keys(batch: Any) -> tuple[Array, list[int]]:
+    """Gives each call's place among the threads, and these: process and thread id as one number.
+
+    Many ranks of an imported log share one table; else all calls are of one process.
+    """
+    pid, tid = (batch.column(name).to_numpy() for name in ("pid", "tid"))
+    if len(pid) and (pid == pid[0]).all():
+        codes, tids = pd.factorize(tid)
+        return codes, [(int(pid[0]) << 32) | (key & 0xFFFFFFFF) for key in tids.tolist()]
+    codes, keys = pd.factorize((pid.astype(np.int64) << 32) | tid.astype(np.uint32))
+    return codes, keys.tolist()
+
+
+def _looked_up(index: Array, file: Array) -> Array:
+    """Gives places in the file table; a file that has no row is place 0, which is "(no file)"."""
+    if len(file) and file.max() < len(index):
+        return index[file]
+    return np.where(file < len(index), index[np.minimum(file, len(index) - 1)], 0)

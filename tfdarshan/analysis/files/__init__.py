@@ -1,0 +1,1 @@
+"""Files of a session: what was done with each, by the exact counters."""

@@ -1,0 +1,117 @@
+"""Which files are a job's input: read or asked for, not made by itself, of no program and no burst buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
+from tfdarshan.analysis.files.own_files import own_files
+from tfdarshan.frameworks.all_frameworks import transport_parts
+from tfdarshan.sessions.session_directory import BURST_CONTROL
+
+SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
+PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
+# Folders of modules, wherever an interpreter or an environment is, and interpreters.
+MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"
+# Settings of programs, such as ~/.keras/keras.json.
+SETTINGS = r"/\.config/|/\.[^/]+/[^/]+\.(json|ya?ml|toml|ini|cfg|conf)$"
+PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$|{SETTINGS}"
+# What such names have in them.
+LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.", "/.")
+
+
+def input_files(files: FileTable, data_folder: str | None = None) -> Array:
+    """Says which rows of the file table are input, bool. Row 0, calls on no file, is.
+
+    What was only asked for with stat() has to be a regular file: imports ask for folders, by the component.
+    A regular file that answered has a known size, unless the session knows no size at all, as a log may.
+
+    Args:
+        files: The files.
+        data_folder: What is below it is data, whatever its name, as the files table writes names.
+    """
+    rows = files.rows
+    regular = (rows["size_bytes"] >= 0) | (rows["size_bytes"] < 0).all()
+    asked = (rows["bytes_read"] > 0) | (rows["opens"] > 0) | ((rows["stats"] > 0) & regular)
+    chosen = (asked & (rows["bytes_written"] == 0) & (rows["writes"] == 0)).to_numpy(bool).copy()
+    chosen[NO_FILE] = True
+    others = never_input(files.paths)
+    if data_folder is not None:
+        others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
+    found: Array = chosen & ~others & ~own_files(files)
+    return found
+
+
+def never_input(paths: Any) -> Array:
+    """Return which paths, a pyarrow array of texts, are programs', a burst buffer's or batches', bool."""
+    found: Array = program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/") | transport_files(paths)
+    return found
+
+
+def transport_files(paths: Any) -> Array:
+    """Return which paths carry batches from workers to the training loop, and are not the job's data, bool.
+
+    Args:
+        paths: A pyarrow array of texts.
+    """
+    found = np.zeros(len(paths), bool)
+    for part in transport_parts():
+        found |= _contains(paths, part)
+    return found
+
+
+def program_files(paths: Any) -> Array:
+    """Says which paths are programs', bool: modules, libraries, settings and system files.
+
+    Args:
+        paths: A pyarrow array of texts. Of most others a few bytes show that they are data.
+    """
+    raw = paths.cast(pa.large_binary())
+    heads = pa.array(sorted({folder[:4].encode() for folder in SYSTEM_FOLDERS}), pa.large_binary())
+    tails = pa.array(sorted({suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}), pa.large_binary())
+    likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
+    likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
+    text = _as_one_text(raw)
+    for part in LIKELY_PARTS:
+        if part.encode() in text:
+            likely |= _contains(paths, part)
+    found: Array = np.zeros(len(likely), bool)
+    rows = np.flatnonzero(likely)
+    if len(rows):
+        some = paths.take(pa.array(rows))
+        names = pd.Series(some.to_pylist())
+        found[rows] |= names.str.startswith(SYSTEM_FOLDERS).to_numpy(bool)
+        found[rows] |= names.str.endswith(PROGRAM_SUFFIXES).to_numpy(bool)
+        found[rows] |= _mask(pc.match_substring_regex(some, PROGRAM_NAMES))
+    return found
+
+
+def _as_one_text(raw: Any) -> bytes:
+    """Gives texts one after the other: what is not in it is in none of them, and that is quickly seen."""
+    chunks = raw.chunks if isinstance(raw, pa.ChunkedArray) else [raw]
+    return b"\n".join(_data(chunk) for chunk in chunks)
+
+
+def _data(texts: Any) -> bytes:
+    """Gives the bytes of a pyarrow array of large binary values."""
+    _, places, data = texts.buffers()
+    if data is None or not len(texts):
+        return b""
+    offsets = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return bytes(memoryview(data)[offsets[0] : offsets[-1]])
+
+
+def _contains(paths: Any, part: str) -> Array:
+    return _mask(pc.match_substring(paths, part))
+
+
+def _mask(values: Any) -> Array:
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    return values.fill_null(False).to_numpy(zero_copy_only=False).copy()  # type: ignore[no-any-return]

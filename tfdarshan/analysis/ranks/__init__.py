@@ -1,0 +1,1 @@
+"""Ranks, processes and threads of a session, and the processors they had."""

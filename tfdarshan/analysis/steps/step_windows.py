@@ -1,0 +1,166 @@
+"""When steps ran, when they waited for input, and how busy the input pipeline was in either part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.calls.intervals import Array, Covered, covered
+from tfdarshan.thresholds import THRESHOLD
+
+# A pause between steps is one from so many times a step's length on, and of so many seconds at least.
+LONGER, LEAST_PAUSE_S = THRESHOLD["longer"], THRESHOLD["moment"]
+# A batch of tf.data that is ready takes 0.1 to 1 ms to be handed over to Python, the longer the longer the
+# processors rested. So much at most of a step's wait is taken for that, and what its quickest waits take.
+MOST_HANDED_S, QUICK_WAITS = THRESHOLD["handed"], THRESHOLD["hardly"]
+
+
+@dataclass(frozen=True)
+class StepWindows:
+    """Steps in order of time; arrays in ns, one entry per step.
+
+    Attributes:
+        start_ns: Starts.
+        end_ns: Ends.
+        wait_end_ns: Ends of the waits for input, which begin with their steps; None if unknown.
+        epoch: Epochs that they are of, -1 where that is unknown; None if it is of all.
+    """
+
+    start_ns: Array
+    end_ns: Array
+    wait_end_ns: Array | None
+    epoch: Array | None = None
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """From the first step's start to the last one's end."""
+        return int(self.start_ns[0]), int(self.end_ns.max())
+
+    @property
+    def span_s(self) -> float:
+        """The time that steps are charged with: what is between two of them, such as a checkpoint, too."""
+        first, last = self.span_ns
+        return (last - first) / 1e9
+
+    @property
+    def step_s(self) -> float:
+        """The time of a step: that of all, over their number."""
+        return self.span_s / len(self.start_ns)
+
+    @property
+    def waits(self) -> tuple[Array, Array] | None:
+        """When they begin and end, None if unknown."""
+        return None if self.wait_end_ns is None else (self.start_ns, self.wait_end_ns)
+
+    @property
+    def wait_s(self) -> float | None:
+        """All waits added up."""
+        return None if self.wait_end_ns is None else float((self.wait_end_ns - self.start_ns).sum()) / 1e9
+
+    @property
+    def handed_s(self) -> float:
+        """What of a step's wait it takes tf.data to hand over a batch that is ready; 0 if unknown."""
+        if self.wait_end_ns is None:
+            return 0.0
+        return min(MOST_HANDED_S, float(np.quantile(self.wait_end_ns - self.start_ns, QUICK_WAITS)) / 1e9)
+
+    def overlap(self, in_waits_ns: float, beside_compute_ns: float) -> float:
+        """Gives the share of the compute time in which the input pipeline worked as it did in the waits.
+
+        Args:
+            in_waits_ns: Thread time in the pipeline's calls within the waits.
+            beside_compute_ns: Thread time in its calls within the rest of the steps.
+        """
+        if self.wait_end_ns is None:
+            return 0.0
+        wait_ns = float((self.wait_end_ns - self.start_ns).sum())
+        rest_ns = float((self.end_ns - self.wait_end_ns).sum())
+        if rest_ns <= 0 or beside_compute_ns <= 0:
+            return 0.0
+        if wait_ns <= 0 or in_waits_ns <= 0:
+            return 1.0
+        return float(min(1.0, (beside_compute_ns / rest_ns) / (in_waits_ns / wait_ns)))
+
+    def active_s(self, overlap: float) -> float | None:
+        """Gives how long the pipeline was at work: in the waits, and for its share of the compute time."""
+        if self.wait_s is None:
+            return None
+        all_s = float((self.end_ns - self.start_ns).sum()) / 1e9
+        return self.wait_s + overlap * (all_s - self.wait_s)
+
+    @cached_property
+    def pauses(self) -> tuple[Array, Array]:
+        """When the pauses between steps begin and end: those in which training stands still."""
+        begin, end = np.maximum.accumulate(self.end_ns)[:-1], self.start_ns[1:]
+        typical_ns = float(np.median(self.end_ns - self.start_ns))
+        long = end - begin >= max(LONGER * typical_ns, LEAST_PAUSE_S * 1e9)
+        return begin[long], end[long]
+
+    def pause_of(self, at_ns: Array) -> Array:
+        """Gives the pause that each moment is in, -1 if it is in none."""
+        return place_in(*self.pauses, at_ns)
+
+    def waiting(self, at_ns: Array) -> Array:
+        """Says which moments were in a wait, bool; in none where waits are unknown."""
+        if self.wait_end_ns is None:
+            return np.zeros(len(at_ns), bool)
+        place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
+        inside: Array = (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
+        return inside
+
+
+def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
+    """Gives which of some stretches, in order of time, each moment is in, -1 if it is in none."""
+    if not len(begin_ns):
+        return np.full(len(at_ns), -1)
+    before = np.searchsorted(begin_ns, at_ns, side="right") - 1
+    return np.where(at_ns < end_ns[np.maximum(before, 0)], before, -1)
+
+
+def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | None:
+    """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
+
+    Steps are a table, or arrays by name.
+
+    A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
+    first, and so does a loop that marks its steps.
+    """
+    start, end, wait = (np.asarray(steps[name], np.int64) for name in ("start_ns", "end_ns", "input_wait_ns"))
+    if len(start) == 0:
+        return None
+    judged = _judged(start, wait)
+    start, end, wait = start[judged], end[judged], wait[judged]
+    known = bool((wait >= 0).all())
+    epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
+    waits_end = start + np.minimum(wait, end - start) if known else None
+    return StepWindows(start, end, waits_end, None if epoch is None or (epoch < 0).all() else epoch)
+
+
+def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
+    """Gives the steps in order of time that a session is judged by.
+
+    Where waits are known of one part of the session, as where TensorFlow's trace ended early, its steps are
+    all there are.
+    """
+    return steps.iloc[
+        _judged(steps["start_ns"].to_numpy(np.int64), steps["input_wait_ns"].to_numpy(np.int64))
+    ]
+
+
+def _judged(start_ns: Array, wait_ns: Array) -> Array:
+    """Gives the places of these steps."""
+    order = np.argsort(start_ns, kind="stable")
+    known = np.flatnonzero(wait_ns[order] >= 0)
+    in_one_part = len(known) > 0 and len(known) == known[-1] - known[0] + 1
+    return order[known] if in_one_part else order
+
+
+def parts_of_steps(windows: StepWindows | None) -> tuple[Covered, Covered] | None:
+    """Gives the waits of steps for input, and the rest of the steps; None if waits are unknown."""
+    if windows is None or windows.wait_end_ns is None:
+        return None
+    return covered(windows.start_ns, windows.wait_end_ns), covered(windows.wait_end_ns, windows.end_ns)

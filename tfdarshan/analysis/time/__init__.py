@@ -1,0 +1,1 @@
+"""What was done when, and how long it took, for figures over time."""

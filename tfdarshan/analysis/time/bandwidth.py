@@ -1,0 +1,73 @@
+"""Bandwidth and calls over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import CLASSES, READ, WRITE, Segments
+from tfdarshan.native.call_sums import BIN_CALLS
+from tfdarshan.sessions.writing.time_bins import TimeBins, whole_bytes_in
+
+if TYPE_CHECKING:
+    from tfdarshan.analysis.calls.overview_rows import OverviewPart
+
+NS_PER_S = 1e9
+
+
+def bandwidth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
+    """Gives what was moved in each part of time, a call's bytes spread evenly over its duration.
+
+    Returns:
+        One row per part: `start_ns`, `end_ns`; `calls` that started in it; `bytes_read`, `bytes_written`,
+        all int64; `read_bytes_per_s`, `write_bytes_per_s` (float64). The bytes add up to those of the
+        segments exactly, as long as none of them reaches out of the parts.
+    """
+    sums = bins.no_sums(len(CLASSES))
+    for part in segments.blocks():
+        bins.add(sums, part.calls, part.io_class)
+    calls = sums[..., BIN_CALLS].sum(axis=0)
+    return _bandwidth_table(bins, calls, whole_bytes_in(sums))
+
+
+class BandwidthSums:
+    """Adds up the calls and bytes of overview tables in parts of time.
+
+    Args:
+        bins: The parts of time.
+    """
+
+    def __init__(self, bins: TimeBins) -> None:
+        self._bins = bins
+        self._calls, self._moved = np.zeros(bins.count), np.zeros((2, bins.count))
+
+    def add(self, part: OverviewPart) -> None:
+        """Adds a process's rows."""
+        place, count = part.places(self._bins), self._bins.count
+        self._calls += np.bincount(place, part.count, minlength=count)
+        for io_class in (READ, WRITE):
+            chosen = part.io_class == io_class
+            self._moved[io_class] += np.bincount(place[chosen], part.bytes_moved[chosen], minlength=count)
+
+    def table(self) -> pd.DataFrame:
+        """Gives the table of what was added."""
+        return _bandwidth_table(self._bins, self._calls.astype(np.int64), self._moved.astype(np.int64))
+
+
+def _bandwidth_table(bins: TimeBins, calls: Array, moved: Array) -> pd.DataFrame:
+    """Makes the table of calls and bytes of each part, `moved` by class of calls."""
+    edges, seconds = bins.edges_ns(), bins.bin_ns / NS_PER_S
+    return pd.DataFrame(
+        {
+            "start_ns": edges[:-1],
+            "end_ns": edges[1:],
+            "calls": calls,
+            "bytes_read": moved[READ],
+            "bytes_written": moved[WRITE],
+            "read_bytes_per_s": moved[READ] / seconds,
+            "write_bytes_per_s": moved[WRITE] / seconds,
+        }
+    )
