@@ -39,3 +39,8 @@ CLASSES = (
 def kept_looks(session: SessionData) -> KeptPartials:
     """Gives what is kept of a session."""
     return KeptPartials(Path(session.path), session.processes, {one.__name__: one for one in CLASSES})
+
+
+def nothing_kept(session: SessionData) -> KeptPartials:
+    """Return what keeps answers in memory alone: of a choice of input or steps that others do not ask for."""
+    return KeptPartials(Path(session.path), (), {})

@@ -21,7 +21,6 @@ from tfdarshan.analysis.calls.segments import Thread
 from tfdarshan.analysis.calls.session_readers import untraced_readers
 from tfdarshan.analysis.calls.wall_clock import WallClock
 from tfdarshan.analysis.files.file_table import FileTable
-from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.files.rereads import Rereads, epochs_of, rereads
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline
 from tfdarshan.analysis.steps.step_model import StepModel
@@ -81,26 +80,25 @@ class InputFigures:
 def measure_input(
     processes: Sequence[ProcessData],
     files: FileTable,
+    is_input: Array,
     pipeline: InputPipeline,
     windows: StepWindows | None,
     clock: WallClock,
-    data_folder: str | None = None,
 ) -> InputFigures:
     """Measures the input.
 
     Args:
         processes: The session's processes, the owner first.
         files: Their files.
+        is_input: Which of its rows are input.
         pipeline: What one look at their calls gave.
         windows: The steps, None if there are none.
         clock: The session's times.
-        data_folder: What is below it is data, whatever its name.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     metas = [process.meta for process in processes]
-    is_input = input_files(files, data_folder)
     made, kept = (sum(int(meta["counts"][name]) for meta in metas) for name in ("events", "segments"))
     imported = "darshan" in metas[0]
     calls, costs = pipeline.calls, pipeline.costs

@@ -187,7 +187,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.question import Question
-    from tfdarshan.staging.run_facts import read_run
+    from tfdarshan.staging.run_facts import measured_runs, put_together
     from tfdarshan.staging.run_model import newest_job
 
     fast = str(Path(arguments.fast).absolute())
@@ -195,7 +195,8 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     room = measure_room(fast, *sizes)
     slow = str(Path(arguments.slow).absolute()) if arguments.slow else None
     with runner_of(arguments, processes=1) as runner:
-        use, facts = read_run(sessions, slow=slow, runner=runner)
+        runs = measured_runs(sessions, slow=slow, runner=runner)
+        use, facts = put_together(runs)
     question = Question(
         fast=fast,
         room_bytes=room.usable,
@@ -207,7 +208,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
         everything=arguments.everything,
     )
     tier = probe_tier(existing_parent(fast), round(facts.readers))
-    return decide_on(use, facts, question, tier, newest_job(sessions, slow)), room.reserve
+    return decide_on(use, facts, question, tier, newest_job(runs)), room.reserve
 
 
 def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrored: bool = False) -> None:

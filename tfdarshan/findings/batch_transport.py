@@ -29,7 +29,7 @@ LEFT = 1 / 4
 
 def find(measures: Measures) -> Finding | None:
     """Find it if the loop waits longer for the way back than for putting batches together."""
-    waits, training = measures.loader_waits, training_loader(measures.run.session.meta[0])
+    waits, training = measures.loader_waits, training_loader(measures.session.meta[0])
     words = words_of(measures)
     if waits is None or training is None or words is None:
         return None

@@ -24,7 +24,7 @@ def copied(
         place: The folder or file that is copied alone, "" for all that was read.
         mirrored: Whether the job is to read copies and links in one folder.
     """
-    session, redacted = measures.run.session, measures.shown_path is not None
+    session, redacted = measures.session, measures.shown_path is not None
     root = place or ("DATA" if redacted else common_folder(measures.files.paths.take(pa.array(rows))))
     name, log = session_and_log(session, redacted=redacted)
     return StagedJob(

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.calls.trace_span import TraceSpan
 from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls
-from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.steps.step_time import StepLength, step_length
-from tfdarshan.analysis.summary_data import SummaryData, summarize
+from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.findings.all_findings import CAUSES, Cause
 from tfdarshan.findings.cure_place import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import Cure, Finding, Unknown
-from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.findings.measurement import measure_leading, summary_and_measures
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
 from tfdarshan.findings.verdict import Verdict, make_verdict
-from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.partials.serial import Runner
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -99,12 +98,8 @@ def summary_and_diagnosis(
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    if session.joint is None:
-        measures = measure(session, top, runner)
-        return measures.summary, diagnosis_of(measures)
-    files = SessionFiles(session, top)
-    data = summarize(session, top, runner or SERIAL, files)
-    return data, diagnosis_of(measure_leading(session, data.ranks, runner, files))
+    data, measures = summary_and_measures(session, top, runner)
+    return data, diagnosis_of(measures)
 
 
 def diagnosis_of(measures: Measures) -> Diagnosis:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def earlier_sessions(measures: Measures) -> list[Measures]:
     """Measures those that came before this one, the oldest first; none of several ranks, or of a log."""
-    session = measures.run.session
+    session = measures.session
     if measures.imported or measures.ranks is not None or session.joint is not None:
         return []
     found: list[Measures] = []

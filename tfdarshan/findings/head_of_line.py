@@ -27,7 +27,7 @@ ABOUT = About(
 
 def find(measures: Measures) -> Finding | None:
     """Find it if the loop waits for a batch while later ones lie ready."""
-    waits, training = measures.loader_waits, training_loader(measures.run.session.meta[0])
+    waits, training = measures.loader_waits, training_loader(measures.session.meta[0])
     words = words_of(measures)
     if waits is None or training is None or words is None or not training[1].get("in_order", True):
         return None

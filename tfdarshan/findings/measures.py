@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import READ, Segments, Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
 from tfdarshan.analysis.files.file_table import FileTable
-from tfdarshan.analysis.input_figures import InputFigures, loop_thread
+from tfdarshan.analysis.input_figures import InputFigures
+from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.ranks.rank_table import RankTable
 from tfdarshan.analysis.steps.epoch_waits import EpochWaits, epoch_waits
 from tfdarshan.analysis.steps.input_look import InputFacts
@@ -35,20 +37,17 @@ from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
-from tfdarshan.replay.calibrate import ModelledJob, calibrated
-from tfdarshan.replay.counted_facts import counted_facts
-from tfdarshan.replay.fault_calls import with_faults
-from tfdarshan.replay.job_facts import JobFacts
-from tfdarshan.replay.kept_facts import as_kept, of_kept
-from tfdarshan.replay.recorded_job import RecordedJob, recorded_job
-from tfdarshan.replay.session_facts import job_facts
-from tfdarshan.replay.thinned_facts import thinned
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.kept_partials import KeptPartials
 from tfdarshan.sessions.machine_facts import Machine
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.run_facts import Run, RunFacts, put_together
+from tfdarshan.staging.run_facts import RunFacts, put_together
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural
+
+if TYPE_CHECKING:
+    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)
@@ -56,16 +55,11 @@ class Measures:
     """One session, measured. Sums are over all units of `model`.
 
     Attributes:
+        measured: The session.
         summary: What `tfdarshan summary` says.
         files: One row per path, by the names that are shown.
-        figures: The session's input.
-        run: The session as staging asks it.
-        session_calls: All calls that have a segment, to be looked at again.
-        facts: What one look at them gave.
-        kept: What this and other looks gave, for the next reader.
         model: The time model, with what TensorFlow's trace says of the device.
         machine: Where it ran.
-        is_loop: Says which thread runs the training loop.
         imported: Whether the session is a Darshan log.
         trace_room: Calls that a bound of the trace left without a segment.
         pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
@@ -75,16 +69,11 @@ class Measures:
         named: The same by their names; None if this is it.
     """
 
+    measured: MeasuredSession
     summary: SummaryData
     files: FileTable
-    figures: InputFigures
-    run: Run
-    session_calls: SessionCalls
-    facts: InputFacts
-    kept: KeptPartials
     model: StepModel
     machine: Machine
-    is_loop: Callable[[Thread], bool]
     imported: bool
     trace_room: TraceRoom
     pipelines: tuple[Pipeline, ...] | None
@@ -96,32 +85,46 @@ class Measures:
     @cached_property
     def job(self) -> ModelledJob:
         """The replay model of the job, calibrated; by its counters if the session has no calls."""
-        if self.named is not None:
-            return self.named.job
-        kept = self.kept.get("replay", lambda: as_kept(thinned(self._replay_facts())))
-        return calibrated(of_kept(kept, self.files))
+        return session_model(self.measured) if self.named is None else self.named.job
 
-    def _replay_facts(self) -> JobFacts:
-        calls, processes = self.session_calls.in_memory, self.run.session.processes
-        meta = self.run.session.meta[0]
-        faults = None if calls is None else with_faults(processes, self.files)
-        if calls is None or not (len(calls) or faults):
-            return counted_facts(processes, self.files, meta)
-        if faults is not None:
-            return job_facts(recorded_job(processes, self.files, calls, faults=faults), meta)
-        by_loop = np.array([self.is_loop(thread) for thread in calls.threads])[calls.thread]
-        seen = self.windows, self.pipeline, self.facts
-        return job_facts(RecordedJob(self.files, self.is_input, calls, by_loop, *seen), meta)
+    @property
+    def session(self) -> SessionData:
+        """The session; of a job of several ranks the leading one's."""
+        return self.measured.session
+
+    @property
+    def figures(self) -> InputFigures:
+        """The session's input."""
+        return self.measured.figures
+
+    @property
+    def facts(self) -> InputFacts:
+        """What one look at all calls gave."""
+        return self.measured.facts
+
+    @property
+    def kept(self) -> KeptPartials:
+        """What this and other looks gave, for the next reader."""
+        return self.measured.kept
+
+    @property
+    def session_calls(self) -> SessionCalls:
+        """All calls that have a segment, to be looked at again."""
+        return self.measured.calls
+
+    def is_loop(self, thread: Thread) -> bool:
+        """Say whether a thread runs the training loop."""
+        return self.measured.is_loop(thread)
 
     @property
     def is_input(self) -> Array:
         """Which rows of `files` are input, bool."""
-        return self.figures.is_input
+        return self.measured.is_input
 
     @property
     def windows(self) -> StepWindows | None:
         """The steps, None if there are none."""
-        return self.figures.windows
+        return self.measured.windows
 
     @property
     def pipeline(self) -> InputPipeline:
@@ -208,7 +211,7 @@ class Measures:
     @property
     def pauses(self) -> PauseReading | None:
         """What is read in pauses between steps alone; None if that is nothing, or too few calls."""
-        return self.run.pauses
+        return self.measured.pauses
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:
@@ -241,7 +244,7 @@ class Measures:
     @cached_property
     def recorded(self) -> WayOfRecording:
         """How it was recorded, in whose words to say what to record instead."""
-        owner = self.run.session.meta[0]
+        owner = self.session.meta[0]
         started_by = "darshan" if self.imported else owner.get("started_by", "")
         return WayOfRecording(
             started_by,
@@ -279,13 +282,12 @@ class Measures:
     @cached_property
     def loader_waits(self) -> LoaderWaits | None:
         """What the loop waited for at its loader; None if no batch of a worker is known."""
-        return loader_waits(self.run.session.processes)
+        return loader_waits(self.session.processes)
 
     @cached_property
     def mapped(self) -> MappedWaits:
         """What was waited for in page faults on mapped data files, by single faults."""
-        processes = self.run.session.processes
-        found = mapped_waits(processes, self.windows, loop_thread(processes[0]))
+        found = mapped_waits(self.session.processes, self.windows, self.is_loop)
         if self.shown_path is not None:
             found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
         return found
@@ -298,7 +300,7 @@ class Measures:
     @cached_property
     def use_and_facts(self) -> tuple[FileUse, RunFacts]:
         """What staging goes by: the use of each file, and the run as a whole."""
-        return put_together([self.run])
+        return put_together([self.measured])
 
     @cached_property
     def sizes(self) -> Array:

@@ -49,7 +49,7 @@ def input_pipeline(measures: Measures) -> Pipeline | None:
 
 def words_of(measures: Measures) -> Words | None:
     """Return how the framework types fixes whose loader feeds the training loop; None if there is none."""
-    return all_frameworks.words_of(measures.run.session.meta[0])
+    return all_frameworks.words_of(measures.session.meta[0])
 
 
 def reads_whole_files(measures: Measures) -> bool:
@@ -238,7 +238,7 @@ def _with_workers(measures: Measures, readers: int) -> tuple[str, str]:
 def _workers(measures: Measures) -> WorkerLives:
     """Gives the worker processes; where none is known for one, each process but the main one is."""
     others = measures.summary.processes - 1
-    found = worker_lives(measures.run.session.meta)
+    found = worker_lives(measures.session.meta)
     return found if found.started else WorkerLives(others, others)
 
 

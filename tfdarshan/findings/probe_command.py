@@ -13,5 +13,5 @@ def probe_command(measures: Measures) -> str:
     if measures.imported or measures.summary.emulation is not None:
         return ""
     # The copy of what a URL names is removed.
-    path = "LOGDIR" if is_of_a_url(measures.run.session.path) else measures.summary.path
+    path = "LOGDIR" if is_of_a_url(measures.session.path) else measures.summary.path
     return f"tfdarshan probe --logdir {shlex.quote(path)}"

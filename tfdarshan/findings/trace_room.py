@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfdarshan.analysis.calls.trace_span import dropped_calls
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.options import Options, keeps_trace
+from tfdarshan.options import Options
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,10 @@ class TraceRoom:
 
 def trace_room(metas: Sequence[dict[str, Any]]) -> TraceRoom:
     """Reads it from the processes' metadata."""
-    cut = [
-        meta
-        for meta in metas
-        if keeps_trace(meta.get("options", {})) and meta["counts"].get("events_dropped")
-    ]
+    cut = [meta for meta in metas if dropped_calls([meta])]
     if not cut:
         return TraceRoom(0, None)
-    return TraceRoom(
-        sum(int(meta["counts"]["events_dropped"]) for meta in cut),
-        _enough(cut[0].get("options", {}), _times_too_small(metas)),
-    )
+    return TraceRoom(dropped_calls(cut), _enough(cut[0].get("options", {}), _times_too_small(metas)))
 
 
 def _times_too_small(metas: Sequence[dict[str, Any]]) -> float:

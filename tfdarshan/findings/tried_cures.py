@@ -73,7 +73,7 @@ def tried_cures(
 
 def _shown(finding: Finding, gain: Gain, before: Measures, after: Measures) -> list[TriedCure]:
     """Return what shows by itself once a cure is in: that it was in vain, or else what would undo it."""
-    session, unit = before.run.session.path.name, before.model.unit
+    session, unit = before.session.path.name, before.model.unit
     took, takes = before.model.unit_s, after.model.unit_s
     words = f"a {unit} takes {human_seconds(takes)} after {human_seconds(took)}."
     if took - takes < THRESHOLD["problem"] * took:

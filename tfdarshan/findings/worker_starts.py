@@ -27,7 +27,7 @@ ABOUT = About(
 
 def find(measures: Measures) -> Finding | None:
     """Find it if the training loader has started workers for several passes."""
-    training, words = training_loader(measures.run.session.meta[0]), words_of(measures)
+    training, words = training_loader(measures.session.meta[0]), words_of(measures)
     if training is None or words is None:
         return None
     loader = training[1]

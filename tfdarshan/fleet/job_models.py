@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.analysis.measured_session import measure_session
 from tfdarshan.errors import SessionDataError
 from tfdarshan.file_name import exact_name
 from tfdarshan.fleet.faster_parts import FasterPart
@@ -18,10 +19,9 @@ from tfdarshan.fleet.job_columns import SESSION
 from tfdarshan.fleet.job_table import JobTable
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.partials.serial import Lost, Runner, in_silence
-from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Edit
 from tfdarshan.replay.promise import promise_of_many
-from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.session_data import SessionData
 
 
@@ -92,7 +92,7 @@ def saved_s(asked: Asked) -> tuple[float, float]:
     NaN if the session cannot be read. Seconds are below 0 if the change makes the job slower.
     """
     try:
-        job = calibrated(facts_of(SessionData.open(Path(asked.path))))
+        job = session_model(measure_session(SessionData.open(Path(asked.path)).leading))
     except SessionDataError:
         return np.nan, np.nan
     found, batches = promise_of_many(job, asked.edit), job.facts.batches

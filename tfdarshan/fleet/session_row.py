@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.files.session_files import SessionFiles
-from tfdarshan.analysis.summary_data import SummaryData, summarize
+from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import checkpoint_stall
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.measurement import measure, measure_leading
+from tfdarshan.findings.measurement import summary_and_measures
 from tfdarshan.findings.measures import Measures
 from tfdarshan.fleet.job_columns import INTERRUPTED, RECORDING, SESSION
 from tfdarshan.fleet.job_files import files_of_session
@@ -51,7 +50,7 @@ def row_of_session(path: str, fingerprint: str) -> Row:
 
 
 def _figures(session: SessionData, folder: Path) -> Row:
-    data, measures = _measured(session)
+    data, measures = summary_and_measures(session)
     diagnosis = diagnosis_of(measures)
     owner = session.meta[0]
     uid, user = owner_of(folder)
@@ -77,15 +76,6 @@ def _figures(session: SessionData, folder: Path) -> Row:
         **finding_figures(diagnosis, data.duration_s),
         "doubts": _doubts(data, session.joint.sentences() if session.joint else []),
     }
-
-
-def _measured(session: SessionData) -> tuple[SummaryData, Measures]:
-    if session.joint is None:
-        measures = measure(session, 0)
-        return measures.summary, measures
-    files = SessionFiles(session)
-    data = summarize(session, 0, files=files)
-    return data, measure_leading(session, data.ranks, files=files)
 
 
 def _cached(data: SummaryData, bytes_read: int) -> Row:

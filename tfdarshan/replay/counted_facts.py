@@ -6,14 +6,11 @@ Its calls are made up. Of a long job some batches stand for all, as in `thinned_
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
-from tfdarshan.analysis.files.input_files import input_files
-from tfdarshan.analysis.steps.step_windows import step_windows
+from tfdarshan.analysis.files.file_table import NO_FILE
+from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.replay.counted_batches import counted_batches, counted_loop, with_output
 from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
 from tfdarshan.replay.job_facts import JobFacts, StorageFacts
@@ -24,25 +21,14 @@ from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.storage_facts import is_local
 from tfdarshan.replay.thinned_facts import kept_batches
-from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.sessions.step_table import step_marks
 
 
-def counted_facts(
-    processes: Sequence[ProcessData], files: FileTable, meta: dict[str, Any], data_folder: str | None = None
-) -> JobFacts:
-    """Return the facts of a session's job.
-
-    Args:
-        processes: The session's.
-        files: Its files.
-        meta: What its owner says.
-        data_folder: What is below it is input, whatever its name, as the file table spells it.
-    """
-    is_input = input_files(files, data_folder)
+def counted_facts(measured: MeasuredSession) -> JobFacts:
+    """Return the facts of a session's job."""
+    files, windows, meta = measured.files, measured.windows, measured.session.meta[0]
+    is_input = measured.is_input.copy()
     is_input[NO_FILE] = False
     counted = counted_files(files, is_input)
-    windows = step_windows(step_marks(processes))
     loop = counted_loop(windows, float(counted.calls[READ].sum()), float(meta["duration_ns"]) / 1e9)
     count, called_s = len(loop.ask_s), float(counted.call_s.sum())
     epoch = np.arange(count) * min(counted.epochs, count) // count

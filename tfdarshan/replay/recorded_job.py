@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,13 +12,11 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Segments
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import input_files
-from tfdarshan.analysis.input_figures import loop_thread
-from tfdarshan.analysis.steps.input_look import InputFacts, InputLook
-from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.measured_session import MeasuredSession
+from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.fault_calls import FaultCalls
-from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.sessions.step_table import step_marks
 from tfdarshan.storage_probe.session_probes import main_mount
 
 
@@ -64,26 +61,38 @@ class RecordedJob:
         return main_mount(self.files, self.files.rows["time_s"] * self.is_input)
 
 
-def recorded_job(
-    processes: Sequence[ProcessData],
-    files: FileTable,
-    calls: Segments,
-    data_folder: str | None = None,
-    faults: FaultCalls | None = None,
-) -> RecordedJob:
-    """Look at the calls of a session, and page faults on mapped files if these waited.
+def recorded_job(measured: MeasuredSession, calls: Segments) -> RecordedJob:
+    """Return what was measured of a session.
 
     Args:
-        processes: The session's.
-        files: Its files.
+        measured: The session.
         calls: Its calls.
-        data_folder: What is below it is input, whatever its name, as the file table spells it.
-        faults: Its page faults; None if none waited.
     """
-    files, calls = (files, calls) if faults is None else (faults.files, faults.calls)
-    windows, is_loop = step_windows(step_marks(processes)), loop_thread(processes[0])
-    is_input, size = input_files(files, data_folder), files.rows["size_bytes"].to_numpy()
-    look = InputLook(files.rows["reads"].to_numpy(), size, windows, is_loop)
-    pipeline = input_pipeline(lambda _: calls.blocks(), size, is_input, windows, is_loop, look.add)
-    by_loop = np.array([is_loop(thread) for thread in calls.threads] or [False])[calls.thread]
-    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, look.facts(), faults)
+    return RecordedJob(
+        measured.files,
+        measured.is_input,
+        calls,
+        _by_loop(measured, calls),
+        measured.windows,
+        measured.figures.pipeline,
+        measured.facts,
+    )
+
+
+def job_with_faults(measured: MeasuredSession, faults: FaultCalls) -> RecordedJob:
+    """Return what a look at a session's calls gives if page faults that waited are calls, too.
+
+    Args:
+        measured: The session.
+        faults: Its calls with these page faults.
+    """
+    files, calls, windows = faults.files, faults.calls, measured.windows
+    is_input = input_files(files, measured.data_folder)
+    pipeline, facts = look_at_input(lambda _: calls.blocks(), files, is_input, windows, measured.is_loop)
+    by_loop = _by_loop(measured, calls)
+    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, facts, faults)
+
+
+def _by_loop(measured: MeasuredSession, calls: Segments) -> Array:
+    """Return which calls the training loop's thread made, bool."""
+    return np.array([measured.is_loop(thread) for thread in calls.threads] or [False])[calls.thread]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.session_calls import SessionCalls
-from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
 from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
@@ -19,7 +18,7 @@ from tfdarshan.replay.loop_times import loop_times, with_waits
 from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
 from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
-from tfdarshan.replay.recorded_job import RecordedJob, recorded_job
+from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
 from tfdarshan.replay.storage_facts import storage_facts
 from tfdarshan.replay.task_batches import batches_of
 
@@ -40,15 +39,21 @@ def facts_of(session: SessionData, data_folder: str | None = None) -> JobFacts:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    if session.joint is not None:
-        session = session.of_rank(session.joint.leading)
-    processes, meta = session.processes, session.meta[0]
-    files, _ = SessionFiles(session, with_table=True).table_and_totals()
-    calls = SessionCalls(processes, files.index).in_memory
-    faults = None if calls is None else with_faults(processes, files)
+    return recorded_facts(measure_session(session.leading, data_folder=data_folder))
+
+
+def recorded_facts(measured: MeasuredSession) -> JobFacts:
+    """Return the facts of the job whose session was measured, as `facts_of` does.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    session, calls = measured.session, measured.calls.in_memory
+    faults = None if calls is None else with_faults(session.processes, measured.files)
     if calls is None or not (len(calls) or faults):
-        return counted_facts(processes, files, meta, data_folder)
-    return job_facts(recorded_job(processes, files, calls, data_folder, faults), meta)
+        return counted_facts(measured)
+    recorded = recorded_job(measured, calls) if faults is None else job_with_faults(measured, faults)
+    return job_facts(recorded, session.meta[0])
 
 
 def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:

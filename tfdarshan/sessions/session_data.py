@@ -150,6 +150,11 @@ class SessionData:
         joint, processes, problems = _read_session(directory, skip_damaged)
         return cls(directory, processes, problems, None if directory == folder else folder, joint)
 
+    @property
+    def leading(self: Opened) -> Opened:
+        """The session of the rank that waits most, alone; without ranks this one."""
+        return self if self.joint is None else self.of_rank(self.joint.leading)
+
     def of_rank(self: Opened, rank: Rank) -> Opened:
         """Gives the session of one rank alone, with the times that it wrote."""
         return type(self)(rank.directory, rank.processes, [])

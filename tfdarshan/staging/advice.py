@@ -20,7 +20,7 @@ from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
-from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.staging.run_facts import RunFacts, measured_runs, put_together
 from tfdarshan.staging.run_model import newest_job
 from tfdarshan.staging.staged_input import StagedInput, copy_seconds, staged_input, total
 from tfdarshan.staging.unit import Units, folder_units
@@ -122,8 +122,8 @@ def decide(sessions: Sequence[SessionData], question: Question, fast_tier: TierP
     Raises:
         SessionDataError: A session's table is damaged or missing.
     """
-    use, facts = read_run(sessions, slow=question.slow)
-    return decide_on(use, facts, question, fast_tier, newest_job(sessions, slow=question.slow))
+    runs = measured_runs(sessions, slow=question.slow)
+    return decide_on(*put_together(runs), question, fast_tier, newest_job(runs))
 
 
 def decide_on(

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pyarrow as pa
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import Segments, segment_blocks
 from tfdarshan.analysis.calls.trace_span import trace_span
-from tfdarshan.analysis.calls.wall_clock import WallClock, measure_wall_clock
-from tfdarshan.analysis.files.file_table import FileTable, load_files, merge_files
+from tfdarshan.analysis.files.file_table import FileTable, merge_files
 from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.files.reading_times import ReadingTimes
-from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
 from tfdarshan.analysis.ranks.processor_share import others_share
-from tfdarshan.analysis.steps.input_pipeline import input_pipeline
-from tfdarshan.analysis.steps.pause_calls import PauseReading
-from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.analysis.storage.file_costs import add_costs
 from tfdarshan.file_name import table_name
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.staging.file_use import FileUse, file_use
 
 
@@ -63,14 +54,14 @@ class RunFacts:
         return self.duration_s if self.steps_s is None else self.steps_s
 
 
-def read_run(
+def measured_runs(
     sessions: Sequence[SessionData],
     stepped: Sequence[SessionData] | None = None,
     slow: str | None = None,
     runner: Runner = SERIAL,
     tables: Sequence[FileTable] = (),
-) -> tuple[FileUse, RunFacts]:
-    """Reads what a job's sessions say: what each path was used for, and the run as a whole.
+) -> tuple[MeasuredSession, ...]:
+    """Measure a job's sessions as staging asks them.
 
     Args:
         sessions: The sessions, all of one job or of like ones.
@@ -82,27 +73,42 @@ def read_run(
     Raises:
         SessionDataError: A session's table is damaged or missing.
     """
-    stepped = stepped or sessions
     data_folder = None if slow is None else table_name(os.fsencode(slow))
-    return put_together(
-        [
-            _run(session, whole, tables[place] if tables else None, data_folder, runner)
-            for place, (session, whole) in enumerate(zip(sessions, stepped, strict=True))
-        ],
-        data_folder,
+    return tuple(
+        measure_session(
+            session,
+            stepped=whole,
+            data_folder=data_folder,
+            runner=runner,
+            files=tables[place] if tables else None,
+        )
+        for place, (session, whole) in enumerate(zip(sessions, stepped or sessions, strict=True))
     )
 
 
-def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[FileUse, RunFacts]:
-    """Gives what `read_run` does, of sessions that were measured already."""
-    files, places = merge_files([run.figures.files for run in runs])
-    is_input = runs[0].figures.is_input if len(runs) == 1 else input_files(files, data_folder)
+def read_run(sessions: Sequence[SessionData]) -> tuple[FileUse, RunFacts]:
+    """Read what a job's sessions say: what each path was used for, and the run as a whole.
+
+    Raises:
+        SessionDataError: A session's table is damaged or missing.
+    """
+    return put_together(measured_runs(sessions))
+
+
+def put_together(runs: Sequence[MeasuredSession]) -> tuple[FileUse, RunFacts]:
+    """Return what sessions of a job say together: what each path was used for, and the run as a whole.
+
+    Raises:
+        SessionDataError: A session's table is damaged or missing.
+    """
+    files, places = merge_files([run.files for run in runs])
+    is_input = runs[0].is_input if len(runs) == 1 else input_files(files, runs[0].data_folder)
     metas = [meta for run in runs for meta in run.session.meta]
     made, kept = (sum(int(meta["counts"][name]) for meta in metas) for name in ("events", "segments"))
     use = file_use(
         files,
         is_input,
-        add_costs([run.figures.costs for run in runs], places, is_input),
+        add_costs([run.epoch_figures.costs for run in runs], places, is_input),
         emulated=any(meta.get("options", {}).get("as_if") is not None for meta in metas),
         traced_share=min(1.0, kept / made) if made else 0.0,
         reading=_reading(runs, places, len(files)) if kept >= made else (),
@@ -110,72 +116,26 @@ def put_together(runs: Sequence[Run], data_folder: str | None = None) -> tuple[F
     return use, _facts(runs)
 
 
-def _reading(runs: Sequence[Run], places: Sequence[Array], count: int) -> tuple[ReadingTimes, ...]:
-    """Gives when the files were read, in each session, as the table of `count` rows has them."""
-    times = [run.figures.pipeline.reading for run in runs]
+def _reading(
+    runs: Sequence[MeasuredSession], places: Sequence[Array], count: int
+) -> tuple[ReadingTimes, ...]:
+    """Return when the files were read, in each session, as the table of `count` rows has them."""
+    times = [run.epoch_figures.pipeline.reading for run in runs]
     known = [(found, place) for found, place in zip(times, places, strict=True) if found is not None]
     if len(known) < len(runs):
         return ()
     return tuple(found if len(runs) == 1 else found.moved(place, count) for found, place in known)
 
 
-def run_facts(sessions: Sequence[SessionData], stepped: Sequence[SessionData] | None = None) -> RunFacts:
-    """Gathers the facts alone, as `read_run` does."""
-    return read_run(sessions, stepped)[1]
+def run_facts(sessions: Sequence[SessionData]) -> RunFacts:
+    """Gather the facts alone, as `read_run` does."""
+    return read_run(sessions)[1]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One session, and what was measured of it.
-
-    Attributes:
-        session: The session, or a process of it.
-        clock: Its times.
-        steps_s: Time from the first step's start to the last one's end, None if epochs take all time.
-        windows: The steps that are judged, None if there are none.
-        figures: Its input.
-        pauses: What was read between its steps alone, None if that is nothing.
-    """
-
-    session: SessionData
-    clock: WallClock
-    steps_s: float | None
-    windows: StepWindows | None
-    figures: InputFigures
-    pauses: PauseReading | None = None
-
-
-def _run(
-    session: SessionData,
-    stepped: SessionData,
-    files: FileTable | None,
-    data_folder: str | None,
-    runner: Runner,
-) -> Run:
-    processes = session.processes
-    files = load_files(processes) if files is None else files
-    pa.default_memory_pool().release_unused()
-    clock = measure_wall_clock(processes, runner=runner)
-    steps_s = _steps_s(stepped)
-    judged = step_windows(stepped.step_bounds)
-    # Where the steps do not last as long as what epochs are counted in, all calls count.
-    windows = judged if judged is not None and judged.span_s == steps_s else None
-
-    def blocks(columns: Collection[str]) -> Iterator[Segments]:
-        within_ns = None if windows is None else windows.span_ns
-        return segment_blocks(processes, files.index, within_ns, columns=columns)
-
-    is_loop = loop_thread(stepped.processes[0])
-    size, is_input = files.rows["size_bytes"].to_numpy(), input_files(files, data_folder)
-    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop)
-    figures = measure_input(processes, files, pipeline, windows, clock, data_folder)
-    return Run(session, clock, steps_s, judged, figures)
-
-
-def _facts(runs: Sequence[Run]) -> RunFacts:
+def _facts(runs: Sequence[MeasuredSession]) -> RunFacts:
     clocks = [run.clock for run in runs]
     thread = [clock.thread_s for clock in clocks]
-    steps = [run.steps_s for run in runs]
+    steps = [run.epochs_s for run in runs]
     memory = [machine_of(run.session.meta[0]).memory_bytes for run in runs]
     others = [others_share(run.session.meta) for run in runs]
     return RunFacts(
@@ -189,36 +149,20 @@ def _facts(runs: Sequence[Run]) -> RunFacts:
         ),
         memory_bytes=None if None in memory else min(found or 0 for found in memory),
         others_share=max((share for share in others if share is not None), default=None),
-        storage_counted=all(run.figures.stored_bytes is not None for run in runs),
+        storage_counted=all(run.epoch_figures.stored_bytes is not None for run in runs),
     )
 
 
-def _steps_s(session: SessionData) -> float | None:
-    """Gives the time from a session's first step to its last one, None where they do not last to its end."""
-    steps, owner = session.step_bounds, session.meta[0]
-    if len(steps) == 0 or owner.get("steps", {}).get("left_out"):
-        return None
-    if (steps["source"] == FROM_TRACE).any() and _trace_ended_early(owner):
-        return None
-    return float(steps["end_ns"].max() - steps["start_ns"].min()) / 1e9
-
-
-def _trace_ended_early(owner: dict[str, Any]) -> bool:
-    """Says whether TensorFlow's trace ended before the session's last call."""
-    end_ns = owner.get("tensorflow", {}).get("end_ns") or 0
-    return 0 < int(end_ns) < int(owner["time"].get("last_event_ns") or 0)
-
-
-def _input_wait(runs: Sequence[Run]) -> float | None:
+def _input_wait(runs: Sequence[MeasuredSession]) -> float | None:
     found = [run.windows for run in runs]
     known = [windows for windows in found if windows is not None and windows.wait_s is not None]
     span_s = sum(windows.span_s for windows in known)
     return sum(windows.wait_s or 0.0 for windows in known) / span_s if span_s else None
 
 
-def _readers(runs: Sequence[Run], thread_s: Sequence[float | None]) -> float:
+def _readers(runs: Sequence[MeasuredSession], thread_s: Sequence[float | None]) -> float:
     """Gives the readers by which all sessions' time in calls is to be divided."""
-    readers = [run.figures.model.readers for run in runs]
+    readers = [run.epoch_figures.model.readers for run in runs]
     if len(readers) == 1:
         return readers[0]
     weights = [1.0 if None in thread_s else value or 0.0 for value in thread_s]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from tfdarshan.file_name import table_name
-from tfdarshan.replay.calibrate import ModelledJob, calibrated
-from tfdarshan.replay.session_facts import facts_of
-from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.session_model import session_model
 
 
-def newest_job(sessions: Sequence[SessionData], slow: str | None = None) -> ModelledJob:
-    """Return it.
+def newest_job(runs: Sequence[MeasuredSession]) -> ModelledJob:
+    """Return it; of several ranks that of the leading one.
 
     Args:
-        sessions: Sessions of one job, or of like ones.
-        slow: What is below this folder is input, whatever its name.
+        runs: Sessions of one job, or of like ones.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
     """
-    newest = max(sessions, key=lambda one: int(one.meta[0].get("origin_realtime_ns") or 0))
-    return calibrated(facts_of(newest, None if slow is None else table_name(os.fsencode(slow))))
+    newest = max(runs, key=lambda run: int(run.session.meta[0].get("origin_realtime_ns") or 0))
+    if newest.session.joint is not None:
+        newest = measure_session(newest.session.leading, data_folder=newest.data_folder)
+    return session_model(newest)

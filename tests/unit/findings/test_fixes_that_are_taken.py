@@ -51,8 +51,8 @@ def with_workers(tmp_path, meta):
     """Gives a job of PyTorch whose workers are these."""
     measures = measure(of_tf_data(tmp_path, readers=2, versions={"torch": "2.8.0"}))
     session: Any = SimpleNamespace(meta=meta)
-    run = replace(measures.run, session=session)
-    return replace(measures, run=run, summary=replace(measures.summary, processes=len(meta)))
+    measured = replace(measures.measured, session=session)
+    return replace(measures, measured=measured, summary=replace(measures.summary, processes=len(meta)))
 
 
 @pytest.mark.parametrize("meta", [ANEW, LASTING])

@@ -15,6 +15,9 @@ from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.findings_view import diagnosis_for
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.staging.advice import decide
+from tfdarshan.staging.assumed_tier import LOCAL_SSD
+from tfdarshan.staging.question import Question
 
 
 @pytest.fixture
@@ -84,6 +87,10 @@ def all_of_the_tab(session):
     diagnosis_for(session, files=source.read_files)
 
 
+def all_of_the_advice(session):
+    decide([session], Question(fast="/fast", room_bytes=1 << 40), LOCAL_SSD)
+
+
 @pytest.fixture
 def opened(monkeypatch):
     """Counts how often each table of files is opened."""
@@ -99,7 +106,7 @@ def opened(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("ask", [all_of_the_tab, measure, measure_leading])
+@pytest.mark.parametrize("ask", [all_of_the_tab, all_of_the_advice, measure, measure_leading])
 @pytest.mark.parametrize("count", [None, 1, 3])
 def test_the_files_of_each_rank_are_opened_once(tmp_path, opened, ask, count):
     # GIVEN a session of so many ranks, or of two processes without ranks
@@ -111,8 +118,8 @@ def test_the_files_of_each_rank_are_opened_once(tmp_path, opened, ask, count):
     ask(session)
 
     # THEN
-    # The advice of the tab asks the model of the newest session, which reads its tables itself.
-    more = 1 if ask is all_of_the_tab else 0
+    # Advice asks the model of the leading rank, whose tables are read by themselves.
+    more = 1 if ask in (all_of_the_tab, all_of_the_advice) and count else 0
     assert set(+opened) == set(map(str, session.path.rglob("*.files.parquet")))
     assert set((+opened).values()) <= {1, 1 + more}
     assert len(+opened) == (count or 2)

@@ -11,7 +11,7 @@ from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.analysis.storage.storage_share import fetched_bytes
 from tfdarshan.session import open_session
 from tfdarshan.staging.candidate import find_candidates
-from tfdarshan.staging.run_facts import read_run, run_facts
+from tfdarshan.staging.run_facts import measured_runs, put_together, read_run, run_facts
 
 RUN = SyntheticRun(duration_s=10, io_s=4, thread_s=8, readers=2)
 
@@ -170,7 +170,7 @@ def test_only_files_that_are_still_what_was_read_can_be_staged(tmp_path):
         os.remove(tmp_path / "deleted")
 
     # WHEN
-    use, _ = read_run([open_session(session.path)], slow=str(tmp_path))
+    use, _ = put_together(measured_runs([open_session(session.path)], slow=str(tmp_path)))
     found = find_candidates(use, slow=str(tmp_path), fast="/fast")
 
     # THEN

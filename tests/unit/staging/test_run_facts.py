@@ -11,6 +11,7 @@ import pytest
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.commands import main
+from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.text.advice_text import WAIT_UNKNOWN
 from tfdarshan.reports.views.panel import Text, Tiles
@@ -20,7 +21,7 @@ from tfdarshan.session import open_session
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import read_run, run_facts
+from tfdarshan.staging.run_facts import measured_runs, put_together, run_facts
 from tfdarshan.staging.run_model import newest_job
 
 FILES = 100
@@ -88,7 +89,11 @@ def test_steps_that_were_left_out_leave_the_end_open(tmp_path):
     content["steps"]["left_out"] = 7
     path.write_text(json.dumps(content))
 
-    assert run_facts([open_session(session.path)]).steps_s is None
+    found = open_session(session.path)
+    assert run_facts([found]).steps_s is None
+
+    # AND findings count epochs in the same time as the advice
+    assert measure(found).use_and_facts[1] == run_facts([found])
 
 
 def advise(capsys, tmp_path, *arguments):
@@ -175,10 +180,11 @@ def test_the_order_of_the_files_changes_no_number(tmp_path, share):
         calls.append((number * 40, number * 40 + 1, 1, "open", number, 0))
         calls.append((number * 40 + 1, number * 40 + 2 + number % 30, 1, "pread", number, size))
     session = training(tmp_path, calls, paths=[f"/data/{n:03}" for n in range(FILES)], sizes=sizes)
-    use, facts = read_run([session])
+    runs = measured_runs([session])
+    use, facts = put_together(runs)
     columns = [name for name, values in vars(use).items() if isinstance(values, np.ndarray)]
     question = Question(fast="/fast", room_bytes=int(share * sum(sizes)), block_bytes=1)
-    job = newest_job([session])
+    job = newest_job(runs)
 
     # WHEN they come in any order
     said = set()

@@ -40,8 +40,13 @@ def trace_span(metas: Sequence[dict[str, Any]]) -> TraceSpan | None:
     until_s = None
     if len(known_ns) == len(ends_ns):
         until_s = min(max((min(known_ns) - origin_ns) / 1e9, 0.0), duration_s)
-    dropped = sum(map(_dropped, cut))
+    dropped = dropped_calls(cut)
     return TraceSpan(until_s, duration_s, dropped, _sentence(until_s, duration_s, dropped))
+
+
+def dropped_calls(metas: Sequence[dict[str, Any]]) -> int:
+    """Return the calls that a bound of the trace left without a segment, of processes that keep a trace."""
+    return sum(map(_dropped, metas))
 
 
 def _dropped(meta: dict[str, Any]) -> int:

@@ -14,7 +14,15 @@ from tfdarshan.analysis.calls.segments import Segments, Thread
 from tfdarshan.analysis.calls.thinned import Thinned
 from tfdarshan.analysis.calls.throttled_calls import HELD_NS, HeldCalls, HeldSums
 from tfdarshan.analysis.calls.write_calls import KeptWrites, WriteCalls
-from tfdarshan.analysis.steps.input_pipeline import Rows, calls_on, loop_of
+from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.steps.input_pipeline import (
+    Blocks,
+    InputPipeline,
+    Rows,
+    calls_on,
+    input_pipeline,
+    loop_of,
+)
 from tfdarshan.analysis.steps.pause_calls import PauseCounts
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.stored_calls import StoredCalls, StoredSums
@@ -154,6 +162,33 @@ class InputLook:
         if len(self._readers) < len(block.threads):
             made = np.bincount(thread, minlength=len(block.threads))
             self._readers.update(block.threads[place] for place in np.flatnonzero(made).tolist())
+
+
+def look_at_input(
+    blocks: Blocks,
+    files: FileTable,
+    is_input: Array,
+    windows: StepWindows | None,
+    is_loop: Callable[[Thread], bool],
+    pass_bytes: float | None = None,
+    own: Array | None = None,
+) -> tuple[InputPipeline, InputFacts]:
+    """Look at all calls once.
+
+    Args:
+        blocks: The calls in order of start.
+        files: The session's file table.
+        is_input: Which of its rows are input.
+        windows: The steps, None if there are none.
+        is_loop: Whether a thread runs the training loop.
+        pass_bytes: What reading the input through once moves; None if that is not asked for.
+        own: Which files the job made itself; None without any.
+    """
+    size, counts = (files.rows[name].to_numpy() for name in ("size_bytes", "reads"))
+    beside = None if own is None else (is_input, own)
+    look = InputLook(counts, size, windows, is_loop, pass_bytes, beside)
+    pipeline = input_pipeline(blocks, size, is_input, windows, is_loop, look.add)
+    return pipeline, look.facts()
 
 
 def _placed(block: Segments) -> Array:

@@ -46,7 +46,7 @@ from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import RunFacts, read_run
+from tfdarshan.staging.run_facts import RunFacts, measured_runs, put_together
 from tfdarshan.staging.run_model import newest_job
 from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
@@ -72,8 +72,7 @@ class StagingQuery:
 def staging_view(source: Source, query: StagingQuery | None = None) -> list[Panel]:
     """Gives its panels; where staging will not help, why."""
     query = query or StagingQuery()
-    use, facts = source.cached("_file_use", lambda: _read(source))
-    job = source.cached("_newest_job", lambda: newest_job([source.session]))
+    use, facts, job = source.cached("_staged_run", lambda: _read(source))
     decision = _decide(source, use, facts, job, query)
     advice = decision.advice
     if not advice.files:
@@ -86,8 +85,9 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
     return [*panels, tiers_table(advice), *left_out_table(advice), _how(source, decision, query)]
 
 
-def _read(source: Source) -> tuple[FileUse, RunFacts]:
-    return read_run([source.session], [source.whole], tables=[source.named_files])
+def _read(source: Source) -> tuple[FileUse, RunFacts, ModelledJob]:
+    runs = measured_runs([source.session], [source.whole], tables=[source.named_files])
+    return *put_together(runs), newest_job(runs)
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery) -> Decision:
