@@ -8,7 +8,7 @@ import glob
 import os
 import site
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,43 @@ DEV_PATTERNS = ("/dev/[!s]*", "/dev/s[!h]*", "/dev/sh[!m]*", "/dev/shm[!/]*")
 OTHER_PATTERNS = ("*.so", "*.so.*", "*.pyc", "/proc/*", "/sys/*")
 
 
-def _option(default: Any, meaning: str, allowed: str) -> Any:
-    return field(default=default, metadata={"help": meaning, "allowed": allowed})
+@dataclass(frozen=True)
+class Kind:
+    """What an option may be.
+
+    Checked by a rule of its own: options are read before a profiled program has begun, and no library is to
+    be imported into its process for them.
+
+    Attributes:
+        words: What to give.
+        holds: Whether a value is of this kind; patterns and storage are checked as they are looked up.
+    """
+
+    words: str
+    holds: Callable[[Any], bool] = lambda value: True
 
 
-_SWITCH = "True or False"
-_PATTERNS = "a list of shell globs: * matches / too, and one that ends in / means everything below"
+def _option(default: Any, meaning: str, kind: Kind) -> Any:
+    return field(default=default, metadata={"help": meaning, "allowed": kind.words, "kind": kind})
+
+
+def _one_of(words: str, *values: bool | str) -> Kind:
+    return Kind(words, lambda value: any(isinstance(value, type(one)) and value == one for one in values))
+
+
+def _whole_number(least: int, most: int, unit: str = "") -> Kind:
+    words = f"a whole number{unit and f' of {unit}'} from {least:,} to {most:,}"
+    return Kind(words, lambda value: _is_whole_number(value) and least <= value <= most)
+
+
+def _is_whole_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_SWITCH = _one_of("True or False", True, False)
+_SWITCH_OR_AUTO = _one_of("True, False or 'auto'", True, False, "auto")
+_PATH = Kind("a path, or None", lambda value: value is None or isinstance(value, (str, os.PathLike)))
+_PATTERNS = Kind("a list of shell globs: * matches / too, and one that ends in / means everything below")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +83,17 @@ class Options:
     engine: str = _option(
         "auto",
         "which engine counts: darshan, builtin, or auto for darshan where it is found",
-        "'auto', 'darshan' or 'builtin'",
+        _one_of("'auto', 'darshan' or 'builtin'", *ENGINES),
     )
     darshan_library: str | os.PathLike[str] | None = _option(
         None,
         "path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic loader)",
-        "a path, or None",
+        _PATH,
     )
     darshan_files: int = _option(
         1_000_000,
         "files that libdarshan gets memory for, when it is first loaded in a process",
-        f"a whole number from {MIN_DARSHAN_FILES:,} to {MAX_DARSHAN_FILES:,}",
+        _whole_number(MIN_DARSHAN_FILES, MAX_DARSHAN_FILES),
     )
     include: Sequence[str] = _option(
         (), "path patterns recorded whatever the exclude patterns say", _PATTERNS
@@ -76,18 +107,21 @@ class Options:
     memory_cap_mb: int = _option(
         1024,
         "memory cap of the recording, of all processes and ranks on one host together, in MiB",
-        f"a whole number of MiB from {MIN_MEMORY_CAP_MB} to {MAX_MEMORY_CAP_MB:,}",
+        _whole_number(MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB, "MiB"),
     )
     trace: bool = _option(True, "keep segments (one per call) besides the counters", _SWITCH)
     trace_memory_mb: int | None = _option(
         None,
         "part of the memory cap that segments may fill, in MiB (default: a quarter of it)",
-        "a whole number of MiB from 1 to memory_cap_mb, or None",
+        Kind(
+            "a whole number of MiB from 1 to memory_cap_mb, or None",
+            lambda value: value is None or (_is_whole_number(value) and 1 <= value <= MAX_MEMORY_CAP_MB),
+        ),
     )
     spool_dir: str | os.PathLike[str] | None = _option(
         None,
         "folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR)",
-        "a path, or None",
+        _PATH,
     )
     follow_children: bool = _option(
         True, "record child processes too: forks, and Python programs that are started", _SWITCH
@@ -101,12 +135,12 @@ class Options:
         False,
         "watch page faults on mapped files, and the bytes that come in for them, from a thread: True, False, "
         "or auto, large mappings in processes of several threads (docs/reference/mapped-files.md)",
-        "True, False or 'auto'",
+        _SWITCH_OR_AUTO,
     )
     as_if: str | None = _option(
         None,
         "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
-        "one of these names, or None for the storage that there is",
+        Kind("one of these names, or None for the storage that there is"),
     )
     as_if_paths: Sequence[str] = _option(
         (), "path patterns that as_if applies to (default: every file that is recorded)", _PATTERNS
@@ -114,12 +148,12 @@ class Options:
     tf_profiler: bool | str = _option(
         "auto",
         "run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or auto",
-        "True, False or 'auto'",
+        _SWITCH_OR_AUTO,
     )
     tf_profiler_max_s: int = _option(
         60,
         "seconds after which that ends, because its trace grows in memory; the I/O session goes on",
-        f"a whole number of seconds from 1 to {MAX_TF_PROFILER_S:,}",
+        _whole_number(1, MAX_TF_PROFILER_S, "seconds"),
     )
     probe: bool = _option(
         False,
@@ -127,43 +161,31 @@ class Options:
         "(docs/reference/probe.md)",
         _SWITCH,
     )
-
     job: str | None = _option(
         None,
         "name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the launcher's)",
-        "a name, or None",
+        Kind(
+            "a name, or None",
+            lambda value: value is None or (isinstance(value, str) and bool(value.strip())),
+        ),
     )
 
     def __post_init__(self) -> None:
-        _check_engine(self.engine)
-        for name in ("default_excludes", "trace", "follow_children", "programs", "probe"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+        for option in dataclasses.fields(self):
+            value, kind = getattr(self, option.name), option.metadata["kind"]
+            if not kind.holds(value):
+                raise ConfigurationError(f"{option.name} must be {kind.words}, not {value!r}.")
+        for name in ("include", "exclude", "as_if_paths"):
+            object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
         if self.programs and not self.follow_children:
             raise ConfigurationError(
                 "programs are child processes, which follow_children=False leaves out: give one of the two."
             )
-        for name in ("include", "exclude", "as_if_paths"):
-            object.__setattr__(self, name, _checked_patterns(name, getattr(self, name)))
-        _check_megabytes("memory_cap_mb", self.memory_cap_mb, MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB)
-        if self.trace_memory_mb is not None:
-            _check_megabytes("trace_memory_mb", self.trace_memory_mb, 1, MAX_MEMORY_CAP_MB)
         if self.trace and self.trace_limit_mb > self.memory_cap_mb:
             raise ConfigurationError(
                 f"trace_memory_mb ({self.trace_memory_mb}) is part of memory_cap_mb "
                 f"({self.memory_cap_mb}) and cannot be larger: lower the one or raise the other."
             )
-        if self.darshan_library is not None and not isinstance(self.darshan_library, (str, os.PathLike)):
-            raise ConfigurationError(f"darshan_library must be a path, not {self.darshan_library!r}.")
-        _check_files("darshan_files", self.darshan_files)
-        _check_tf_profiler(self.tf_profiler, self.tf_profiler_max_s)
-        if not isinstance(self.mapped, bool) and self.mapped != "auto":
-            raise ConfigurationError(f"mapped must be True, False or 'auto', not {self.mapped!r}.")
-        if self.spool_dir is not None and not isinstance(self.spool_dir, (str, os.PathLike)):
-            raise ConfigurationError(f"spool_dir must be a path, not {self.spool_dir!r}.")
-
-        if self.job is not None and (not isinstance(self.job, str) or not self.job.strip()):
-            raise ConfigurationError(f"job must be a name, not {self.job!r}.")
         _check_as_if(self.as_if, self.as_if_paths, self.engine)
         if self.probe and self.as_if is not None:
             raise ConfigurationError(
@@ -238,11 +260,6 @@ def _below(pattern: str) -> str:
     return f"{pattern}*" if pattern.endswith("/") else pattern
 
 
-def _check_engine(engine: Any) -> None:
-    if engine not in ENGINES:
-        raise ConfigurationError(f"engine must be 'auto', 'darshan' or 'builtin', not {engine!r}.")
-
-
 def _check_as_if(as_if: Any, paths: Sequence[str], engine: str) -> None:
     if as_if is None:
         if paths:
@@ -255,25 +272,6 @@ def _check_as_if(as_if: Any, paths: Sequence[str], engine: str) -> None:
         raise ConfigurationError(
             "as_if goes with the builtin engine: libdarshan's times would be without the emulation. "
             "Leave engine='darshan' out."
-        )
-
-
-def _check_tf_profiler(mode: Any, seconds: Any) -> None:
-    if not isinstance(mode, bool) and mode != "auto":
-        raise ConfigurationError(f"tf_profiler must be True, False or 'auto', not {mode!r}.")
-    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_TF_PROFILER_S:
-        raise ConfigurationError(
-            f"tf_profiler_max_s must be a whole number of seconds between 1 and {MAX_TF_PROFILER_S:,}, "
-            f"not {seconds!r}."
-        )
-
-
-def _check_files(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigurationError(f"{name} must be a whole number of files, not {value!r}.")
-    if not MIN_DARSHAN_FILES <= value <= MAX_DARSHAN_FILES:
-        raise ConfigurationError(
-            f"{name} must be between {MIN_DARSHAN_FILES:,} and {MAX_DARSHAN_FILES:,}, not {value:,}."
         )
 
 
@@ -304,10 +302,3 @@ def _absolute(pattern: str) -> str:
         ) from error
     whole = os.path.normpath(os.path.join(glob.escape(folder), pattern))  # noqa: PTH118
     return f"{whole}/" if pattern.endswith("/") and whole != "/" else whole
-
-
-def _check_megabytes(name: str, value: Any, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigurationError(f"{name} must be a whole number of MiB, not {value!r}.")
-    if not low <= value <= high:
-        raise ConfigurationError(f"{name} must be between {low} and {high} MiB, not {value}.")

@@ -126,7 +126,7 @@ WRONG = (
     (2, "run {missing}", "cannot be read"),
     (2, "run -m no_such_module_", "there is no module no_such_module_"),
     (2, "run --include", "expected one argument"),
-    (2, "run --memory-cap-mb 1 {script}", "memory_cap_mb must be between"),
+    (2, "run --memory-cap-mb 1 {script}", "memory_cap_mb must be a whole number of MiB"),
     (2, "run --as-if tape {script}", "tape"),
     (0, "run --logdir {foreign} {script}", "{foreign}"),
     (2, "workload run nonsense", "nonsense"),

@@ -14,25 +14,40 @@ from tfdarshan.options import Options, default_exclude_patterns, make_options
         ({"zebra": 5}, "there is no option zebra: the options are engine,"),
         ({"engine": "dxt"}, "engine must be 'auto', 'darshan' or 'builtin', not 'dxt'."),
         ({"engine": 3}, "engine must be 'auto', 'darshan' or 'builtin', not 3."),
-        ({"darshan_files": 5}, "darshan_files must be between 1,024 and"),
-        ({"darshan_library": 7}, "darshan_library must be a path, not 7."),
+        ({"darshan_files": 5}, "darshan_files must be a whole number from 1,024 to 100,000,000, not 5."),
+        ({"darshan_library": 7}, "darshan_library must be a path, or None, not 7."),
         (
             {"include": "*.jpg"},
             "include must be a list of path patterns, not '*.jpg': write include=['...'].",
         ),
         ({"exclude": [""]}, "exclude holds ''"),
         ({"exclude": [b"x"]}, "exclude holds b'x'"),
-        ({"memory_cap_mb": 8}, "memory_cap_mb must be between 16 and"),
-        ({"memory_cap_mb": 64.5}, "memory_cap_mb must be a whole number of MiB, not 64.5."),
-        ({"memory_cap_mb": True}, "memory_cap_mb must be a whole number of MiB, not True."),
+        ({"memory_cap_mb": 8}, "memory_cap_mb must be a whole number of MiB from 16 to 1,048,576, not 8."),
+        (
+            {"memory_cap_mb": 64.5},
+            "must be a whole number of MiB from 16 to 1,048,576, not 64.5.",
+        ),
+        (
+            {"memory_cap_mb": True},
+            "must be a whole number of MiB from 16 to 1,048,576, not True.",
+        ),
         (
             {"memory_cap_mb": 128, "trace_memory_mb": 384},
             "trace_memory_mb (384) is part of memory_cap_mb (128)",
         ),
-        ({"trace_memory_mb": 0}, "trace_memory_mb must be between 1 and"),
+        (
+            {"trace_memory_mb": 0},
+            "must be a whole number of MiB from 1 to memory_cap_mb, or None, not 0.",
+        ),
+        ({"mapped": 1}, "mapped must be True, False or 'auto', not 1."),
+        (
+            {"tf_profiler_max_s": 0},
+            "must be a whole number of seconds from 1 to 86,400, not 0.",
+        ),
+        ({"job": " "}, "job must be a name, or None, not ' '."),
         ({"trace": "yes"}, "trace must be True or False, not 'yes'."),
         ({"follow_children": 1}, "follow_children must be True or False, not 1."),
-        ({"spool_dir": 7}, "spool_dir must be a path, not 7."),
+        ({"spool_dir": 7}, "spool_dir must be a path, or None, not 7."),
     ],
 )
 def test_wrong_option_is_one_clear_sentence(values, sentence):
