@@ -1,9 +1,9 @@
 """Fills the generated tables of docs/ from the declarations they document; needs the built extension.
 
 A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. What
-commands print comes from golden files, as tools/printed_samples.py says. The options in docstrings of
-functions that take them, listed in TAKE_OPTIONS, are filled too. Each finding has a page of its own.
-`--check` writes nothing and fails where a table or a page is out of date.
+commands print comes from golden files, as tools/printed_samples.py says. What `io_budget` limits is filled
+into its docstring. Each finding has a page of its own. `--check` writes nothing and fails where a table or a
+page is out of date.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from tfdarshan.findings.all_findings import CAUSES
 from tfdarshan.fleet.job_columns import JOB_COLUMNS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
-from tfdarshan.recording.keyword_options import argument_lines, docstring_lines
+from tfdarshan.recording.keyword_options import argument_lines
 from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
 from tools.api_page import api_rows
@@ -34,12 +34,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PACKAGE = DOCS.parent / "tfdarshan"
 # As tools/version_pins.py names them.
 SETS = ("oldest", "resolved", "newest")
-# Modules whose functions take a session's options.
-TAKE_OPTIONS = ("keras.py", "recording/profiler.py", "recording/tensorflow/tf_profiler.py", "testing.py")
-NO_DEFAULTS: Mapping[str, Any] = {}
-BUDGET_DEFAULTS = {"tf_profiler": False}
-# The options of a docstring are its last arguments; what io_budget limits comes before `logdir`.
-OPTIONS_OF_DOCSTRING = re.compile(r"^( +)engine: [A-Z].*?(?=\n\n)", re.DOTALL | re.MULTILINE)
+# What io_budget limits comes before `logdir` in its docstring.
 LIMITS_OF_DOCSTRING = re.compile(r"^( +)bytes_read: [A-Z].*?(?=\n +logdir: )", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r"(?<=<!-- table: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
@@ -153,9 +148,8 @@ def filled(text: str) -> str:
     return with_samples(MARK.sub(lambda match: f"{match[1]}{match[2]}{TABLES[match[1]]()}", text))
 
 
-def filled_docstrings(text: str, defaults: Mapping[str, Any] = NO_DEFAULTS) -> str:
-    """Returns a module's text with the arguments in its docstrings as they should be."""
-    text = OPTIONS_OF_DOCSTRING.sub(lambda match: "\n".join(docstring_lines(match[1], defaults)), text)
+def filled_limits(text: str) -> str:
+    """Returns a module's text with the limits in its docstring as they should be."""
     return LIMITS_OF_DOCSTRING.sub(lambda match: "\n".join(limit_lines(match[1])), text)
 
 
@@ -171,9 +165,7 @@ def pages() -> dict[Path, Callable[[str], str]]:
     filling: dict[Path, Callable[[str], str]] = dict.fromkeys(
         (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))), filled
     )
-    for name in TAKE_OPTIONS:
-        defaults = BUDGET_DEFAULTS if name == "testing.py" else NO_DEFAULTS
-        filling[PACKAGE / name] = functools.partial(filled_docstrings, defaults=defaults)
+    filling[PACKAGE / "testing.py"] = filled_limits
     for path, text in finding_pages().items():
         filling[path] = functools.partial(lambda text, _: text, text)
     return filling

@@ -1,7 +1,7 @@
 """What every function that takes a session's options shares: wrong arguments get a sentence, docs one source.
 
-The signatures are written out, so that `help()` and editors show them; `make docs` fills the options into
-their docstrings, and a test holds names, types and defaults against `tfdarshan.options.Options`.
+The signatures are written out, so that `help()` and editors show them, and a test holds names, types and
+defaults against `tfdarshan.options.Options`, which alone says what each option means.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -19,9 +20,12 @@ from tfdarshan.options import Options
 
 P = ParamSpec("P")
 R = TypeVar("R")
+# A class or a function.
+Documented = TypeVar("Documented")
 
 NAMES = tuple(option.name for option in dataclasses.fields(Options))
 LINE_WIDTH = 110
+PLACE = re.compile(r"^( *)\{options\}$", re.MULTILINE)
 
 
 def option_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,13 +33,30 @@ def option_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in NAMES}
 
 
-def docstring_lines(indent: str, defaults: Mapping[str, Any] | None = None) -> list[str]:
-    """Gives the options as lines of a docstring's `Args:`; `defaults` has those that differ from Options'."""
-    return [
+def documents_options(**defaults: Any) -> Callable[[Documented], Documented]:
+    """Return what puts the options into a docstring's `Args:`, at the line `{options}`.
+
+    Args:
+        **defaults: Those that differ from `Options`'.
+    """
+
+    def documented(taker: Documented) -> Documented:
+        # Without docstrings, as under `python -OO`, there is nothing to put them into.
+        if taker.__doc__ is not None:
+            taker.__doc__ = PLACE.sub(lambda match: _all_options(match[1], **defaults), taker.__doc__)
+        return taker
+
+    return documented
+
+
+@functools.lru_cache
+def _all_options(indent: str, **defaults: Any) -> str:
+    """Return the options as lines of a docstring."""
+    return "\n".join(
         line
         for option in dataclasses.fields(Options)
-        for line in argument_lines(indent, option.name, option_sentences(option, defaults or {}))
-    ]
+        for line in argument_lines(indent, option.name, option_sentences(option, defaults))
+    )
 
 
 def argument_lines(indent: str, name: str, about: str) -> list[str]:

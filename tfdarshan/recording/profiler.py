@@ -19,7 +19,7 @@ from tfdarshan.errors import (
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.claim import Recorder
-from tfdarshan.recording.keyword_options import option_values, says_wrong_arguments
+from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
 from tfdarshan.recording.tensorflow.tf_profiler import TraceBeside
 from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
 
@@ -32,6 +32,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@documents_options()
 class Profile(Recorder):
     """A session to be recorded: a context manager, a decorator, or `start()` and `stop()`.
 
@@ -41,44 +42,7 @@ class Profile(Recorder):
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
-        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
-            'darshan' or 'builtin'. Default: 'auto'.
-        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
-            loader). Give a path, or None.
-        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
-            whole number from 1,024 to 100,000,000. Default: 1000000.
-        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
-            matches / too, and one that ends in / means everything below. Default: ().
-        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
-            matches / too, and one that ends in / means everything below. Default: ().
-        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
-            /dev/shm. Give True or False. Default: True.
-        memory_cap_mb: Memory cap of the recording, of all processes and ranks on one host together, in MiB.
-            Give a whole number of MiB from 16 to 1,048,576. Default: 1024.
-        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
-        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
-            Give a whole number of MiB from 1 to memory_cap_mb, or None.
-        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
-            Give a path, or None.
-        follow_children: Record child processes too: forks, and Python programs that are started. Give True or
-            False. Default: True.
-        programs: Record programs without Python that are started, by a library preloaded into them. Give True
-            or False. Default: False.
-        mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
-            False, or auto, large mappings in processes of several threads (docs/reference/mapped-files.md).
-            Give True, False or 'auto'. Default: False.
-        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
-            builtin). Give one of these names, or None for the storage that there is. Default: None.
-        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
-            of shell globs: * matches / too, and one that ends in / means everything below.
-        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
-            auto. Give True, False or 'auto'. Default: 'auto'.
-        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
-            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
-        probe: When the session has ended, measure the storage under its input for up to 5 s
-            (docs/reference/probe.md). Give True or False. Default: False.
-        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
-            launcher's). Give a name, or None.
+        {options}
 
     Raises:
         ConfigurationError: `logdir` or an option cannot be used, or there is no such option.
@@ -342,8 +306,9 @@ class Profile(Recorder):
         return None
 
 
+@documents_options()
 @says_wrong_arguments
-def profile(
+def profile(  # noqa: D417 - options are put in
     logdir: str | os.PathLike[str],
     *,
     engine: str = "auto",
@@ -372,44 +337,7 @@ def profile(
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
-        engine: Which engine counts: darshan, builtin, or auto for darshan where it is found. Give 'auto',
-            'darshan' or 'builtin'. Default: 'auto'.
-        darshan_library: Path of libdarshan.so (default: TFDARSHAN_DARSHAN_LIBRARY, the process, the dynamic
-            loader). Give a path, or None.
-        darshan_files: Files that libdarshan gets memory for, when it is first loaded in a process. Give a
-            whole number from 1,024 to 100,000,000. Default: 1000000.
-        include: Path patterns recorded whatever the exclude patterns say. Give a list of shell globs: *
-            matches / too, and one that ends in / means everything below. Default: ().
-        exclude: Path patterns left out, in addition to the default ones. Give a list of shell globs: *
-            matches / too, and one that ends in / means everything below. Default: ().
-        default_excludes: Leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except
-            /dev/shm. Give True or False. Default: True.
-        memory_cap_mb: Memory cap of the recording, of all processes and ranks on one host together, in MiB.
-            Give a whole number of MiB from 16 to 1,048,576. Default: 1024.
-        trace: Keep segments (one per call) besides the counters. Give True or False. Default: True.
-        trace_memory_mb: Part of the memory cap that segments may fill, in MiB (default: a quarter of it).
-            Give a whole number of MiB from 1 to memory_cap_mb, or None.
-        spool_dir: Folder for the recording while it runs (default: TFDARSHAN_SPOOL_DIR, /dev/shm, TMPDIR).
-            Give a path, or None.
-        follow_children: Record child processes too: forks, and Python programs that are started. Give True or
-            False. Default: True.
-        programs: Record programs without Python that are started, by a library preloaded into them. Give True
-            or False. Default: False.
-        mapped: Watch page faults on mapped files, and the bytes that come in for them, from a thread: True,
-            False, or auto, large mappings in processes of several threads (docs/reference/mapped-files.md).
-            Give True, False or 'auto'. Default: False.
-        as_if: Make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine
-            builtin). Give one of these names, or None for the storage that there is. Default: None.
-        as_if_paths: Path patterns that as_if applies to (default: every file that is recorded). Give a list
-            of shell globs: * matches / too, and one that ends in / means everything below.
-        tf_profiler: Run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or
-            auto. Give True, False or 'auto'. Default: 'auto'.
-        tf_profiler_max_s: Seconds after which that ends, because its trace grows in memory; the I/O session
-            goes on. Give a whole number of seconds from 1 to 86,400. Default: 60.
-        probe: When the session has ended, measure the storage under its input for up to 5 s
-            (docs/reference/probe.md). Give True or False. Default: False.
-        job: Name of the distributed job whose ranks share a session (default: TFDARSHAN_JOB, or the
-            launcher's). Give a name, or None.
+        {options}
 
     Returns:
         The session to be recorded; once stopped, it gives what was recorded.
