@@ -60,6 +60,16 @@ def human_times(factor: float) -> str:
     return f"{factor:.2f}x" if factor < MOST_TIMES else f"{MOST_TIMES}x or more"
 
 
+def human_range(low: float, high: float) -> str:
+    """Return the bounds of a factor: "1.39x to 1.90x"."""
+    return f"{human_times(low)} to {human_times(high)}"
+
+
+def human_speedup(expected: float, low: float, high: float) -> str:
+    """Return a factor with its bounds: "1.76x (1.39x to 1.90x)"."""
+    return f"{human_times(expected)} ({human_range(low, high)})"
+
+
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """Gives a count with its noun: "1 process", "2 processes"."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

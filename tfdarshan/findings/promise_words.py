@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tfdarshan.findings.finding import Gain
-from tfdarshan.units import human_times
+from tfdarshan.units import human_speedup, human_times
 
 
 def promise_words(gain: Gain) -> str:
     """Word it: "1.76x (1.39x to 1.90x)", or "up to 2.79x"; and what the range hangs on."""
-    if not gain.supported:
-        return f"{most_words(gain)}{condition_words(gain)}"
-    low, high = gain.speedup_range
-    return f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)}){condition_words(gain)}"
+    return f"{speedup_words(gain)}{condition_words(gain)}"
+
+
+def speedup_words(gain: Gain) -> str:
+    """Word it alone: "1.76x (1.39x to 1.90x)"; if the range is not firm, "up to 2.79x"."""
+    return human_speedup(gain.speedup, *gain.speedup_range) if gain.supported else most_words(gain)
 
 
 def most_words(gain: Gain) -> str:

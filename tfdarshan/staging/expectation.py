@@ -32,6 +32,17 @@ class Expectation:
         """The bounds of `gain`."""
         return gain(self.epoch_s, self.low_s), gain(self.epoch_s, self.high_s)
 
+    @property
+    def speedup(self) -> float:
+        """How many times faster an epoch is: 1.2 is 1.2x."""
+        return 1 + self.gain
+
+    @property
+    def speedup_range(self) -> tuple[float, float]:
+        """The bounds of `speedup`."""
+        low, high = self.gain_range
+        return 1 + low, 1 + high
+
 
 def gain(before_s: float, saved_s: float) -> float:
     """Return how much faster something is that took `before_s` and takes `saved_s` less."""

@@ -1,22 +1,22 @@
 """How an advice is worded."""
 
-from math import inf
-
 import numpy as np
 import pytest
 
 from tests.unit.staging.synthetic import FAST, file_use, job_of, malware_like, run_of
-from tfdarshan.reports.text.advice_text import gain_text, render
+from tfdarshan.reports.text.advice_text import render
 from tfdarshan.staging.advice import decide_on
+from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.question import Question
+from tfdarshan.units import human_times
 
 
 @pytest.mark.parametrize(
-    ("gain", "text"),
-    [(0.21, "1.21x"), (0, "1.00x"), (-0.1, "0.90x"), (-0.41, "0.59x"), (6, "7.00x"), (inf, "no I/O left")],
+    ("saved_s", "text"),
+    [(0.0, "1.00x"), (-1.0, "0.50x"), (0.5, "2.00x"), (1.0, "100x or more")],
 )
-def test_a_gain_is_a_factor_as_those_of_findings(gain, text):
-    assert gain_text(gain) == text
+def test_a_gain_is_a_factor_as_those_of_findings(saved_s, text):
+    assert human_times(Expectation(1.0, saved_s, saved_s, saved_s).speedup) == text
 
 
 def test_one_file_is_no_files():

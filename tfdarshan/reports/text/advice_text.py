@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.file_name import printable
@@ -15,7 +13,16 @@ from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout, fact_lines
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_bytes, human_seconds, percent, plural, shortened
+from tfdarshan.units import (
+    human_bytes,
+    human_range,
+    human_seconds,
+    human_speedup,
+    human_times,
+    percent,
+    plural,
+    shortened,
+)
 
 BAR = 40
 WAIT_UNKNOWN = "nothing is certain, because no step says what it waits for: mark steps, and record again"
@@ -43,11 +50,6 @@ def render(advice: Advice, width: int = WIDTH) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def gain_text(gain: float) -> str:
-    """Words a gain as findings do, as a factor: 0.21 is "1.21x", 6 "7.00x", and a loss of -0.41 "0.59x"."""
-    return "no I/O left" if math.isinf(gain) else f"{1 + gain:.2f}x"
-
-
 def in_blocks(advice: Advice) -> str:
     """Says what the chosen files take on the fast tier if there is no room for all, and that differs."""
     chosen = advice.chosen
@@ -63,11 +65,9 @@ def _verdict(advice: Advice, width: int) -> str:
             "Staging will not help: " + "; ".join(r.sentence for r in advice.reasons) + ".", width
         )
     chosen, expected = advice.chosen, advice.chosen.expected
-    low, high = expected.gain_range
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
-    given, least, most = map(gain_text, (expected.gain, low, high))
-    gains = f"{given}, between {least} and {most}"
+    gains = human_speedup(expected.speedup, *expected.speedup_range)
     what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}{in_blocks(advice)}"
     lines = [
         f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
@@ -105,7 +105,7 @@ def added_by_rest(advice: Advice, rest: RuleResult) -> str:
     chosen = advice.chosen
     share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
     more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
-    return f"{more}, would add {share} of the readers' time saved: {gain_text(rest.expected.gain)}"
+    return f"{more}, would add {share} of the readers' time saved: {human_times(rest.expected.speedup)}"
 
 
 def _all_epochs(advice: Advice) -> str:
@@ -200,10 +200,8 @@ def _as_good(advice: Advice) -> str:
 
 def _rule(rule: RuleResult) -> tuple[str, str, str, str, str, str]:
     expected: Expectation = rule.expected
-    low, high = expected.gain_range
-    saved = human_seconds(expected.saved_s)
-    given, least, most = map(gain_text, (expected.gain, low, high))
-    bounds = f"{least} to {most}"
+    saved, given = human_seconds(expected.saved_s), human_times(expected.speedup)
+    bounds = human_range(*expected.speedup_range)
     return rule.name, f"{rule.files:,}", human_bytes(rule.bytes), saved, given, bounds
 
 

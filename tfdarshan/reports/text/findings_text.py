@@ -6,11 +6,11 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain, OpenQuestion
-from tfdarshan.findings.promise_words import most_words
+from tfdarshan.findings.promise_words import speedup_words
 from tfdarshan.findings.same_seconds import cure_once, one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, human_times, percent, shortened
+from tfdarshan.units import human_seconds, percent, shortened
 
 # What others claim but for less than this is theirs.
 LEAST_COST_SHARE = 0.0005
@@ -48,13 +48,8 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 def gain_text(gain: Gain) -> str:
     """Word a gain: "1.40x (1.20x to 1.60x): 0.3 s of a step of 1.0 s"; if it is not firm, "up to 1.60x"."""
-    low, high = gain.speedup_range
-    if not gain.supported:
-        return f"{most_words(gain)}, of a {gain.unit} of {human_seconds(gain.before_s)}"
-    return (
-        f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)}): "
-        f"{human_seconds(gain.saved_s)} of a {gain.unit} of {human_seconds(gain.before_s)}"
-    )
+    saved = f": {human_seconds(gain.saved_s)}" if gain.supported else ","
+    return f"{speedup_words(gain)}{saved} of a {gain.unit} of {human_seconds(gain.before_s)}"
 
 
 def open_text(entry: OpenQuestion) -> str:

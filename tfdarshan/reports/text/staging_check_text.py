@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.file_name import printable
-from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, plural
+from tfdarshan.units import human_seconds, human_times, plural
 
 EPOCHS = Columns(-28, 12, 14, "   ", 0)
 ASSUMPTIONS = Columns(-28, 16, 16, "   ", 0)
@@ -23,8 +22,8 @@ def render_check(check: Check, width: int = WIDTH) -> str:
     epochs = [
         ("An epoch", "time", "gain", ""),
         ("  before", human_seconds(check.before_s), "", ""),
-        ("  promised", promised, gain_text(check.promised_gain), f"{low} to {high}"),
-        ("  obtained", obtained, gain_text(check.obtained_gain), f"{100 * check.error:+.1f} %"),
+        ("  promised", promised, human_times(1 + check.promised_gain), f"{low} to {high}"),
+        ("  obtained", obtained, human_times(1 + check.obtained_gain), f"{100 * check.error:+.1f} %"),
     ]
     assumptions = [
         ("Assumption", "promised", "obtained", "moved an epoch by"),

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 from tfdarshan.analysis.calls.trace_span import TraceSpan
 from tfdarshan.file_name import printable
-from tfdarshan.findings.finding import Gain
-from tfdarshan.findings.promise_words import most_words
+from tfdarshan.findings.promise_words import speedup_words
 from tfdarshan.findings.whatif import Question, WhatIf
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, human_times
+from tfdarshan.units import human_seconds
 
 QUESTIONS = Columns("  ", -30, 10, "  ", 0)
 
@@ -23,7 +22,7 @@ def whatif_text(found: WhatIf, width: int = WIDTH) -> str:
     """Return the answer as text, ending in a newline."""
     now, then = human_seconds(found.before_s), human_seconds(found.after_s)
     takes = f"A step, mean of {found.units:,}, takes" if found.unit == "step" else "The session takes"
-    lines = wrap(f"{takes} {then} instead of {now}: {_speedup(found.gain)}.", width, hang="  ")
+    lines = wrap(f"{takes} {then} instead of {now}: {speedup_words(found.gain)}.", width, hang="  ")
     for text in found.notes:
         lines += wrap(printable(text), width, "  - ", "    ")
     return "\n".join(lines) + "\n"
@@ -37,7 +36,7 @@ def questions_text(
     unit = "A step takes" if first.unit == "step" else "The session took"
     lines = [f"{unit} {human_seconds(first.before_s)}. What if ...", ""]
     rows = [
-        (question.options, human_seconds(question.answer.after_s), _speedup(question.answer.gain))
+        (question.options, human_seconds(question.answer.after_s), speedup_words(question.answer.gain))
         for question in questions
     ]
     lines += Layout(QUESTIONS, rows, width).all_lines(rows)
@@ -47,11 +46,3 @@ def questions_text(
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
     lines += wrap("Also --fast DIR: everything on the device of DIR, which is measured.", width, hang="  ")
     return "\n".join(lines) + "\n"
-
-
-def _speedup(gain: Gain) -> str:
-    """Word it: "1.76x (1.39x to 1.90x)"; if the range is not firm, "up to 1.90x"."""
-    if not gain.supported:
-        return most_words(gain)
-    low, high = gain.speedup_range
-    return f"{human_times(gain.speedup)} ({human_times(low)} to {human_times(high)})"

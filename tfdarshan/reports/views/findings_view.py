@@ -19,7 +19,7 @@ from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
 from tfdarshan.sessions.session_data import SessionData
-from tfdarshan.units import human_seconds, human_times, percent, plural
+from tfdarshan.units import human_range, human_seconds, human_times, percent, plural
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
@@ -82,8 +82,8 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         return Headline(verdict.sentence, verdict.state, record)
     speedup, promise = "", ""
     if verdict.gain is not None:
-        low, high = map(human_times, verdict.gain.speedup_range)
-        speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {low} to {high}"
+        bounds = human_range(*verdict.gain.speedup_range)
+        speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {bounds}"
         if not verdict.gain.supported:
             unsure = "faster: the model does not reproduce the run"
             speedup = most_words(verdict.gain)

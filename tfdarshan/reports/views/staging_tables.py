@@ -8,11 +8,10 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.storage.time_model import TimeModel
-from tfdarshan.reports.text.advice_text import gain_text
 from tfdarshan.reports.views.panel import Cell, Table, bytes_per_s, duration, number, size
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision
-from tfdarshan.units import human_bytes, percent
+from tfdarshan.units import human_bytes, human_range, human_times, percent
 
 MOST_FOLDERS = 20
 MOST_FILES = 20
@@ -101,15 +100,14 @@ def rules_table(advice: Advice) -> Table:
     """Compares the advice with the paper's rule, smallest first, and with largest first."""
     cells = []
     for rule in advice.rules:
-        low, high = rule.expected.gain_range
         cells.append(
             [
                 Cell(rule.name),
                 number(rule.files),
                 size(rule.bytes),
                 duration(rule.expected.saved_s),
-                Cell(gain_text(rule.expected.gain)),
-                Cell(f"{gain_text(low)} to {gain_text(high)}"),
+                Cell(human_times(rule.expected.speedup)),
+                Cell(human_range(*rule.expected.speedup_range)),
             ]
         )
     columns = (

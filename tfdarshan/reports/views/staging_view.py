@@ -15,7 +15,6 @@ from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, u
 from tfdarshan.reports.text.advice_text import (
     WAIT_UNKNOWN,
     added_by_rest,
-    gain_text,
     in_blocks,
     outside_steps,
 )
@@ -49,7 +48,7 @@ from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, measured_runs, put_together
 from tfdarshan.staging.run_model import newest_job
 from tfdarshan.staging.staged_command import StagedJob
-from tfdarshan.units import human_bytes, human_seconds, percent, plural
+from tfdarshan.units import human_bytes, human_seconds, human_speedup, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
 FAST = "FAST"
@@ -125,8 +124,7 @@ def _verdict(advice: Advice) -> Text:
 
 
 def _gain(expected: Expectation) -> str:
-    given, low, high = map(gain_text, (expected.gain, *expected.gain_range))
-    return f"{given} (between {low} and {high})"
+    return human_speedup(expected.speedup, *expected.speedup_range)
 
 
 def _tiles(advice: Advice) -> list[Tile]:
