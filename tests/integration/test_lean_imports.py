@@ -79,6 +79,20 @@ def test_list_loads_nothing_heavy_once_its_verdicts_are_known(tmp_path):
     assert again & (HEAVY | HEAVY_ROOMS) == set()
 
 
+@pytest.mark.parametrize("verb", ["summary", "findings", "files"])
+def test_what_is_said_in_text_loads_no_library_of_pages(tmp_path, verb):
+    # GIVEN
+    with tfdarshan.profile(tmp_path / "logs"):
+        (tmp_path / "a.bin").write_bytes(b"1")
+
+    # WHEN
+    loaded, said = loaded_by(verb, str(tmp_path / "logs"))
+
+    # THEN
+    assert said
+    assert loaded & {"jinja2", "matplotlib", "plotly", "tfdarshan.reports.page"} == set()
+
+
 def test_a_verb_loads_no_other_verb():
     loaded, _ = loaded_by("list", "--help")
 
