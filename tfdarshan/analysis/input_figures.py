@@ -17,8 +17,8 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.reader_count import untraced_readers
 from tfdarshan.analysis.calls.segments import Thread
-from tfdarshan.analysis.calls.session_readers import untraced_readers
 from tfdarshan.analysis.calls.wall_clock import WallClock
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.rereads import Rereads, epochs_of, rereads

@@ -21,8 +21,7 @@ from tfdarshan.analysis.calls.session_calls import SessionCalls
 from tfdarshan.analysis.calls.trace_span import dropped_calls
 from tfdarshan.analysis.calls.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.analysis.files.file_table import FileTable, load_files
-from tfdarshan.analysis.files.input_files import input_files
-from tfdarshan.analysis.files.own_files import own_files
+from tfdarshan.analysis.files.input_files import input_files, own_files
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input

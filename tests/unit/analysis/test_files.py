@@ -3,8 +3,8 @@
 import pytest
 
 from tests.made_up_session import job_of, write_session
+from tfdarshan.analysis.files.access_sizes import file_sizes
 from tfdarshan.analysis.files.directory import directories_of, directory_totals, directory_tree
-from tfdarshan.analysis.files.file_sizes import file_sizes
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.storage.storage_share import storage_by_step, storage_share

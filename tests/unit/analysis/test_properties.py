@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis.calls.queue_depth import queue_depth
 from tfdarshan.analysis.calls.segments import CLASSES, READ, load_segments
+from tfdarshan.analysis.files.access_sizes import file_sizes
 from tfdarshan.analysis.files.directory import directories_of, directory_totals
-from tfdarshan.analysis.files.file_sizes import file_sizes
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time.activity import activity_by_name, overview_bins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.files.file_sizes import file_sizes
+from tfdarshan.analysis.files.access_sizes import file_sizes
 from tfdarshan.analysis.files.read_passes import read_passes
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.reports.figures.distribution import (
