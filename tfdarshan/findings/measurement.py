@@ -10,7 +10,7 @@ from tfdarshan.analysis.calls.intervals import covered
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.file_totals import FileTotals
 from tfdarshan.analysis.files.session_files import SessionFiles
-from tfdarshan.analysis.measured_session import measure_session
+from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
 from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
 from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
@@ -30,7 +30,11 @@ FilesAndTotals = tuple[FileTable, FileTotals]
 
 
 def measure(
-    session: SessionData, top: int = 0, runner: Runner | None = None, tables: FilesAndTotals | None = None
+    session: SessionData,
+    top: int = 0,
+    runner: Runner | None = None,
+    tables: FilesAndTotals | None = None,
+    measured: MeasuredSession | None = None,
 ) -> Measures:
     """Measure a session.
 
@@ -39,13 +43,14 @@ def measure(
         top: How many of the slowest and most-read files the summary lists.
         runner: What reads the calls of several processes for the time in I/O; None: this process.
         tables: What its files tables say, where they were read already.
+        measured: The session, if it was measured already.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     found_files = SessionFiles(session, top, with_table=True)
     files, totals = tables or found_files.table_and_totals()
-    measured, owner = measure_session(session, runner=runner, files=files), session.meta[0]
+    measured, owner = measured or measure_session(session, runner=runner, files=files), session.meta[0]
     return Measures(
         measured=measured,
         summary=summary_of(session, totals, measured.clock, rank_table(session, found_files.grouped)),
@@ -64,6 +69,7 @@ def measure_leading(
     ranks: RankTable | None = None,
     runner: Runner | None = None,
     files: SessionFiles | None = None,
+    measured: MeasuredSession | None = None,
 ) -> Measures:
     """Measure what findings speak of: of several ranks the one that waits most, beside a table of all.
 
@@ -74,13 +80,14 @@ def measure_leading(
         ranks: The table, where it is there already.
         runner: As `measure` takes it.
         files: Its files tables, where others need them, too.
+        measured: The session, if it was measured already; of several ranks the leading one is looked at anew.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     files = files or SessionFiles(session)
     if session.joint is None:
-        return measure(session, runner=runner, tables=files.leading())
+        return measure(session, runner=runner, tables=files.leading(), measured=measured)
     ranks = ranks or _kept_ranks(session, files)
     alone = measure(session.leading, runner=runner, tables=files.leading())
     return dataclasses.replace(alone, ranks=ranks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.analysis.measured_session import measure_session
 from tfdarshan.durable.output_file import write_output
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.page import plotly_js, static_file
@@ -18,6 +19,7 @@ from tfdarshan.reports.views.empty_views import empty_views
 from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.panel import Panel, as_json
+from tfdarshan.reports.views.staging_view import staged_run
 from tfdarshan.reports.views.view_source import Source
 
 PAGE = """<!doctype html>
@@ -66,9 +68,12 @@ def write_report(source: Source, path: Path, *, compare: Source | None = None, f
         SessionDataError: A table is damaged or missing.
         StorageError: The file is there, or cannot be written.
     """
+    # Advice and findings go by one look at the calls.
+    measured = measure_session(source.session, files=source.named_files)
+    staged_run(source, measured)
     shown = {name: entry for name, entry in VIEWS.items() if name not in empty_views(source)}
     views = [_view(name, title, [source], view(source)) for name, (title, view) in shown.items()]
-    found = findings_panels(diagnosis_for(source.session, source.redaction, source.read_files))
+    found = findings_panels(diagnosis_for(source.session, source.redaction, source.read_files, measured))
     views[0]["panels"] = [*as_json(found), *views[0]["panels"]]
     if compare is not None:
         views.append(_view("compare", "Compare", [source, compare], compare_view(source, compare)))

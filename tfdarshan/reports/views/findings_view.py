@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfdarshan.analysis.files.session_files import SessionFiles
+from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.ranks.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
@@ -25,7 +26,10 @@ KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "wo
 
 
 def diagnosis_for(
-    session: SessionData, redaction: Redaction | None = None, files: SessionFiles | None = None
+    session: SessionData,
+    redaction: Redaction | None = None,
+    files: SessionFiles | None = None,
+    measured: MeasuredSession | None = None,
 ) -> Diagnosis:
     """Finds what makes a session slow; with a redaction in words without names.
 
@@ -33,11 +37,12 @@ def diagnosis_for(
         session: The session.
         redaction: Replaces paths; None shows them.
         files: Its files tables, where others need them, too.
+        measured: The session, if it was measured already.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    measures = measure_leading(session, files=files)
+    measures = measure_leading(session, files=files, measured=measured)
     if redaction is not None:
         measures = dataclasses.replace(
             measures,

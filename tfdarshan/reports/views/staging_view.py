@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.copied_files import session_and_log
 from tfdarshan.replay.calibrate import ModelledJob
@@ -71,7 +72,7 @@ class StagingQuery:
 def staging_view(source: Source, query: StagingQuery | None = None) -> list[Panel]:
     """Gives its panels; where staging will not help, why."""
     query = query or StagingQuery()
-    use, facts, job = source.cached("_staged_run", lambda: _read(source))
+    use, facts, job = staged_run(source)
     decision = _decide(source, use, facts, job, query)
     advice = decision.advice
     if not advice.files:
@@ -84,9 +85,22 @@ def staging_view(source: Source, query: StagingQuery | None = None) -> list[Pane
     return [*panels, tiers_table(advice), *left_out_table(advice), _how(source, decision, query)]
 
 
-def _read(source: Source) -> tuple[FileUse, RunFacts, ModelledJob]:
-    runs = measured_runs([source.session], [source.whole], tables=[source.named_files])
-    return *put_together(runs), newest_job(runs)
+def staged_run(
+    source: Source, measured: MeasuredSession | None = None
+) -> tuple[FileUse, RunFacts, ModelledJob]:
+    """Return what staging goes by, kept with the source; a session that was measured is not measured again.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+
+    def read() -> tuple[FileUse, RunFacts, ModelledJob]:
+        asked = [source.session], [source.whole]
+        runs = (measured,) if measured else measured_runs(*asked, tables=[source.named_files])
+        return *put_together(runs), newest_job(runs)
+
+    found: tuple[FileUse, RunFacts, ModelledJob] = source.cached("_staged_run", read)
+    return found
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery) -> Decision:
