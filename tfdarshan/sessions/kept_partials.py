@@ -78,7 +78,8 @@ class KeptPartials:
 
 def _is_large(processes: Sequence[ProcessData]) -> bool:
     calls = sum(int(process.meta["counts"]["segments"]) for process in processes)
-    return calls >= LEAST_CALLS or len(processes) >= LEAST_PROCESSES
+    # Of no process there is nothing to keep.
+    return len(processes) > 0 and (calls >= LEAST_CALLS or len(processes) >= LEAST_PROCESSES)
 
 
 def _state(processes: Sequence[ProcessData]) -> dict[str, Any] | None:
