@@ -74,7 +74,7 @@ def test_a_session_of_a_job_that_was_killed_is_recovered(python, tmp_path):
 
 def test_what_else_runs_beside_a_job_can_be_imported(python):
     done = python(
-        "import tfdarshan.checkpoint, tfdarshan.lmdb, tfdarshan.staging.apply, tfdarshan.staging.redirect\n"
+        "import tfdarshan.checkpoint, tfdarshan.lmdb, tfdarshan.staging.apply, tfdarshan.recording.redirect\n"
         "import tfdarshan.staging.undo, tfdarshan.recording.tensorflow.tf_profiler\n"
         "from tfdarshan import enable, staged, steps\n"
     )

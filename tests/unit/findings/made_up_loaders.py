@@ -5,8 +5,8 @@ import json
 import numpy as np
 
 from tests.unit.findings.made_up_training import MS, training
-from tfdarshan.sessions.writing.tables import write_batches
 from tfdarshan.session import open_session
+from tfdarshan.sessions.writing.tables import write_batches
 
 WORKER = 200
 LOOK = {
