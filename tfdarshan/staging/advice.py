@@ -50,7 +50,7 @@ class Advice:
     `wait_known` says whether the session tells what training waits for.
 
     `outside_steps` is how many of the chosen files a run reads before its first step or after the last alone:
-    they fit, too, and no time here has them. `outside_bytes` are theirs.
+    they fit, too, and a copy of them shortens no step. `outside_bytes` are theirs.
     """
 
     question: Question

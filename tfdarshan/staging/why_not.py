@@ -57,7 +57,8 @@ def find_reasons(
     least_s = LEAST * best.epoch_s
     if later.measured and memory_serves(staged) and (later.later_s or 0.0) < least_s:
         return (_page_cache(staged),)
-    if best.saved_s < least_s:
+    # What is read behind the last step alone shortens no step.
+    if best.saved_s < least_s or not np.any(units.total(staged.saved_s) > 0):
         return (_little(staged, best),)
     if chosen.expected.saved_s < least_s:
         return (_too_small(question, chosen, best, staged, units),)

@@ -52,13 +52,13 @@ def test_a_validation_set_after_the_only_epoch_is_staged_and_not_promised(tmp_pa
     decision, alone = advise(job(tmp_path / "with")), advise(job(tmp_path / "without", more=0))
     text = " ".join(render(decision.advice).split())
 
-    # THEN all files are staged, and the promise is the same
+    # THEN all files are staged, and the promise of steps is the same
     assert (len(decision.rows), len(alone.rows)) == (FILES + MORE, FILES)
     assert (decision.advice.outside_steps, alone.advice.outside_steps) == (MORE, 0)
-    assert "8 of them are read only before the first step or after the last: no time here has that" in text
+    assert "8 of them are read only before the first step or after the last: a copy shortens no step" in text
     assert SAID not in render(alone.advice)
     for name in ("epoch_s", "saved_s", "low_s", "high_s", "staged_passes", "staged_slow_s", "rest_slow_s"):
-        assert getattr(decision.promise, name) == pytest.approx(getattr(alone.promise, name))
+        assert getattr(decision.promise, name) == pytest.approx(getattr(alone.promise, name), rel=0.03)
     # ... but the copy takes longer
     assert decision.advice.copy.seconds == pytest.approx(alone.advice.copy.seconds * (FILES + MORE) / FILES)
 
@@ -73,7 +73,7 @@ def test_finding_and_tab_say_it(tmp_path):
 
     assert finding.cure.what.startswith("Stage 48.0 MB to a local disk")
     assert finding.cure.what.endswith(". 8.0 MB of it is read only before the first step or after the last.")
-    assert f"8 of them are {SAID}: no time here has that." in said
+    assert f"8 of them are {SAID}: a copy shortens no step." in said
 
 
 def test_they_take_only_the_room_that_is_left(tmp_path):

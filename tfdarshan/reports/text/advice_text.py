@@ -92,7 +92,7 @@ def outside_steps(advice: Advice) -> str:
     if not advice.outside_bytes:
         return ""
     some = f"{advice.outside_steps:,} of them {'is' if advice.outside_steps == 1 else 'are'}"
-    return f"{some} read only before the first step or after the last: no time here has that"
+    return f"{some} read only before the first step or after the last: a copy shortens no step"
 
 
 def _rest(advice: Advice) -> list[str]:
