@@ -26,6 +26,8 @@ TWICE = "Let it make twice as many calls: results that wait to be taken are coun
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # A pipeline that nobody looked at: one that reads a file a sample.
 USUAL = Stage("map", function="load", does=("reads",))
+# Samples that a buffer holds where samples are shuffled in memory, one after the other.
+SHUFFLED_SAMPLES = 10_000
 ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
 # Threads that share a connection take turns, and sqlite3 refuses one that another thread has opened.
 CONNECTIONS = """\

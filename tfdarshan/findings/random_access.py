@@ -9,7 +9,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import reads_in_python
+from tfdarshan.findings.pipeline_api import SHUFFLED_SAMPLES, reads_in_python
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads
@@ -24,7 +24,7 @@ ABOUT = About(
     says="large files are read out of order, 64.0 kB at a time",
     seen=("few sequential reads", "the tab's Patterns"),
     fixes={
-        "tf.data": "`tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)`",
+        "tf.data": f"`tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})`",
         "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
         "SQLite": "`SELECT * FROM samples ORDER BY rowid`, not one query a sample",
     },
@@ -93,7 +93,8 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
         return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
     if reads_in_python(measures):
         return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
-    return Cure(what, "dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle(10_000)")
+    records = f"tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
+    return Cure(what, f"dataset = {records}")
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

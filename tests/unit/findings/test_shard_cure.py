@@ -97,6 +97,34 @@ def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
 
 
 @pytest.mark.parametrize(
+    ("paths", "records"), [(1_000_000, 10_000), (-1, 10_000), (None, 10_000), (320, 320)]
+)
+def test_a_shuffle_of_paths_holds_few_records_of_shuffled_shards(tmp_path, paths, records):
+    # GIVEN paths that are shuffled in front of the map that reads their files
+    cure = cure_of(tmp_path, PATHS, {"name": "shuffle", "size": paths}, LOAD, BATCH)
+
+    # THEN a buffer never holds more records than one of records that are read out of order
+    assert f").shuffle({records}).map(parse)" in cure.line
+    assert "shards = tf.data.Dataset.list_files(" in cure.line
+    assert " Shuffle the shards, then the records in a small buffer." in cure.what
+
+
+def test_shuffled_shards_are_read_whole_in_another_order_in_each_epoch(tmp_path, files):
+    # GIVEN what is printed for shuffled paths
+    tf = pytest.importorskip("tensorflow")
+    cure = cure_of(tmp_path / "logs", PATHS, {"name": "shuffle", "size": 10}, LOAD, BATCH, shards=9)
+    known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
+
+    # WHEN it is run, without its buffer of records
+    exec(cure.line.replace("DIR", str(tmp_path / "DIR")).replace(".shuffle(10)", ""), known)
+    epochs = {tuple(one.numpy() for one in known["dataset"]) for _ in range(8)}
+
+    # THEN each epoch reads all that the files hold
+    assert len(epochs) > 1
+    assert {tuple(sorted(epoch)) for epoch in epochs} == {tuple(sorted(files.values()))}
+
+
+@pytest.mark.parametrize(
     ("stages", "goes", "library", "parses"),
     [
         (
