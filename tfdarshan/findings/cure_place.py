@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.tf_data_pipeline import Pipeline
-from tfdarshan.findings import validation
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.staging.planning import common_folder
@@ -21,7 +20,7 @@ def with_place(finding: Finding, measures: Measures) -> Finding:
     cure = finding.cure
     if cure is None or not _stands_twice(cure.instead_of.splitlines(), measures.pipelines or ()):
         return finding
-    between = finding.name == validation.NAME
+    between = cure.data_set == "validation"
     said = f"this is the one that {'is read between epochs' if between else 'steps read'}"
     rows = _rows(measures, in_pauses=between)
     if len(rows) and measures.shown_path is None:

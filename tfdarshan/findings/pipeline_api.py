@@ -468,6 +468,10 @@ def decoding_stage(measures: Measures) -> Stage | None:
 
 def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
     """Words how to keep a validation set in memory, or to read it with so many calls at a time."""
+    return replace(_validation_lines(measures, readers, keep=keep), data_set="validation")
+
+
+def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Cure:
     reading = [one for one in measures.pipelines or () if one.reader is not None]
     # The first pipeline that is iterated is the one that trains.
     reader = reading[1].reader if len(reading) > 1 else None

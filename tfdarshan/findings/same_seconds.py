@@ -9,11 +9,11 @@ from tfdarshan.findings.finding import Cure, Finding
 
 
 def same_lines(finding: Finding, other: Finding) -> bool:
-    """Says whether two findings have the same lines to change."""
+    """Says whether two findings have the same lines of the same data set to change."""
     one, two = finding.cure, other.cure
     if one is None or two is None or not one.line:
         return False
-    return (one.line, one.instead_of) == (two.line, two.instead_of)
+    return (one.line, one.instead_of, one.data_set) == (two.line, two.instead_of, two.data_set)
 
 
 def cure_once(finding: Finding, findings: Sequence[Finding]) -> Cure | None:

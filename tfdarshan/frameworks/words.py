@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 from typing import Protocol
+
+
+DataSet = Literal["training", "validation"]
 
 
 @dataclass(frozen=True)
 class Cure:
-    """What to do: a sentence, and the line to change as it would be before and after; that may be several."""
+    """What to do: a sentence, and the line to change as it would be before and after; that may be several.
+
+    `data_set` is what that line reads: another data set may have a line of the same text.
+    """
 
     what: str
     line: str = ""
     instead_of: str = ""
+    data_set: DataSet = "training"
 
 
 class Words(Protocol):

@@ -1,13 +1,17 @@
 """Files that are read between epochs, while training stands still."""
 
+import dataclasses
+
 import pytest
 
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.findings import validation
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import validation_cure
+from tfdarshan.findings.same_seconds import cure_once, same_lines
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.storage_edits import Staged
@@ -110,6 +114,20 @@ def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, valid
     assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
     assert all((" The line stands in several data sets: " in cure.what) is twice for cure in cures)
     assert any("that steps read, from /data." in cure.what for cure in cures) is twice
+
+
+def test_lines_of_two_data_sets_are_two_changes(tmp_path):
+    # GIVEN a training and a validation set that one function reads, and one change that both need
+    session = job(tmp_path, validate=LOAD, wait_ms=20, read_ms=20.0)
+    of_validation = found(session)
+    line = {"line": "dataset = a.cache()", "instead_of": "dataset = a"}
+    cured = dataclasses.replace(of_validation, cure=dataclasses.replace(of_validation.cure, **line))
+    of_training = dataclasses.replace(cured, name="fits_in_memory", cure=Cure("Keep it.", **line))
+
+    # THEN neither stands for the other, and each stands for itself
+    assert not same_lines(cured, of_training)
+    assert cure_once(cured, [of_training, cured]) == cured.cure
+    assert same_lines(cured, dataclasses.replace(cured, name="staging"))
 
 
 @pytest.mark.parametrize("changes", [{"validation": 0}, {"read_ms": 0.02}])
