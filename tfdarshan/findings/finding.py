@@ -44,6 +44,7 @@ class Gain:
         supported: Whether the replay reproduces the recorded run, and the session says what was waited for.
             If not, only the upper bound is promised.
         wait_s: What of `saved_s` is input wait.
+        waited: Whether the session says what waits for the reads.
         hangs_on: What the session leaves open and the range hangs on; nothing if it is narrow.
     """
 
@@ -54,6 +55,7 @@ class Gain:
     high_s: float
     supported: bool = True
     wait_s: float = 0.0
+    waited: bool = True
     hangs_on: tuple[OpenQuestion, ...] = ()
 
     @property

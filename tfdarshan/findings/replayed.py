@@ -45,7 +45,8 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
     total_s = min(part_s, model.unit_s)
     waited_s = mean_s(job, job.run.wait_s - after.wait_s) / model.units
     low_s, saved_s, high_s = (total_s * (1 - 1 / one) for one in (found.low, found.expected, found.high))
-    supported = found.firm and not job.facts.counted and surely_waits(measures, job)
+    waited = surely_waits(measures, job)
+    supported = found.firm and not job.facts.counted and waited
     wide = found.high > THRESHOLD["wide"] * found.low
     return Gain(
         unit=model.unit,
@@ -54,6 +55,7 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
         saved_s=saved_s,
         high_s=high_s,
         supported=supported,
+        waited=waited,
         # The loop's own calls are waits to the model, and none to the steps.
         wait_s=min(max(waited_s, 0.0), max(saved_s, 0.0), model.most_wait_s),
         hangs_on=_hangs_on(job, times, probe_command(measures)) if wide else (),

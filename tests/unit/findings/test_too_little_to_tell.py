@@ -1,13 +1,20 @@
 """What is not promised: of a session that is short, of the first batch, of readers that nobody waits for."""
 
+import dataclasses
+
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.diagnosis import diagnose, diagnosis_alone
+from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.reports.views.panel import Headline
 
 KB = 1_000
+
+
+def headline_of(found):
+    return next(panel for panel in findings_panels(found) if isinstance(panel, Headline))
 
 
 def waiting_reads(steps, *, step_ms=100.0, wait_ms=90.0, first_ms=None):
@@ -66,6 +73,7 @@ def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
     finding = next(one for one in found.findings if one.name == name)
     assert finding.gain.speedup_range[0] == 1.0
     assert "if that is waited for: no step was recorded" in found.verdict.sentence
+    assert headline_of(found).promise == "faster, if that was waited for"
 
 
 def by_the_loop(logdir, read_ms):
@@ -97,5 +105,15 @@ def test_what_a_loop_reads_itself_is_known_to_be_waited_for_if_it_is_little(tmp_
     )
     assert "If it did" not in found.verdict.sentence
     assert "cannot tell" not in found.verdict.sentence
-    (headline,) = (panel for panel in findings_panels(found) if isinstance(panel, Headline))
-    assert "if that was waited for" not in headline.promise
+    assert "if that was waited for" not in headline_of(found).promise
+
+
+def test_a_promise_says_that_the_model_is_what_is_unsure(tmp_path):
+    # GIVEN reads by the training loop, and a model that is far from the run
+    measures = measure(by_the_loop(tmp_path, 2))
+    measures.__dict__["job"] = dataclasses.replace(measures.job, step_error=measures.job.step_error + 0.5)
+
+    # THEN what waits for the reads is no condition
+    headline = headline_of(diagnosis_alone(measures))
+    assert headline.sentence.startswith("The training loop reads its input itself")
+    assert headline.promise == "faster: the model does not reproduce the run"

@@ -24,6 +24,8 @@ from tfdarshan.units import human_range, human_seconds, human_times, percent, pl
 
 KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
 
+IF_WAITED = ", if that was waited for"
+
 
 def diagnosis_for(
     session: SessionData,
@@ -90,9 +92,9 @@ def _headline(diagnosis: Diagnosis) -> Headline:
         bounds = human_range(*verdict.gain.speedup_range)
         speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {bounds}"
         if not verdict.gain.supported:
-            unsure = "faster: the model does not reproduce the run"
             speedup = most_words(verdict.gain)
-            promise = unsure if verdict.state == "slow" else "faster, if that was waited for"
+            unsure = ": the model does not reproduce the run" if verdict.gain.waited else IF_WAITED
+            promise = f"faster{unsure}"
     card, said = _card(named, diagnosis), verdict.why or verdict.sentence
     return Headline(said, verdict.state, record, speedup, promise, card)
 
