@@ -100,3 +100,33 @@ def test_of_records_few_are_kept(tmp_path):
     cure = found(job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
     assert cure.instead_of == "dataset = dataset.shuffle(320)"
     assert cure.line == "dataset = dataset.shuffle(64)"
+
+
+@pytest.mark.parametrize(
+    ("paths", "goes", "line", "what"),
+    [
+        (
+            320,
+            "dataset = dataset.shuffle(320)",
+            "dataset = dataset.shuffle(64)",
+            "Keep 64 samples in the buffer behind map(read_image): the paths in front of it are shuffled ",
+        ),
+        (
+            8,
+            "dataset = dataset.shuffle(320)\ndataset = dataset.shuffle(8)",
+            "dataset = dataset.shuffle(64)\ndataset = dataset.shuffle(320)",
+            "Shuffle more paths in front of map(read_image), and keep 64 samples in the buffer behind it: ",
+        ),
+    ],
+    ids=["as many", "fewer"],
+)
+def test_paths_that_are_shuffled_already_are_not_shuffled_twice(tmp_path, paths, goes, line, what):
+    # GIVEN a pipeline that shuffles paths, and what it read of them once more
+    first = {"name": "shuffle", "size": paths}
+
+    # WHEN
+    cure = found(job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+
+    # THEN the sentence asks for what the lines do
+    assert (cure.instead_of, cure.line) == (goes, line)
+    assert cure.what.startswith(what)

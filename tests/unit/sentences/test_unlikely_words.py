@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.findings.made_up_jobs import BATCH, PREFETCH, SHARDS
+from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tests.unit.findings.made_up_mapped import unwatched_mapping
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tests.unit.findings.test_decode_bound import PARSE, SIDE_BY_SIDE
@@ -56,6 +56,20 @@ def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
     cure = found_buffer(shuffling_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
 
     assert cure.what == "Keep 64 samples in the buffer: then an epoch's first step waits for these alone."
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        (320, " in the buffer behind map(read_image): the paths in front of it are shuffled already. If"),
+        (8, " in the buffer behind it: shuffling paths takes no time. If"),
+    ],
+)
+def test_paths_that_are_shuffled_already_are_said_to_be(tmp_path, paths, said):
+    first = {"name": "shuffle", "size": paths}
+    cure = found_buffer(shuffling_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+
+    assert said in cure.what
 
 
 def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
