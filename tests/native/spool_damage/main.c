@@ -60,8 +60,10 @@ static void build(const char *directory, enum kind kind)
     if (kind == PROCESS_FOLDS_SOME) {
         CHECK(tfd_drain(&spool, 2000) == 2000);
         tfd_thread_at(&spool, threads[0])->events_dropped = 100;
-        /* as if killed while folding: the journal is in use, for what was not committed */
+        /* as if killed while folding: the journal is in use, for an event that was not committed */
         struct fold_root *root = tfd_at(&spool, atomic_load(&spool.header->fold));
+        struct tfd_chunk *chunk = tfd_at(&spool, root->journal.chunk);
+        root->journal.index = atomic_load(&chunk->folded);
         tfd_journal_save(&spool, &root->journal, &root->totals, sizeof root->totals);
     }
     if (kind == PROCESS_FOLDS_ALL || below(2))
