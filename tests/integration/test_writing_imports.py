@@ -22,7 +22,8 @@ assert len(session.meta) == 2
 # What Arrow brings by itself: nothing less can write with it.
 ARROW = "import json, sys, pyarrow; print(json.dumps(sorted(sys.modules)))"
 NOT_NEEDED = {*VIEW_PACKAGES, "pyarrow.parquet", "pyarrow.fs", "pyarrow.compute"}
-MOST_MODULES_BESIDE_ARROW = 110
+# A quarter of them are the adapters of frameworks, which are loaded before anything is recorded.
+MOST_MODULES_BESIDE_ARROW = 140
 
 
 def test_a_session_imports_little_beside_arrow(run_python, tmp_path):

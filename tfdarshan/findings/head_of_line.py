@@ -13,8 +13,8 @@ from tfdarshan.units import human_seconds, percent
 NAME = "head_of_line"
 ABOUT = About(
     title="A slow batch holds up batches that are ready",
-    cause="The loader hands batches over in order. While the worker whose turn it is puts a slow batch "
-    "together, batches of other workers lie ready, and the training loop waits all the same.",
+    cause="The loader hands batches over in order. While one worker prepares a slow batch, batches of "
+    "other workers lie ready, and the training loop waits.",
     says="ready batches wait for their turn 31 % of the input wait",
     seen=("large `kept` in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "`DataLoader(..., in_order=False)`, from PyTorch 2.6 on"},

@@ -1,7 +1,7 @@
 """Files that a run reads before its first step or after its last one alone.
 
-A validation set after the only epoch of a session is such. A copy of them makes no step quicker: no
-promise of steps has them; but who copies all that there is room for has them copied, too, as a longer run reads them
+A validation set after the only epoch of a session is such. A copy of them makes no step quicker: no promise
+of steps has them. But who copies all that there is room for has them copied, too, as a longer run reads them
 between steps.
 """
 

@@ -1,6 +1,7 @@
 """Files that are read between epochs, while training stands still."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_lines_of_two_data_sets_are_two_changes(tmp_path):
     # GIVEN a training and a validation set that one function reads, and one change that both need
     session = job(tmp_path, validate=LOAD, wait_ms=20, read_ms=20.0)
     of_validation = found(session)
-    line = {"line": "dataset = a.cache()", "instead_of": "dataset = a"}
+    line: dict[str, Any] = {"line": "dataset = a.cache()", "instead_of": "dataset = a"}
     cured = dataclasses.replace(of_validation, cure=dataclasses.replace(of_validation.cure, **line))
     of_training = dataclasses.replace(cured, name="fits_in_memory", cure=Cure("Keep it.", **line))
 

@@ -59,7 +59,8 @@ def _printed(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> 
 def _about(verb: str) -> str:
     """Return a verb's description and options, without the layout that differs between Pythons."""
     (verbs,) = (action for action in make_parser(verb)._actions if isinstance(action.choices, dict))
-    return "\n".join(_about_parser(f"tfdarshan {name}", parser) for name, parser in verbs.choices.items())
+    parsers: dict[str, argparse.ArgumentParser] = dict(verbs.choices or {})
+    return "\n".join(_about_parser(f"tfdarshan {name}", parser) for name, parser in parsers.items())
 
 
 def _about_parser(name: str, parser: argparse.ArgumentParser) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfdarshan.frameworks.adapter import Adapter
-from tfdarshan.frameworks.grain import following
+from tfdarshan.frameworks.grain import follow_datasets
 
 
 class Grain(Adapter):
@@ -16,11 +16,11 @@ class Grain(Adapter):
 
     def begin(self) -> None:
         """Follow Grain, from its import on."""
-        following.begin()
+        follow_datasets.begin()
 
     def end(self) -> dict[str, Any]:
         """Stop that: what was noted is in the session's folder."""
-        following.end()
+        follow_datasets.end()
         return {}
 
 

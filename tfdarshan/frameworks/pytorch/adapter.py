@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
-from tfdarshan.frameworks.pytorch import following
+from tfdarshan.frameworks.pytorch import follow_loaders
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.words import Words
@@ -23,11 +23,11 @@ class PyTorch(Adapter):
 
     def begin(self) -> None:
         """Follow PyTorch, from its import on."""
-        following.begin()
+        follow_loaders.begin()
 
     def end(self) -> dict[str, Any]:
         """Stop that: what was noted is in the folder."""
-        following.end()
+        follow_loaders.end()
         return {}
 
     def declared(self, meta: Mapping[str, Any]) -> DeclaredInput | None:
