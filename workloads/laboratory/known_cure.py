@@ -41,6 +41,10 @@ FINDINGS_OF = {
     "buffered writes": ("small_writes",),
     # Of mapped files: none is drawn here, see tests/integration/test_mapped_findings.py.
     "read ahead of faults": ("mapped_wait",),
+    # Of PyTorch's loaders: none is drawn here, see tests/unit/findings/test_loader_fixes.py.
+    "workers kept": ("worker_starts",),
+    "any order": ("head_of_line",),
+    "batches by name": ("batch_transport",),
     # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
     "sharded by rank": ("unsharded_input",),
     "equal shards": ("shard_imbalance",),

@@ -141,7 +141,8 @@ def read_said(path: Path) -> dict[int, Said]:
 def said_from(plain: dict[str, Any]) -> Said:
     """Return what `dataclasses.asdict` and JSON made of it."""
     listed: dict[str, Any] = {name: tuple(one) for name, one in plain.items() if isinstance(one, list)}
-    promised = tuple(Promised(one["name"], tuple(one["gain"]), one["unit"]) for one in plain["promised"])
+    of_all = plain.get("promised", ())
+    promised = tuple(Promised(one["name"], tuple(one["gain"]), one["unit"]) for one in of_all)
     return Said(**(plain | listed | {"promised": promised}))
 
 
