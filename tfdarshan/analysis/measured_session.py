@@ -107,7 +107,7 @@ class MeasuredSession:
             return self.figures
         sizes = self.files.rows["size_bytes"].to_numpy()
         pipeline = self.kept.get(
-            "input of all time",
+            "input_of_all_time",
             lambda: input_pipeline(self.calls.blocks, sizes, self.is_input, None, self.is_loop),
         )
         return self._figures_of(pipeline, None)
