@@ -263,7 +263,7 @@ def test_a_table_takes_the_shape_that_the_window_leaves_it(wide_report):
 
             # THEN nothing is cut, and the numbers have their names
             page.locator(f"[data-key='files'] [data-fit='{shape}']").wait_for()
-            assert page.evaluate(CUT_TABLES) == []
+            page.wait_for_function(f"() => ({CUT_TABLES})().length === 0")
             assert cells.nth(1).inner_text() == "1.000 s"
             assert table.locator("th").first.is_visible()
             if shape == "stacked":

@@ -1,6 +1,7 @@
 """Steps, the burst buffer's ledger and Staging of a real training run, in the tab and in the report."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -200,7 +201,7 @@ def test_the_slider_moves_by_keyboard_and_asks_for_that_room(tab, server, run):
     tab.page.wait_for_function(
         "bytes => location.hash.endsWith(`capacity=${bytes}`)", arg=curve[0].room_bytes
     )
-    tab.frame.locator("[data-label='Files to copy']", has_text="1").wait_for()
+    tab.frame.locator("[data-label='Files to copy'] .value", has_text=re.compile("^1$")).wait_for()
 
     # THEN the marker and the words are those of one file, which is not worth it
     assert tab.page.frames[1].evaluate(marker)["x"] == [curve[0].bytes] != before["x"]
