@@ -52,7 +52,7 @@ def as_text(judgements: Sequence[Judgement]) -> str:
 
 
 def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
-    """Put totals and table between the marks of a page, misses first, without jobs of which nothing was said.
+    """Put the totals, and the jobs that were missed, between the marks of a page.
 
     Args:
         page: Which.
@@ -65,11 +65,11 @@ def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
     seeds = [one.seed for one in judgements]
     note = f"{len(judgements)} jobs of seeds {min(seeds)} to {max(seeds)}, drawn {drawn}.\n"
     counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
-    told = [one for one in judgements if one.first != "quiet"]
-    ordered = sorted(told, key=lambda one: (not _missed(one), one.seed))
-    lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, ordered)]
+    missed_jobs = sorted(filter(_missed, judgements), key=lambda one: one.seed)
+    lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, missed_jobs)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    rest = f"Left out: jobs with nothing to fix, and no problem found ({len(judgements) - len(told)}).\n"
+    others = len(judgements) - len(missed_jobs)
+    rest = f"The other {others} jobs were judged rightly, or allow both answers.\n"
     _fill(page, DRAW, f"{note}\n{counted}\n{table}\n{rest}")
 
 
