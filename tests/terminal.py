@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import re
 import struct
@@ -12,6 +13,8 @@ import termios
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from tfdarshan.terminal.paint import WIDEST
 
 COLOUR = re.compile(r"\x1b\[\d*m")
 
@@ -101,3 +104,34 @@ def _all_of(leader: int) -> bytes:
     finally:
         os.close(leader)
     return b"".join(parts)
+
+
+OLD_STYLE = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def sentences(stderr: bytes) -> list[str]:
+    """Gives what stderr says without argparse's usage."""
+    said = stderr.decode("utf-8", "backslashreplace")
+    assert "Traceback" not in said, said
+    assert "Exception ignored" not in said, said
+    return re.sub(r"\Ausage: .*\n(?:\s+.*\n)*", "", said).splitlines()
+
+
+COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?tfdarshan ")
+
+
+def too_wide(text: str, columns: int, cures: set[str]) -> list[str]:
+    """Gives lines that are too wide, and could have been folded: no command, no program, no one word."""
+    return [
+        line
+        for line in text.splitlines()
+        if len(line) > min(columns, WIDEST)
+        and not COMMAND.match(line)
+        and re.sub(r"^\s*[+-] ", "", line).strip() not in cures
+        and len(line.split()) > 1
+    ]
+
+
+def rows_taken(lines: list[str], width: int) -> int:
+    """Gives the rows of a terminal that lines take."""
+    return sum(max(math.ceil(len(line) / width), 1) for line in lines)

@@ -26,3 +26,7 @@ EDGES = """() => {
     width: document.documentElement.clientWidth,
   };
 }"""
+
+
+CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
+  .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""

@@ -10,7 +10,7 @@ pytest.importorskip("tensorboard")
 from tests.browser.axe import INSTALLED, grave_violations
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 from tests.browser.training import training_session, with_steps
 from tests.unit.findings.made_up_training import ORIGIN_NS
 from tfdarshan.reports.html_report import write_report

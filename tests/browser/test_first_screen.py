@@ -9,7 +9,7 @@ pytest.importorskip("tensorboard")
 
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 from tests.unit.sentences.sessions import SESSIONS
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session

@@ -18,7 +18,7 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 from tests.made_up_session import job_of, write_session
 
 pytestmark = [

@@ -13,10 +13,10 @@ from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
 from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
+from tests.integration.mapped.mapped_job import SLOW, found_in, mapped_job, records
 from tests.integration.mapped.touched_files import ALL
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage
-from tests.integration.test_mapped_findings import SLOW, found, job, records
 from tfdarshan.commands import main
 
 lmdb = pytest.importorskip("lmdb")
@@ -59,10 +59,10 @@ def recorded(tmp_path_factory):
                 ):
                     yield from ([reading.get(keys[number]) for number in row] for row in order)
 
-            session, _ = job(folder / "logs", batches(), steps=STEPS)
+            session, _ = mapped_job(folder / "logs", batches(), steps=STEPS)
         with storage(server, backing, folder / "data", **SLOW):
             assert main(["probe", "--logdir", str(folder / "logs")]) == 0
-        assert "mapped_wait" in found(session)
+        assert "mapped_wait" in found_in(session)
         yield folder / "logs", session.path.name
 
 

@@ -13,7 +13,7 @@ from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
 from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 from tests.joint_training import SESSION, MadeUpRank, joint_training
 from tests.role_session import role_session
 

@@ -10,6 +10,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 import tfdarshan  # noqa: E402
 from tests.browser.chromium import CHROMIUM, browser_page  # noqa: E402
 from tests.browser.fonts import FONTS, WIDE, use_font  # noqa: E402
+from tests.browser.layout import CUT_TABLES  # noqa: E402
 from tests.browser.training import SAVES, WRITE_BYTES, WRITES, training_session, with_steps  # noqa: E402
 from tests.made_up_session import job_of, write_session  # noqa: E402
 from tests.unit.findings.made_up_training import epochs_of_steps, training  # noqa: E402
@@ -21,8 +22,6 @@ from tfdarshan.reports.views.findings_view import said_by_headline  # noqa: E402
 from tfdarshan.reports.views.redaction import Redaction  # noqa: E402
 from tfdarshan.reports.views.view_source import Source  # noqa: E402
 
-CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
-  .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.closest(".panel").dataset.key)"""
 NAMES_BEFORE = "(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)"
 LEDGER_EVENT = {
     "event": "slow_durable", "id": "a", "checkpoint": "checkpoint-of-a-long-run-123456", "step": 123_456,

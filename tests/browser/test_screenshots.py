@@ -17,7 +17,7 @@ from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
 from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),

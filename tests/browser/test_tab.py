@@ -16,6 +16,7 @@ pytest.importorskip("tensorboard")
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.job import CHECKPOINT_BYTES, EPOCHS, FILES, SAVES, record_job
 from tests.browser.server import tensorboard
+from tests.browser.tab import Tab
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views.findings_view import said_by_headline
 from tfdarshan.units import human_bytes
@@ -62,36 +63,6 @@ def logdir(job, tmp_path_factory):
 def server(logdir):
     with tensorboard(logdir) as url:
         yield url
-
-
-class Tab:
-    """The tab of a watched page."""
-
-    def __init__(self, watched):
-        self.watched, self.page = watched, watched.page
-        self.frame = self.page.frame_locator("iframe")
-
-    def open(self, url, **state):
-        pairs = [f"p.tfdarshan.{key}={urllib.parse.quote(str(value), '')}" for key, value in state.items()]
-        self.page.goto(f"{url}/#{'&'.join(['tfdarshan', *pairs])}")
-        self.drawn(state.get("view", "overview"))
-        return self
-
-    def drawn(self, view):
-        self.frame.locator(f"#view[data-drawn='{view}']").wait_for(timeout=120_000)
-
-    def go(self, title):
-        self.frame.get_by_role("tab", name=title, exact=True).click()
-        self.drawn(title.lower())
-
-    def text(self, selector):
-        return self.frame.locator(selector).inner_text()
-
-    def address(self):
-        return self.page.evaluate("location.hash")
-
-    def rows(self, key):
-        return self.frame.locator(f"[data-key='{key}'] tbody tr")
 
 
 @pytest.fixture

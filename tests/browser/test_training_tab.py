@@ -16,7 +16,7 @@ pytest.importorskip("tensorflow")
 import tfdarshan
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
-from tests.browser.test_tab import Tab
+from tests.browser.tab import Tab
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.staging_view import FAST

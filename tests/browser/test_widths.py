@@ -7,8 +7,7 @@ import pytest
 pytest.importorskip("playwright.sync_api")
 
 from tests.browser.chromium import CHROMIUM, browser_page
-from tests.browser.layout import EDGES, OVERLAPS
-from tests.browser.test_report import CUT_TABLES
+from tests.browser.layout import CUT_TABLES, EDGES, OVERLAPS
 from tests.browser.training import training_session, with_steps
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views import VIEWS

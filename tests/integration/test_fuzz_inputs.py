@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.tried_verbs import VERBS, run_verb
 from tests.made_up_session import image_job, write_session
 from tests.unit.checkpoint.made_up_tiers import Tiers
 from tfdarshan import TfdarshanError, open_session
 from tfdarshan.checkpoint.burst_status import burst_status
 from tfdarshan.checkpoint.state_file import read_state
-from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.staging.journal import Journal
 from tfdarshan.staging.plan import Plan, PlannedFile, read_plan, write_plan
@@ -25,19 +25,6 @@ TABLES = {
     "files-KeyError-file_totals.py-177": (b"fs_type", b"ds_type"),
     "files-KeyError-process_data.py-71": (b"mount_point", b"mount_poi~t"),
 }
-VERBS = (
-    "summary LOGS",
-    "findings LOGS",
-    "files LOGS",
-    "whatif LOGS --threads 4",
-    "report LOGS -o OUT/report.html",
-    "export LOGS --trace OUT/trace.json",
-    "export LOGS --parquet OUT/parquet",
-    "export LOGS --csv OUT/csv",
-    "export LOGS --darshan OUT/log.darshan",
-    "compare LOGS LOGS",
-    "advise --logdir LOGS --fast OUT/fast --epochs 5 -o OUT/plan.json",
-)
 
 
 def inputs(kind):
@@ -51,22 +38,8 @@ def logs(tmp_path):
     return write_session(tmp_path / "logs", image_job(3, 2, 2)).path.parents[2]
 
 
-def run(capfd, line, **places):
-    """Runs a verb; gives its exit code and the lines of its stderr."""
-    words = line.split()
-    for name, path in places.items():
-        words = [word.replace(name, str(path)) for word in words]
-    capfd.readouterr()
-    code: object
-    try:
-        code = main(words)
-    except SystemExit as ended:
-        code = ended.code
-    return code, capfd.readouterr().err.splitlines()
-
-
 def refused(capfd, line, **places):
-    code, said = run(capfd, line, **places)
+    code, said = run_verb(capfd, line, **places)
     assert code in (1, 2), line
     assert len(said) == 1, line
     assert said[0].startswith("tfdarshan: "), line

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.unit.laboratory.test_judgement import outcomes
+from tests.unit.laboratory.made_up_outcomes import outcomes
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.outcome_file import write_outcomes
 from tfdarshan.workloads.laboratory.storage_room import media_here

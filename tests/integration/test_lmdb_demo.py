@@ -16,10 +16,10 @@ import pytest
 
 import tfdarshan
 import tfdarshan.lmdb
+from tests.integration.mapped.mapped_job import NOISE, found_in, is_kept, mapped_job
 from tests.integration.mapped.touched_files import ALL
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
-from tests.integration.test_mapped_findings import NOISE, found, is_kept, job
-from tests.unit.test_throttled_device import needs_device
+from tests.throttled_device import needs_device
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.mapped_fixes import fixes_of
@@ -107,7 +107,7 @@ def train(logdir, folder, keys, batch=BATCH, **how):
             )
             yield from records.batch(batch).prefetch(2)
 
-    return job(logdir, batches(), steps=len(keys) // batch)
+    return mapped_job(logdir, batches(), steps=len(keys) // batch)
 
 
 def train_cured(logdir, line, keys, batch=BATCH):
@@ -115,7 +115,7 @@ def train_cured(logdir, line, keys, batch=BATCH):
     names: dict[str, Any] = {"tfdarshan": tfdarshan, "batch_size": batch}
     # TensorFlow keeps a data set until the interpreter ends, and with it the file system busy.
     exec(line.replace(', framework="tensorflow"', ""), names)
-    _, seconds = job(logdir, names["dataset"], steps=len(keys) // batch)
+    _, seconds = mapped_job(logdir, names["dataset"], steps=len(keys) // batch)
     names.clear()
     return seconds
 
@@ -124,7 +124,7 @@ def probed(logdir, shown):
     """Measures the storage under the session's mapped file, as the finding says to; gives the findings."""
     with shown():
         assert main(["probe", "--logdir", str(logdir)]) == 0
-    return found(tfdarshan.open_session(logdir))
+    return found_in(tfdarshan.open_session(logdir))
 
 
 def anywhere(keys, count):

@@ -1,7 +1,6 @@
 """Jobs that read mapped files on storage of known latency: what is found, and what the printed cure gives."""
 
 import concurrent.futures
-import time
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,23 @@ import pytest
 
 import tfdarshan
 import tfdarshan.lmdb
-from tests.integration.mapped.touched_files import ALL, must_be_seen
+from tests.integration.mapped.mapped_job import (
+    BATCH,
+    ROW_BYTES,
+    ROWS,
+    SLOW,
+    STEPS,
+    found_in,
+    is_kept,
+    mapped_job,
+    records,
+)
+from tests.integration.mapped.touched_files import ALL
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
-from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 
 pytestmark = needs_fuse
-STEPS, COMPUTE_S, SLOW = 40, 0.004, {"read_s": 0.004, "concurrency": 64, "page_cache": 1}
-# What runs of one job differ by.
-NOISE = 1.15
-ROWS, ROW_BYTES, BATCH = 1200, 16 << 10, 4
 
 
 @pytest.fixture(autouse=True)
@@ -33,33 +38,6 @@ def every_fault(monkeypatch):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     return make_server(tmp_path_factory.mktemp("server"))
-
-
-def job(logdir, batches, mapped=True, steps=STEPS):
-    """Takes a batch in each step, and computes; gives the session, and the seconds of the steps."""
-    with tfdarshan.profile(logdir, mapped=mapped) as session:
-        batches = iter(batches)
-        start_s = time.perf_counter()
-        for _ in range(steps):
-            with tfdarshan.step() as step:
-                with step.input_wait():
-                    next(batches)
-                time.sleep(COMPUTE_S)
-        took_s = time.perf_counter() - start_s
-        del batches
-    return session.session, took_s
-
-
-def found(session):
-    reads = summarize(session).mapped
-    if reads.faults is None:
-        must_be_seen(reads.notes)
-    return {finding.name: finding for finding in diagnose(session).findings}
-
-
-def is_kept(gain, before_s, after_s):
-    low, high = gain.speedup_range
-    assert low / NOISE <= before_s / after_s <= high * NOISE
 
 
 def arrays(folder):
@@ -75,14 +53,14 @@ def test_threads_that_copy_ahead_give_a_numpy_job_what_is_promised(capsys, serve
     order = np.random.default_rng(2).permutation(ROWS)[: STEPS * BATCH].reshape(STEPS, BATCH)
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         array = np.load(folder / "rows.npy", mmap_mode="r")
-        session, before_s = job(tmp_path / "logs", (np.array(array[rows]) for rows in order))
+        session, before_s = mapped_job(tmp_path / "logs", (np.array(array[rows]) for rows in order))
         del array
-    unknown = found(session)["mapped_wait"]
+    unknown = found_in(session)["mapped_wait"]
 
     # WHEN the storage is probed
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
-    finding = found(tfdarshan.open_session(tmp_path / "logs"))["mapped_wait"]
+    finding = found_in(tfdarshan.open_session(tmp_path / "logs"))["mapped_wait"]
 
     # THEN more is certain than by the session alone, the file and its format are named
     assert finding.files == (str(tmp_path / "m" / "rows.npy"),)
@@ -95,7 +73,7 @@ def test_threads_that_copy_ahead_give_a_numpy_job_what_is_promised(capsys, serve
         names: dict[str, Any] = {"np": np, "concurrent": concurrent, "order": order}
         names["array"] = np.load(folder / "rows.npy", mmap_mode="r")
         exec(finding.cure.line, names)
-        _, after_s = job(tmp_path / "cured", names["batches"])
+        _, after_s = mapped_job(tmp_path / "cured", names["batches"])
         names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)
@@ -108,10 +86,10 @@ def test_an_array_in_memory_is_no_finding(capsys, server, tmp_path):
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         array = np.load(folder / "rows.npy", mmap_mode="r")
         np.array(array)
-        session, _ = job(tmp_path / "logs", (np.array(array[n : n + BATCH]) for n in range(STEPS)))
+        session, _ = mapped_job(tmp_path / "logs", (np.array(array[n : n + BATCH]) for n in range(STEPS)))
         del array
 
-    assert "mapped_wait" not in found(session)
+    assert "mapped_wait" not in found_in(session)
 
 
 @pytest.mark.long
@@ -130,14 +108,14 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
 
     with storage(server, backing, tmp_path / "m", **slow) as folder:
         array = np.memmap(folder / "rows", np.uint8, "r")
-        session, before_s = job(tmp_path / "logs", read(array))
+        session, before_s = mapped_job(tmp_path / "logs", read(array))
         del array
-    assert found(session)["mapped_wait"]
+    assert found_in(session)["mapped_wait"]
     with storage(server, backing, tmp_path / "m", **slow) as folder:
         assert main(["probe", "--logdir", str(tmp_path / "logs")]) == 0
 
     # WHEN
-    finding = found(tfdarshan.open_session(tmp_path / "logs"))["mapped_wait"]
+    finding = found_in(tfdarshan.open_session(tmp_path / "logs"))["mapped_wait"]
 
     # THEN
     assert finding.gain.speedup_range[0] > 1.3
@@ -145,18 +123,9 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
         array = np.memmap(folder / "rows", np.uint8, "r")
         line = finding.cure.line.replace("mapped.", "array._mmap.")
         exec(line, {"array": array, "mmap": __import__("mmap")})
-        _, after_s = job(tmp_path / "cured", read(array))
+        _, after_s = mapped_job(tmp_path / "cured", read(array))
         del array
     is_kept(finding.gain, before_s, after_s)
-
-
-def records(lmdb, folder):
-    """Writes a database; gives its folder, and the keys."""
-    keys = [b"%06d" % number for number in range(ROWS)]
-    with lmdb.open(str(folder), map_size=1 << 28) as database, database.begin(write=True) as writing:
-        for key in keys:
-            writing.put(key, np.random.default_rng(int(key)).bytes(ROW_BYTES))
-    return folder, keys
 
 
 def job_of_generator(logdir, folder, keys):
@@ -167,7 +136,7 @@ def job_of_generator(logdir, folder, keys):
         records = tf.data.Dataset.from_generator(
             lambda: (reading.get(key) for key in keys), output_signature=tf.TensorSpec((), tf.string)
         )
-        return job(logdir, records.batch(BATCH), steps=len(keys) // BATCH)
+        return mapped_job(logdir, records.batch(BATCH), steps=len(keys) // BATCH)
 
 
 @tried_again
@@ -181,7 +150,7 @@ def test_a_generator_of_lmdb_records_that_memory_holds_is_no_finding(capsys, ser
                 pass
         session, _ = job_of_generator(tmp_path / "logs", folder, keys[: STEPS * BATCH])
 
-    assert "mapped_wait" not in found(session)
+    assert "mapped_wait" not in found_in(session)
 
 
 @pytest.mark.long
@@ -195,11 +164,11 @@ def test_merged_reads_give_an_lmdb_job_what_is_promised(capsys, server, tmp_path
         database = lmdb.open(str(folder), readonly=True, lock=False)
         with database.begin(buffers=False) as reading:
             asked = ([reading.get(keys[number]) for number in row] for row in order)
-            session, before_s = job(tmp_path / "logs", asked)
+            session, before_s = mapped_job(tmp_path / "logs", asked)
         database.close()
 
     # WHEN
-    finding = found(session)["mapped_wait"]
+    finding = found_in(session)["mapped_wait"]
 
     # THEN
     assert "LMDB database" in finding.title
@@ -207,7 +176,7 @@ def test_merged_reads_give_an_lmdb_job_what_is_promised(capsys, server, tmp_path
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         names = {"tfdarshan": tfdarshan, "batch_size": BATCH}
         exec(finding.cure.line.replace(', framework="tensorflow"', ""), names)
-        _, after_s = job(tmp_path / "cured", names["dataset"])
+        _, after_s = mapped_job(tmp_path / "cured", names["dataset"])
         names.clear()
     is_kept(finding.gain, before_s, after_s)
 
@@ -230,11 +199,13 @@ def test_reads_by_calls_give_an_arrow_job_what_is_promised(capsys, server, tmp_p
 
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         reader = pa.ipc.open_file(pa.memory_map(str(folder / "rows.arrow")))
-        session, before_s = job(tmp_path / "logs", used(reader.get_batch(number) for number in numbers))
+        session, before_s = mapped_job(
+            tmp_path / "logs", used(reader.get_batch(number) for number in numbers)
+        )
         del reader
 
     # WHEN
-    finding = found(session)["mapped_wait"]
+    finding = found_in(session)["mapped_wait"]
 
     # THEN
     assert "Arrow file" in finding.title
@@ -242,7 +213,7 @@ def test_reads_by_calls_give_an_arrow_job_what_is_promised(capsys, server, tmp_p
         path = str(folder / "rows.arrow")
         names: dict[str, Any] = {"pa": pa, "concurrent": concurrent, "numbers": numbers, "path": path}
         exec(finding.cure.line, names)
-        _, after_s = job(tmp_path / "cured", used(names["batches"]))
+        _, after_s = mapped_job(tmp_path / "cured", used(names["batches"]))
         names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)

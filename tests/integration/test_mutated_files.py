@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_fuzz_inputs import VERBS, run
+from tests.integration.tried_verbs import VERBS, run_verb
 from tests.made_up_session import image_job, write_session
 from tests.mutations import mutate_bytes, mutate_json
 from tests.unit.checkpoint.made_up_tiers import Tiers
@@ -292,7 +292,7 @@ def test_verbs_say_one_sentence(kind, more, tmp_path, capfd):
         out = tmp_path / str(number)
         out.mkdir()
         for line in VERBS:
-            code, said = run(capfd, line, LOGS=tmp_path / "logs", OUT=out)
+            code, said = run_verb(capfd, line, LOGS=tmp_path / "logs", OUT=out)
 
             # THEN a verb either does what it is to do or says in one line why not
             assert (code == 0) or (code in (1, 2) and len(said) == 1), (number, line, said)

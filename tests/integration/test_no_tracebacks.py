@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
-from tests.terminal import in_terminal
+from tests.terminal import OLD_STYLE, in_terminal, sentences
 from tfdarshan.commands import COMMANDS
 from tfdarshan.commands.exit_codes import BROKEN_PIPE
 
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.long
 ODD = os.fsdecode(b"odd \xff\xc3\xbc")
 FILES = 12
 COLUMNS_OF = re.compile(r"(\d+) columns$")
-OLD_STYLE = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 # How a terminal, a pipe or a locale may be; stdout is a terminal where its columns are named.
 PLACES = {
     "50 columns": {},
@@ -225,14 +224,6 @@ def check_whole_paths(job: Job, said: str) -> None:
     folders = {str(folder) for path in job.paths for folder in Path(path).parents} | set(job.paths)
     cut = [line for line in said.splitlines() if line.split(" ")[-1] in ends - folders]
     assert cut == []
-
-
-def sentences(stderr: bytes) -> list[str]:
-    """Gives what stderr says without argparse's usage."""
-    said = stderr.decode("utf-8", "backslashreplace")
-    assert "Traceback" not in said, said
-    assert "Exception ignored" not in said, said
-    return re.sub(r"\Ausage: .*\n(?:\s+.*\n)*", "", said).splitlines()
 
 
 def check_failure(job: Job, done, code: int, why: str) -> None:

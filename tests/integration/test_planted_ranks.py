@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tests.unit.findings.test_rank_findings import named
+from tests.unit.findings.made_up_ranks import rank_findings
 
 ROOT = Path(__file__).parents[2]
 WORLD, STEPS, FILES = 4, 20, 160
@@ -110,7 +110,7 @@ def test_a_slow_rank_is_found(tmp_path, data, count):
 
     # THEN
     for bad, session in zip(slow, sessions, strict=True):
-        found = named(session)
+        found = rank_findings(session)
         assert set(found) == {"slow_rank"}
         assert f"rank {bad} " in found["slow_rank"].title
         # Its seconds may be those that copies on a local disk give back, too.
@@ -136,7 +136,7 @@ def test_a_slow_mount_of_one_node_is_found(tmp_path, data, scratch, count):
 
     # THEN
     for bad, session in zip(slow, sessions, strict=True):
-        found = named(session)
+        found = rank_findings(session)
         assert set(found) == {"slow_node"}
         assert f"node n{bad} " in found["slow_node"].title
         assert "Slow there is /dev/shm (" in found["slow_node"].what
@@ -158,7 +158,7 @@ def test_a_reader_that_is_not_sharded_is_found(tmp_path, data, count):
 
     # THEN
     for session in sessions:
-        found = named(session)
+        found = rank_findings(session)
         assert set(found) == {"unsharded_input"}
         assert found["unsharded_input"].cost_s > 0
 
@@ -173,4 +173,4 @@ def test_nothing_is_found_in_clean_jobs(tmp_path, data, count):
 
     # THEN
     for session in run_ranks(tmp_path, plans):
-        assert named(session) == {}
+        assert rank_findings(session) == {}

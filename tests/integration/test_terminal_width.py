@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 import pytest
 
-from tests.terminal import in_terminal, shown_by
+from tests.terminal import in_terminal, shown_by, too_wide
 from tests.unit.sentences.sessions import SESSIONS
 from tfdarshan.commands import COMMANDS, main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
-from tfdarshan.terminal.paint import WIDEST
 
 COLUMNS = (50, 80, 100, 200)
 # The verb, by the words in braces: two sessions, the folder of both, one for copies, a file to write.
@@ -26,7 +24,6 @@ TYPED = (
 )  # fmt: skip
 # What reads something else or works for long: the words of its parts are those of --help.
 OTHERS = {"run", "import", "burst", "probe", "lmdb", "doctor", "stage"}
-COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?tfdarshan ")
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +40,6 @@ def places(tmp_path_factory):
         "fast": top / "fast",
         "out": top / "out",
     }
-
-
-def too_wide(text: str, columns: int, cures: set[str]) -> list[str]:
-    """Gives lines that are too wide, and could have been folded: no command, no program, no one word."""
-    return [
-        line
-        for line in text.splitlines()
-        if len(line) > min(columns, WIDEST)
-        and not COMMAND.match(line)
-        and re.sub(r"^\s*[+-] ", "", line).strip() not in cures
-        and len(line.split()) > 1
-    ]
 
 
 def test_all_verbs_are_tried():

@@ -6,8 +6,8 @@ import venv
 
 import pytest
 
+from tests.integration.copied_sources import copy_sources
 from tests.integration.installed_python import JOIN
-from tests.integration.test_wheel import copy_sources
 
 # Builds the wheel of an editable installation; without the extensions, which take long and are no part of it.
 BUILD = """

@@ -1,18 +1,14 @@
 """A wheel made from the source distribution: one name in site-packages, and all that is needed."""
 
 import os
-import shutil
 import subprocess
 import sys
 import venv
 import zipfile
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ("csrc", "tensorboard_plugin", "tfdarshan", "workloads", "pyproject.toml", "setup.py", "README.md",
-           "LICENSE", "MANIFEST.in")  # fmt: skip
+from tests.integration.copied_sources import copy_sources
 
 
 def run(*command, cwd, **environment):
@@ -21,17 +17,6 @@ def run(*command, cwd, **environment):
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
-
-
-def copy_sources(tree):
-    """Copies what a package is built from, and nothing that was built."""
-    for name in SOURCES:
-        source = ROOT / name
-        if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
-            shutil.copytree(source, tree / name, ignore=ignored)
-        else:
-            shutil.copy(source, tree / name)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ tools/line_coverage.py); `make test-native` runs the variants that TFD_NATIVE_VA
 gets a folder for its spools and, where a number is given below, how often to repeat what it does.
 """
 
-import fcntl
-import functools
 import os
 import shutil
 import subprocess
@@ -15,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-BUILD = HERE.parent.parent / "build" / "native"
+from tests.native.built_programs import BUILD, HERE, build
+
 VARIANTS = os.environ.get("TFD_NATIVE_VARIANTS", "plain").split()
 VALGRIND = (
     "valgrind",
@@ -149,22 +147,6 @@ def repeats(hazard: str, variant: str) -> str:
     fits = HAZARDS[hazard]
     few = fits.get("valgrind", fits.get("sanitize", fits["plain"]))
     return few if variant == "coverage" else fits[variant]
-
-
-@functools.cache
-def build(variant: str, target: str = "all") -> None:
-    """Makes it once, also where several workers ask for it."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    jobs = len(os.sched_getaffinity(0))
-    with (BUILD / f"{variant}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        made = subprocess.run(
-            ["make", "--no-print-directory", "-s", f"-j{jobs}", "-C", HERE, f"VARIANT={variant}", target],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-    assert made.returncode == 0, made.stderr
 
 
 def command(hazard: str, variant: str) -> list[str | Path]:

@@ -1,4 +1,4 @@
-"""The floor plan: files outside the rooms, names used twice, and that no modules import in a circle.
+"""The floor plan: files outside the rooms, names used twice, circles of imports, and imported tests.
 
 Which room may import which is for import-linter (pyproject.toml), and for tools/c_rooms.py in C.
 """
@@ -73,6 +73,29 @@ def test_a_circle_is_found(tmp_path, line):
 
     # WHEN / THEN
     assert set(circle(imports(modules(tmp_path, {"a": "a"})))) == {"a.one", "a.two"}
+
+
+def imported_tests(found):
+    """Return the test modules that each module imports."""
+    tests = {name for name in found if name.rpartition(".")[2].startswith("test_")}
+    return {name: used & tests for name, used in imports(found).items() if used & tests}
+
+
+def test_no_test_module_is_imported():
+    found = imported_tests(modules(folders={"tests": "tests"}))
+
+    assert found == {}, "move what they share into a helper module or a fixture of the room"
+
+
+@pytest.mark.parametrize("line", ["from a.test_one import x", "from a import test_one", "import a.test_one"])
+def test_an_imported_test_module_is_found(tmp_path, line):
+    # GIVEN
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "test_one.py").touch()
+    (tmp_path / "a" / "made_up.py").write_text(f"def f():\n    {line}\n")
+
+    # WHEN / THEN
+    assert imported_tests(modules(tmp_path, {"a": "a"})) == {"a.made_up": {"a.test_one"}}
 
 
 def test_only_the_command_knows_the_workloads_and_nobody_the_tab():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.throttled_device import needs_device
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.workloads import throttled_device as module
 from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
@@ -18,18 +19,6 @@ from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_ti
 REPOSITORY = Path(__file__).parents[2]
 # The limits are of the whole machine: another run of these tests beside this one sets its own.
 BANDWIDTH = 50_000_000 + os.getpid()
-
-
-def possible() -> bool:
-    """Says whether this machine lets this user make one."""
-    try:
-        check_possible()
-    except ConfigurationError:
-        return False
-    return True
-
-
-needs_device = pytest.mark.skipif(not possible(), reason="needs root, loop devices and cgroup v1's blkio")
 
 
 def test_without_root_or_controller_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,42 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.unit.made_up_counters import READ, batch_of
 from tfdarshan.native import _bridge
-from tfdarshan.native.spool_reader import FileBatch
 from tfdarshan.recording.libdarshan.cross_check import Counted, Verification
 from tfdarshan.recording.libdarshan.darshan_records import module_columns
 from tfdarshan.recording.libdarshan.expected_rows import SeenRows
 from tfdarshan.recording.libdarshan.unseen_calls import EFFECTS, operation_bits
 from tfdarshan.reports.text.agreement_text import agreement_sentence
-from tfdarshan.sessions.schema import MODULES
 
-# An open, three reads of 100 bytes, a close.
-READ = {
-    "POSIX_OPENS": 1,
-    "POSIX_READS": 3,
-    "POSIX_BYTES_READ": 300,
-    "POSIX_SEQ_READS": 2,
-    "POSIX_CONSEC_READS": 2,
-    "POSIX_F_READ_TIME": 0.25,
-}
 STREAM: dict[str, float] = {"STDIO_OPENS": 1, "STDIO_READS": 7, "STDIO_WRITES": 4, "STDIO_BYTES_READ": 70}
-
-
-def batch_of(module: str, counted: dict[str, float]) -> FileBatch:
-    """A batch of one row."""
-    names = [counter.name for counter in _bridge.counters()]
-    f_names = [counter.name for counter in _bridge.f_counters()]
-    counters = np.array([[int(counted.get(name, 0))] for name in names], np.int64)
-    f_counters = np.array([[float(counted.get(name, 0))] for name in f_names])
-    one = np.zeros(1, np.int64)
-    return FileBatch(
-        one.astype(np.uint32) + 2,
-        one.astype(np.uint8) + MODULES.index(module),
-        one,
-        one,
-        counters,
-        f_counters,
-    )
 
 
 def verify(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tfdarshan
-from tests.integration.darshan_log.test_export import assert_equal_counters, our_segments, summary_report
+from tests.integration.darshan_log.read_back import assert_equal_counters, our_segments, summary_report
 from tests.pydarshan import darshan
 from tfdarshan.formats.export.darshan_log import export_darshan
 

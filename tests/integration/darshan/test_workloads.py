@@ -16,7 +16,7 @@ import pytest
 
 from tests.integration.darshan.conftest import SETTINGS
 from tests.integration.darshan.workload_child import workloads
-from tests.integration.oracle.test_strace_oracle import NEEDS
+from tests.integration.oracle.needed_packages import NEEDS
 from tests.integration.oracle.workloads import GROUPS
 
 # What each kind of difference may be about; a workload that shows another kind is a defect.

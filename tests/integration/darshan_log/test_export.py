@@ -1,52 +1,19 @@
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import tfdarshan
 from tests.integration.darshan_log.conftest import do_random_io
+from tests.integration.darshan_log.read_back import (
+    assert_equal_counters,
+    our_segments,
+    read_back,
+    summary_report,
+)
 from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.formats.export.darshan_log import export_darshan
-from tfdarshan.sessions import schema
-
-READS = ("read", "pread", "readv", "preadv")
-WRITES = ("write", "pwrite", "writev", "pwritev")
-
-
-def counted(session):
-    """Our counters by module, process and path."""
-    pids = [meta["pid"] for meta in session.meta]
-    columns = [column.name for column in (*schema.counter_columns(), *schema.f_counter_columns())]
-    return {
-        (row["module"], pids.index(row["pid"]), row["path"]): {
-            name: row[name] for name in columns if name.startswith(row["module"])
-        }
-        for row in session.files.to_dict("records")
-    }
-
-
-def read_back(report):
-    """PyDarshan's counters in the same form."""
-    found = {}
-    for module in report.records.keys() & {"POSIX", "STDIO"}:
-        names = report.counters[module]
-        for record in report.records[module]:
-            key = (module, record["rank"], report.name_records[record["id"]])
-            assert key not in found
-            found[key] = dict(zip(names["counters"], record["counters"], strict=True)) | dict(
-                zip(names["fcounters"], record["fcounters"], strict=True)
-            )
-    return found
-
-
-def assert_equal_counters(session, report):
-    ours, theirs = counted(session), read_back(report)
-    assert set(ours) == set(theirs)
-    for key in ours:
-        assert ours[key] == theirs[key], key
 
 
 def test_pydarshan_reads_every_counter_as_we_counted_it(session, report):
@@ -91,24 +58,6 @@ def segments_of(report):
     return sorted(found)
 
 
-def our_segments(session):
-    events = session.events
-    events = events[events["operation"].isin(READS + WRITES) & (events["error"] == 0)]
-    pids = [meta["pid"] for meta in session.meta]
-    return sorted(
-        (
-            row["path"],
-            pids.index(row["pid"]),
-            "read" if row["operation"] in READS else "write",
-            row["offset"],
-            row["length"],
-            row["start_ns"],
-            row["end_ns"],
-        )
-        for row in events.to_dict("records")
-    )
-
-
 def test_segments_are_the_sessions(session, report):
     assert segments_of(report) == our_segments(session)
     assert len(segments_of(report)) > 300
@@ -142,17 +91,6 @@ def test_job_is_the_session(session, report):
     used = set(session.files["mount_point"]) - {""}
     assert used <= {point for point, _fs_type in report.mounts}
     assert not any(module["partial_flag"] for module in report.modules.values())
-
-
-def summary_report(log, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "darshan", "summary", str(log), "--output", str(tmp_path / "job.html")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return (tmp_path / "job.html").read_text()
 
 
 def test_summary_report_of_reads_of_nothing(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 import tfdarshan
 from tests.conftest import LIBDARSHAN
-from tests.integration.darshan_log.test_export import summary_report
+from tests.integration.darshan_log.read_back import summary_report
 from tests.pydarshan import darshan
 from tfdarshan.commands import main
 from tfdarshan.formats import darshan_format

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tests.integration.darshan_log.test_export import our_segments, read_back
+from tests.integration.darshan_log.read_back import our_segments, read_back
 from tests.made_up_session import job_of, write_session
 from tests.pydarshan import darshan
 from tfdarshan.analysis.calls.intervals import union_ns

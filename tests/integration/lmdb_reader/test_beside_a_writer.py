@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import found, py_lmdb
+from tests.integration.lmdb_reader.forked_child import in_child
 from tfdarshan.errors import ConfigurationError, DataFileError
 from tfdarshan.lmdb import Index, batched_records, dataset
 
@@ -18,19 +19,6 @@ def path(tmp_path):
     py_lmdb()
     writer.run(tmp_path / "db", 100)
     return tmp_path / "db"
-
-
-def in_child(work):
-    """Runs it in a forked child, which gives 0 if it returned, 1 if it raised."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def check_all(index):

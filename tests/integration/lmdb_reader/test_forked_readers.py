@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.integration.lmdb_reader.databases import write
-from tests.integration.lmdb_reader.test_beside_a_writer import in_child
+from tests.integration.lmdb_reader.forked_child import in_child
 from tfdarshan.lmdb import Index, dataset, measured_reading
 from tfdarshan.lmdb.shared_choice import turn
 

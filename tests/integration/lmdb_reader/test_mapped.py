@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import write
-from tests.integration.lmdb_reader.test_beside_a_writer import in_child
+from tests.integration.lmdb_reader.forked_child import in_child
 from tfdarshan.errors import DataFileError
 from tfdarshan.lmdb import Batch, Index, dataset, measured_reading
 from tfdarshan.lmdb.mapped_batch import MappedBatch

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.integration.mapped.mapped_formats import COLUMNS, ROWS
 from tests.integration.mapped.touched_files import ALL, must_be_seen
-from tests.unit.test_throttled_device import possible
+from tests.throttled_device import possible
 from tfdarshan.workloads.throttled_device import throttled_device
 
 SCRIPT = Path(__file__).with_name("mapped_formats.py")

@@ -15,7 +15,7 @@ from tests.integration.mapped.touched_files import (
     write_file,
 )
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
-from tests.unit.test_throttled_device import needs_device
+from tests.throttled_device import needs_device
 from tfdarshan.workloads.throttled_device import throttled_device
 
 LATENCY = {"read_s": 0.003, "concurrency": 64, "page_cache": 1}

@@ -15,17 +15,13 @@ import pandas as pd
 import pytest
 
 from tests.integration.oracle import strace_log
+from tests.integration.oracle.needed_packages import NEEDS
 from tests.integration.oracle.rules import differences
 from tests.integration.oracle.strace_log import Call
 from tests.integration.oracle.tally import FileTally, tally, window
 from tests.integration.oracle.workloads import GROUPS, group_of
 
 REPOSITORY = Path(__file__).parents[3]
-NEEDS = {
-    "tensorflow_io": ("tensorflow",),
-    "keras_io": ("keras", "tensorflow"),
-    "array_io": ("h5py", "PIL"),
-}
 pytestmark = [
     pytest.mark.skipif(not strace_log.is_available(), reason="strace is missing, or may not trace here"),
     pytest.mark.timeout(600),

@@ -1,5 +1,9 @@
 """Jobs that use packages of an environment of their own, beside what this interpreter has."""
 
+import os
+import sysconfig
+from pathlib import Path
+
 import pytest
 
 from tests.integration.oracle import strace_log
@@ -18,3 +22,12 @@ def traced(variables):
     if not strace_log.is_available():
         pytest.skip("strace is missing, or may not trace here")
     return variables
+
+
+@pytest.fixture
+def environment():
+    """Return the folder of the environment's packages."""
+    if "TFD_PACKAGES" not in os.environ:
+        pytest.skip("`make test-packages` makes the environment for this")
+    base = os.environ["TFD_PACKAGES"]
+    return Path(sysconfig.get_path("purelib", "venv", {"base": base, "installed_base": base}))

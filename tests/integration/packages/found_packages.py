@@ -1,9 +1,11 @@
 """The environment that `make test-packages` makes: how jobs find its packages, and whether it has one."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,11 @@ def need(module: str, environment: Mapping[str, str]) -> None:
     look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
     if subprocess.run([sys.executable, "-c", look], env=environment, check=False).returncode != 0:
         pytest.skip(f"{module} is not installed: `make test-packages` makes an environment that has it")
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed(environment):
+    return {normal(found.name) for found in distributions(path=[str(environment)])}

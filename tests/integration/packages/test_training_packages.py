@@ -6,15 +6,15 @@ with pointers to libc's functions in constant data. `make test-packages` makes t
 
 import json
 import math
-import os
 import re
 import subprocess
 import sysconfig
-from importlib.metadata import distributions, requires
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 
+from tests.integration.packages.found_packages import installed, normal
 from tests.integration.packages.interpreters import KINDS, interpreters
 
 # What is imported, where that is not the package's name.
@@ -39,10 +39,6 @@ CHUNK, SIZE = 65_536, 1_234_567
 INTERPRETERS = interpreters()
 
 
-def normal(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def packages():
     """Returns the packages that extra `packages` names."""
     extra = [line for line in requires("tfdarshan") or [] if line.endswith('extra == "packages"')]
@@ -50,19 +46,6 @@ def packages():
 
 
 PACKAGES = packages()
-
-
-@pytest.fixture
-def environment():
-    """The folder of the environment's packages."""
-    if "TFD_PACKAGES" not in os.environ:
-        pytest.skip("`make test-packages` makes the environment for this")
-    base = os.environ["TFD_PACKAGES"]
-    return Path(sysconfig.get_path("purelib", "venv", {"base": base, "installed_base": base}))
-
-
-def installed(environment):
-    return {normal(found.name) for found in distributions(path=[str(environment)])}
 
 
 def test_the_list_is_long_enough():

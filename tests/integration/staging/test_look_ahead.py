@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tfdarshan
-from tests.integration.staging.test_redirect import change_elsewhere, opened
+from tests.integration.staging.opened_paths import change_elsewhere, opened
 from tests.integration.staging.tree import make_files, plan_of
 from tests.integration.storage_probe.fuse_storage import make_server, possible
 from tfdarshan.staging.apply import ApplyOptions, apply_plan

@@ -12,6 +12,7 @@ import time
 import pytest
 
 import tfdarshan
+from tests.integration.staging.opened_paths import change_elsewhere, opened
 from tests.integration.staging.tree import make_files, plan_of
 from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
@@ -39,15 +40,6 @@ def child(*words):
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def opened(path, flags=os.O_RDONLY):
-    """Gives the path that opening `path` leads to."""
-    handle = os.open(path, flags)
-    try:
-        return os.readlink(f"/proc/self/fd/{handle}")
-    finally:
-        os.close(handle)
 
 
 @pytest.mark.parametrize("way", ["python", "descriptor", "numpy", "relative", "tensorflow"])
@@ -126,16 +118,6 @@ def test_changed_copy_or_original_is_silently_the_original(job, side):
         assert opened(job / "slow" / "0008.bin") == str(job / "slow" / "0008.bin")
 
     assert (files.totals.copies, files.totals.stale) == (1, 1)
-
-
-def change_elsewhere(path, how):
-    """Changes a file as another host does: by a program that no session sees."""
-    what = {
-        "changed": f"printf more >> {path}",
-        "deleted": f"rm {path}",
-        "replaced": f"printf new > {path}.new && mv {path}.new {path}",
-    }[how]
-    subprocess.run(["/bin/sh", "-ec", what], check=True)
 
 
 @pytest.mark.parametrize("how", ["changed", "deleted", "replaced"])

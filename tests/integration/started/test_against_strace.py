@@ -11,7 +11,7 @@ import tfdarshan
 from tests.integration.oracle import strace_log
 from tests.integration.oracle.rules import differences
 from tests.integration.oracle.tally import marker, tally, window
-from tests.integration.test_started_processes import EXECUTOR, FORKED, WAYS
+from tests.integration.started.ways_to_start import EXECUTOR, FORKED, WAYS
 
 pytestmark = [
     pytest.mark.long,

@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_no_tracebacks import OLD_STYLE, sentences
-from tests.integration.test_terminal_width import too_wide
-from tests.terminal import in_terminal
-from tests.unit.sentences.test_screen import rows
+from tests.terminal import OLD_STYLE, in_terminal, rows_taken, sentences, too_wide
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
 from tfdarshan.reports.text.brief_text import SCREEN
 from tfdarshan.session import open_session
@@ -185,7 +182,7 @@ def test_the_first_screen_has_the_verdict_and_the_cure(job, name, typed):
 
     # THEN
     seen: list[str] = []
-    while lines and rows([*seen, lines[0]], place.width) <= SCREEN:
+    while lines and rows_taken([*seen, lines[0]], place.width) <= SCREEN:
         seen.append(lines.pop(0))
     assert " ".join(" ".join(seen).split()).startswith(diagnosis.verdict.sentence)
     if diagnosis.named is not None and diagnosis.named.cure is not None:

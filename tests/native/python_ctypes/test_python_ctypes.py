@@ -1,7 +1,7 @@
 """A library loaded by ctypes in the midst of a session is recorded from its first call on."""
 
+from tests.native.built_programs import BUILD, build
 from tests.native.python_script import counted, run_profiled
-from tests.native.test_programs import BUILD, build
 
 SCRIPT = """
     import ctypes, sys

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.native.built_programs import BUILD, build
 from tests.native.python_script import counted, run_profiled
-from tests.native.test_programs import BUILD, build
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 CHILDREN, BYTES = 30, 100

@@ -1,9 +1,6 @@
 """Questions that are asked window by window: their algebra, and the same answers as of all calls at once."""
 
-import tempfile
-from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.made_up_session import image_job, job_of, write_session
-from tests.unit.analysis.test_properties import PATHS, calls
+from tests.made_up_session import image_job, write_session
+from tests.unit.analysis.drawn_calls import drawn_calls, session_of
 from tfdarshan.analysis.calls.segments import load_segments, segment_blocks
 from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.analysis.files.file_table import load_files
@@ -20,20 +17,6 @@ from tfdarshan.analysis.files.read_passes import read_passes
 from tfdarshan.analysis.time.latency import CallDurations, latency, latency_by_windows
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL
-from tfdarshan.sessions import schema
-
-
-@contextmanager
-def session_of(processes, row_group=8):
-    """Gives the session of some processes' calls, in small row groups."""
-    last = max((call[1] for process in processes for call in process), default=0)
-    jobs = [
-        job_of(made, PATHS, [10, 5000, 1, -1, 0], pid=100 + place, duration_ns=last + 1)
-        for place, made in enumerate(processes)
-    ]
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "EVENTS_ROW_GROUP", row_group)
-        yield write_session(Path(folder), *jobs)
 
 
 def check_latency(session, runner=SERIAL, at_a_time=8):
@@ -44,7 +27,7 @@ def check_latency(session, runner=SERIAL, at_a_time=8):
 
 
 @settings(max_examples=20)
-@given(st.lists(calls(), min_size=1, max_size=6), st.integers(1, 40))
+@given(st.lists(drawn_calls(), min_size=1, max_size=6), st.integers(1, 40))
 def test_windows_of_any_size_say_what_all_calls_say(processes, at_a_time):
     with session_of(processes) as session:
         check_latency(session, at_a_time=at_a_time)
@@ -73,7 +56,7 @@ def test_an_image_job_says_what_all_calls_say(tmp_path):
 
 
 @settings(max_examples=10)
-@given(st.lists(calls(), min_size=1, max_size=3), st.integers(2, 12))
+@given(st.lists(drawn_calls(), min_size=1, max_size=3), st.integers(2, 12))
 def test_partials_merge_in_any_order(processes, at_a_time):
     with session_of(processes) as session:
         windows, question = time_windows(session.processes, at_a_time), CallDurations()
@@ -105,7 +88,7 @@ def test_percentiles_are_right_to_a_five_hundredth():
 
 
 @settings(max_examples=10)
-@given(st.lists(calls(), min_size=1, max_size=3))
+@given(st.lists(drawn_calls(), min_size=1, max_size=3))
 def test_passes_in_blocks_are_those_of_all_calls(processes):
     with session_of(processes) as session:
         files = load_files(session.processes)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import job_of, write_session
-from tests.unit.analysis.test_latency import session_of
-from tests.unit.analysis.test_properties import calls
+from tests.unit.analysis.drawn_calls import drawn_calls, session_of
 from tfdarshan.analysis.calls import wall_clock
 from tfdarshan.analysis.calls.call_unions import CallUnions
 from tfdarshan.analysis.calls.time_windows import time_windows
@@ -50,7 +49,7 @@ def test_processes_that_read_at_once_are_not_added_up(tmp_path, monkeypatch, cal
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.lists(calls(), min_size=1, max_size=5), st.sampled_from([4, 16, 1 << 24]))
+@given(st.lists(drawn_calls(), min_size=1, max_size=5), st.sampled_from([4, 16, 1 << 24]))
 def test_no_time_is_longer_than_the_session(processes, calls_of_a_window):
     with session_of(processes) as session, pytest.MonkeyPatch.context() as patch:
         patch.setattr(wall_clock, "time_windows", lambda found: time_windows(found, calls_of_a_window))

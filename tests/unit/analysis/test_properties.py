@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import job_of, write_session
+from tests.unit.analysis.drawn_calls import PATHS, drawn_calls, merged_ns
 from tfdarshan.analysis.calls.queue_depth import queue_depth
 from tfdarshan.analysis.calls.segments import CLASSES, READ, load_segments
 from tfdarshan.analysis.files.access_sizes import file_sizes
@@ -20,33 +21,12 @@ from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.native import _bridge
 
-PATHS = ["/data/a/1", "/data/a/2", "/data/b/1", "/home/u/x", "/data/a"]
-KINDS = ["open", "pread", "read", "write", "fsync", "fopen", "fread", "fwrite", "close", "stat"]
-LENGTHS = st.one_of(st.just(0), st.integers(1, 300), st.integers(1, 1 << 31))
-
-
-@st.composite
-def calls(draw):
-    """Gives calls of up to four threads; each thread makes one at a time, as threads do."""
-    found = []
-    for tid in range(1, draw(st.integers(1, 4)) + 1):
-        at = draw(st.integers(0, 2_000))
-        for _ in range(draw(st.integers(0, 12))):
-            end = at + draw(st.integers(0, 5_000))
-            kind = draw(st.sampled_from(KINDS))
-            moves = kind in ("pread", "read", "write", "fread", "fwrite")
-            length = draw(LENGTHS) if moves else 0
-            found.append((at, end, tid, kind, draw(st.integers(0, len(PATHS) - 1)), length))
-            at = end + draw(st.integers(0, 1_000))
-    return found
-
-
 PARTS = 512
 SIZES = st.lists(st.integers(-1, 1 << 31), min_size=len(PATHS), max_size=len(PATHS))
 
 
 @settings(max_examples=60)
-@given(st.lists(calls(), min_size=1, max_size=3), SIZES)
+@given(st.lists(drawn_calls(), min_size=1, max_size=3), SIZES)
 def test_every_answer_agrees_with_the_calls(processes, sizes):
     # GIVEN a session in the real format
     every = [call for process in processes for call in process]
@@ -103,12 +83,3 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     assert (depth["mean"] <= depth["most"] + 1e-9).all()
     shown = activity_by_name(segments, lambda thread: str(thread.tid), bins)
     np.testing.assert_allclose(shown.bytes_moved.sum(), read_bytes + write_bytes)
-
-
-def merged_ns(calls):
-    """Gives the time in which at least one of the calls ran."""
-    total = reached = 0
-    for start, end, *_ in sorted(calls):
-        total += max(end - max(start, reached), 0)
-        reached = max(reached, end)
-    return total

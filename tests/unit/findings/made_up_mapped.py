@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 
 from tests.unit.findings.made_up_training import LOOP, MS, training
 from tfdarshan.session import Session, open_session
+from tfdarshan.storage_probe.depth_scaling import Level, Scaling
+from tfdarshan.storage_probe.probe_result import StorageProbe
 
 PATH = "/data/train.npy"
 WATCHED = {
@@ -132,3 +134,21 @@ def loop_faults(steps: int, step_ms: float, each_ms: float, count: int, *, jump:
         for step in range(steps)
         for n in range(count)
     ]
+
+
+MB = 1 << 20
+
+
+def probe_of_share(share, *, page_s=0.002, window_s=0.0025):
+    """Gives a probe of "/data", as metadata has it: `share` of a read is served one at a time."""
+
+    def scaling(size, call_s):
+        level = Level(1, call_s, 1 / call_s, size / call_s)
+        return Scaling(size, (level,), share, max(0.0, share - 0.05), min(1.0, share + 0.05))
+
+    kept = StorageProbe(
+        "/data", "/data", "nfs", "h", 1, 1.0, MB, 1, 0, False, False, 0,
+        small=scaling(4096, page_s), large=scaling(131072, window_s),
+        base_s=page_s, s_per_byte=(window_s - page_s) / (131072 - 4096),
+    )  # fmt: skip
+    return kept.as_dict()

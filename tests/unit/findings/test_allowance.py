@@ -7,26 +7,15 @@ from dataclasses import replace
 import pytest
 
 from tests.closed_readers import Budget, Delay, Stalls, calls_of
+from tests.unit.findings.found_limits import limit_of
 from tests.unit.findings.made_up_jobs import names, rests
 from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_training import training
-from tfdarshan.analysis.calls.intervals import covered
-from tfdarshan.analysis.files.directory import directories_of
-from tfdarshan.analysis.storage.rate_limit import allowance_of
 from tfdarshan.findings import straggler
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 
 COUNT = 600
-
-
-def limit_of(measures):
-    """Gives the limit that a session shows, None without one."""
-    costs, writes = measures.costs, measures.writes
-    return allowance_of(
-        measures.facts.held, costs.opens + costs.reads, directories_of(measures.files).of_file,
-        covered(writes.start_ns, writes.end_ns),
-    )  # fmt: skip
 
 
 def session_of(logdir, storage, *, readers=1, rest_ms=1.0, resting=None):

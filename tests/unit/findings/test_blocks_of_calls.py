@@ -19,8 +19,9 @@ from tests.unit.findings.calls_at_once import (
     scattered_reads,
     slow_sums,
 )
-from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tests.unit.findings.test_properties import CALL, PATHS, WAITS
+from tests.unit.findings.made_up_phases import phases_job
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.random_calls import CALL, PATHS, WAITS
 from tfdarshan.analysis.calls import session_calls
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.segments import load_segments
@@ -187,25 +188,8 @@ def test_sessions_of_several_processes(tmp_path, read_anew, processes):
     check(write_session(tmp_path, *jobs))
 
 
-def crowded(logdir):
-    """Gives a job of quiet phases in which few read, of writes and syncs, and of a file read out of order."""
-    calls, at = [], 0.0
-    for phase in range(12):
-        readers = 2 if phase % 3 == 0 else 8
-        for number in range(160):
-            reader = number % readers
-            start = at + number // readers * 5.2 + reader * 0.3
-            calls.append(
-                (start, start + 5, reader + 1, "pread", number % 5, 1 << 20, (number * 37 % 997) << 22)
-            )
-        at += 160 // readers * 5.2 + 10
-        calls += [(at - 8, at - 7, LOOP, "write", 5, 1 << 21, 0), (at - 7, at - 6.5, LOOP, "fsync", 5, 0, 0)]
-    steps = [(n * 50.0, n * 50.0 + 50, 30.0) for n in range(int(at // 50))]
-    return training(logdir, calls, steps, paths=PATHS, sizes=[1 << 30] * len(PATHS), duration_ms=at)
-
-
 def test_job_with_phases_and_writes(tmp_path, read_anew):
-    session = crowded(tmp_path)
+    session = phases_job(tmp_path)
     measures = measure(session)
     assert measures.phases is not None
     assert measures.facts.scattered.reads
@@ -216,7 +200,7 @@ def test_job_with_phases_and_writes(tmp_path, read_anew):
 def test_job_that_makes_too_many_writes_is_told_by_its_counters(tmp_path, monkeypatch):
     # GIVEN a job of more writes than are kept
     monkeypatch.setattr(input_look, "KeptWrites", lambda: KeptWrites(most=10))
-    measures = measure(crowded(tmp_path))
+    measures = measure(phases_job(tmp_path))
 
     # WHEN
     found = diagnosis_of(measures)

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from tests.unit.findings.made_up_epochs import two_epochs
 from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tests.unit.findings.test_served_once import two_epochs
 from tfdarshan.analysis.steps.epoch_waits import EpochWaits
 from tfdarshan.findings.finding import Cure, Finding
 from tfdarshan.findings.measurement import measure

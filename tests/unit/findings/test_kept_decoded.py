@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.scenario_sessions import KB
 from tests.unit.findings.made_up_jobs import BATCH, DECODE, LOAD, PATHS, PREFETCH
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_maps import BOTH, BUSY_S, DRAWS, LARGE, ONE_S, SAME, SMALL, maps_job
 from tests.unit.findings.told import told
 from tfdarshan.findings import decode_bound
 from tfdarshan.findings.diagnosis import diagnose
@@ -17,39 +16,10 @@ from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.reports.views.panel import Cards
 
-STEPS, WAIT_MS, COMPUTE_MS, FILES = 100, 20, 30, 25
-BUSY_S, ONE_S = 19.0, 4.5
-SAME, DRAWS = {"random": False}, {"random": True}
-BOTH = LOAD | {"does": ["reads", "decodes"], "function": "load"}
-SMALL, LARGE = {"element_bytes": 10 * KB}, {"element_bytes": 1 << 30}
 AUGMENT = {"name": "map", "function": "augment", "random": True}
 FILTER = {"name": "filter", "random": False}
 SCALE = {"name": "map", "function": "scale", "random": False}
 SHUFFLE, REPEAT = {"name": "shuffle", "size": 320}, {"name": "repeat", "size": 4}
-
-
-def job(logdir, *stages, batch_bytes=None, cpu_s=BUSY_S, size=500 * KB):
-    """Gives steps that wait 20 ms and compute for 30; a reader, 1 of 10 ms in a call, works beside all of it.
-
-    It keeps its 4 processors busy, or one of them. Each of 25 files is read four times, in parts.
-    """
-    at, steps = 0.0, []
-    calls: list[tuple] = []
-    for step in range(STEPS):
-        end = at + WAIT_MS + COMPUTE_MS
-        steps.append((at, end, WAIT_MS))
-        calls += [
-            (at + n, at + n + 1, 1, "pread", step % FILES, size / 5, n // 10 * size // 5)
-            for n in range(0, WAIT_MS + COMPUTE_MS, 10)
-        ]
-        at = end
-    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 4}
-    one |= {"batch_bytes": batch_bytes} if batch_bytes else {}
-    return training(
-        logdir, calls, steps, paths=[f"/data/{n}" for n in range(FILES)], sizes=[size] * FILES,
-        meta={"machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": cpu_s},
-              "pipelines": {"found": [one], "left_out": 0}},
-    )  # fmt: skip
 
 
 def found_in(session):
@@ -58,7 +28,7 @@ def found_in(session):
 
 def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
     # GIVEN a map that decodes the same in each of four epochs, whose elements take 10 kB
-    one = told(job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH), decode_bound)
+    one = told(maps_job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH), decode_bound)
 
     # THEN three of them wait no more
     assert (one.kind, one.edits) == ("problem", (CacheInMemory(),))
@@ -69,7 +39,7 @@ def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
 
 def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
     # GIVEN files that are read again from the page cache, for a tenth of what decoding takes
-    found = diagnose(job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH))
+    found = diagnose(maps_job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH))
 
     # THEN decoding has the headline; that the input is read again has the same fix, and is not it
     first, memory = (
@@ -89,7 +59,7 @@ def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
 
 def test_the_better_of_more_calls_and_a_cache_is_named(tmp_path):
     # GIVEN processors that are free
-    measures = measure(job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH, cpu_s=ONE_S))
+    measures = measure(maps_job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH, cpu_s=ONE_S))
     found = decode_bound.find(measures)
     more, kept = (promise(measures.job, edit).expected for edit in (DecodeCalls(), CacheInMemory()))
 
@@ -103,14 +73,14 @@ def test_the_better_of_more_calls_and_a_cache_is_named(tmp_path):
 )
 def test_samples_of_unknown_shape_are_as_large_as_their_batches(tmp_path, behind, kept):
     # GIVEN batches of 2 MB, of what is decoded or of what something else makes of it
-    samples = kept_samples(measure(job(tmp_path, PATHS, BOTH | SAME, *behind, batch_bytes=2_000_000)))
+    samples = kept_samples(measure(maps_job(tmp_path, PATHS, BOTH | SAME, *behind, batch_bytes=2_000_000)))
 
     assert samples.kept_bytes == kept
 
 
 def test_what_does_not_fit_is_not_kept(tmp_path):
     # GIVEN 400 GB of decoded samples, from a few files that fit
-    found = found_in(job(tmp_path, PATHS, BOTH | SAME | LARGE, BATCH))
+    found = found_in(maps_job(tmp_path, PATHS, BOTH | SAME | LARGE, BATCH))
 
     # THEN no fix is left, and the reader is told what remains
     assert (found.kind, found.edits, found.cure.line) == ("note", (), "")
@@ -119,7 +89,7 @@ def test_what_does_not_fit_is_not_kept(tmp_path):
 
 @pytest.mark.parametrize("cpu_s", [ONE_S, BUSY_S], ids=["processors are free", "processors are busy"])
 def test_what_draws_random_numbers_is_not_kept(tmp_path, cpu_s):
-    one = found_in(job(tmp_path, PATHS, BOTH | DRAWS | SMALL, BATCH, cpu_s=cpu_s))
+    one = found_in(maps_job(tmp_path, PATHS, BOTH | DRAWS | SMALL, BATCH, cpu_s=cpu_s))
 
     assert one.what.endswith(" map(load) draws random numbers: what it gives is not the same in each epoch.")
     assert one.edits == ((DecodeCalls(),) if cpu_s == ONE_S else ())
@@ -128,7 +98,7 @@ def test_what_draws_random_numbers_is_not_kept(tmp_path, cpu_s):
 
 def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
     # GIVEN decoding, and random changes of what was decoded
-    one = found_in(job(tmp_path / "both", PATHS, BOTH | SAME | SMALL, AUGMENT, BATCH))
+    one = found_in(maps_job(tmp_path / "both", PATHS, BOTH | SAME | SMALL, AUGMENT, BATCH))
 
     # THEN the cache stands between both
     assert one.cure.line == "dataset = dataset.map(load).cache()"
@@ -151,19 +121,19 @@ def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
          "paths shuffled", "of batches"],
 )  # fmt: skip
 def test_the_cache_goes_behind_what_is_the_same_in_each_epoch(tmp_path, stages, line):
-    assert keep_decoded(measure(job(tmp_path, *stages))).line == line
+    assert keep_decoded(measure(maps_job(tmp_path, *stages))).line == line
 
 
 def test_a_cache_behind_repeat_has_no_end(tmp_path):
-    cure = keep_decoded(measure(job(tmp_path / "repeat", PATHS, REPEAT, BOTH | SAME, BATCH)))
+    cure = keep_decoded(measure(maps_job(tmp_path / "repeat", PATHS, REPEAT, BOTH | SAME, BATCH)))
     assert cure.what.endswith(" repeat() in front of a cache() leaves it no end: put it behind.")
     assert cure.line == ""
 
 
 def test_only_what_is_read_is_kept_of_a_map_that_reads_and_draws(tmp_path):
     # GIVEN a map that reads, decodes and changes at random
-    drawing = measure(job(tmp_path / "draws", PATHS, BOTH | DRAWS, BATCH))
-    other = measure(job(tmp_path / "same", PATHS, BOTH | SAME, BATCH))
+    drawing = measure(maps_job(tmp_path / "draws", PATHS, BOTH | DRAWS, BATCH))
+    other = measure(maps_job(tmp_path / "same", PATHS, BOTH | SAME, BATCH))
 
     # THEN no line puts a cache behind it
     said = "map(load) draws random numbers, and a cache() behind it would repeat them in each epoch:"
@@ -174,9 +144,9 @@ def test_only_what_is_read_is_kept_of_a_map_that_reads_and_draws(tmp_path):
 
 
 def test_a_validation_set_that_draws_is_not_kept(tmp_path):
-    measures = measure(job(tmp_path, PATHS, BOTH | SAME, BATCH))
+    measures = measure(maps_job(tmp_path, PATHS, BOTH | SAME, BATCH))
     (one,) = measures.pipelines
-    drawing = measure(job(tmp_path / "draws", PATHS, BOTH | DRAWS, BATCH)).pipelines[0]
+    drawing = measure(maps_job(tmp_path / "draws", PATHS, BOTH | DRAWS, BATCH)).pipelines[0]
     for second, line in ((drawing, ""), (one, "dataset = dataset.map(load).cache()")):
         object.__setattr__(measures, "pipelines", (one, second))
         assert validation_cure(measures, 16, keep=True).line == line

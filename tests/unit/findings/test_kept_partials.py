@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
+from tests.unit.findings.made_up_phases import phases_job
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_blocks_of_calls import crowded
-from tests.unit.findings.test_straggler import QUICK_MS, SLOW_MS, read_whole
-from tests.unit.findings.test_validation import job
+from tests.unit.findings.made_up_validation import validation_job
+from tests.unit.findings.whole_files import QUICK_MS, SLOW_MS, read_whole
 from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.findings.plain import plain_diagnosis
@@ -57,7 +57,7 @@ def without_steps(logdir):
     return training(logdir, calls, [], paths=[f"/data/{n}" for n in range(7)], sizes=[100_000] * 7)
 
 
-@pytest.mark.parametrize("make", [slow_file, job, crowded, without_steps])
+@pytest.mark.parametrize("make", [slow_file, validation_job, phases_job, without_steps])
 def test_the_next_reader_is_told_the_same_and_reads_no_call(tmp_path, tables_read, make):
     path = make(tmp_path).path
     first = answers(path)
@@ -83,7 +83,7 @@ def test_ranks_are_read_once(tmp_path, tables_read):
 
 @pytest.mark.parametrize("changed", ["table", "version", "damaged", "cut", "another", "empty"])
 def test_what_does_not_belong_to_the_session_is_worked_out_anew(tmp_path, tables_read, monkeypatch, changed):
-    path = crowded(tmp_path).path
+    path = phases_job(tmp_path).path
     first, kept = answers(path), path / FILE
     content = kept.read_bytes()
     if changed == "table":
@@ -109,7 +109,7 @@ def test_what_does_not_belong_to_the_session_is_worked_out_anew(tmp_path, tables
 
 
 def test_a_folder_that_cannot_be_written_is_left_as_it_is(tmp_path, tables_read):
-    path = crowded(tmp_path).path
+    path = phases_job(tmp_path).path
     (path / FILE).mkdir()
 
     assert answers(path) == answers(path)
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_is(tmp_path, tables_read)
 
 
 def test_of_a_small_session_nothing_is_kept(tmp_path):
-    path = crowded(tmp_path).path
+    path = phases_job(tmp_path).path
     answers(path)
 
     assert not (path / FILE).exists()
@@ -126,7 +126,7 @@ def test_of_a_small_session_nothing_is_kept(tmp_path):
 
 @pytest.mark.parametrize("table", ["events", "files"])
 def test_a_missing_table_is_said_though_partials_are_kept(tmp_path, tables_read, table):
-    path = crowded(tmp_path).path
+    path = phases_job(tmp_path).path
     answers(path)
     (missing,) = path.glob(f"*.{table}.parquet")
     missing.unlink()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.closed_readers import Budget, calls_of
+from tests.unit.findings.found_limits import limit_of
 from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_training import training
-from tests.unit.findings.test_allowance import limit_of
 from tfdarshan.analysis.calls.limited_quantity import limited_quantity
 from tfdarshan.findings.measurement import measure
 

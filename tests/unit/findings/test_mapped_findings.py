@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_mapped import (
+    MB,
     PATH,
     loop_faults,
     mapped_training,
+    probe_of_share,
     unwatched_mapping,
     without_calls,
 )
@@ -27,10 +29,7 @@ from tfdarshan.reports.views.redaction import Redaction
 from tfdarshan.reports.views.steps_view import steps_view
 from tfdarshan.reports.views.timeline_view import timeline_view
 from tfdarshan.reports.views.view_source import Source
-from tfdarshan.storage_probe.depth_scaling import Level, Scaling
-from tfdarshan.storage_probe.probe_result import StorageProbe
 
-MB = 1 << 20
 STEPS, STEP_MS, WAIT_MS, EACH_MS = 50, 20.0, 10.0, 2.5
 RANDOM = loop_faults(STEPS, STEP_MS, EACH_MS, 4, jump=MB)
 IN_STEPS = epochs_of_steps(STEPS, STEP_MS, WAIT_MS)
@@ -42,21 +41,6 @@ def found(session):
 
 def unknown(session):
     return {entry.name: entry for entry in diagnose(session).unknown}
-
-
-def probe(share, *, page_s=0.002, window_s=0.0025):
-    """Gives a probe of "/data", as metadata has it: `share` of a read is served one at a time."""
-
-    def scaling(size, call_s):
-        level = Level(1, call_s, 1 / call_s, size / call_s)
-        return Scaling(size, (level,), share, max(0.0, share - 0.05), min(1.0, share + 0.05))
-
-    kept = StorageProbe(
-        "/data", "/data", "nfs", "h", 1, 1.0, MB, 1, 0, False, False, 0,
-        small=scaling(4096, page_s), large=scaling(131072, window_s),
-        base_s=page_s, s_per_byte=(window_s - page_s) / (131072 - 4096),
-    )  # fmt: skip
-    return kept.as_dict()
 
 
 def measured(session):
@@ -167,7 +151,9 @@ def test_a_probe_says_what_more_readers_give(tmp_path):
     faults = [(n * 2.5, n * 2.5 + 2.5, 7, n * MB) for n in range(int(STEPS * STEP_MS / 2.5))]
     steps = epochs_of_steps(STEPS, STEP_MS, 19.0)
     aside, in_turn = (
-        found(mapped_training(tmp_path / str(share), faults, steps, probes=[probe(share)]))["mapped_wait"]
+        found(mapped_training(tmp_path / str(share), faults, steps, probes=[probe_of_share(share)]))[
+            "mapped_wait"
+        ]
         for share in (0.05, 0.95)
     )
 
@@ -183,7 +169,11 @@ def test_a_probe_says_what_more_readers_give(tmp_path):
 )
 def test_the_cure_is_what_gives_most_on_this_storage(tmp_path, jump, window_ms, line):
     # GIVEN storage that serves one read at a time, and faults that brought in 128 KiB each
-    probes = [probe(0.95, page_s=0.0001, window_s=0.0025)] if jump == MB else [probe(0.95, page_s=0.0024)]
+    probes = (
+        [probe_of_share(0.95, page_s=0.0001, window_s=0.0025)]
+        if jump == MB
+        else [probe_of_share(0.95, page_s=0.0024)]
+    )
     faults = loop_faults(STEPS, STEP_MS, EACH_MS, 8, jump=jump)
     session = mapped_training(
         tmp_path, faults, epochs_of_steps(STEPS, STEP_MS, 19.9), bytes_in=len(faults) << 17, probes=probes
@@ -294,7 +284,7 @@ def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):
     path = "/data/secret/train.mdb"
     session = mapped_training(
         tmp_path, RANDOM, IN_STEPS, path=path, formats={path: "lmdb"}, bytes_in=200 << 17,
-        probes=[probe(0.05)],
+        probes=[probe_of_share(0.05)],
     )  # fmt: skip
 
     # WHEN

@@ -1,34 +1,16 @@
 """A probe that is kept in a session: which one counts, and the command that offers one."""
 
-import dataclasses
 import json
 
-from tests.closed_readers import Delay, Queue, calls_of
+from tests.closed_readers import Queue, calls_of
 from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_jobs import rests
-from tests.unit.storage_probe.test_depth_scaling import cells_of
+from tests.unit.findings.made_up_probes import FULL, WAITING, probe_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.probe_command import probe_command
 from tfdarshan.session import open_session
-from tfdarshan.storage_probe.probe_result import probe_of_dict, result_of
-from tfdarshan.storage_probe.prober import Probing
+from tfdarshan.storage_probe.probe_result import probe_of_dict
 from tfdarshan.storage_probe.session_probes import keep_probes, main_mount, probe_kept
-
-WAITING, FULL = (lambda: Delay(5)), (lambda: Queue(0, 5))
-PIPE = lambda: Queue(0.1, 0, 1 / 20_000)  # noqa: E731 - 20 MB/s
-
-
-def probe_of(storage, mount, *, at_ns=10**18, sizes=(4_096, 131_072)):
-    """Gives what a probe of made-up storage finds."""
-    found = Probing(seconds=4.0, moved=10**7, asked=100, opened=12)
-    for size, small in zip(sizes, (True, False), strict=True):
-        cells = cells_of(
-            lambda readers, size=size: calls_of(
-                storage(), readers=readers, rest_ms=lambda noise: 0.0, count=48, size=lambda noise: size
-            )
-        )
-        found.cells += [dataclasses.replace(cell, small=small) for cell in cells]
-    return result_of(found, folder="/data", mount=(mount, "nfs"), host="node7", at_ns=at_ns, seed=1)
 
 
 def one_reader(logdir):

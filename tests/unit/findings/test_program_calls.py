@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tests.made_up_session import job_of, write_session
+from tests.unit.findings.made_up_imports import ENV, MODULE, OWN, imports
 from tests.unit.findings.made_up_training import training
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.input_files import input_files, program_files
@@ -19,7 +20,6 @@ from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.reports.views.findings_view import findings_panels
 
-ENV = "/home/me/env"
 PROGRAMS = [
     f"{ENV}/lib/python3.12/site-packages/torch/__init__.py",
     f"{ENV}/lib/python3.12/site-packages/torch/version.json",
@@ -64,23 +64,6 @@ def test_programs_are_known_by_their_names():
         **dict.fromkeys(PROGRAMS, True),
         **dict.fromkeys(DATA, False),
     }
-
-
-MODULE = f"{ENV}/lib/python3.12/site-packages/torch/nn.py"
-OWN = "/home/me/job/model.py"
-PATHS = ["/data/a", MODULE, f"{ENV}/lib/python3.12", OWN, "/home/me/job", "/data", "/data/missing"]
-SIZES = [700, 50, -1, 30, -1, -1, -1]
-
-
-def imports(pid, stats, data_reads=1):
-    """A process that imports two modules, asks for folders, and reads its data."""
-    calls = [("stat", 1, 0), ("open", 1, 0), ("read", 1, 50), ("open", 3, 0), ("read", 3, 30)]
-    calls += [("stat", 2, 0), ("stat", 4, 0)] * stats + [("stat", 5, 0), ("stat", 6, 0)]
-    calls += [("open", 0, 0), ("pread", 0, 700)] * data_reads
-    rows = [
-        (at * 10, at * 10 + 5, pid, name, file, length, 0) for at, (name, file, length) in enumerate(calls)
-    ]
-    return job_of(rows, PATHS, SIZES, pid=pid, kernel={"rchar": 10_000, "read_bytes": 0})
 
 
 def test_what_is_left_out_is_counted_over_all_processes(tmp_path):

@@ -3,7 +3,8 @@
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.random_calls import CALL, PATHS, WAITS
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.finding import KINDS
@@ -14,18 +15,6 @@ from tfdarshan.reports.text.findings_text import findings_text
 from tfdarshan.reports.text.whatif_text import whatif_text
 from tfdarshan.terminal.paint import WIDTH
 
-OPERATIONS = ("open", "close", "stat", "pread", "read", "lseek", "write", "fsync", "fwrite", "fread", "mmap")
-PATHS = [f"/data/{number}" for number in range(5)] + ["/out/log", "/out/model"]
-
-CALL = st.tuples(
-    st.floats(0, 1000),
-    st.floats(0, 100),
-    st.sampled_from([1, 2, 3, LOOP]),
-    st.sampled_from(OPERATIONS),
-    st.integers(0, len(PATHS) - 1),
-    st.sampled_from([0, 0, 100, 4096, 100_000, 1 << 20, 1 << 30]),
-    st.sampled_from([-1, 0, 4096, 1 << 20]),
-)
 # A file that is opened again and again, whose bytes storage gave once: advice says that memory serves it.
 ONCE_FROM_STORAGE = [
     *[(0.0, 0.0, 1, "open", 0, 0, -1)] * 8,
@@ -33,7 +22,6 @@ ONCE_FROM_STORAGE = [
     (0.0, 6.0, 1, "pread", 0, 1 << 20, -1),
     (0.0, 27.0, 1, "open", 0, 0, -1),
 ]
-WAITS = st.sampled_from([-1.0, 0.0, 1.0, 50.0, 100.0])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,45 +5,11 @@ import pytest
 
 from tests import joint_training as joint_training_module
 from tests.joint_training import MadeUpRank, joint_training
-from tfdarshan.findings.diagnosis import diagnose
-
-NAMES = {"unsharded_input", "shard_imbalance", "slow_node", "slow_rank"}
-STEPS = 24
-
-
-def shards(world, files_a_step, *, epochs=1, rng=None, more=None):
-    """Deals files out: which each rank reads in each step; `more` is a rank, and how many times as many."""
-    counts = [files_a_step] * world
-    if more is not None:
-        counts[more[0]] = round(files_a_step * more[1])
-    whole = sum(counts) * STEPS
-    dealt = []
-    for _ in range(epochs):
-        order = np.arange(whole) if rng is None else rng.permutation(whole)
-        first, parts = 0, []
-        for count in counts:
-            mine = order[first : first + count * STEPS].reshape(STEPS, count)
-            parts.append(mine)
-            first += count * STEPS
-        dealt.append(parts)
-    return [np.concatenate([parts[rank] for parts in dealt]).tolist() for rank in range(world)]
-
-
-def everything(world, files_a_step, epochs, rng):
-    """Gives all ranks all files, in orders of their own."""
-    whole = files_a_step * STEPS
-    return [
-        np.concatenate([rng.permutation(whole).reshape(STEPS, files_a_step) for _ in range(epochs)]).tolist()
-        for _ in range(world)
-    ]
+from tests.unit.findings.made_up_ranks import NAMES, everything, rank_findings, shards
 
 
 def hosts(world, a_host):
     return [f"n{rank // a_host}" for rank in range(world)]
-
-
-def named(session):
-    return {one.name: one for one in diagnose(session).findings if one.name in NAMES}
 
 
 # At each change so many seeds are tried, the others now and then.
@@ -78,7 +44,7 @@ def test_a_planted_cause_is_found(tmp_path, cause, seed):
     # WHEN
     made = zip(dealt, where, times, strict=True)
     session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], seed=seed)
-    found = named(session)
+    found = rank_findings(session)
 
     # THEN
     assert set(found) == {cause}
@@ -112,7 +78,7 @@ def test_a_rank_whose_calls_stalled_now_and_then_is_not_slow(tmp_path, monkeypat
     ranks = [MadeUpRank(steps) for steps in shards(4, 3)]
 
     # WHEN
-    found = named(joint_training(tmp_path, ranks))
+    found = rank_findings(joint_training(tmp_path, ranks))
 
     # THEN it is slow only if most of its files are
     assert set(found) == found_names
@@ -138,7 +104,7 @@ def test_a_slow_mount_of_one_node_is_named(tmp_path, seed):
     ]
 
     # WHEN
-    found = named(joint_training(tmp_path, ranks, seed=seed, other_folder="/scratch"))
+    found = rank_findings(joint_training(tmp_path, ranks, seed=seed, other_folder="/scratch"))
 
     # THEN files in /scratch are on the root file system
     assert set(found) == {"slow_node"}
@@ -157,7 +123,7 @@ def test_a_mount_that_memory_serves_is_not_named(tmp_path):
     ]
 
     # WHEN
-    found = named(joint_training(tmp_path, ranks, other_folder="/scratch"))
+    found = rank_findings(joint_training(tmp_path, ranks, other_folder="/scratch"))
 
     # THEN
     assert "Slow there is /data (" in found["slow_node"].what
@@ -180,7 +146,7 @@ def test_a_clean_job_raises_no_alarm(tmp_path, seed):
     session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], seed=seed, noise=0.25)
 
     # THEN
-    assert named(session) == {}
+    assert rank_findings(session) == {}
 
 
 @pytest.mark.parametrize(("host", "expected"), [("n0", {"unsharded_input"}), ("n1", set())])
@@ -194,7 +160,7 @@ def test_the_same_path_on_another_hosts_disk_is_another_file(tmp_path, host, exp
 
     # THEN
     assert set(session.files["fs_type"].astype(str)) == {"ext4"}
-    assert set(named(session)) == expected
+    assert set(rank_findings(session)) == expected
 
 
 def test_the_verdict_says_which_rank_it_is_of(tmp_path):
@@ -205,7 +171,7 @@ def test_the_verdict_says_which_rank_it_is_of(tmp_path):
     session = joint_training(tmp_path, ranks)
 
     # THEN
-    assert "rank 1 reads 4." in named(session)["slow_rank"].title
+    assert "rank 1 reads 4." in rank_findings(session)["slow_rank"].title
     assert "This is of rank 1, which waits longest for its input of 3." in session.verdict.sentence
     assert session.joint.leading.rank == 1
     text = session.summary(verbose=True)
@@ -217,7 +183,7 @@ def test_without_steps_it_is_a_note(tmp_path):
     ranks = [MadeUpRank(*one) for one in zip(shards(3, 4), ["n0"] * 3, (1.0, 5.0, 1.0), strict=True)]
 
     # WHEN
-    found = named(joint_training(tmp_path, ranks, marked=False, compute_ms=60.0))
+    found = rank_findings(joint_training(tmp_path, ranks, marked=False, compute_ms=60.0))
 
     # THEN
     assert {name: one.kind for name, one in found.items()} == {"slow_rank": "note"}
@@ -240,7 +206,7 @@ def test_a_planted_cause_is_found_among_64_ranks(tmp_path, cause):
 
     # WHEN
     made = zip(dealt, where, times, strict=True)
-    found = named(joint_training(tmp_path, [MadeUpRank(*one) for one in made]))
+    found = rank_findings(joint_training(tmp_path, [MadeUpRank(*one) for one in made]))
 
     # THEN
     assert set(found) == {cause}
@@ -257,4 +223,4 @@ def test_a_clean_job_of_64_ranks_raises_no_alarm(tmp_path):
     times = rng.uniform(0.85, 1.2, 64)
     made = zip(shards(64, 2, rng=rng), hosts(64, 4), times, strict=True)
     session = joint_training(tmp_path, [MadeUpRank(*one) for one in made], noise=0.25)
-    assert named(session) == {}
+    assert rank_findings(session) == {}

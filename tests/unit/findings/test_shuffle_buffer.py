@@ -2,46 +2,14 @@
 
 import pytest
 
+from tests.unit.findings.made_up_buffers import SHUFFLE, buffer_job, found_buffer
 from tests.unit.findings.made_up_jobs import BATCH, CACHE, LOAD, PATHS, PREFETCH, SHARDS
-from tests.unit.findings.made_up_training import training
-from tests.unit.findings.told import told
-from tfdarshan.findings import shuffle_buffer
 from tfdarshan.workloads.laboratory.applied import apply_lines
-
-KB = 1_000
-SHUFFLE = {"name": "shuffle", "size": 320}
-
-
-def job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20):
-    """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step."""
-    at, calls, made = 0.0, [], []
-    for _ in range(epochs):
-        calls += [
-            (at + 5 * n, at + 5 * n + 4.9, 1, "pread", n % 40, 100 * KB, n // 40 * 100 * KB)
-            for n in range(int(fill_ms // 5))
-        ]
-        for step in range(steps):
-            wait = fill_ms if step == 0 else 0.2
-            made.append((at, at + wait + 30, wait))
-            at += wait + 30
-    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": epochs}
-    return training(
-        logdir,
-        calls,
-        made,
-        paths=[f"/data/{n}" for n in range(40)],
-        sizes=[max(1, int(fill_ms // 200)) * 100 * KB] * 40,
-        meta={"pipelines": {"found": [one], "left_out": 0}},
-    )
-
-
-def found(session):
-    return told(session, shuffle_buffer)
 
 
 def test_a_buffer_that_each_epoch_fills_is_a_problem(tmp_path):
     # GIVEN 600 ms of computing an epoch, beside which 800 ms of reading could go on
-    one = found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH))
+    one = found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH))
 
     # THEN an epoch takes no less than the longer of both, with a batch before it
     assert one.kind == "problem"
@@ -53,7 +21,7 @@ def test_a_buffer_that_each_epoch_fills_is_a_problem(tmp_path):
 
 @pytest.mark.parametrize(("stages", "edits"), [((PREFETCH,), 1), ((), 2)], ids=["prefetches", "does not"])
 def test_a_pipeline_that_does_not_prefetch_is_told_to(tmp_path, stages, edits):
-    assert len(found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, *stages)).edits) == edits
+    assert len(found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, *stages)).edits) == edits
 
 
 @pytest.mark.parametrize(
@@ -68,15 +36,15 @@ def test_a_pipeline_that_does_not_prefetch_is_told_to(tmp_path, stages, edits):
     ids=["paths", "batches", "two batches", "what a cache gives", "what a cache keeps"],
 )
 def test_buffers_that_hold_little_of_what_each_epoch_reads_are_not(tmp_path, stages):
-    assert found(job(tmp_path, *stages)) is None
+    assert found_buffer(buffer_job(tmp_path, *stages)) is None
 
 
 def test_waits_that_do_not_stand_out_fill_no_buffer(tmp_path):
-    assert found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=0.5)) is None
+    assert found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH, PREFETCH, fill_ms=0.5)) is None
 
 
 def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
-    cure = found(job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH)).cure
+    cure = found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH)).cure
     program = (
         "import tensorflow as tf\n\npaths = []\n\ndef read_image(path):\n    return path\n\n"
         "data = tf.data.Dataset.from_tensor_slices(paths)\ndata = data.map(read_image)\n"
@@ -91,13 +59,13 @@ def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
 
 
 def test_a_buffer_at_the_end_is_made_smaller_once(tmp_path):
-    cure = found(job(tmp_path, SHARDS, SHUFFLE)).cure
+    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE)).cure
     assert cure.instead_of == "dataset = dataset.shuffle(320)"
     assert cure.line == "dataset = dataset.shuffle(4).prefetch(tf.data.AUTOTUNE)"
 
 
 def test_of_records_few_are_kept(tmp_path):
-    cure = found(job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
+    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
     assert cure.instead_of == "dataset = dataset.shuffle(320)"
     assert cure.line == "dataset = dataset.shuffle(64)"
 
@@ -125,7 +93,7 @@ def test_paths_that_are_shuffled_already_are_not_shuffled_twice(tmp_path, paths,
     first = {"name": "shuffle", "size": paths}
 
     # WHEN
-    cure = found(job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+    cure = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
 
     # THEN the sentence asks for what the lines do
     assert (cure.instead_of, cure.line) == (goes, line)

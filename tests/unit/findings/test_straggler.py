@@ -4,15 +4,14 @@ import random
 
 import pytest
 
+from tests.unit.findings.made_up_jobs import KB
 from tests.unit.findings.made_up_training import training
 from tests.unit.findings.told import told
+from tests.unit.findings.whole_files import QUICK_MS, SLOW_MS, read_whole, slow_shards, steps_until
 from tfdarshan.findings import straggler
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.straggler import find
 from tfdarshan.replay.storage_edits import Staged
-
-KB = 1_000
-QUICK_MS, SLOW_MS = 2.0, 60.0
 
 
 def found(session):
@@ -20,26 +19,6 @@ def found(session):
     one = find(measure(session))
     assert one is None or one.edits
     return one
-
-
-def steps_until(end_ms):
-    return [(50.0 * n, 50.0 * n + 50, 45) for n in range(int(end_ms // 50))]
-
-
-def read_whole(logdir, taken_ms, *, files=400, readers=1):
-    """Gives a session of files read whole, one read each; `taken_ms(file, at)` is what it takes."""
-    free, calls = [0.0] * readers, []
-    for file in range(files):
-        reader = min(range(readers), key=free.__getitem__)
-        at = free[reader]
-        middle = at + 0.1
-        free[reader] = middle + taken_ms(file, at)
-        calls += [
-            (at, middle, reader + 1, "open", file, 0),
-            (middle, free[reader], reader + 1, "read", file, 100 * KB),
-        ]
-    paths = [f"/data/{file:04}" for file in range(files)]
-    return training(logdir, calls, steps_until(max(free)), paths=paths, sizes=[100 * KB] * files)
 
 
 @pytest.mark.parametrize("readers", [1, 4])
@@ -60,31 +39,16 @@ def test_files_that_are_slow_whenever_they_are_read_are_named(tmp_path, readers)
     assert "/data/0047" in found(session).files
 
 
-def shards(logdir, taken_ms):
-    """Gives a session of ten shards that one reader reads in order, 200 reads each."""
-    at = 0.0
-    calls: list[tuple] = []
-    for shard in range(10):
-        calls.append((at, at + 0.1, 1, "open", shard, 0))
-        at += 0.1
-        for part in range(200):
-            end = at + taken_ms(shard, at)
-            calls.append((at, end, 1, "read", shard, 256 * KB, part * 256 * KB))
-            at = end
-    paths = [f"/data/shard-{shard}" for shard in range(10)]
-    return training(logdir, calls, steps_until(at), paths=paths, sizes=[200 * 256 * KB] * 10)
-
-
 def test_one_slow_shard_of_many_reads_is_named_though_it_was_read_once(tmp_path):
     # GIVEN one of ten that takes 30 times as long, in order
-    session = shards(tmp_path, lambda shard, at: SLOW_MS if shard == 4 else QUICK_MS)
+    session = slow_shards(tmp_path, lambda shard, at: SLOW_MS if shard == 4 else QUICK_MS)
 
     assert found(session).files == ("/data/shard-4",)
 
 
 def test_a_shard_read_while_storage_stood_still_is_not(tmp_path):
     # GIVEN a stall of 2 s within one shard, and storage that is as quick for it as for others else
-    session = shards(tmp_path, lambda shard, at: 2000 if 900 < at < 905 else QUICK_MS)
+    session = slow_shards(tmp_path, lambda shard, at: 2000 if 900 < at < 905 else QUICK_MS)
 
     assert found(session) is None
 

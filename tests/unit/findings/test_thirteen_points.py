@@ -8,14 +8,12 @@ from dataclasses import replace
 import pytest
 
 from tests.scenario_sessions import KB, MB, SKETCHES, Sketch, sketched
-from tests.unit.findings import (
-    test_shuffle_buffer,
-    test_straggler,
-    test_validation,
-)
+from tests.unit.findings.made_up_buffers import SHUFFLE, buffer_job
 from tests.unit.findings.made_up_jobs import BATCH, CACHE, GENERATOR, LOAD, PATHS
 from tests.unit.findings.made_up_jobs import pipeline_job as of_tf_data
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.findings.made_up_validation import validation_job
+from tests.unit.findings.whole_files import QUICK_MS, SLOW_MS, read_whole, slow_shards
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import fewer_readers, keep_in_memory, more_readers, read_ahead
@@ -50,8 +48,8 @@ def test_2_bursts_from_the_page_cache_are_no_sign_of_too_many_threads(tmp_path):
 
 def test_5_a_slow_time_is_no_slow_file(tmp_path):
     # GIVEN storage that is 30 times slower for 300 ms of each second, and another with slow files
-    slow_times = test_straggler.read_whole(tmp_path / "a", lambda file, at: 60.0 if at % 1000 < 300 else 2.0)
-    slow_files = test_straggler.read_whole(tmp_path / "b", lambda file, at: 60.0 if file % 40 == 7 else 2.0)
+    slow_times = read_whole(tmp_path / "a", lambda file, at: 60.0 if at % 1000 < 300 else 2.0)
+    slow_files = read_whole(tmp_path / "b", lambda file, at: 60.0 if file % 40 == 7 else 2.0)
 
     assert one(slow_times, "straggler") is None
     assert one(slow_files, "straggler") is not None
@@ -59,9 +57,7 @@ def test_5_a_slow_time_is_no_slow_file(tmp_path):
 
 def test_5_one_slow_shard_read_in_order_is_named(tmp_path):
     # GIVEN one of ten shards that takes 30 times as long, in one pass
-    in_order = test_straggler.shards(
-        tmp_path / "one", lambda shard, at: test_straggler.SLOW_MS if shard == 4 else test_straggler.QUICK_MS
-    )
+    in_order = slow_shards(tmp_path / "one", lambda shard, at: SLOW_MS if shard == 4 else QUICK_MS)
 
     # THEN
     assert one(in_order, "straggler").files == ("/data/shard-4",)
@@ -145,13 +141,13 @@ def test_11_a_cache_that_never_fills_is_moved(tmp_path):
 
 
 def test_11_a_buffer_that_each_epoch_fills_is_named(tmp_path):
-    session = test_shuffle_buffer.job(tmp_path, PATHS, LOAD, test_shuffle_buffer.SHUFFLE)
+    session = buffer_job(tmp_path, PATHS, LOAD, SHUFFLE)
 
     assert one(session, "shuffle_buffer") is not None
 
 
 def test_11_a_validation_set_is_named(tmp_path):
-    assert one(test_validation.job(tmp_path), "validation") is not None
+    assert one(validation_job(tmp_path), "validation") is not None
 
 
 def test_12_a_copy_of_what_the_page_cache_serves_is_no_problem(tmp_path):

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS
+from tests.unit.findings.made_up_jobs import KB, LOAD
 from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.made_up_validation import VALIDATE, found_validation, validation_job
 from tfdarshan.findings import validation
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Cure
@@ -17,54 +18,11 @@ from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.storage_edits import Staged
 
-KB = 1_000
-VALIDATE = LOAD | {"function": "load_validation"}
-
-
-def job(
-    logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
-    validate=VALIDATE, wait_ms=1, readers=1, cached=False, rest_ms=0.0,
-):  # fmt: skip
-    """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
-
-    With several readers, or where all but the first pass are cached, it takes as long.
-    """
-    at, calls, steps = 0.0, [], []
-    for epoch in range(epochs):
-        for step in range(20):
-            steps.append((at, at + 30, wait_ms))
-            calls.append((at + 2, at + 6, 1, "pread", step, 100 * KB, epoch * 100 * KB))
-            at += 30
-        each_ms = read_ms if epoch == 0 or later_ms is None else later_ms
-        for file in range(validation):
-            if epoch == 0 or not cached:
-                by, took_ms = thread + file % readers, each_ms * readers
-                begin = at - file % readers * each_ms
-                calls.append((begin, begin + took_ms, by, "pread", 20 + file, 100 * KB, 0))
-            at += each_ms + rest_ms
-    reading = [[PATHS, LOAD, BATCH], [PATHS, validate, BATCH]]
-    found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
-    return training(
-        logdir,
-        calls,
-        steps,
-        paths=[*(f"/data/{n}" for n in range(20)), *(f"/validation/{n}" for n in range(validation))],
-        sizes=[10**9] * 20 + [100 * KB] * validation,
-        meta={
-            "machine": {"cpus": 4, "memory_bytes": memory, "cpu_s": 0.1},
-            "pipelines": {"found": found if pipelines else [], "left_out": 0},
-        },
-    )
-
-
-def found(session):
-    return next((one for one in diagnose(session).findings if one.name == "validation"), None)
-
 
 @pytest.mark.parametrize("thread", [1, LOOP])
 def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thread):
     # GIVEN 300 ms of reading after each epoch of 600 ms, by a pipeline or by the loop itself
-    measures = measure(job(tmp_path, thread=thread, pipelines=thread != LOOP))
+    measures = measure(validation_job(tmp_path, thread=thread, pipelines=thread != LOOP))
     found = validation.find(measures)
     keep = validation_cure(measures, 16, keep=True)
 
@@ -81,13 +39,13 @@ def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thre
 
 def test_one_that_memory_serves_after_its_first_pass_is_not_kept_for_much(tmp_path):
     # GIVEN a first pass of 600 ms, and later ones of 12
-    measures = measure(job(tmp_path, read_ms=10.0, later_ms=0.2))
+    measures = measure(validation_job(tmp_path, read_ms=10.0, later_ms=0.2))
 
     assert promise(measures.job, ValidationCached()).expected < 1.02
 
 
 def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
-    found = validation.find(measure(job(tmp_path, memory=10_000 * KB)))
+    found = validation.find(measure(validation_job(tmp_path, memory=10_000 * KB)))
 
     assert "map(load_validation, num_parallel_calls=16" in found.cure.line
     assert [type(edit) for edit in found.edits] == [ValidationReaders]
@@ -96,7 +54,7 @@ def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
 @pytest.mark.parametrize("thread", [1, LOOP])
 def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_path, thread):
     # GIVEN four pauses of 600 ms behind four epochs as long, in which storage serves 10 ms a file
-    job_of = measure(job(tmp_path, thread=thread, pipelines=thread != LOOP, read_ms=10.0)).job
+    job_of = measure(validation_job(tmp_path, thread=thread, pipelines=thread != LOOP, read_ms=10.0)).job
 
     # THEN all of them are saved if all files are staged, but for the fast tier's time
     assert promise(job_of, Staged()).expected == pytest.approx((4 + 4) * 600 / (4 * 600), rel=0.05)
@@ -105,13 +63,13 @@ def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_
 @pytest.mark.parametrize(("validate", "twice"), [(LOAD, True), (VALIDATE, False)])
 def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, validate, twice):
     # GIVEN data sets of one function, or of two, and steps that wait 20 of 30 ms
-    session = job(tmp_path, validate=validate, wait_ms=20, read_ms=20.0)
+    session = validation_job(tmp_path, validate=validate, wait_ms=20, read_ms=20.0)
     cures = [
         one.cure for one in diagnose(session).findings if one.cure and "read_image" in one.cure.instead_of
     ]
 
     # THEN each cure of a line of both says which one it means, and no other needs to
-    of_validation = found(session).cure.what
+    of_validation = found_validation(session).cure.what
     assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
     assert all((" The line stands in several data sets: " in cure.what) is twice for cure in cures)
     assert any("that steps read, from /data." in cure.what for cure in cures) is twice
@@ -119,8 +77,8 @@ def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, valid
 
 def test_lines_of_two_data_sets_are_two_changes(tmp_path):
     # GIVEN a training and a validation set that one function reads, and one change that both need
-    session = job(tmp_path, validate=LOAD, wait_ms=20, read_ms=20.0)
-    of_validation = found(session)
+    session = validation_job(tmp_path, validate=LOAD, wait_ms=20, read_ms=20.0)
+    of_validation = found_validation(session)
     line: dict[str, Any] = {"line": "dataset = a.cache()", "instead_of": "dataset = a"}
     cured = dataclasses.replace(of_validation, cure=dataclasses.replace(of_validation.cure, **line))
     of_training = dataclasses.replace(cured, name="fits_in_memory", cure=Cure("Keep it.", **line))
@@ -133,7 +91,7 @@ def test_lines_of_two_data_sets_are_two_changes(tmp_path):
 
 @pytest.mark.parametrize("changes", [{"validation": 0}, {"read_ms": 0.02}])
 def test_pauses_without_reading_are_none(tmp_path, changes):
-    assert found(job(tmp_path, **changes)) is None
+    assert found_validation(validation_job(tmp_path, **changes)) is None
 
 
 def test_steps_that_read_the_same_files_are_no_validation(tmp_path):
@@ -147,4 +105,4 @@ def test_steps_that_read_the_same_files_are_no_validation(tmp_path):
             calls.append((at + 2, at + 6, 1, "pread", n, 100 * KB, 100 * KB))
             at += 30
     session = training(tmp_path, calls, steps, paths=[f"/data/{n}" for n in range(20)], sizes=[10**9] * 20)
-    assert found(session) is None
+    assert found_validation(session) is None

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_jobs import BATCH, DECODE, GENERATOR, INTERLEAVE, LOAD, PATHS
+from tests.unit.findings.made_up_databases import database_job
+from tests.unit.findings.made_up_jobs import BATCH, DECODE, GENERATOR, INTERLEAVE, KB, LOAD, PATHS
 from tests.unit.findings.made_up_jobs import pipeline_job as job
-from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.made_up_training import LOOP
 from tfdarshan.analysis.tf_data_pipeline import Stage
 from tfdarshan.findings import random_access, small_reads
 from tfdarshan.findings.measurement import measure
@@ -23,7 +24,6 @@ from tfdarshan.findings.pipeline_api import (
 from tfdarshan.findings.shard_cure import in_shards
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
-KB = 1_000
 SHUFFLE = {"name": "shuffle", "size": 320}
 CALLS = {"calls": 8, "deterministic": False}
 ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
@@ -48,17 +48,6 @@ taken = []
 for batch in batches:
     taken.append(batch)
 """
-
-
-def database_job(logdir, *tids):
-    """Gives what measures threads that read a database of SQLite, which asks for its journal."""
-    calls: list[tuple] = [(0.0, 0.1, tids[0], "stat", 1, 0)]
-    for n in range(80):
-        calls += [(n * 50.0, n * 50.0 + 40, tid, "pread", 0, 4 * KB, 4 * KB * n) for tid in tids]
-    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
-    meta = {"pipelines": {"found": [], "left_out": 0}}
-    paths = ["/data/a.db", "/data/a.db-journal"]
-    return measure(training(logdir, calls, steps, paths=paths, sizes=[10**9, -1], meta=meta))
 
 
 def taken_by(program):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from pathlib import Path
 
 import pytest
 
+from tests.unit.laboratory.made_up_outcomes import LOGS, PROGRAM, outcomes, runs, said, truth
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.judgement import judge, judge_first, judge_promise
@@ -23,36 +23,13 @@ from tfdarshan.workloads.laboratory.laboratory_totals import (
     totals,
     wilson,
 )
-from tfdarshan.workloads.laboratory.program import Folders, Program
 from tfdarshan.workloads.laboratory.run_times import Times
-from tfdarshan.workloads.laboratory.said import Promised, Said, read_said
+from tfdarshan.workloads.laboratory.said import Promised, read_said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import TooShortError, Tried, Truth, find_truth
 
-ANYWHERE = Path("/nowhere")
-PROGRAM = Program(
-    folders=Folders(data=ANYWHERE, out=ANYWHERE, fast=ANYWHERE, fast_out=ANYWHERE),
-    shape="generator", count=96, size_bytes=300_000, epochs=3, computes="numpy", decode="jpeg", prefetch=True,
-)  # fmt: skip
-LOGS = Path("/nowhere/logs")
 # A job whose steps cannot be told from its input: no cure is left out beforehand.
 SERIAL = dataclasses.replace(PROGRAM, computes="numpy")
-
-
-def runs(*seconds: float, failure: str = "") -> list[TimedRun]:
-    return [TimedRun(one, LOGS, failure=failure) for one in seconds]
-
-
-def truth(before_s=(9.9, 10.0, 10.0, 10.1), /, **after_s: float) -> Truth:
-    """Gives the truth of a job of 10 s, by the seconds that it takes with each cure."""
-    names = {"parallel": 1, "prefetch": 1, "memory": 1, "staging": 2, "shards": 3, "moved": 2}
-    tried = [Tried(KnownCure(name, names[name], PROGRAM), runs(after_s[name])) for name in after_s]
-    return Truth(PROGRAM, runs(*before_s), tried)
-
-
-def said(first: str, promise=(1.5, 2.0, 3.0), problems=None) -> Said:
-    named = (first,) if first else ()
-    return Said("slow" if first else "healthy", "-", first, promise if first else None, problems or named)
 
 
 @pytest.mark.parametrize(
@@ -363,16 +340,6 @@ def test_the_interval_of_a_share(hits, count):
 
 def test_of_nothing_any_share_is_possible():
     assert wilson(0, 0) == (0.0, 1.0)
-
-
-def outcomes():
-    good = judge(1, "a job", said("staging"), truth(staging=5.0), real=True, typed="as printed",
-                 printed_runs=runs(5.0), again=False)  # fmt: skip
-    bad = judge(
-        2, "a pipe that is full", said("read_parallelism"), truth(parallel=9.9, staging=2.0), real=False
-    )
-    alarm = judge(3, "a healthy job", said("prefetch"), truth(prefetch=9.8), real=True)
-    return [good, bad, alarm, dataclasses.replace(alarm, seed=4, first="quiet", promise="none")]
 
 
 def test_totals_count_what_they_say():

@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from tests.unit.laboratory.test_judgement import outcomes
+from tests.unit.laboratory.made_up_outcomes import outcomes
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory import trial
 from tfdarshan.workloads.laboratory.__main__ import run_one

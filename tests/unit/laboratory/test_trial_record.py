@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.laboratory.test_judgement import PROGRAM, said
+from tests.unit.laboratory.made_up_outcomes import PROGRAM, said
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 from tfdarshan.workloads.laboratory import trial as trial_module

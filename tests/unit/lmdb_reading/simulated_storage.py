@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 # What one request to the storage asks for.
@@ -48,3 +49,32 @@ def memory(bandwidth: float = 5e9, call_s: float = 2e-5) -> Storage:
 def shared_with(others: int, storage: Storage) -> Storage:
     """The same with other processes that have so many in flight: each in flight has its share of the time."""
     return lambda read_bytes, calls, depth: storage(read_bytes, calls, depth) * (others + depth) / depth
+
+
+MOST = 16
+READ_BYTES = 16 << 20
+GIB = 1 << 30
+
+
+def read_all(search, storage, total, *, scattered=False, noise=0.0, seed=0):
+    """Reads so many bytes as measured_reading does; gives the simulated seconds."""
+    dice, elapsed_s = random.Random(seed), 0.0
+
+    def taken(read_bytes, depth):
+        calls = read_bytes // REQUEST_BYTES if scattered else 1
+        return storage(read_bytes, calls, depth) * (1 + noise * dice.uniform(-1, 1))
+
+    left = total
+    while left > 0:
+        read_left = min(READ_BYTES, left)
+        left -= read_left
+        while search.is_due and read_left >= search.part_bytes:
+            depth, part = search.next, search.part_bytes
+            part_s = taken(part, depth)
+            search.add_part(depth, part, part_s)
+            elapsed_s, read_left = elapsed_s + part_s, read_left - part
+        if read_left:
+            rest_s = taken(read_left, search.depth)
+            search.add_settled(read_left, rest_s)
+            elapsed_s += rest_s
+    return elapsed_s

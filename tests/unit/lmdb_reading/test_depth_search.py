@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from tests.unit.lmdb_reading.simulated_storage import (
-    REQUEST_BYTES,
+    GIB,
+    MOST,
+    READ_BYTES,
     late,
     memory,
     narrow,
+    read_all,
     seeking,
     shared_with,
 )
 from tfdarshan.lmdb.depth_search import DepthSearch
-
-MOST = 16
-READ_BYTES = 16 << 20
-GIB = 1 << 30
-
-
-def read(search, storage, total, *, scattered=False, noise=0.0, seed=0):
-    """Reads so many bytes as measured_reading does; gives the simulated seconds."""
-    dice, elapsed_s = random.Random(seed), 0.0
-
-    def taken(read_bytes, depth):
-        calls = read_bytes // REQUEST_BYTES if scattered else 1
-        return storage(read_bytes, calls, depth) * (1 + noise * dice.uniform(-1, 1))
-
-    left = total
-    while left > 0:
-        read_left = min(READ_BYTES, left)
-        left -= read_left
-        while search.is_due and read_left >= search.part_bytes:
-            depth, part = search.next, search.part_bytes
-            part_s = taken(part, depth)
-            search.add_part(depth, part, part_s)
-            elapsed_s, read_left = elapsed_s + part_s, read_left - part
-        if read_left:
-            rest_s = taken(read_left, search.depth)
-            search.add_settled(read_left, rest_s)
-            elapsed_s += rest_s
-    return elapsed_s
 
 
 @pytest.mark.parametrize(
@@ -68,7 +41,7 @@ def read(search, storage, total, *, scattered=False, noise=0.0, seed=0):
 def test_it_finds_what_is_best(storage, scattered, depths, noise):
     search = DepthSearch(MOST)
     for seed in range(5):
-        read(search, storage, GIB, scattered=scattered, noise=noise, seed=seed)
+        read_all(search, storage, GIB, scattered=scattered, noise=noise, seed=seed)
         assert search.depth in depths
 
 
@@ -80,23 +53,23 @@ def test_it_finds_what_is_best(storage, scattered, depths, noise):
 def test_with_all_it_costs_it_is_no_slower_than_one_in_flight(storage, scattered):
     # GIVEN as much as a small data set has: what searching costs is part of it
     total = 512 << 20
-    alone_s = read(DepthSearch(1), storage, total, scattered=scattered)
+    alone_s = read_all(DepthSearch(1), storage, total, scattered=scattered)
     # WHEN / THEN
-    assert read(DepthSearch(MOST), storage, total, scattered=scattered) < alone_s / 0.9
+    assert read_all(DepthSearch(MOST), storage, total, scattered=scattered) < alone_s / 0.9
 
 
 def test_a_second_read_that_harms_is_known_to():
     search = DepthSearch(MOST)
-    read(search, seeking(0), READ_BYTES)
+    read_all(search, seeking(0), READ_BYTES)
     assert search.harmed
-    read(search, late(), 40 * GIB)
+    read_all(search, late(), 40 * GIB)
     assert not search.harmed
 
 
 def test_no_more_in_flight_than_is_allowed():
     for most in (1, 2, 3, 12):
         search = DepthSearch(most)
-        read(search, late(), GIB)
+        read_all(search, late(), GIB)
         assert search.depth == most
         assert max(search.speeds, default=1) <= most
 
@@ -108,17 +81,17 @@ def test_no_more_in_flight_than_is_allowed():
 )
 def test_it_notices_another_storage(before, after, depth):
     search = DepthSearch(MOST)
-    read(search, before, 3 * GIB)
+    read_all(search, before, 3 * GIB)
     assert search.depth != depth
-    read(search, after, 3 * GIB)
+    read_all(search, after, 3 * GIB)
     assert search.depth == depth
 
 
 def test_what_does_not_change_is_looked_at_less_and_less():
     search = DepthSearch(MOST)
-    read(search, narrow(), 2 * GIB)
+    read_all(search, narrow(), 2 * GIB)
     first = search.looks
-    read(search, narrow(), 8 * GIB)
+    read_all(search, narrow(), 8 * GIB)
     assert 0 < search.looks - first <= first
 
 
@@ -127,7 +100,7 @@ def test_a_stall_of_the_machine_does_not_mislead_it():
     search, stalls = DepthSearch(MOST), iter([0.3])
     storage = seeking(0)
     # WHEN
-    read(search, lambda *asked: storage(*asked) + next(stalls, 0), READ_BYTES)
+    read_all(search, lambda *asked: storage(*asked) + next(stalls, 0), READ_BYTES)
     # THEN
     assert search.depth == 1
     assert search.harmed
@@ -138,5 +111,5 @@ def test_others_that_share_the_storage_cost_it_little():
     storage = shared_with(7, seeking(0))
     search = DepthSearch(MOST)
     # WHEN / THEN it is not slower than with one in flight, and no noise drives it to and fro
-    alone_s = read(DepthSearch(1), storage, GIB)
-    assert read(search, storage, GIB, noise=0.2) < alone_s / 0.9
+    alone_s = read_all(DepthSearch(1), storage, GIB)
+    assert read_all(search, storage, GIB, noise=0.2) < alone_s / 0.9

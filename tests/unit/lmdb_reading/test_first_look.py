@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.unit.lmdb_reading.simulated_storage import late, seeking
-from tests.unit.lmdb_reading.test_depth_search import GIB, MOST, READ_BYTES, read
+from tests.unit.lmdb_reading.simulated_storage import GIB, MOST, READ_BYTES, late, read_all, seeking
 from tfdarshan.lmdb import first_look as first_look_module
 from tfdarshan.lmdb.depth_search import DepthSearch
 from tfdarshan.lmdb.first_look import LEAST_PLACES, PLACES, Answers, first_look, judge
@@ -85,7 +84,7 @@ def test_nothing_harms_what_answers_soon():
     search = DepthSearch(MOST)
     search.answers_soon = True
     # WHEN
-    read(search, seeking(0), READ_BYTES)
+    read_all(search, seeking(0), READ_BYTES)
     # THEN readers do not wait for each other
     assert (search.depth, search.harmed) == (1, False)
 
@@ -158,26 +157,26 @@ def test_what_is_expected_of_late_storage_is_found_sooner():
     expecting = DepthSearch(MOST)
     expecting.expect()
     # WHEN / THEN
-    assert read(expecting, late(), total) < read(DepthSearch(MOST), late(), total)
+    assert read_all(expecting, late(), total) < read_all(DepthSearch(MOST), late(), total)
     assert expecting.depth == MOST
 
 
 def test_a_look_that_took_a_disk_for_late_storage_is_put_right():
     search = DepthSearch(MOST)
     search.expect()
-    read(search, seeking(0), READ_BYTES)
+    read_all(search, seeking(0), READ_BYTES)
     assert (search.depth, search.harmed) == (1, True)
 
 
 def test_a_look_that_took_late_storage_for_a_disk_is_put_right():
     search = DepthSearch(MOST)
     search.adopt(1, harmed=True, confirm=True)
-    read(search, late(), GIB // 4)
+    read_all(search, late(), GIB // 4)
     assert (search.depth, search.harmed) == (MOST, False)
 
 
 def test_a_disk_that_was_known_by_a_look_costs_one_comparison():
     search = DepthSearch(MOST)
     search.adopt(1, harmed=True, confirm=True)
-    read(search, seeking(0), GIB // 8)
+    read_all(search, seeking(0), GIB // 8)
     assert (search.depth, search.harmed, search.looks) == (1, True, 1)

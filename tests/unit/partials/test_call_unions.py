@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.made_up_session import OPERATIONS, Job, job_of, write_session
-from tests.unit.analysis.test_properties import calls, merged_ns
+from tests.unit.analysis.drawn_calls import drawn_calls, merged_ns
 from tests.unit.partials.lethal_unions import DeadlyRunner
 from tfdarshan.analysis.calls import call_unions, wall_clock
 from tfdarshan.analysis.calls.call_unions import UNIONS, CallUnions, UnionPartial
@@ -81,7 +81,7 @@ class InMemory:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(calls(), min_size=1, max_size=6), st.integers(1, 12), st.integers(1, 8))
+@given(st.lists(drawn_calls(), min_size=1, max_size=6), st.integers(1, 12), st.integers(1, 8))
 def test_windows_of_any_size_give_the_union_of_all_calls(processes, per_window, held):
     # GIVEN windows that hold few intervals
     every = [call for process in processes for call in process]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.findings.test_probed_storage import FULL, PIPE, WAITING, probe_of
+from tests.unit.findings.made_up_probes import FULL, PIPE, WAITING, probe_of
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.unit.sentences.shown_sessions import ShownSessions
+from tests.unit.sentences.staged_files import staged_files
+from tfdarshan.staging.plan import Plan
 
 
 @pytest.fixture(scope="session")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> ShownSessions:
     """Gives the sessions of the table, which no test changes, and what is said of them."""
     return ShownSessions(tmp_path_factory.mktemp("shown"))
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> tuple[Plan, Path, Path]:
+    """Return a plan of six files that is applied, with its two folders."""
+    return staged_files(tmp_path)

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tests.unit.sentences.other_sessions import saved
 from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Row, check_said
-from tests.unit.sentences.sessions import MB
-from tfdarshan.session import Session
-
-STEPS = epochs_of_steps(40, 1000, 0)
-
-
-def saved(
-    folder: Path, *, every: int = 4, tid: int = LOOP, marked: bool = True, name: str = "out"
-) -> Session:
-    """Gives 40 steps of a second, every so many of which end with 0.6 s of writes of 4 MB each."""
-    calls: list[tuple] = []
-    for step in range(every - 1, 40, every):
-        at = 1000 * step + 400
-        calls += [(at + 120 * n, at + 120 * (n + 1), tid, "write", 0, 4 * MB) for n in range(5)]
-    steps = STEPS if marked else ()
-    return training(folder, calls, steps, paths=[f"/data/{name}"], sizes=[100 * MB], duration_ms=40_000)
 
 
 def _bursts(found: Raw) -> int:

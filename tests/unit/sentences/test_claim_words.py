@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.findings import (
-    test_shuffle_buffer,
-    test_tried_cures,
-)
+from tests.unit.findings.made_up_buffers import SHUFFLE, buffer_job
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, SHARDS, crowded
+from tests.unit.findings.made_up_maps import BOTH, DRAWS, SAME, SMALL, maps_job
+from tests.unit.findings.made_up_reruns import fewer, one_after_the_other, reading
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
-from tests.unit.findings.test_kept_decoded import BOTH, DRAWS, SAME, SMALL
-from tests.unit.findings.test_kept_decoded import job as of_maps
-from tests.unit.findings.test_shuffle_buffer import SHUFFLE
 from tests.unit.sentences.counters_only import as_log, without_trace
 from tests.unit.sentences.other_sessions import looked_at, ranks
 from tests.unit.sentences.raw_figures import Raw
@@ -92,9 +88,9 @@ def _explained(found: Raw) -> str:
 ROWS = {
     "a map that draws": Row(
         "draws random numbers: what it gives is not the same in each epoch",
-        lambda folder: of_maps(folder, PATHS, BOTH | DRAWS | SMALL, BATCH),
+        lambda folder: maps_job(folder, PATHS, BOTH | DRAWS | SMALL, BATCH),
         lambda _: "map(load) draws random numbers: what it gives is not the same in each epoch.",
-        lambda folder: of_maps(folder, PATHS, BOTH | SAME | SMALL, BATCH),
+        lambda folder: maps_job(folder, PATHS, BOTH | SAME | SMALL, BATCH),
     ),
     "longest in file calls": Row(
         "which is longest in file calls of 3.", partial(ranks, marked=False),
@@ -125,9 +121,9 @@ ROWS = {
     ),
     "no prefetch": Row(
         "The rest is read while steps compute.",
-        lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH),
+        lambda folder: buffer_job(folder, SHARDS, SHUFFLE, BATCH),
         lambda _: "prefetch(tf.data.AUTOTUNE)",
-        lambda folder: test_shuffle_buffer.job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
+        lambda folder: buffer_job(folder, SHARDS, SHUFFLE, BATCH, PREFETCH),
     ),
     "a copy of a database": Row(
         " of SQLite databases to a local disk", partial(of_sqlite, journal=True), lambda found: [
@@ -199,11 +195,11 @@ def test_a_claim_is_made_where_it_is_so(name, tmp_path):
 @pytest.mark.parametrize(("step_ms", "said"), [(50.0, "in vain"), (25.0, "helped")])
 def test_a_cure_that_is_in_is_judged_by_what_steps_take_since(step_ms, said, tmp_path):
     # GIVEN a job that reads with more calls since it was told to, with such steps
-    first = test_tried_cures.reading(tmp_path / "a")
-    second = test_tried_cures.reading(tmp_path / "b", 4, step_ms=step_ms)
+    first = reading(tmp_path / "a")
+    second = reading(tmp_path / "b", 4, step_ms=step_ms)
 
     # WHEN
-    text = diagnosed(test_tried_cures.one_after_the_other(tmp_path / "logs", first, second))
+    text = diagnosed(one_after_the_other(tmp_path / "logs", first, second))
 
     # THEN
     words = f"; the cure is in, and a step takes {human_seconds(step_ms / 1e3)} after {human_seconds(0.05)}."
@@ -214,9 +210,9 @@ def test_a_cure_that_is_in_is_judged_by_what_steps_take_since(step_ms, said, tmp
 def test_a_cure_that_would_undo_another_is_said_to(step_ms, undoes, tmp_path):
     # GIVEN a job that was told to read with fewer, and does
     first = crowded(tmp_path / "a")
-    second = test_tried_cures.fewer(tmp_path / "b", step_ms)
+    second = fewer(tmp_path / "b", step_ms)
 
-    text = diagnosed(test_tried_cures.one_after_the_other(tmp_path / "logs", first, second))
+    text = diagnosed(one_after_the_other(tmp_path / "logs", first, second))
 
     name = "Session 2026_01_01_00_00_00"
     words = f"{name} shows that this would undo what fewer reads at a time gave: a step takes "

@@ -13,10 +13,10 @@ from typing import Any, cast
 import pytest
 
 from tests.integration.staging.tree import make_files, plan_of
+from tests.unit.sentences.other_sessions import mapped
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import printed, raw_printed
-from tests.unit.sentences.test_mapped_words import mapped
-from tests.unit.sentences.test_rest_words import COUNT, staged
+from tests.unit.sentences.staged_files import COUNT
 from tfdarshan.checkpoint import burst_status, pipeline
 from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.burst_status import TierStatus
@@ -28,8 +28,6 @@ from tfdarshan.recording.tensorflow import tf_plugin
 from tfdarshan.staging.plan import PlannedFile, write_plan
 from tfdarshan.staging.plan_formats import emit
 from tfdarshan.units import human_bytes
-
-__all__ = ["staged"]
 
 
 def told(action: Any, *given: Any, **more: Any) -> str:
@@ -284,12 +282,12 @@ def test_a_databases_kind_is_what_it_was_made_with(asked, kinds, tmp_path):
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_probe_of_a_session_says_that_it_is_kept_there(kept, tmp_path, monkeypatch):
-    from tests.unit.sentences.test_other_texts import PROBE
+    from tests.unit.sentences.made_up_advice import SHORT_PROBE
     from tfdarshan.commands import probe_data
 
     session = SESSIONS["one call"](tmp_path / "logs")
     (tmp_path / "data").mkdir()
-    monkeypatch.setattr(probe_data, "_probe", lambda *_: [PROBE])
+    monkeypatch.setattr(probe_data, "_probe", lambda *_: [SHORT_PROBE])
     monkeypatch.setattr(probe_data, "_keep", lambda *_: None)
     where = ["--logdir", str(session.path)] if kept else [str(tmp_path / "data")]
 

@@ -12,11 +12,12 @@ import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import SKETCHES, fetched, sketched
-from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tests.unit.findings.test_rank_findings import shards
+from tests.unit.findings.made_up_ranks import shards
+from tests.unit.findings.made_up_training import training
+from tests.unit.sentences.other_sessions import poor, slow
 from tests.unit.sentences.raw_figures import Raw, raw
 from tests.unit.sentences.rows import Maker
-from tests.unit.sentences.sessions import KB, MB, SESSIONS, partly_cached
+from tests.unit.sentences.sessions import MB, SESSIONS, partly_cached
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import METRICS, find_metric
@@ -40,11 +41,6 @@ def rich(folder: Path) -> Session:
     (path,) = session.path.glob("*.meta.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"failures": FAILED}))
     return open_session(session.path)
-
-
-def poor(folder: Path) -> Session:
-    """Gives a job that writes alone, and has no steps."""
-    return SESSIONS["only writes"](folder)
 
 
 WRITES = ("write", "fsync")
@@ -291,12 +287,6 @@ def _of_rank(found: Raw, rank: int, *, waits: bool, per_step: bool) -> float:
     calls = found.calls("open", "read")
     whole_s = float(calls[calls["rank"] == rank]["seconds"].sum())
     return whole_s / len(steps) if per_step else whole_s
-
-
-def slow(times: float) -> Maker:
-    """Gives what makes a job whose steps take so many times as long."""
-    calls = [(10 * n * times, (10 * n + 5) * times, 1, "pread", 0, 10 * KB, 10 * KB * n) for n in range(100)]
-    return lambda folder: training(folder, calls, epochs_of_steps(100, 10 * times, 5 * times), sizes=[MB])
 
 
 HEADLINES = (

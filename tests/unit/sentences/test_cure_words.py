@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.scenario_sessions import SKETCHES, sketched
-from tests.unit.findings import test_validation
+from tests.unit.findings.made_up_databases import database_job
 from tests.unit.findings.made_up_jobs import (
     BATCH,
     CACHE,
@@ -23,7 +23,7 @@ from tests.unit.findings.made_up_jobs import (
     pipeline_job,
 )
 from tests.unit.findings.made_up_training import LOOP
-from tests.unit.findings.test_whole_cures import database_job
+from tests.unit.findings.made_up_validation import validation_job
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
@@ -240,11 +240,11 @@ TABLE = (
     Words("Put them into 2 TFRecord shards of about 268.4 MB in a folder DIR.", shards,
           of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
     Words("Keep the validation set in memory from its first pass on.", validation(keep=True),
-          of_session(test_validation.job), of_session(test_validation.job, pipelines=False)),
+          of_session(validation_job), of_session(validation_job, pipelines=False)),
     Words("Keep the validation set in memory.", validation(keep=True),
-          of_session(test_validation.job, pipelines=False), of_session(test_validation.job)),
+          of_session(validation_job, pipelines=False), of_session(validation_job)),
     Words("@functools.cache\ndef read_validation(path):", validation(keep=True),
-          of_session(test_validation.job, pipelines=False), of_session(test_validation.job)),
+          of_session(validation_job, pipelines=False), of_session(validation_job)),
     Words("Give the data sets that interleave reads from a larger buffer.", larger,
           of(PATHS, INTERLEAVE, DECODE), of(SHARDS, DECODE)),
     Words("tf.data.TFRecordDataset(path, buffer_size=8388608)", larger,

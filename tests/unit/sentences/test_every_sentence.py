@@ -17,14 +17,13 @@ from pathlib import Path
 import pytest
 
 from tests.unit.sentences.counters_only import as_log
-from tests.unit.sentences.other_sessions import ranks
+from tests.unit.sentences.finding_cases import CASES
+from tests.unit.sentences.other_sessions import mapped, ranks
 from tests.unit.sentences.rows import Maker, texts_in
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import fleet_texts
 from tests.unit.sentences.shown_sessions import ShownSessions
 from tests.unit.sentences.templates import HOLE, ROOT, TAB, is_said, templates_of, texts_of
-from tests.unit.sentences.test_findings import CASES
-from tests.unit.sentences.test_mapped_words import mapped
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.whatif import questions_of

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
+from tests.unit.sentences.finding_cases import CASES
 from tests.unit.sentences.input_evidence import INPUT_FIGURES
 from tests.unit.sentences.made import STATS, SYNCS, WRITES, Figure, Made, made
 from tests.unit.sentences.raw_figures import OPENS
 from tests.unit.sentences.sessions import SESSIONS, Maker
 from tests.unit.sentences.shown_sessions import ShownSessions
-from tests.unit.sentences.test_findings import CASES
 
 
 def total_s(*names: str) -> Callable[[Made], float]:

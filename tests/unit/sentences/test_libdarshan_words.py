@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from tests.unit.test_verify import READ, batch_of
+from tests.unit.made_up_counters import READ, batch_of
 from tfdarshan.errors import EngineError
 from tfdarshan.native import _extension
 from tfdarshan.recording import engine

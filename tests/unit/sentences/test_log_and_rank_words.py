@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
-from tests.unit.findings.test_rank_findings import shards
+from tests.unit.findings.made_up_ranks import shards
 from tests.unit.sentences.counters_only import as_log
 from tests.unit.sentences.raw_figures import raw
 from tests.unit.sentences.sessions import SESSIONS

@@ -11,10 +11,15 @@ from typing import cast
 
 import pytest
 
-from tests.unit.findings.made_up_mapped import PATH, loop_faults, mapped_training, unwatched_mapping
+from tests.unit.findings.made_up_mapped import (
+    PATH,
+    loop_faults,
+    probe_of_share,
+    unwatched_mapping,
+)
 from tests.unit.findings.made_up_training import epochs_of_steps
-from tests.unit.findings.test_mapped_findings import probe
 from tests.unit.sentences.counters_only import with_counters
+from tests.unit.sentences.other_sessions import MIB, STEPS, mapped
 from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Row, check_said, diagnosed
 from tfdarshan.analysis.files.mapped_reads import mapped_reads
@@ -23,15 +28,8 @@ from tfdarshan.findings.mapped_cures import read_single_pages
 from tfdarshan.session import Session
 from tfdarshan.units import human_bytes, percent
 
-MIB, STEPS = 1 << 20, epochs_of_steps(50, 20.0, 10.0)
 IN_ORDER, IN_TURN = loop_faults(50, 20.0, 2.5, 8, jump=128 << 10), epochs_of_steps(50, 20.0, 19.9)
 MEMORY = {"machine": {"cpus": 4, "memory_bytes": 1 << 32, "cpu_s": 0.1}}
-
-
-def mapped(folder: Path, **more) -> Session:
-    """Gives four faults of the loop's a step, a MiB apart, or other ones."""
-    faults = more.pop("faults", loop_faults(50, 20.0, 2.5, 4, jump=MIB))
-    return mapped_training(folder, faults, more.pop("steps", STEPS), **more)
 
 
 def of(kind: str, **more):
@@ -41,7 +39,7 @@ def of(kind: str, **more):
 
 def jumping(page_s: float | None = None, **more):
     """Gives what makes a job whose faults brought in 32 times what they touched, with a probe or without."""
-    probes = [] if page_s is None else [probe(0.9, page_s=page_s)]
+    probes = [] if page_s is None else [probe_of_share(0.9, page_s=page_s)]
     return partial(mapped, bytes_in=200 << 17, probes=probes, **more)
 
 
@@ -157,7 +155,7 @@ WORDS = {
     "windows": Row(
         "madvise(MADV_WILLNEED) on what comes next, 128 KiB at a time.",
         partial(mapped, faults=IN_ORDER, steps=IN_TURN, bytes_in=400 << 17,
-                probes=[probe(0.95, page_s=0.0024)]),
+                probes=[probe_of_share(0.95, page_s=0.0024)]),
         lambda _: ["Have the kernel read 4 MB ahead on this mount, as root. Without root: ",
                    "  # for all readers of the mount"],
         mapped,

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.sentences.made_up_advice import SHORT_PROBE
 from tests.unit.sentences.sessions import KB, SESSIONS
 from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.checkpoint.burst_status import TierStatus
@@ -21,10 +22,7 @@ from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session
 from tfdarshan.staging.check import Assumption, Check
-from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.storage_probe.slow_places import SlowPlaces
-
-PROBE = StorageProbe("/data", "/data", "nfs", "node7", 0, 2.0, 10**6, 24, 0, True, True, 1)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +41,7 @@ PROBE = StorageProbe("/data", "/data", "nfs", "node7", 0, 2.0, 10**6, 24, 0, Tru
     ],
 )
 def test_a_probe_names_slow_files_that_have_others_beside_them(places, said):
-    text = " ".join(probe_text(dataclasses.replace(PROBE, places=places)).split())
+    text = " ".join(probe_text(dataclasses.replace(SHORT_PROBE, places=places)).split())
 
     assert said in text
     assert ("slow whenever read" in text) == bool(places.slow_files)

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 
-from tests.unit.sentences.test_recover_words import MARKER
+from tests.unit.sentences.made_up_spool import MARKER, info_of
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError
-from tfdarshan.native.spool_reader import SpoolInfo, ThreadInfo
+from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.options import Options
 from tfdarshan.recording import active_recording, probe_process, profiler
 from tfdarshan.recording.active_recording import UNREAD, Recording, start_recording
@@ -27,15 +27,6 @@ from tfdarshan.recording.writing.started_programs import REASONS, StartedProgram
 from tfdarshan.recording.writing.writer import _bounds_reached, _skipped
 from tfdarshan.sessions import pending
 from tfdarshan.sessions.session_directory import MARKER as MARKER_NAME
-
-MIB = 1 << 20
-
-
-def info_of(**figures: int) -> SpoolInfo:
-    """Gives a process of whose spool nothing was lost, but for some figures."""
-    fields = {field.name: 0 for field in dataclasses.fields(SpoolInfo)}
-    fields |= {"events": 1000, "capacity_bytes": 64 * MIB, "trace_limit_bytes": 16 * MIB}
-    return SpoolInfo(**cast(Any, fields | {"host": "h", "command": "c"} | figures))
 
 
 def bounds_of(ranks: int = 1, skipped: int = 0, *, trace: bool = True, **figures: int) -> list[str]:

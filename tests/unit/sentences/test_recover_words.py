@@ -9,32 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.sentences.made_up_spool import MARKER
 from tests.unit.sentences.shown import printed
 from tfdarshan.errors import SessionActiveError, SessionDataError
 from tfdarshan.recording import recover
 from tfdarshan.recording.spool import RecoveringError
 from tfdarshan.sessions.session_directory import (
     Marker,
-    boot_id,
-    host_name,
-    pid_namespace,
     write_marker,
 )
 
-MARKER = Marker(
-    session="2026_01_01_00_00_00",
-    spool_directory="/gone",
-    host=host_name(),
-    pid=1 << 22,
-    process_start=1,
-    boot_id=boot_id(),
-    pid_namespace=pid_namespace(),
-    start_realtime_ns=0,
-    options={},
-    notes=[],
-    versions={},
-    started_by="python",
-)
 ELSEWHERE = dataclasses.replace(MARKER, host="node7", boot_id="another")
 RESTARTED = dataclasses.replace(MARKER, boot_id="another")
 CONTAINER = dataclasses.replace(MARKER, pid_namespace="another")

@@ -16,11 +16,12 @@ import pytest
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.changed_meta import changed
+from tests.unit.sentences.made_up_advice import ALIKE, EVEN, REASONS, advised, rendered
+from tests.unit.sentences.other_sessions import poor, slow
 from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
-from tests.unit.sentences.test_compare_words import poor, slow
-from tests.unit.sentences.test_staging_words import ALIKE, EVEN, SLOW_COPY, advised, said
+from tests.unit.sentences.staged_files import COUNT
 from tests.unit.staging.synthetic import file_use, malware_like
 from tfdarshan.analysis.calls.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
@@ -44,18 +45,6 @@ from tfdarshan.storage_probe.probe_result import _why_not
 from tfdarshan.storage_probe.prober import Probing
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_seconds
-
-COUNT = 6
-
-
-@pytest.fixture
-def staged(tmp_path):
-    """Gives a plan of six files that is applied, with its two folders."""
-    make_files(tmp_path / "slow", COUNT, largest=1000)
-    (tmp_path / "fast").mkdir()
-    plan = plan_of(tmp_path / "slow", tmp_path / "fast")
-    assert apply_plan(plan, ApplyOptions()).copied == COUNT
-    return plan, tmp_path / "slow", tmp_path / "fast"
 
 
 def remove_copy(slow_copy: Path, fast_copy: Path) -> None:
@@ -269,15 +258,9 @@ def test_a_list_says_of_a_session_what_state_it_is_in(state, words, tmp_path):
     assert why(listed, None).startswith(words or "not looked at yet")
 
 
-REASONS = {
-    f"what fits into {human_bytes(5_000_000)} makes an epoch ": lambda: advised(EVEN, room_bytes=5_000_000),
-    "the copy pays from epoch ": lambda: advised(ALIKE, fast=SLOW_COPY, epochs=3),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("words", REASONS)
 def test_a_reason_against_staging_is_the_one_that_holds(words):
-    texts = {name: said(make()) for name, make in REASONS.items()}
+    texts = {name: rendered(make()) for name, make in REASONS.items()}
 
     assert words in texts[words], texts[words]
     assert texts[words].startswith("Staging will not help: ")
@@ -350,17 +333,17 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("words", LEFT_OUT)
 def test_advice_names_what_it_leaves_out(words):
-    assert words in said(LEFT_OUT[words]())
-    assert words not in said(advised(EVEN))
+    assert words in rendered(LEFT_OUT[words]())
+    assert words not in rendered(advised(EVEN))
 
 
 def test_what_epochs_save_is_less_the_copy():
-    text = said(LEFT_OUT["3 epochs save "]())
+    text = rendered(LEFT_OUT["3 epochs save "]())
 
     advice = advised(ALIKE, epochs=3)
     most_s = 3 * advice.chosen.expected.high_s
     assert f" to {human_seconds(most_s)}, less the copy" in text
-    knee = said(LEFT_OUT["a byte gives less than on average."]())
+    knee = rendered(LEFT_OUT["a byte gives less than on average."]())
     assert "The knee is at " in knee
     assert ": beyond it a byte gives less than on average." in knee
 
@@ -449,7 +432,7 @@ def test_a_list_says_what_stands_out_where_it_cannot_tell(tmp_path):
 
 def test_modules_that_no_finding_is_about_have_a_panel(tmp_path):
     from tests.made_up_session import write_session
-    from tests.unit.findings.test_program_calls import imports
+    from tests.unit.findings.made_up_imports import imports
 
     many, none = write_session(tmp_path / "a", imports(100, 400)), SESSIONS["one reader"](tmp_path / "b")
 
@@ -483,8 +466,8 @@ def test_smallest_first_is_as_good_where_it_chooses_as_well():
     size = np.sort(malware_like(500))
     often = np.where(np.arange(500) < 250, 3, 2)
 
-    there = said(advised(file_use(size, often), everything=True, room_bytes=int(size[:250].sum())))
-    worse = said(advised(file_use(size, often[::-1]), everything=True, room_bytes=int(size[:250].sum())))
+    there = rendered(advised(file_use(size, often), everything=True, room_bytes=int(size[:250].sum())))
+    worse = rendered(advised(file_use(size, often[::-1]), everything=True, room_bytes=int(size[:250].sum())))
 
     words = "Smallest first is as good here: what it chooses saves as much, to within 1 %."
     assert words in there
@@ -492,7 +475,7 @@ def test_smallest_first_is_as_good_where_it_chooses_as_well():
 
 
 def test_writes_without_steps_are_no_checkpoints(tmp_path):
-    from tests.unit.sentences.test_checkpoint_words import saved
+    from tests.unit.sentences.other_sessions import saved
 
     shown = {marked: page_text(saved(tmp_path / str(marked), marked=marked)) for marked in (True, False)}
 

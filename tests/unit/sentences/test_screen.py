@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
+from tests.terminal import rows_taken
 from tests.unit.sentences.sessions import SESSIONS
 from tfdarshan.reports.text.brief_text import SCREEN, brief_text
 from tfdarshan.terminal.paint import Paint
 
 WIDTHS = (50, 80, 100, 120)
-
-
-def rows(lines: list[str], width: int) -> int:
-    """Gives the rows of a terminal that lines take."""
-    return sum(max(math.ceil(len(line) / width), 1) for line in lines)
 
 
 def test_a_screen_is_what_people_have():
@@ -34,10 +28,10 @@ def test_the_answer_is_on_the_first_screen(name, shown):
 
         # THEN all of it is a screen
         if width >= 80:
-            assert rows(lines, width) <= SCREEN, "\n".join(lines)
+            assert rows_taken(lines, width) <= SCREEN, "\n".join(lines)
         # ... and on a narrower terminal the answer is the first one
         seen: list[str] = []
-        while lines and rows([*seen, lines[0]], width) <= SCREEN:
+        while lines and rows_taken([*seen, lines[0]], width) <= SCREEN:
             seen.append(lines.pop(0))
         assert " ".join(" ".join(seen).split()).startswith(diagnosis.verdict.sentence)
         said = {line.strip().removeprefix("+ ").removeprefix("- ") for line in seen}

@@ -14,11 +14,10 @@ import pytest
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.counters_only import as_log
+from tests.unit.sentences.made_up_advice import REASONS, rendered
+from tests.unit.sentences.other_sessions import mapped
 from tests.unit.sentences.sessions import MB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
-from tests.unit.sentences.test_mapped_words import mapped
-from tests.unit.sentences.test_rest_words import REASONS
-from tests.unit.sentences.test_staging_words import said
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.fleet.breakdown import StepPart
 from tfdarshan.fleet.job_groups import JobGroup
@@ -39,11 +38,11 @@ def test_a_reason_has_the_figures_of_its_job():
 
     # THEN
     fitting, every = (percent(expected.gain, 1) for expected in (room.chosen.expected, room.everything))
-    assert f"makes an epoch {fitting} faster; all files together would make it {every}" in said(room)
+    assert f"makes an epoch {fitting} faster; all files together would make it {every}" in rendered(room)
     copy = slow_copy.copy
     assert copy.seconds >= slow_copy.bytes / 2e5
     assert copy.break_even_epoch == math.ceil(copy.seconds / slow_copy.later.first_s)
-    assert f"from epoch {copy.break_even_epoch} on, and the job runs 3 epochs." in said(slow_copy)
+    assert f"from epoch {copy.break_even_epoch} on, and the job runs 3 epochs." in rendered(slow_copy)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,11 @@ from tests.unit.findings.made_up_mapped import PATH
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.changed_meta import changed, with_children
 from tests.unit.sentences.counters_only import LOG, as_log, with_counters
-from tests.unit.sentences.other_sessions import looked_at
+from tests.unit.sentences.other_sessions import looked_at, mapped
 from tests.unit.sentences.raw_figures import Raw
 from tests.unit.sentences.rows import Maker, Row, check_said, texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS, partly_cached
 from tests.unit.sentences.shown import page_text, printed
-from tests.unit.sentences.test_mapped_words import mapped
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.text.brief_text import brief_text

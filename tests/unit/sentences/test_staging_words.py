@@ -10,44 +10,28 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.unit.sentences.made_up_advice import ALIKE, CHECK, EVEN, SLOW_COPY, advised, rendered
 from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import SESSIONS
-from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
+from tests.unit.staging.synthetic import FAST, HDD, file_use, malware_like
 from tfdarshan.analysis.storage.time_model import fit_time_model
-from tfdarshan.reports.text.advice_text import render
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays
 from tfdarshan.reports.text.probe_text import probe_text
 from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.reports.views.staging_view import StagingQuery, staging_view
 from tfdarshan.reports.views.view_source import Source
-from tfdarshan.staging.advice import Advice, decide_on
-from tfdarshan.staging.check import Assumption, Check
+from tfdarshan.staging.advice import Advice
 from tfdarshan.staging.later_epochs import LaterEpochs
-from tfdarshan.staging.question import CopyCost, Question
+from tfdarshan.staging.question import CopyCost
 from tfdarshan.storage_probe.depth_scaling import Level, Scaling
 from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.storage_probe.slow_places import SlowPlaces
 from tfdarshan.units import human_bytes, human_seconds, percent
 
-ALIKE = file_use(malware_like(500), np.ones(500))
-EVEN = file_use(np.full(500, 1_000_000), np.ones(500))
 HOT = file_use(np.full(1000, 1_000_000), np.repeat([1000, 1], [20, 980]))
 TWICE = file_use(malware_like(500), np.full(500, 2), storage_opens=np.full(500, 2))
 CACHED_LATER = file_use(malware_like(500), np.full(500, 4), storage_opens=np.ones(500))
-SLOW_COPY = dataclasses.replace(FAST, write_bytes_per_s=2e5)
 SLOWER = dataclasses.replace(FAST, model=dataclasses.replace(FAST.model, base_s=1.0))
-
-
-def advised(use, fast=FAST, other_s=0.0, **question: Any) -> Advice:
-    """Gives the advice for a job whose every number is known."""
-    asked = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
-    facts, job = run_of(use, other_s=other_s), job_of(use, other_s=other_s)
-    return decide_on(use, facts, Question(**asked), fast, job).advice
-
-
-def said(advice: Advice) -> str:
-    """Gives it as one line."""
-    return " ".join(render(advice).split())
 
 
 def total_s(use) -> float:
@@ -96,7 +80,7 @@ WORDS = (
 
 @pytest.mark.parametrize("words", WORDS, ids=lambda words: words.said[:40])
 def test_advice_says_it_of_a_job_that_is_so(words):
-    there, elsewhere = said(words.true()), said(words.false())
+    there, elsewhere = rendered(words.true()), rendered(words.false())
 
     assert words.said in there, there
     assert words.said not in elsewhere, elsewhere
@@ -104,7 +88,7 @@ def test_advice_says_it_of_a_job_that_is_so(words):
 
 def test_what_is_staged_is_counted_by_its_own_files():
     # GIVEN 500 files of known sizes, that fit
-    text = said(advised(ALIKE, everything=True))
+    text = rendered(advised(ALIKE, everything=True))
 
     assert f"Stage 500 files, {human_bytes(KNOWN)}, to /fast" in text
     assert "100.0 % of the files, 100.0 % of the bytes" in text
@@ -120,7 +104,7 @@ def test_what_would_be_added_is_counted_by_the_rest():
     assert advice.chosen.files == 20
     share = percent(980, 980 + 20 * 1000)
     more = f"980 files more, {human_bytes(980e6)}"
-    assert f"{more}, would add {share} of the readers' time saved: " in said(advice)
+    assert f"{more}, would add {share} of the readers' time saved: " in rendered(advice)
 
 
 ALL_ALIKE = LaterEpochs(first_s=1.0, later_s=1.0, epochs=2)
@@ -182,8 +166,6 @@ def test_a_fit_says_what_is_wrong_with_it(note):
         assert found.note == f"a poor fit: size explains {100 * found.r2:.0f} % of the differences in time"
 
 
-CHECK = Check(1, True, False, False, 10.0, 5.0, 4.0, 6.0, 5.0, 5, 0, 5,
-              (Assumption("readers", "threads", 1, 1, 0.0),))  # fmt: skip
 MEASURED = {
     (True, False): "Times are from the first step's start to the last one's end.",
     (False, True): "Times are from the first read of the data set to the last one, without start-up.",

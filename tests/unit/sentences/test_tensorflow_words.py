@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from tests.unit.sentences.made_up_spool import info_of
 from tests.unit.sentences.shown import printed
-from tests.unit.sentences.test_recording_words import info_of
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options

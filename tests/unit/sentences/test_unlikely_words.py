@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.unit.findings.made_up_buffers import SHUFFLE, buffer_job, found_buffer
+from tests.unit.findings.made_up_decoding import PARSE, SIDE_BY_SIDE, decoding_job
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, SHARDS
 from tests.unit.findings.made_up_mapped import unwatched_mapping
 from tests.unit.findings.made_up_training import epochs_of_steps
-from tests.unit.findings.test_decode_bound import PARSE, SIDE_BY_SIDE
-from tests.unit.findings.test_decode_bound import job as decoding_job
-from tests.unit.findings.test_shuffle_buffer import SHUFFLE
-from tests.unit.findings.test_shuffle_buffer import found as found_buffer
-from tests.unit.findings.test_shuffle_buffer import job as shuffling_job
-from tests.unit.sentences.test_staging_words import ALIKE, CHECK, advised
+from tests.unit.sentences.made_up_advice import ALIKE, CHECK, advised
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings import checkpoint_stall, decode_bound
 from tfdarshan.findings.finding import Finding
@@ -53,7 +50,7 @@ def test_a_file_that_is_opened_again_is_said_to_be():
 
 
 def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
-    cure = found_buffer(shuffling_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
+    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
 
     assert cure.what == "Keep 64 samples in the buffer: then an epoch's first step waits for these alone."
 
@@ -67,7 +64,7 @@ def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
 )
 def test_paths_that_are_shuffled_already_are_said_to_be(tmp_path, paths, said):
     first = {"name": "shuffle", "size": paths}
-    cure = found_buffer(shuffling_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+    cure = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
 
     assert said in cure.what
 

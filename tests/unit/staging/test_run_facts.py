@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.findings.made_up_training import training
+from tests.unit.staging.made_up_run import APART, EPOCHS, FILES, STEPS, advise, job_after_start_up
 from tests.unit.staging.synthetic import FAST
-from tfdarshan.commands import main
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.text.advice_text import WAIT_UNKNOWN
@@ -24,28 +24,10 @@ from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import measured_runs, put_together, run_facts
 from tfdarshan.staging.run_model import newest_job
 
-FILES = 100
-EPOCHS = 2
-START_UP_MS = 4000
-# 40 steps of 100 ms, which wait 86 ms each for the ten reads of 10 ms that two threads make.
-STEPS = [(START_UP_MS + start, START_UP_MS + end, 86) for start, end, _ in epochs_of_steps(40, 100, 86)]
-
-
-def job(logdir, steps=STEPS):
-    """Two epochs over 100 files after 4 s of start-up, each read by two new threads."""
-    calls = []
-    for number in range(EPOCHS * FILES):
-        start_ms, tid = START_UP_MS + number // 2 * 40, 1 + number % 2 + number // FILES * 2
-        file = number % FILES
-        calls.append((start_ms, start_ms + 1, tid, "open", file, 0))
-        calls.append((start_ms + 1, start_ms + 35, tid, "pread", file, 100_000))
-    paths = [f"/data/{number:03}" for number in range(FILES)]
-    return training(logdir, calls, steps, paths=paths, sizes=[100_000] * FILES, duration_ms=8000)
-
 
 def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):
     # GIVEN 4 s of start-up and 4 s of steps
-    session = job(tmp_path)
+    session = job_after_start_up(tmp_path)
 
     # WHEN
     facts = run_facts([session])
@@ -59,7 +41,7 @@ def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):
 
 
 def test_steps_of_several_sessions_add_up(tmp_path):
-    sessions = [job(tmp_path / "one"), job(tmp_path / "two")]
+    sessions = [job_after_start_up(tmp_path / "one"), job_after_start_up(tmp_path / "two")]
 
     facts = run_facts(sessions)
 
@@ -67,7 +49,7 @@ def test_steps_of_several_sessions_add_up(tmp_path):
 
 
 def test_without_steps_all_time_counts(tmp_path):
-    facts = run_facts([job(tmp_path / "one"), job(tmp_path / "two", steps=())])
+    facts = run_facts([job_after_start_up(tmp_path / "one"), job_after_start_up(tmp_path / "two", steps=())])
 
     assert facts.steps_s is None
     assert facts.training_s == facts.duration_s
@@ -77,13 +59,13 @@ def test_without_steps_all_time_counts(tmp_path):
 def test_steps_that_do_not_say_how_long_they_waited_bound_nothing(tmp_path):
     steps = [(start, end, -1) for start, end, _ in STEPS]
 
-    facts = run_facts([job(tmp_path, steps)])
+    facts = run_facts([job_after_start_up(tmp_path, steps)])
 
     assert (facts.steps_s, facts.input_wait) == (pytest.approx(4), None)
 
 
 def test_steps_that_were_left_out_leave_the_end_open(tmp_path):
-    session = job(tmp_path)
+    session = job_after_start_up(tmp_path)
     (path,) = session.path.glob("*.meta.json")
     content = json.loads(path.read_text())
     content["steps"]["left_out"] = 7
@@ -96,14 +78,8 @@ def test_steps_that_were_left_out_leave_the_end_open(tmp_path):
     assert measure(found).use_and_facts[1] == run_facts([found])
 
 
-def advise(capsys, tmp_path, *arguments):
-    fast = str(tmp_path / "fast")
-    assert main(["advise", "--logdir", str(tmp_path / "logs"), "--fast", fast, *arguments]) == 0
-    return capsys.readouterr().out
-
-
 def test_the_command_uses_the_steps(capsys, tmp_path):
-    job(tmp_path / "logs")
+    job_after_start_up(tmp_path / "logs")
 
     text = advise(capsys, tmp_path, "--slow", "/data")
 
@@ -112,7 +88,7 @@ def test_the_command_uses_the_steps(capsys, tmp_path):
 
 
 def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path):
-    job(tmp_path / "logs", steps=())
+    job_after_start_up(tmp_path / "logs", steps=())
 
     text = advise(capsys, tmp_path, "--slow", "/data")
 
@@ -123,7 +99,7 @@ def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path)
 @pytest.mark.parametrize("process", [None, "made-up:100"])
 def test_the_tab_says_the_same(tmp_path, process):
     # WHEN the view is asked for
-    panels = staging_view(Source(job(tmp_path), process))
+    panels = staging_view(Source(job_after_start_up(tmp_path), process))
 
     # THEN an epoch is that of the steps, and the wait is known
     verdict = next(panel for panel in panels if isinstance(panel, Text))
@@ -134,19 +110,15 @@ def test_the_tab_says_the_same(tmp_path, process):
 
 
 def test_the_tab_says_that_start_up_is_in_it(tmp_path):
-    panels = staging_view(Source(job(tmp_path, steps=())))
+    panels = staging_view(Source(job_after_start_up(tmp_path, steps=())))
 
     tiles = {tile.label: tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items}
     assert tiles["Epoch as recorded"].note == "2 in the session, start-up included"
 
 
-# Steps that wait 80 ms each, with 10 ms between them.
-APART = [(start, end - 10, 80) for start, end, _ in STEPS]
-
-
 def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
     # GIVEN a session in which the wait for input bounds what is saved, and a tier as fast as the tab assumes
-    session = job(tmp_path / "logs", APART)
+    session = job_after_start_up(tmp_path / "logs", APART)
     monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: LOCAL_SSD)
 
     # WHEN each is asked

@@ -4,7 +4,7 @@ import os
 import re
 
 import tfdarshan
-from tests.unit.staging.test_run_facts import APART, FILES, advise, job
+from tests.unit.staging.made_up_run import APART, FILES, advise, job_after_start_up
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.small_files import find as small_files
@@ -22,7 +22,7 @@ SIZE, ROOM = 100_000, 102_400
 
 def test_card_command_and_view_have_the_same_files_and_bytes(capsys, monkeypatch, tmp_path):
     # GIVEN files that do not fill their last block
-    session = job(tmp_path / "logs", APART)
+    session = job_after_start_up(tmp_path / "logs", APART)
     monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: LOCAL_SSD)
     own = "10.0 MB"
 
@@ -47,7 +47,7 @@ def test_card_command_and_view_have_the_same_files_and_bytes(capsys, monkeypatch
 
 def test_blocks_count_for_room_and_are_said_only_if_room_is_short(tmp_path):
     # GIVEN room for the bytes of half of the files, but not for their blocks
-    session = job(tmp_path)
+    session = job_after_start_up(tmp_path)
     room = FILES // 2 * SIZE
     fits = room // ROOM
     asked = Question(fast="/fast", room_bytes=room, everything=True)
