@@ -124,17 +124,17 @@ class Options:
         _PATH,
     )
     follow_children: bool = _option(
-        True, "record child processes too: forks, and Python programs that are started", _SWITCH
+        True, "record child processes too: forks, and Python programs that the job starts", _SWITCH
     )
     programs: bool = _option(
         False,
-        "record programs without Python that are started, by a library preloaded into them",
+        "record programs without Python that the job starts, through a library preloaded into them",
         _SWITCH,
     )
     mapped: bool | str = _option(
         False,
-        "watch page faults on mapped files, and the bytes that come in for them, from a thread: True, False, "
-        "or auto, large mappings in processes of several threads (docs/reference/mapped-files.md)",
+        "watch page faults on mapped files, and count the bytes that they read, from a thread; in Python, "
+        "'auto' watches large mappings alone (docs/reference/mapped-files.md)",
         _SWITCH_OR_AUTO,
     )
     as_if: str | None = _option(

@@ -235,7 +235,7 @@ def test_compared_sessions_say_what_changed(tmp_path):
     assert rows["bytes read"] == ["40 B", "30 B", "", "-25.0 %"]
     assert rows["reads"] == ["1", "1", "", "same"]
     assert rows["read bandwidth"] == ["400.0 MB/s", "300.0 MB/s", "noise unknown", "-25.0 %"]
-    assert panels[0]["sentence"].startswith("The runs did other work, so that their times say little: ")
+    assert panels[0]["sentence"].startswith("The runs did different work, so their times say little: ")
     assert {cell["outcome"] for row in table["rows"] for cell in row} <= {"", "changed", "within noise"}
     said = " ".join(panels[1]["lines"])
     assert said.startswith("Comparable: no, the work differs (bytes read).")

@@ -46,7 +46,9 @@ def find_bundle(prefix: Path) -> Bundle:
         raise IncompleteCheckpointError(f"checkpoint {prefix} has no file {index}.")
     shards = _newest_shards(prefix.parent, present - {index})
     if not shards:
-        raise IncompleteCheckpointError(f"checkpoint {prefix} has no complete set of data files.")
+        raise IncompleteCheckpointError(
+            f"checkpoint {prefix} lacks data files: wait until it is saved, or name another one."
+        )
     return Bundle(prefix.name, "tensorflow", prefix.parent, (*shards, index))
 
 

@@ -45,7 +45,7 @@ def add_parser(verbs: Any) -> None:
         help=f"where the session goes (default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(
-        "--json", action="store_true", help="at the end, say where the session is as JSON on stderr"
+        "--json", action="store_true", help="at the end, print the session's path as JSON on stderr"
     )
     parser.add_argument(
         "--staged",

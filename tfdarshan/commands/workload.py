@@ -50,7 +50,8 @@ def _add_run(actions: Any) -> None:
         "--tier",
         action="append",
         metavar="TIER",
-        help="hdd, ssd, optane, lustre, bucket, shm, cached or a folder (may be repeated; default: hdd)",
+        help="storage to run on: hdd, ssd, optane, lustre, bucket, shm, cached or a folder (may be repeated; "
+        "default: hdd)",
     )
     parser.add_argument(
         "--backend",

@@ -29,7 +29,7 @@ ABOUT = About(
     estimate="tfdarshan replays the job with more readers, and names the smallest number that gives "
     "nearly all. A session with one reader does not tell how much of a read the storage serves "
     "one at a time: the range is then wide. `tfdarshan probe /data` narrows the range.",
-    ignore="one reader fills the storage already, as large reads from a single disk do",
+    ignore="one reader already uses all bandwidth of the storage, as large reads from a single disk do",
     fix="more reads at a time",
 )
 

@@ -49,8 +49,8 @@ ONCE = (
     "several runs use it."
 )
 MIRRORED = (
-    "Have the job read the mirror that the commands make there: it asks for its files by name, and "
-    "`run --staged` would ask the originals."
+    "Point the job to the mirror that these commands make: with `run --staged`, the job's `stat()` calls "
+    "still go to the originals."
 )
 
 

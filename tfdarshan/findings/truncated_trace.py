@@ -53,7 +53,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _span(measures: Measures) -> str:
     span = measures.summary.trace_span
     if span is None or span.until_s is None:
-        return "When they were made is not known; the counters have them all."
+        return "Nothing tells when these calls were made. The counters include them."
     return span.sentence
 
 

@@ -290,7 +290,7 @@ def test_the_sentence_that_comes_first_says_what_became_of_a_step(tmp_path, befo
     assert headline(YES, changes_between(*sides, same_work=True)) == said
     figures = f"a step takes {after:.1f} ms, before {before:.1f} ms"
     said_of_other_work = headline(NO, changes_between(*sides, same_work=False))
-    assert said_of_other_work == f"The runs did other work, so that their times say little: {figures}."
+    assert said_of_other_work == f"The runs did different work, so their times say little: {figures}."
 
 
 def test_a_run_that_keeps_its_input_did_the_same_work(tmp_path):

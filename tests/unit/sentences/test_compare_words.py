@@ -296,7 +296,7 @@ HEADLINES = (
     ("As fast as before: a step takes 10.0 ms, before 10.0 ms.", slow(1), slow(1)),
     ("Whether it is faster by more than noise is not known: the session took 400.0 ms", SESSIONS["one call"],
      lambda folder: training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)),
-    ("The runs did other work, so that their times say little: ", poor, READER),
+    ("The runs did different work, so their times say little: ", poor, READER),
 )  # fmt: skip
 
 

@@ -72,8 +72,8 @@ def test_a_mirror_is_for_what_is_asked_by_name(tmp_path):
     assert finding.gain.saved_s * 16 == pytest.approx(advice.chosen.expected.saved_s, rel=0.05)
     # ... by a folder that the job reads
     assert finding.cure.what.endswith(
-        "Have the job read the mirror that the commands make there: it asks for its files by name, and "
-        "`run --staged` would ask the originals."
+        "Point the job to the mirror that these commands make: with `run --staged`, the job's `stat()` calls "
+        "still go to the originals."
     )
     assert "\ntfdarshan stage apply plan.json --mirror\n" in finding.cure.line
     assert "run --staged" not in finding.cure.line

@@ -62,7 +62,7 @@ def headline(comparable: str, changes: Sequence[Change]) -> str:
     what = "a step takes" if change.metric.name == "step_time" else "the session took"
     figures = f"{what} {change.metric.worded(change.after)}, before {change.metric.worded(change.before)}"
     if comparable == NO:
-        return f"The runs did other work, so that their times say little: {figures}."
+        return f"The runs did different work, so their times say little: {figures}."
     if change.outcome in (BETTER, WORSE):
         return f"{change.times:.2f}x {'faster' if change.outcome == BETTER else 'slower'}: {figures}."
     if change.outcome == NOISE:

@@ -42,7 +42,7 @@ def questions_text(
     lines += Layout(QUESTIONS, rows, width).all_lines(rows)
     if span is not None:
         lines += ["", *wrap(span.sentence, width)]
-    lines += ["", "One of them with what to know about it, or another one:"]
+    lines += ["", "To explain one of these answers, or to ask another question:"]
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
-    lines += wrap("Also --fast DIR: everything on the device of DIR, which is measured.", width, hang="  ")
+    lines += wrap("With --fast DIR, all input is on the device of DIR, which is measured.", width, hang="  ")
     return "\n".join(lines) + "\n"

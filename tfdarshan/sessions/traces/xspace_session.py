@@ -150,7 +150,7 @@ class XspaceReader:
         info = SpoolInfo(**_extension.plain(structs[0]))
         # The host becomes part of file names.
         if not info.host.isprintable() or "/" in info.host or not info.host:
-            raise self._damaged("its host has no name that a host can have")
+            raise self._damaged("its host name is empty, or has a / or an unprintable character")
         if any(abs(getattr(info, name)) > MOST_NS for name in TIMES) or info.duration_ns < 0:
             raise self._damaged("a time in it is of no session")
         return info
