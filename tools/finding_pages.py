@@ -28,7 +28,7 @@ def finding_page(name: str, about: About) -> str:
     title = f"# {about.title} (`{name}`)"
     parts = [title, about.cause, _table(("you see", "in"), _seen(about)), *_fix(about)]
     if about.estimate:
-        parts.append(f"**How the speedup is estimated.** {about.estimate}")
+        parts.append(f"**Speedup.** {about.estimate}")
     return "\n\n".join([*parts, f"**Ignore this** if {about.ignore}."]) + "\n"
 
 
@@ -51,7 +51,7 @@ def threshold_rows() -> Rows:
 
 
 def _seen(about: About) -> Rows:
-    yield f'"{about.says}"', "`tfdarshan findings`, the tab's Overview"
+    yield f'"{about.says}"', "`tfdarshan findings`"
     if about.seen:
         yield about.seen
 
@@ -59,8 +59,7 @@ def _seen(about: About) -> Rows:
 def _fix(about: About) -> list[str]:
     if not about.fixes:
         return []
-    named = f" {about.fix[0].upper()}{about.fix[1:]}." if about.fix else ""
-    return [f"**Fix.**{named}", _table(("for", "change"), about.fixes.items())]
+    return ["**Fix.**", _table(("for", "change"), about.fixes.items())]
 
 
 def _range(prior: Prior) -> str:

@@ -19,7 +19,7 @@ ABOUT = About(
     says="62 % of the input wait is the way of batches from workers to the loop",
     seen=("short fetches and long waits in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
-    estimate="tfdarshan replays the job with batches of a quarter of the bytes, as `uint8` has of `float32`.",
+    estimate="The replay has batches of a quarter of the bytes, as `uint8` has of `float32`.",
     ignore="batches are of small types already",
     fix="smaller batches",
 )

@@ -35,7 +35,7 @@ ABOUT = About(
         "PyTorch": "`torch.distributed.checkpoint.async_save(state, checkpoint_id=path)`",
         "plain Python": "`ThreadPoolExecutor(1).submit(save, copy.deepcopy(state), path)`",
     },
-    estimate="tfdarshan replays the job with a copy of each checkpoint, and writes that go on beside the "
+    estimate="The replay has a copy of each checkpoint, and writes that go on beside the "
     "next steps. The range covers slow and fast memory, or fast tiers.",
     ignore="checkpoints are so rare that they hardly count",
     fix="saves in the background",

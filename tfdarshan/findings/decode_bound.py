@@ -43,7 +43,7 @@ ABOUT = About(
         "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=8)`; store the samples decoded or "
         "smaller",
     },
-    estimate="tfdarshan replays the job with more decoding calls, and with decoded samples that stay in "
+    estimate="The replay has more decoding calls, or decoded samples that stay in "
     "memory if they fit. The better fix is named. The range is wide if Python decodes, because "
     "Python's lock may be held for any part of decoding.",
     ignore="the steps need the processors, or as many calls decode as there are processors",

@@ -29,7 +29,7 @@ ABOUT = About(
         "inherit it",
         "plain Python": "`@functools.cache` on the function that reads",
     },
-    estimate="tfdarshan replays the job with later epochs that read nothing. If the cache stands behind "
+    estimate="The replay has later epochs that read nothing. If the cache stands behind "
     "the decoder, later epochs do not decode either. The first epoch stays.",
     ignore="decoded samples are many times larger than the files, or the job needs the memory",
     fix="input kept in memory",

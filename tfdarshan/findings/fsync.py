@@ -27,7 +27,7 @@ ABOUT = About(
         "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)` for "
         "checkpoints",
     },
-    estimate="tfdarshan replays the job with syncs that a thread makes once a second. The bytes still go "
+    estimate="The replay has syncs that a thread makes once a second. The bytes still go "
     "to storage, beside the next steps.",
     ignore="the job must not go on before the data is durable",
     fix="syncs in the background",

@@ -18,7 +18,7 @@ ABOUT = About(
     says="ready batches wait for their turn 31 % of the input wait",
     seen=("large `kept` in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "`DataLoader(..., in_order=False)`, from PyTorch 2.6 on"},
-    estimate="tfdarshan replays the job with batches that come as soon as any is ready, as far as the "
+    estimate="The replay has batches that come as soon as any is ready, as far as the "
     "session shows that one was.",
     ignore="the order of batches has to be the same in each run",
     fix="batches in the order in which they are ready",

@@ -26,7 +26,7 @@ ABOUT = About(
         "Grain": "`.to_iter_dataset(ReadOptions(prefetch_buffer_size=500))`",
         "plain Python": "`for batch in tfdarshan.ahead.read_ahead(batches):`",
     },
-    estimate="tfdarshan replays the job with a buffer of batches between the readers and the training "
+    estimate="The replay has a buffer of batches between the readers and the training "
     "loop. The range is wide if the steps may need the processors that decode.",
     ignore="the steps keep all processors busy: then computing and decoding share them",
     fix="batches prepared ahead",

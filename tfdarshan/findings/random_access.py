@@ -28,7 +28,7 @@ ABOUT = About(
         "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
         "SQLite": "`SELECT * FROM samples ORDER BY rowid`, not one query a sample",
     },
-    estimate="tfdarshan replays the job with one reader whose reads follow each other, in the requests "
+    estimate="The replay has one reader whose reads follow each other, in the requests "
     "that the kernel makes if it reads ahead. The range is wide because a session does not tell "
     "whether the storage has a disk arm.",
     ignore="the job needs only a small part of each file, or the files are on NVMe or in memory",

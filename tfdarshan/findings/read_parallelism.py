@@ -26,8 +26,8 @@ ABOUT = About(
         "Grain": "`.to_iter_dataset(ReadOptions(num_threads=16))`",
         "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=16)`",
     },
-    estimate="tfdarshan replays the job with more readers, and names the smallest number that gives "
-    "nearly all. A session with one reader does not tell how much of a read the storage serves "
+    estimate="The replay has the smallest number of readers that gives nearly all of what "
+    "more give. A session with one reader does not tell how much of a read the storage serves "
     "one at a time: the range is then wide. `tfdarshan probe /data` narrows the range.",
     ignore="one reader already uses all bandwidth of the storage, as large reads from a single disk do",
     fix="more reads at a time",

@@ -24,7 +24,7 @@ ABOUT = About(
         "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
         "plain Python": "`handles = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
     },
-    estimate="tfdarshan replays the job with one open per file.",
+    estimate="The replay has one open per file.",
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
     fix="files kept open",
 )

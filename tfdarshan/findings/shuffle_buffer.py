@@ -29,7 +29,7 @@ ABOUT = About(
         "tf.data": "`dataset.shuffle(len(paths)).map(load)` in place of "
         "`dataset.map(load).shuffle(len(paths))`",
     },
-    estimate="tfdarshan replays the job with a shuffle of paths: the first step of an epoch then reads as "
+    estimate="The replay has a shuffle of paths: the first step of an epoch then reads as "
     "many samples as any other step. A pipeline without prefetch gets a prefetch buffer too.",
     ignore="neighbouring samples are alike, and the job reads too few files to shuffle their names",
     fix="a smaller shuffle buffer",

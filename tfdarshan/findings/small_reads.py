@@ -26,7 +26,7 @@ ABOUT = About(
         "plain Python": "`open(path, 'rb', buffering=1 << 20)`, or `file.read()`",
         "SQLite": "`PRAGMA page_size = 65536; VACUUM`, once",
     },
-    estimate="tfdarshan replays the job with reads as large as the kernel's requests to storage. Bytes, "
+    estimate="The replay has reads as large as the kernel's requests to storage. Bytes, "
     "order and decoding stay.",
     ignore="the job needs only the beginning of each file",
     fix="larger reads",

@@ -26,7 +26,7 @@ ABOUT = About(
     fixes={
         "plain Python": "`log = open(path, 'ab', buffering=1 << 20)`; flush and sync once a second at most",
     },
-    estimate="tfdarshan replays the job with small writes, and their syncs, kept until the end of the "
+    estimate="The replay has small writes, and their syncs, kept until the end of the "
     "run. Writes of checkpoints stay.",
     ignore="each line has to be in the file if the job is killed",
     fix="larger writes",

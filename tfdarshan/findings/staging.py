@@ -38,7 +38,7 @@ ABOUT = About(
         "apply plan.json`",
         "SQLite": "`cp -u DATABASE /local/`, then open the copy",
     },
-    estimate="tfdarshan replays the job with the copies on a local NVMe disk. The finding assumes the "
+    estimate="The replay has the copies on a local NVMe disk. The finding assumes the "
     "speed of that disk; `tfdarshan advise` measures the real fast tier. Copying has a price in "
     "the ranking.",
     ignore="the job runs one epoch, or the page cache keeps the input after the first epoch",

@@ -26,8 +26,7 @@ ABOUT = About(
         "any job": "copy the slow files to the storage of the other files; the finding prints the commands",
         "Lustre": "`lfs getstripe FILE` names the servers of a slow file",
     },
-    estimate="tfdarshan replays the job with the slow files on a local NVMe disk. The range covers slow "
-    "and fast NVMe disks.",
+    estimate="The replay has the slow files on a local NVMe disk. The range covers slow and fast NVMe disks.",
     ignore="the files were slow once: look at a second session first",
     fix="a quicker place for the slow files",
 )

@@ -26,7 +26,7 @@ ABOUT = About(
         "Grain": "`.to_iter_dataset(ReadOptions(num_threads=2))`",
         "plain Python": "`ThreadPoolExecutor(2)`",
     },
-    estimate="tfdarshan replays the job with as many readers as ran in the phases of highest bandwidth.",
+    estimate="The replay has as many readers as ran in the phases of highest bandwidth.",
     ignore="decoding needs the threads: then read with few calls and decode with many, in two maps",
     fix="fewer reads at a time",
 )

@@ -18,7 +18,7 @@ ABOUT = About(
     says="each epoch begins with starting 8 workers, which takes 1.200 s",
     seen=("one long input wait at the start of each epoch", "the tab's Steps"),
     fixes={"PyTorch": "`DataLoader(..., persistent_workers=True)`, made once before the first epoch"},
-    estimate="tfdarshan replays the job with later epochs whose first batch is begun as much sooner as "
+    estimate="The replay has later epochs whose first batch is begun as much sooner as "
     "starting workers took.",
     ignore="the data set changes between epochs, which workers that live on would not see",
     fix="workers that live on",
