@@ -1,10 +1,14 @@
+import inspect
 import time
+import traceback
+import warnings
 from itertools import islice
 
 import pytest
 
 import tfdarshan
 from tfdarshan.recording.step_loop import LOOPED_STEPS
+from tfdarshan.recording.steps import ASKED_NS, StepLog
 
 
 class Batches:
@@ -110,3 +114,82 @@ def test_a_session_that_starts_in_a_loop_has_its_later_steps(tmp_path):
 
     # THEN
     assert session.steps["step"].tolist() == [0, 1, 2]
+
+
+class Failing:
+    """An input that warns when its iterator is made and at each batch, and fails at the second one."""
+
+    def __iter__(self):
+        warnings.warn("begins", stacklevel=2)
+        self.taken = 0
+        return self
+
+    def __next__(self):
+        warnings.warn("goes on", stacklevel=2)
+        self.taken += 1
+        if self.taken == 2:
+            raise ValueError("damaged")
+        return self.taken
+
+
+def test_a_traceback_and_warnings_are_those_of_the_loop_alone(tmp_path):
+    # GIVEN
+    line = inspect.currentframe().f_lineno + 3
+
+    def loop():
+        for _ in tfdarshan.steps(Failing()):
+            pass
+
+    # WHEN
+    with tfdarshan.profile(tmp_path), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match="damaged") as caught:
+            loop()
+
+    # THEN
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames[1:] == ["loop", "__next__"]
+    assert {(one.filename, one.lineno) for one in seen} == {(__file__, line)}
+
+
+def test_the_kernel_is_asked_of_no_step_that_is_shorter_than_asking_it_may_cost(monkeypatch):
+    # GIVEN a clock, and steps of a third of that time and then of twice as long
+    now, asked = [10 * ASKED_NS], []
+    monkeypatch.setattr(time, "time_ns", lambda: now[0])
+
+    def kernel_reads():
+        asked.append(now[0])
+        return len(asked), 0
+
+    log = StepLog(kernel_reads)
+
+    # WHEN
+    for lasts_ns in [ASKED_NS // 3] * 6 + [2 * ASKED_NS] * 4:
+        requested = log.request()
+        log.begin_requested(requested, LOOPED_STEPS, 1)
+        now[0] += lasts_ns
+    log.end()
+
+    # THEN both ends are known of each long step but the first, which begins with a short one's end
+    assert [mark.rchar for mark in log.marks] == [-1] * 7 + [1, 1, 1]
+    assert len(asked) == 6
+
+
+def test_a_batch_is_not_kept_beyond_the_next_one():
+    # GIVEN
+    class Tensor:
+        alive = 0
+
+        def __init__(self):
+            Tensor.alive += 1
+
+        def __del__(self):
+            Tensor.alive -= 1
+
+    # WHEN
+    most = 0
+    for _ in tfdarshan.steps(Tensor() for _ in range(5)):
+        most = max(most, Tensor.alive)
+
+    # THEN
+    assert most == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, TypeVar, cast
@@ -11,6 +12,7 @@ from tfdarshan.recording.steps import Mark, Moment, StepLog, current_log
 
 Batch = TypeVar("Batch")
 LOOPED_STEPS = "steps()"
+NOT_RECORDED: Moment = (0, None)
 
 
 class steps(Generic[Batch]):  # noqa: N801 - reads as a function where it is used
@@ -27,45 +29,45 @@ class steps(Generic[Batch]):  # noqa: N801 - reads as a function where it is use
         self._batches = batches
 
     def __iter__(self) -> Iterator[Batch]:
-        steps_of_pass = _Pass()
-        steps_of_pass.request()
-        try:
-            # iter() is waited for, too: it starts the workers.
-            for batch in self._batches:
-                steps_of_pass.begin()
-                yield batch
-                steps_of_pass.request()
-        finally:
-            steps_of_pass.end()
+        marks = _Pass()
+        # Iterators in C, around the input's own: what it raises has no frame of ours, and what it warns of is
+        # at the loop's line. The input's iter() is within the first request, too: it starts the workers.
+        requests = iter(marks.request, None)
+        input_of_pass = itertools.chain.from_iterable((self._batches,))
+        return map(marks.begin, requests, input_of_pass)
 
     def __len__(self) -> int:
         return len(cast(Sized, self._batches))
 
 
 class _Pass:
-    """The steps of one pass, in whichever session records."""
+    """The steps of one pass, in whichever session records. The iterator over the pass alone refers to it."""
+
+    __slots__ = ("_epoch", "_log", "_mark")
 
     def __init__(self) -> None:
         self._log: StepLog | None = None
-        self._requested: Moment = (0, None)
         self._epoch = 0
         self._mark: Mark | None = None
 
-    def request(self) -> None:
+    def request(self) -> Moment:
+        """Return when the loop requests a batch, which ends the step before."""
         log = current_log()
         if log is not self._log:
             self._log = log
             self._epoch = 0 if log is None else log.next_pass()
-        if log is not None:
-            self._requested = log.request()
+        return NOT_RECORDED if log is None else log.request()
 
-    def begin(self) -> None:
+    def begin(self, requested: Moment, batch: Batch) -> Batch:
+        """Begin the step of a batch that has come, and return the batch."""
         log = self._log
-        self._mark = None
-        if log is not None and log is current_log():
-            self._mark = log.begin_requested(self._requested, LOOPED_STEPS, self._epoch)
+        if log is None or log is not current_log():
+            self._mark = None
+        else:
+            self._mark = log.begin_requested(requested, LOOPED_STEPS, self._epoch)
+        return batch
 
-    def end(self) -> None:
+    def __del__(self) -> None:
         """End the step of a loop that was left."""
         if self._mark is not None and not self._mark.end_ns:
             self._mark.end(time.time_ns(), _bridge.kernel_reads())
