@@ -68,7 +68,7 @@ THRESHOLDS = (
     Setting("unseen", "share", 0.1, "share of the bytes from which on unseen bytes are a doubt", JUDGED),
     Setting("little", "B", 1 << 20, "fewest bytes that tell something", JUDGED),
     Setting("much", "B", 64 << 20, "unseen or mapped bytes that may be a job's input", JUDGED),
-    Setting("slow rank", "times", 2.0, "time of a slow rank over the others' time", JUDGED),
+    Setting("slow rank", "times", 2.0, "time of a slow rank or worker over the others' time", JUDGED),
     Setting("earlier sessions", "sessions", 3, "earlier sessions that are compared", "quick summaries"),
     Setting("earlier calls", "calls", 300_000, "calls of an earlier session, at most", "quick summaries"),
     Setting("listed", "sessions", 100_000, "sessions whose verdicts are kept for a list", "a file of 50 MB"),

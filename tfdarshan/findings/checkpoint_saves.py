@@ -16,12 +16,10 @@ from tfdarshan.analysis.steps.checkpoint_bursts import NUMBER, SAVER_SUFFIX, SHA
 from tfdarshan.analysis.steps.output_calls import excess_is_theirs, excess_s, goes_on_beside, stalled_s
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.findings.measures import Measures
+from tfdarshan.frameworks.all_frameworks import all_saves
+from tfdarshan.frameworks.words import Saves
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.thresholds import THRESHOLD
-
-# Files of a checkpoint of TensorFlow, also while they are written.
-TENSORFLOWS = r"\.(?:index|data-\d{5}-of-\d{5})(?:\.tempstate\d+)?$"
-NUMPYS = r"\.npy$"
 
 
 @dataclass(frozen=True)
@@ -77,14 +75,11 @@ def checkpoint_saves(measures: Measures) -> CheckpointSaves | None:
     return CheckpointSaves(bursts, stall_s, held_s, goes_on_beside(windows, bursts))
 
 
-def saves_by_tensorflow(measures: Measures) -> bool:
-    """Say whether some of what is written are TensorFlow's checkpoints."""
-    return _writes(measures, TENSORFLOWS)
-
-
-def saves_by_numpy(measures: Measures) -> bool:
-    """Say whether some are NumPy's arrays."""
-    return _writes(measures, NUMPYS)
+def kind_of_saves(measures: Measures) -> Saves:
+    """Return what kind of checkpoints some of what is written are, by its names and the job's packages."""
+    *known, other = all_saves()
+    mine = (one for one in known if not one.package or measures.may_use(one.package))
+    return next((one for one in mine if _writes(measures, one.names)), other)
 
 
 def uses_a_burst_buffer(measures: Measures) -> bool:
@@ -93,15 +88,16 @@ def uses_a_burst_buffer(measures: Measures) -> bool:
 
 
 def stay_in_memory(measures: Measures, saves: CheckpointSaves) -> bool:
-    """Say whether the page cache takes TensorFlow's saves, so that nothing waits for the device.
+    """Say whether the page cache takes what a fast tier would be for: then nothing waits for the device.
 
-    TensorFlow syncs nothing, and a local file system writes later. A burst buffer does wait until the device
+    Such saves sync nothing, and a local file system writes later. A burst buffer does wait until the device
     has a save, and reads it again: of nine jobs on limited disks it made eight 0.3 to 0.9 times as fast.
     """
-    if not saves_by_tensorflow(measures) or slowed_calls(measures.summary.emulation):
+    kind = kind_of_saves(measures)
+    if not kind.fast_tier or slowed_calls(measures.summary.emulation):
         return False
     rows = measures.files.rows
-    saved = (rows["bytes_written"] > 0).to_numpy(bool) & rows["path"].str.contains(TENSORFLOWS).to_numpy(bool)
+    saved = (rows["bytes_written"] > 0).to_numpy(bool) & rows["path"].str.contains(kind.names).to_numpy(bool)
     pace = saves.moved_bytes / max(float(saves.bursts["write_ns"].sum()) / 1e9, 1e-9)
     return pace >= THRESHOLD["memory"] and set(rows["fs_type"][saved].astype(str)) <= BLOCK_FILE_SYSTEMS
 

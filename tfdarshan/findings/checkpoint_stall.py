@@ -9,14 +9,14 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.checkpoint_saves import (
     CheckpointSaves,
     checkpoint_saves,
-    saves_by_numpy,
-    saves_by_tensorflow,
+    kind_of_saves,
     stay_in_memory,
     uses_a_burst_buffer,
 )
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.fixes import Fix
 from tfdarshan.findings.measures import Measures
+from tfdarshan.frameworks.words import Saves
 from tfdarshan.replay.edits import Edit
 from tfdarshan.replay.loop_edits import BackgroundSaves
 from tfdarshan.thresholds import THRESHOLD
@@ -32,7 +32,7 @@ ABOUT = About(
     seen=("bursts of writes between steps", "the tab's Checkpoints and Timeline"),
     fixes={
         "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)`",
-        "PyTorch": "`torch.distributed.checkpoint.async_save(state, checkpoint_id=path)`",
+        "PyTorch": "`saver.submit(torch.save, copy.deepcopy(model.state_dict()), path)`",
         "plain Python": "`ThreadPoolExecutor(1).submit(save, copy.deepcopy(state), path)`",
     },
     estimate="The replay has a copy of each checkpoint, and writes that go on beside the "
@@ -41,13 +41,6 @@ ABOUT = About(
     fix="saves in the background",
 )
 IN_MEMORY = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
-TENSORFLOW_CURE = Cure(
-    "Save in the background: to a fast tier, from which a thread copies to storage. Call close() at the end.",
-    "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
-    "  # of tfdarshan.checkpoint",
-    "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)",
-)
-TENSORFLOW_FIX = Fix(TENSORFLOW_CURE, (BackgroundSaves(fast_tier=True),))
 BUFFERED_CURE = Cure("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
 BESIDE_CURE = Cure("Training goes on while these are written already: save less often.")
 
@@ -103,21 +96,13 @@ def _fix(measures: Measures, saves: CheckpointSaves) -> tuple[Cure | None, tuple
         return None, (), IN_MEMORY
     if saves.beside:
         return BESIDE_CURE, (), ""
-    fix = _in_the_background(measures)
+    fix = in_the_background(kind_of_saves(measures))
     return fix.cure, fix.edits, ""
 
 
-def _in_the_background(measures: Measures) -> Fix:
-    """Return the fix for TensorFlow's checkpoints, for NumPy's, and for files of any other kind."""
-    if saves_by_tensorflow(measures):
-        return TENSORFLOW_FIX
-    what = "Save in the background: copy what is to be saved, and let a thread write it."
-    pool = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
-    if saves_by_numpy(measures):
-        cure = Cure(what, f"{pool}saver.submit(np.save, path, array.copy())", "np.save(path, array)")
-    else:
-        cure = Cure(what, f"{pool}saver.submit(save, copy.deepcopy(state), path)", "save(state, path)")
-    return Fix(cure, (BackgroundSaves(),))
+def in_the_background(kind: Saves) -> Fix:
+    """Return the fix for checkpoints of a kind."""
+    return Fix(kind.cure, (BackgroundSaves(fast_tier=kind.fast_tier),))
 
 
 def _title(measures: Measures, saves: CheckpointSaves) -> str:

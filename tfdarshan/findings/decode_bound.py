@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tfdarshan.analysis.steps.loader_waits import idle_workers
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
@@ -107,6 +108,8 @@ def _limit(measures: Measures) -> str:
     busy, decoder, cpus = _busy(measures), decoding_stage(measures), round(measures.machine.cpus or 1)
     if busy is not None and busy >= THRESHOLD["busy"]:
         return "the processors have no more to give"
+    if idle_workers(measures.session.meta[0]):
+        return "the input has fewer shards than workers"
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
     if by_threads or runs_as_many(measures, decoder, cpus):
         return "as many calls decode at a time as there are processors"

@@ -23,7 +23,7 @@ ABOUT = About(
     estimate="tfdarshan replays the job without end-of-file reads. TensorFlow's own readers are left out, "
     "because no line of a job changes their end-of-file reads.",
     ignore="the file system is local, where an end-of-file read takes a microsecond, or the input is in "
-    "TFRecord shards",
+    "shards",
     fix="no reads at the end of files",
 )
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from tfdarshan.checkpoint.behind import EVERY_S
 from tfdarshan.findings.about import About
-from tfdarshan.findings.checkpoint_saves import saves_by_tensorflow
-from tfdarshan.findings.checkpoint_stall import TENSORFLOW_FIX
+from tfdarshan.findings.checkpoint_saves import kind_of_saves
+from tfdarshan.findings.checkpoint_stall import in_the_background
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.fixes import Fix
@@ -70,7 +70,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _fix(measures: Measures) -> Fix:
-    return TENSORFLOW_FIX if saves_by_tensorflow(measures) else Fix(CURE, (SyncsBehind(EVERY_S),))
+    kind = kind_of_saves(measures)
+    return in_the_background(kind) if kind.fast_tier else Fix(CURE, (SyncsBehind(EVERY_S),))
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

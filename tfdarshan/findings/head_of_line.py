@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.steps.loader_waits import training_loader
+from tfdarshan.analysis.steps.loader_waits import LoaderWaits, slow_worker, training_loader
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import words_of
+from tfdarshan.findings.slow_worker import slow_part
 from tfdarshan.replay.loader_edits import Sooner
 from tfdarshan.units import human_seconds, percent
 
@@ -25,21 +26,28 @@ ABOUT = About(
 )
 
 
-def find(measures: Measures) -> Finding | None:
+RECORD_EARLIER = "start to record before the first epoch"
+
+
+def find(measures: Measures) -> Finding | Unknown | None:
     """Find it if the loop waits for a batch while later ones lie ready."""
     waits, training = measures.loader_waits, training_loader(measures.session.meta[0])
     words = words_of(measures)
-    if waits is None or training is None or words is None or not training[1].get("in_order", True):
+    if training is None or words is None or not training[1].get("in_order", True):
         return None
+    if waits is None:
+        older = int(training[1].get("working", 0)) > 0
+        why = "which batches were ready: the workers are older than the session, and say no times"
+        return Unknown(NAME, why, RECORD_EARLIER) if older else None
     ready_s, wait_s = float(waits.ready_s.sum()), float(waits.wait_s.sum())
-    if ready_s <= 0:
+    if ready_s <= 0 or slow_part(measures) is not None:
         return None
     held = int((waits.ready_s > 0).sum())
     return Finding(
         name=NAME,
         title=f"ready batches wait for their turn {percent(ready_s, wait_s)} of the input wait",
         what=f"For {held:,} of {len(waits):,} batches the training loop waited although a later batch was "
-        f"ready: {human_seconds(ready_s)} of the {human_seconds(wait_s)} that it waited in all.",
+        f"ready: {human_seconds(ready_s)} of the {human_seconds(wait_s)} that it waited in all.{_one(waits)}",
         evidence=(
             Evidence("batches that held others up", f"{held:,}", held),
             Evidence("wait with a batch ready", human_seconds(ready_s), ready_s),
@@ -48,4 +56,12 @@ def find(measures: Measures) -> Finding | None:
         ),
         cure=words.any_order(),
         edits=(Sooner(ready_s),),
+    )
+
+
+def _one(waits: LoaderWaits) -> str:
+    """Say which worker it is, if one alone is slow."""
+    slow = slow_worker(waits)
+    return (
+        "" if slow is None else f" Worker {slow.worker} takes {slow.times:.1f} times as long as the others."
     )

@@ -141,6 +141,10 @@ class Measures:
         """What the pipeline's calls cost, file by file."""
         return self.figures.costs
 
+    def may_use(self, package: str) -> bool:
+        """Say whether the job has loaded a package, or nobody has noted what it has loaded."""
+        return package in self.versions or self.imported or not self.versions
+
     @property
     def traced(self) -> bool:
         """Whether calls have segments: what single calls took is known."""

@@ -22,6 +22,7 @@ AHEAD = "prefetch(tf.data.AUTOTUNE)"
 # While a step takes its samples out of a map, and computes, four calls left a pool of four so idle that eight
 # were 1.2 times as fast.
 TWICE = "Let it make twice as many calls: results that wait to be taken are counted among them."
+AS_LIBRARIES_DO = "as NumPy and Pillow let them"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # A pipeline that nobody looked at: one that reads a file a sample.
@@ -80,7 +81,7 @@ def reads_by_tf_data(measures: Measures) -> bool:
     """
     if input_pipeline(measures) is not None:
         return True
-    if words_of(measures) is not None:
+    if words_of(measures) is not None or not measures.may_use("tensorflow"):
         return False
     if measures.pipelines is not None and measures.facts.placed_reads < OWN_READS * measures.facts.reads:
         return False
@@ -393,17 +394,18 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
     decoder, words = decoding_stage(measures), words_of(measures)
     if decoder is None and words is not None:
         return words.more_decoding(calls)
+    pipeline = input_pipeline(measures)
+    if pipeline is None and not reads_by_tf_data(measures):
+        return _more_python_decoding(measures, what)
     if decoder is None:
         decoder = Stage("map", function="decode")
-    if decoder.name == GENERATOR or (input_pipeline(measures) is None and read_by_loop(measures)):
-        who = "A generator" if decoder.name == GENERATOR else "The loop"
+    if decoder.name == GENERATOR:
         return _by_threads(
             measures,
-            f"{what} {who} decodes one after the other: have threads read and decode, as NumPy and Pillow "
-            "let them; give bytes and decode in a map if that is Python code of yours.",
-            max(2, round(measures.machine.cpus or 2)),
+            f"{what} A generator decodes one after the other: have threads read and decode, "
+            f"{AS_LIBRARIES_DO}; give bytes and decode in a map if that is Python code of yours.",
+            _processors(measures),
         )
-    pipeline = input_pipeline(measures)
     pool_threads = None if pipeline is None else pipeline.pool_threads
     if calls > (pool_threads or measures.machine.cpus or calls):
         cure = _with_calls(measures, what, decoder, calls, pool_threads)
@@ -412,6 +414,29 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
         lines = [decoder.with_calls(2 * calls).statement, *cure.line.splitlines()[1:]]
         return Cure(f"{cure.what} {TWICE}", "\n".join(lines), cure.instead_of)
     return Cure(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
+
+
+def _more_python_decoding(measures: Measures, what: str) -> Cure:
+    """Word it for a loop, or threads or workers of the job's own, that decode what they read."""
+    count, threads = _processors(measures), round(measures.pipeline.readers.alive)
+    if reads_by_workers(measures):
+        return Cure(f"{what} Each worker of the DataLoader makes one.", *_with_workers(measures, count))
+    if read_by_loop(measures) or threads <= 1:
+        who = "The loop" if read_by_loop(measures) else "A thread"
+        what += f" {who} decodes one after the other: have threads read and decode, {AS_LIBRARIES_DO}."
+        return _by_threads(measures, what, count)
+    if threads < count:
+        return Cure(f"{what} Give the pool that decodes so many threads.", *_pools(measures, count, threads))
+    return Cure(
+        "Decode in processes: threads take turns at Python's lock.",
+        f"pool = ProcessPoolExecutor({count})  # of concurrent.futures",
+        f"pool = ThreadPoolExecutor({threads})",
+    )
+
+
+def _processors(measures: Measures) -> int:
+    """Return how many calls keep all processors busy, two at least."""
+    return max(2, round(measures.machine.cpus or 2))
 
 
 def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Cure:

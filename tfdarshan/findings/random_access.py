@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tfdarshan.analysis.calls.read_pieces import ScatteredReads
@@ -9,7 +11,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import SHUFFLED_SAMPLES, reads_in_python
+from tfdarshan.findings.pipeline_api import SHUFFLED_SAMPLES, input_pipeline, reads_in_python, words_of
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads
@@ -25,6 +27,7 @@ ABOUT = About(
     seen=("few sequential reads", "the tab's Patterns"),
     fixes={
         "tf.data": f"`tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})`",
+        "PyTorch": "`DataLoader(dataset, sampler=order)`, an order of shuffled blocks of samples",
         "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
         "SQLite": "`SELECT * FROM samples ORDER BY rowid`, not one query a sample",
     },
@@ -63,7 +66,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
         ),
         files=measures.paths_of(found.files),
-        cure=_cure(measures, found.files),
+        cure=_cure(measures, found.files, mean),
         edits=(SequentialReads(), LargeReads(), Readers(1)),
     )
 
@@ -86,11 +89,14 @@ def are_databases(measures: Measures, files: np.ndarray) -> bool:
     return bool(measures.files.rows["path"].iloc[files].str.contains(DATABASES).all())
 
 
-def _cure(measures: Measures, files: np.ndarray) -> Cure:
-    """Words it for what reads these files."""
+def _cure(measures: Measures, files: np.ndarray, mean: float) -> Cure:
+    """Word it for what reads these files, so many bytes at a time."""
     what = f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory."
     if are_databases(measures, files):
         return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
+    words = words_of(measures)
+    if words is not None and input_pipeline(measures) is None:
+        return words.read_in_order(math.ceil(BLOCK / max(mean, 1.0)))
     if reads_in_python(measures):
         return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
     records = f"tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
@@ -114,5 +120,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{jumps:,} of {reads:,} reads are not sequential.",
         evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
         most_s=data.file_time.read_s,
-        cure=_cure(measures, np.arange(len(measures.files))),
+        cure=_cure(measures, np.arange(len(measures.files)), size),
     )

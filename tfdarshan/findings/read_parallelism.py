@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.steps.loader_waits import idle_workers
 from tfdarshan.findings.about import About
 from tfdarshan.findings.decode_bound import decodes_in_its_reads
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
@@ -39,6 +40,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     model, made = measures.model, measures.group("read").calls
     if not measures.traced:
         return measures.untraced(NAME, "how many calls ran at a time")
+    # More workers have nothing to read if some have none already.
+    if idle_workers(measures.session.meta[0]):
+        return None
     # Threads that share a connection of SQLite's take turns.
     counts = [count for count in COUNTS if model.readers < count <= made]
     if not counts or reads_by_sqlite(measures) or decodes_in_its_reads(measures):

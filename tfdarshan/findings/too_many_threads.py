@@ -27,7 +27,7 @@ ABOUT = About(
         "plain Python": "`ThreadPoolExecutor(2)`",
     },
     estimate="The replay has as many readers as ran in the phases of highest bandwidth.",
-    ignore="decoding needs the threads: then read with few calls and decode with many, in two maps",
+    ignore="decoding needs the threads: then read with few calls and decode with many",
     fix="fewer reads at a time",
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tfdarshan.frameworks.words import Words
+from tfdarshan.frameworks.words import Saves, Words
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,14 @@ class Adapter:
         optimizers: The same of those that an optimizer ends.
         transport: What the paths of files have in them that carry batches between processes, and are not the
             job's data.
+        saves: The checkpoints that the framework writes, and how they are saved beside training.
     """
 
     name: ClassVar[str] = "plain"
     batches: ClassVar[str] = ""
     optimizers: ClassVar[str] = ""
     transport: ClassVar[tuple[str, ...]] = ()
+    saves: ClassVar[tuple[Saves, ...]] = ()
 
     def begin(self) -> None:
         """Note steps, waits and the input pipeline from now on.

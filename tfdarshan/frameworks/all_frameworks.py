@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
-from tfdarshan.frameworks.words import Words
+from tfdarshan.frameworks.words import Saves, Words
 
 # Each is a folder whose adapter.py has ADAPTER. The first that knows a job's input answers for it.
 FRAMEWORKS = ("pytorch", "grain", "tensorflow", "plain")
@@ -34,6 +34,11 @@ def declared_input(meta: Mapping[str, Any]) -> DeclaredInput | None:
 def words_of(meta: Mapping[str, Any]) -> Words | None:
     """Return how fixes of a job's input are typed; None if no framework can tell."""
     return next((told for one in adapters() if (told := one.words(meta)) is not None), None)
+
+
+def all_saves() -> tuple[Saves, ...]:
+    """Return the kinds of checkpoints that are known; the last one is of files of any name."""
+    return tuple(one for adapter in adapters() for one in adapter.saves)
 
 
 def transport_parts() -> tuple[str, ...]:

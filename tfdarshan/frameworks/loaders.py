@@ -11,7 +11,7 @@ import numpy as np
 from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START
 from tfdarshan.native.spool_reader import Array
 
-NO_EPOCH = -1
+NO_EPOCH, NO_WORKER = -1, -1
 
 
 class Loaders:
@@ -87,6 +87,7 @@ class Loaders:
                     "training": place in training,
                     "passes": epochs.count(place),
                     "batches": int(np.count_nonzero(came & (places == place))),
+                    "working": len(set(rows["worker"][came & (places == place)].tolist()) - {NO_WORKER}),
                     "starts": int(np.count_nonzero(starts & (places == place))),
                     "start_ns": int(lasted_ns[starts & (places == place)].sum()),
                     "wait_ns": int(lasted_ns[came & (places == place)].sum()),

@@ -21,6 +21,27 @@ class Cure:
     data_set: DataSet = "training"
 
 
+IN_BACKGROUND = "Save in the background: copy what is to be saved, and let a thread write it."
+SAVER = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
+
+
+@dataclass(frozen=True)
+class Saves:
+    """Checkpoints of one kind.
+
+    Attributes:
+        names: What their files are called, a regular expression.
+        cure: How to save them beside training.
+        package: What the job has loaded if it writes them; "" if nothing tells.
+        fast_tier: Whether the fix copies to a fast tier, not to memory.
+    """
+
+    names: str
+    cure: Cure
+    package: str = ""
+    fast_tier: bool = False
+
+
 class Words(Protocol):
     """The fixes of an input pipeline, as one types them with a framework."""
 
@@ -47,6 +68,15 @@ class Words(Protocol):
 
     def any_order(self) -> Cure:
         """Word how to take batches in the order in which they are ready."""
+
+    def more_shards(self, shards: int) -> Cure:
+        """Word how to split the input into so many shards, which readers have each to themselves."""
+
+    def equal_parts(self) -> Cure:
+        """Word how to give readers parts of the input that take as long."""
+
+    def read_in_order(self, samples: int) -> Cure:
+        """Word how to read so many samples that follow each other in a file, and then others."""
 
     def less_transport(self) -> Cure:
         """Word how to move batches from readers to the loop in less time."""

@@ -37,6 +37,21 @@ class Sooner:
 
 
 @dataclass(frozen=True)
+class OwnProcessor:
+    """A training loop that has a processor to itself whenever it computes.
+
+    Attributes:
+        left: What is then left of the time that it computes, a share.
+    """
+
+    left: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job whose loop takes no turns with workers."""
+        return job.but(compute_s=job.model.compute_s * self.left)
+
+
+@dataclass(frozen=True)
 class WorkersKept:
     """Workers that live on: an epoch but the first does not begin with starting them.
 

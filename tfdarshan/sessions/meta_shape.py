@@ -220,6 +220,7 @@ class LoaderShape(Struct, frozen=True):
     training: bool = False
     passes: Count = 0
     batches: Count = 0
+    working: Count = 0
     starts: Count = 0
     start_ns: Span = 0
     wait_ns: Span = 0

@@ -45,6 +45,9 @@ FINDINGS_OF = {
     "workers kept": ("worker_starts",),
     "any order": ("head_of_line",),
     "batches by name": ("batch_transport",),
+    "fewer workers": ("too_many_workers",),
+    "shards for all": ("few_shards",),
+    "equal parts": ("slow_worker",),
     # Of a job of several ranks: none is drawn here, see tests/unit/findings/test_rank_findings.py.
     "sharded by rank": ("unsharded_input",),
     "equal shards": ("shard_imbalance",),

@@ -15,7 +15,9 @@ LOOK = {
 }  # fmt: skip
 
 
-def loader_job(folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pairs=6, compute_ms=5, **look):
+def loader_job(
+    folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pairs=6, compute_ms=5, older=False, **look
+):
     """Write a job of two workers, each of which puts every second batch together.
 
     Both begin when the first batch of a pair is requested, and read one file for as long as they take.
@@ -28,6 +30,7 @@ def loader_job(folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pa
         epochs: How many.
         pairs: Batches of each worker in an epoch.
         compute_ms: What the loop computes with a batch.
+        older: Whether the workers are older than the session, so that they note no times.
         **look: What else the loader looks like.
     """
     calls, steps, rows, now = [], [], [], 0.0
@@ -40,7 +43,8 @@ def loader_job(folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pa
             done = pair + fetch_ms[worker]
             came = max(asked, done) + back_ms
             calls.append((pair, done, WORKER + worker, "pread", batch, 1_000_000, 0))
-            rows.append((0, epoch + 1, batch, 100, asked, came, worker, WORKER + worker, pair, done))
+            fetched = (-1 / MS, -1 / MS) if older else (pair, done)
+            rows.append((0, epoch + 1, batch, 100, asked, came, worker, WORKER + worker, *fetched))
             began = starts if not batch else asked
             now = came + compute_ms
             steps.append((began, now, came - began))
@@ -51,6 +55,40 @@ def loader_job(folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pa
     )  # fmt: skip
     starting_ns = round(epochs * start_ms * MS)
     loader = LOOK | {"passes": epochs, "batches": len(rows), "starts": epochs, "start_ns": starting_ns} | look
+    return _with_batches(session, loader, rows)
+
+
+def crowded_job(folder, *, cpus=4, workers=8, rounds=8, made_ms=40, read_ms=4, compute_ms=20, cpu_s=2.4):
+    """Write a job of workers that all make a batch at the same time, while the loop computes with their last.
+
+    Each reads a file for a part of that time, and computes for the rest. No batch is waited for.
+
+    Args:
+        folder: Where.
+        cpus: How many processors the job has.
+        workers: How many workers.
+        rounds: Batches of each worker.
+        made_ms: What the workers take for a batch.
+        read_ms: What of that they read.
+        compute_ms: What the loop computes with a batch.
+        cpu_s: The processor time of the job.
+    """
+    calls, steps, rows, wait_ms = [], [], [], 1
+    for batch in range(rounds * workers):
+        turn, worker = divmod(batch, workers)
+        asked = made_ms + (wait_ms + compute_ms) * batch
+        begun = made_ms + (wait_ms + compute_ms) * workers * (turn - 1) if turn else 0
+        came = asked + wait_ms
+        calls.append((begun, begun + read_ms, WORKER + worker, "pread", batch, 1_000_000, 0))
+        rows.append((0, 1, batch, 100, asked, came, worker, WORKER + worker, begun, begun + made_ms))
+        steps.append((asked, came + compute_ms, wait_ms))
+    files = [f"/data/{number:03}" for number in range(rounds * workers)]
+    machine = {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": cpu_s}
+    session = training(
+        folder, sorted(calls), steps, paths=files, sizes=[1_000_000] * len(files),
+        meta={"versions": {"torch": "2.8"}, "machine": machine},
+    )  # fmt: skip
+    loader = LOOK | {"workers": workers, "passes": 1, "batches": len(rows), "starts": 1}
     return _with_batches(session, loader, rows)
 
 

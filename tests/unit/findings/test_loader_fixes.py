@@ -1,6 +1,19 @@
 """Fixes of a job whose batches come from a DataLoader are typed with that."""
 
-from tests.unit.findings.made_up_loaders import loader_job
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_loaders import crowded_job, loader_job
+from tfdarshan.findings import (
+    decode_bound,
+    few_shards,
+    head_of_line,
+    random_access,
+    read_parallelism,
+    too_many_workers,
+)
+from tfdarshan.findings.finding import Unknown
+from tfdarshan.findings.measurement import measure
 from tfdarshan.replay.session_facts import facts_of
 
 NOW = "DataLoader(dataset, batch_size=4, shuffle=True, num_workers=2)"
@@ -31,3 +44,52 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
     # THEN
     pipeline = facts_of(loader_job(tmp_path, workers=0, prefetch_factor=0)).pipeline
     assert (pipeline.declared_readers, pipeline.prefetch, pipeline.python) == (None, 0, True)
+
+
+def test_workers_that_have_nothing_to_read_are_no_readers(tmp_path):
+    # GIVEN eight workers, two of which gave all batches
+    session = loader_job(tmp_path, workers=8, working=2, iterable=True)
+
+    # WHEN
+    measures = measure(session)
+
+    # THEN more workers are no fix, but more shards are
+    assert facts_of(session).pipeline.readers == 2.0
+    assert read_parallelism.find(measures) is None
+    assert "Split the input into 8 shards" in few_shards.find(measures).cure.what
+    assert decode_bound._limit(measures) == "the input has fewer shards than workers"
+
+
+@pytest.mark.parametrize("changes", [{"cpus": 9}, {"workers": 3}, {"read_ms": 38}, {"cpu_s": 0.5}])
+def test_few_workers_or_such_as_wait_for_files_are_not_too_many(changes, tmp_path):
+    assert too_many_workers.find(measure(crowded_job(tmp_path, **changes))) is None
+
+
+def test_one_processor_is_left_for_the_loop(tmp_path):
+    # WHEN
+    found = too_many_workers.find(measure(crowded_job(tmp_path)))
+
+    # THEN
+    assert found.cure.line == "loader = DataLoader(dataset, batch_size=4, shuffle=True, num_workers=3)"
+
+
+def test_workers_older_than_the_session_are_said_to_be_so(tmp_path):
+    # WHEN
+    found = head_of_line.find(measure(loader_job(tmp_path, fetch_ms=(50, 10), older=True, working=2)))
+
+    # THEN
+    assert found == Unknown(
+        "head_of_line",
+        "which batches were ready: the workers are older than the session, and say no times",
+        "start to record before the first epoch",
+    )
+
+
+def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
+    # GIVEN
+    measures = measure(loader_job(tmp_path))
+
+    # THEN blocks of 64 samples of 16 KiB are a megabyte
+    cure = random_access._cure(measures, np.array([0]), 16 << 10)
+    assert "sampler=order" in cure.line
+    assert "blocks of 64 samples" in cure.what

@@ -5,11 +5,13 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.told import told
-from tfdarshan.findings import checkpoint_stall, fsync, small_writes
+from tfdarshan.findings import fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.trace_room import trace_room
+from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.options import Options
+from tfdarshan.replay.loop_edits import BackgroundSaves
 
 MB = 1 << 20
 STEPS = 20
@@ -104,10 +106,7 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
 def test_syncs_of_tensorflows_saves_go_behind_the_loop_with_these(tmp_path):
     found = fsync.find(measure(writing(tmp_path, synced_writes(30, size=MB), SAVED)))
 
-    assert (found.cure, found.edits) == (
-        checkpoint_stall.TENSORFLOW_FIX.cure,
-        checkpoint_stall.TENSORFLOW_FIX.edits,
-    )
+    assert (found.cure, found.edits) == (BURST_BUFFER, (BackgroundSaves(fast_tier=True),))
 
 
 def all_words(found):

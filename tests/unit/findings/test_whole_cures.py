@@ -105,7 +105,7 @@ def test_records_of_an_interleave_stay_compressed(tmp_path):
 def test_a_generator_that_jumps_is_told_of_python(tmp_path):
     measures = measure(job(tmp_path, GENERATOR, BATCH))
 
-    assert random_access._cure(measures, np.zeros(1, np.int64)).line.startswith("block = os.pread(")
+    assert random_access._cure(measures, np.zeros(1, np.int64), 8e3).line.startswith("block = os.pread(")
 
 
 def test_what_was_shuffled_is_shuffled_behind_the_cache(tmp_path):

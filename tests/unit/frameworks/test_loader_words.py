@@ -1,9 +1,20 @@
 """Fixes of a DataLoader, as one types them."""
 
+import numpy as np
 import pytest
 
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
+from tfdarshan.frameworks.pytorch.torch_save import SAVES
+
+
+class FakeTorch:
+    """Stands in for torch: three blocks are drawn in the order 2, 0, 1."""
+
+    @staticmethod
+    def randperm(count):
+        return np.array([2, 0, 1][:count])
+
 
 LOOK = {"framework": "pytorch", "batch_size": 32, "shuffled": True, "workers": 2, "prefetch_factor": 2}
 
@@ -56,6 +67,32 @@ def test_without_workers_one_reads_ahead():
     assert "the training loop reads its input itself" in words.more_readers(4).what
 
 
+def test_blocks_of_samples_are_read_by_one_worker_in_an_order_of_the_jobs():
+    # WHEN
+    cure = LoaderWords(LOOK).read_in_order(64)
+
+    # THEN
+    assert "Read blocks of 64 samples that follow each other" in cure.what
+    assert cure.instead_of == "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
+    *order, line = cure.line.splitlines()
+    assert line == "loader = DataLoader(dataset, sampler=order, batch_size=32, num_workers=1)"
+    assert "sampler" not in LoaderWords(LOOK | {"iterable": True}).read_in_order(64).line
+
+    # AND the order has each block from its beginning on
+    places = {"torch": FakeTorch, "dataset": range(200)}
+    exec("\n".join(order), places)
+    assert places["order"] == [*range(128, 192), *range(64), *range(64, 128)]
+
+
+def test_shards_are_dealt_out_to_workers():
+    words = LoaderWords(LOOK | {"iterable": True})
+
+    assert "Split the input into 8 shards of one size" in words.more_shards(8).what
+    assert "samples[number::8]" in words.more_shards(8).line
+    assert "Deal shards out to workers by size" in words.equal_parts().what
+    assert words.equal_parts().line.endswith("[info.id :: info.num_workers]")
+
+
 def test_no_fix_speaks_of_tf_data():
     # GIVEN
     words = LoaderWords(LOOK)
@@ -64,7 +101,8 @@ def test_no_fix_speaks_of_tf_data():
     cures = (
         words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(decoded=True),
         words.more_decoding(4), words.more_validation(4), words.keep_workers(), words.any_order(),
-        words.less_transport(),
+        words.less_transport(), words.more_shards(8), words.equal_parts(), words.read_in_order(64),
+        SAVES.cure,
     )  # fmt: skip
     for cure in cures:
         assert "tf.data" not in f"{cure.what}{cure.line}{cure.instead_of}"
@@ -75,6 +113,11 @@ def test_the_replay_model_is_told_of_workers():
     assert declared(LOOK).prefetch == 4
     assert declared(LOOK).started_anew
     assert not declared({"workers": 0}).processes
+
+
+def test_workers_that_have_nothing_to_read_are_no_readers():
+    assert declared(LOOK | {"workers": 8, "working": 3}).readers == 3
+    assert declared(LOOK | {"workers": 8, "working": 3}).prefetch == 6
 
 
 def test_the_training_loader_is_the_first_that_is_trained_on():

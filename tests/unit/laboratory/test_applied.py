@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tfdarshan.findings.checkpoint_stall import TENSORFLOW_CURE
 from tfdarshan.findings.fsync import CURE as SYNC_CURE
 from tfdarshan.findings.small_writes import CURE as WRITES_CURE
+from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
     apply_lines,
@@ -345,7 +345,7 @@ def test_a_sync_moves_into_a_thread():
     [
         (
             "tf_checkpoint",
-            TENSORFLOW_CURE,
+            BURST_BUFFER,
             "manager = BurstBuffer(checkpoint, fast_dir='/f', slow_dir='/s', ",
         ),
         ("synced_log", SYNC_CURE, "sync_behind(log)"),
@@ -359,14 +359,14 @@ def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(
 
 
 def test_what_is_printed_for_a_checkpoint_names_the_manager():
-    assert TENSORFLOW_CURE.what == (
+    assert BURST_BUFFER.what == (
         "Save in the background: to a fast tier, from which a thread copies to storage. "
         "Call close() at the end."
     )
-    assert TENSORFLOW_CURE.instead_of == (
+    assert BURST_BUFFER.instead_of == (
         "manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=3)"
     )
-    assert TENSORFLOW_CURE.line == (
+    assert BURST_BUFFER.line == (
         "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
         "  # of tfdarshan.checkpoint"
     )

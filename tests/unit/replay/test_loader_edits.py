@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_loaders import loader_job
+from tests.unit.findings.made_up_loaders import crowded_job, loader_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
-from tfdarshan.replay.loader_edits import Sooner, WorkersKept
+from tfdarshan.replay.loader_edits import OwnProcessor, Sooner, WorkersKept
 from tfdarshan.replay.session_facts import facts_of
 
 
@@ -35,3 +35,12 @@ def test_workers_that_live_on_are_started_once(tmp_path):
     spared_s = job.run.total_s - edited(job, WorkersKept(0.3)).run.total_s
 
     assert np.median(spared_s) == pytest.approx(2 * 0.3, rel=0.05)
+
+
+def test_a_loop_with_a_processor_of_its_own_computes_for_less(tmp_path):
+    # GIVEN 64 batches that are ready, and computed with for 20 ms
+    job = calibrated(facts_of(crowded_job(tmp_path)))
+
+    spared_s = job.run.total_s - edited(job, OwnProcessor(0.75)).run.total_s
+
+    assert np.median(spared_s) == pytest.approx(64 * 0.25 * 0.020, rel=0.05)

@@ -14,7 +14,7 @@ from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import BUCKET, KB, MB, SKETCHES, Sketch, sketched
 from tests.unit.findings.made_up_buffers import SHUFFLE, buffer_job
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS, PREFETCH, readers_job
-from tests.unit.findings.made_up_loaders import loader_job
+from tests.unit.findings.made_up_loaders import crowded_job, loader_job
 from tests.unit.findings.made_up_mapped import loop_faults, mapped_training
 from tests.unit.findings.made_up_ranks import everything, shards
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
@@ -377,6 +377,7 @@ def _held_up(found: Raw) -> list[str]:
         f"ready batches wait for their turn {percent(ready_s, waited_s)} of the input wait",
         f"For 18 of {len(found.steps)} batches the training loop waited although a later batch was ready",
         f"{human_seconds(ready_s)} of the {human_seconds(waited_s)} that it waited in all",
+        "Worker 0 takes 5.0 times as long as the others.",
     ]
 
 
@@ -385,6 +386,43 @@ def _way_back(_found: Raw) -> list[str]:
     return [
         f"{percent(back_s, waited_s)} of the input wait is the way of batches from workers to the loop",
         "A batch needs 40.0 ms from its worker to the training loop while the loop waits, and 5.0 ms",
+    ]
+
+
+def shards_of(folder: Path, workers: int, **look: Any) -> Session:
+    """Give a job of two workers that read an iterable data set, of so many that there are."""
+    look = {"iterable": True, "shuffled": False, "working": 2, "persistent": True} | look
+    return loader_job(folder, fetch_ms=(40, 40), workers=workers, **look)
+
+
+def _shards(found: Raw) -> list[str]:
+    working = found.data_reads["tid"].nunique()
+    return [
+        f"the input has shards for only {working} of 8 workers",
+        f"All batches come from {working} workers.",
+    ]
+
+
+def _slow_part(found: Raw) -> list[str]:
+    reads = found.data_reads.groupby("tid")["seconds"]
+    slow_s, usual_s = reads.median().max(), reads.median().min()
+    return [
+        f"worker 0 takes {slow_s / usual_s:.1f} times as long for a batch as the other workers",
+        f"It puts {reads.size().iloc[0]} of {len(found.steps)} batches together",
+        f"each in {human_seconds(slow_s)}.",
+        f"The others take {human_seconds(usual_s)}.",
+    ]
+
+
+def _crowded(_found: Raw) -> list[str]:
+    # In 7 of 8 rounds of 168 ms 8 workers are at work for 40 ms, in 38 of which the loop computes.
+    crowded, busy = 7 * 38 / (64 * 20), 1 - 7 * 8 * 4 / (64 * 40)
+    beside, had = 8 * crowded, 1 - crowded * (1 - 4 / (8 * busy + 1))
+    return [
+        "8 workers share 4 processors with the training loop",
+        f"workers put {beside:.1f} batches together.",
+        f"The training loop then has {percent(had, 1)} of a processor",
+        "and could compute 100.0 % of that time",
     ]
 
 
@@ -431,6 +469,10 @@ CASES = (
          _ranks(times=(1, 1, 5, 5), hosts=("n0", "n0", "n1", "n1"))),
     Case("worker_starts", lambda logdir: loader_job(logdir, start_ms=300), _worker_starts,
          lambda logdir: loader_job(logdir, start_ms=300, persistent=True)),
+    Case("few_shards", lambda logdir: shards_of(logdir, 8), _shards, lambda logdir: shards_of(logdir, 2)),
+    Case("too_many_workers", crowded_job, _crowded, lambda logdir: crowded_job(logdir, cpus=16)),
+    Case("slow_worker", lambda logdir: loader_job(logdir, fetch_ms=(50, 10), iterable=True), _slow_part,
+         lambda logdir: loader_job(logdir, fetch_ms=(50, 10))),
     Case("head_of_line", lambda logdir: loader_job(logdir, fetch_ms=(50, 10)), _held_up,
          lambda logdir: loader_job(logdir, fetch_ms=(50, 10), in_order=False)),
     Case("batch_transport", lambda logdir: loader_job(logdir, fetch_ms=(5, 5), back_ms=40), _way_back,

@@ -128,7 +128,7 @@ def larger(measures: Measures) -> Cure:
 
 def in_order(measures: Measures) -> Cure:
     """Asks for reads in order."""
-    return random_access._cure(measures, np.flatnonzero(measures.is_input))
+    return random_access._cure(measures, np.flatnonzero(measures.is_input), 8e3)
 
 
 BUSY = "the processors have no more to give"

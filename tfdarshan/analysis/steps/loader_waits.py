@@ -1,4 +1,7 @@
-"""What a training loop waited for at its loader, batch by batch: its making, or its way back."""
+"""What a training loop waited for at its loader, batch by batch: its making, or its way back.
+
+Also which worker is slow, and how many have nothing to read.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.thresholds import THRESHOLD
 
 COLUMNS = ("loader", "epoch", "batch", "request_ns", "arrival_ns", "worker", "fetch_start_ns", "fetch_end_ns")
 
@@ -25,6 +29,8 @@ class LoaderWaits:
         back_s: From when it was put together, or requested, until it came.
         work_s: What it took to put it together.
         worker: Who did.
+        begun_ns: When that began, in ns since the session did.
+        done_ns: When it ended.
     """
 
     wait_s: Array
@@ -33,6 +39,8 @@ class LoaderWaits:
     back_s: Array
     work_s: Array
     worker: Array
+    begun_ns: Array
+    done_ns: Array
 
     def __len__(self) -> int:
         return len(self.wait_s)
@@ -75,7 +83,57 @@ def waits_of(columns: Mapping[str, Array]) -> LoaderWaits:
         back_s=np.maximum(came - np.maximum(asked, done), 0) / 1e9,
         work_s=(done - begun) / 1e9,
         worker=columns["worker"],
+        begun_ns=begun,
+        done_ns=done,
     )
+
+
+@dataclass(frozen=True)
+class SlowWorker:
+    """A worker whose batches take far longer than those of the others.
+
+    Attributes:
+        worker: Its number.
+        times: How many times as long as others it takes for a batch, median.
+        usual_s: What the others take, median.
+        spared_s: What the loop would not have waited if it had taken as long as they do.
+    """
+
+    worker: int
+    times: float
+    usual_s: float
+    spared_s: float
+
+
+def slow_worker(waits: LoaderWaits) -> SlowWorker | None:
+    """Return the slowest worker if it takes far longer than the others; None if none does."""
+    workers = np.unique(waits.worker).tolist()
+    each_s = np.array([np.median(waits.work_s[waits.worker == worker]) for worker in workers])
+    if len(workers) < 2:
+        return None
+    place = int(np.argmax(each_s))
+    mine, usual_s = waits.worker == workers[place], float(np.median(np.delete(each_s, place)))
+    enough = np.count_nonzero(mine) >= THRESHOLD["few"]
+    if not enough or each_s[place] < THRESHOLD["slow rank"] * usual_s:
+        return None
+    longer_s = np.clip(waits.work_s[mine] - usual_s, 0.0, waits.fetch_s[mine])
+    return SlowWorker(
+        workers[place], float(each_s[place]) / max(usual_s, 1e-9), usual_s, float(longer_s.sum())
+    )
+
+
+def idle_workers(meta: Mapping[str, Any]) -> int:
+    """Return how many workers of the training loader never gave a batch, though it had more than workers.
+
+    A worker of an iterable data set reads a part of its own: those that have none end at once.
+    """
+    training = training_loader(meta)
+    if training is None or not training[1].get("iterable"):
+        return 0
+    loader = training[1]
+    workers, working = int(loader.get("workers", 0)), int(loader.get("working", 0))
+    enough = int(loader.get("batches", 0)) >= workers * max(int(loader.get("passes", 0)), 1)
+    return workers - working if working and enough else 0
 
 
 def _next_ready(epoch: Array, batch: Array, done: Array) -> Array:

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from tfdarshan.frameworks.adapter import Adapter
+from typing import ClassVar
 
-ADAPTER = Adapter()
+from tfdarshan.frameworks.adapter import Adapter
+from tfdarshan.frameworks.plain.save_words import ANY_FILE, ARRAYS
+from tfdarshan.frameworks.words import Saves
+
+
+class Plain(Adapter):
+    """A loop of Python's own."""
+
+    saves: ClassVar[tuple[Saves, ...]] = (ARRAYS, ANY_FILE)
+
+
+ADAPTER = Plain()

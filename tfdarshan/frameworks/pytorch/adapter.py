@@ -9,7 +9,8 @@ from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
 from tfdarshan.frameworks.pytorch import follow_loaders
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
-from tfdarshan.frameworks.words import Words
+from tfdarshan.frameworks.pytorch.torch_save import SAVES
+from tfdarshan.frameworks.words import Saves, Words
 
 
 class PyTorch(Adapter):
@@ -20,6 +21,7 @@ class PyTorch(Adapter):
     optimizers: ClassVar[str] = "PyTorch's optimizer"
     # Tensors of workers: in shared memory, and sockets over which descriptors are passed.
     transport: ClassVar[tuple[str, ...]] = ("/dev/shm/torch_", "/pymp-")
+    saves: ClassVar[tuple[Saves, ...]] = (SAVES,)
 
     def begin(self) -> None:
         """Follow PyTorch, from its import on."""

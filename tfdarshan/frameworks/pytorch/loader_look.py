@@ -77,9 +77,11 @@ def declared(look: Mapping[str, Any]) -> DeclaredInput:
     """Return how a loader that looks so prepares batches."""
     workers = int(look.get("workers", 0))
     ahead = int(look.get("prefetch_factor", 0) or DEFAULT_PREFETCH)
+    # Workers that have nothing to read make no batches.
+    readers = min(int(look.get("working", 0)) or workers, workers)
     return DeclaredInput(
-        readers=workers,
-        prefetch=workers * ahead,
+        readers=readers,
+        prefetch=readers * ahead,
         processes=workers > 0,
         started_anew=workers > 0 and not look.get("persistent", False),
     )

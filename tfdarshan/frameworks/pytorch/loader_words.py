@@ -117,6 +117,39 @@ class LoaderWords:
             in_order=False,
         )
 
+    def more_shards(self, shards: int) -> Cure:
+        """Word it by writing the samples anew, dealt out to shards."""
+        return Cure(
+            f"Split the input into {shards} shards of one size, or a multiple of that: each worker then has "
+            "as many. write() puts samples into a file of the job's format.",
+            f"for number in range({shards}):  # once\n"
+            f'    write("DIR/%05d" % number, samples[number::{shards}])',
+        )
+
+    def equal_parts(self) -> Cure:
+        """Word it by dealing out shards by size, in the data set's `__iter__`."""
+        return Cure(
+            "Deal shards out to workers by size, one after the other: info is what get_worker_info() gives.",
+            "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]",
+            "shards = shards[info.id * part : (info.id + 1) * part]",
+        )
+
+    def read_in_order(self, samples: int) -> Cure:
+        """Word it by an order of blocks, which one worker reads; an iterable data set has its own order."""
+        what = f"Read blocks of {samples:,} samples that follow each other, and shuffle the blocks."
+        if self._look.get("iterable"):
+            return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
+        workers = min(1, int(self._look.get("workers", 0)))
+        ordered = self.loader(shuffled=False, workers=workers).replace(
+            "(dataset", "(dataset, sampler=order", 1
+        )
+        return Cure(
+            what,
+            f"blocks = (torch.randperm(len(dataset) // {samples}) * {samples}).tolist()  # each epoch\n"
+            f"order = [first + place for first in blocks for place in range({samples})]\n{ordered}",
+            self.loader(),
+        )
+
     def less_transport(self) -> Cure:
         """Word it by what a worker hands over: one tensor for each batch, not one for each sample."""
         return Cure(

@@ -10,12 +10,15 @@ from typing import Any, ClassVar
 
 from tfdarshan.frameworks.adapter import Adapter
 from tfdarshan.frameworks.tensorflow import input_pipelines
+from tfdarshan.frameworks.tensorflow.checkpoint_words import SAVES
+from tfdarshan.frameworks.words import Saves
 
 
 class TensorFlow(Adapter):
     """TensorFlow, whose tf.data pipelines are noted."""
 
     name: ClassVar[str] = "tensorflow"
+    saves: ClassVar[tuple[Saves, ...]] = (SAVES,)
 
     def begin(self) -> None:
         """Note pipelines, from TensorFlow's import on."""
