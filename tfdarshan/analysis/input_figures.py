@@ -27,7 +27,7 @@ from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.storage.storage_share import fetched_bytes, fetched_in_steps
-from tfdarshan.analysis.tf_data_pipeline import pipelines_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.sessions.process_data import ProcessData
 
 if TYPE_CHECKING:

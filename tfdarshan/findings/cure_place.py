@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import Measures
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
 from tfdarshan.staging.planning import common_folder
 
 

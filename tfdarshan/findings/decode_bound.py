@@ -12,7 +12,6 @@ from tfdarshan.findings.fixes import COUNTS, Fix, best_fix, enough_readers
 from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
-    GENERATOR,
     decoding_stage,
     input_pipeline,
     keep_decoded,
@@ -25,6 +24,7 @@ from tfdarshan.findings.pipeline_api import (
 from tfdarshan.findings.replayed import mean_s
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
+from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, edited
 from tfdarshan.replay.storage_edits import OtherStorage
 from tfdarshan.thresholds import THRESHOLD

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tfdarshan.analysis.cache_place import HAND_ON, behind, draws, works_behind
-from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline
+from tfdarshan.frameworks.tensorflow.cache_place import HAND_ON, behind, draws, works_behind
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 
 # Stages that give as many elements as they take, but for batches.
 ONE_BY_ONE = (HAND_ON | {"repeat", "map"}) - {"unbatch"}

@@ -9,7 +9,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.mapped_cures import read_ahead_of_faults
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import GENERATOR, input_pipeline
+from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural
 

@@ -15,9 +15,9 @@ from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
 from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.summary_data import SummaryData, summarize, summary_of
-from tfdarshan.analysis.tf_data_pipeline import pipelines_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.trace_room import trace_room
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.process_data import ProcessData

@@ -33,10 +33,10 @@ from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls, compared_reads, slow_calls
 from tfdarshan.analysis.storage.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.summary_data import SummaryData
-from tfdarshan.analysis.tf_data_pipeline import Pipeline
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.kept_partials import KeptPartials

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfdarshan.analysis.cache_place import behind, draws, shuffled_before
 from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
-from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks import all_frameworks
+from tfdarshan.frameworks.tensorflow.cache_place import behind, draws
+from tfdarshan.frameworks.tensorflow.pipeline_words import (
+    DECODES,
+    GENERATOR,
+    PYTHON,
+    USUAL,
+    cache_that_fills,
+    decoded_apart,
+    decoded_by,
+    fewer_calls,
+    kept_after_generator,
+    kept_as_usual,
+    kept_behind,
+    made_anew,
+    prefetched,
+    read_apart,
+    with_calls,
+)
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.frameworks.words import Words
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.candidate import databases
-from tfdarshan.units import plural
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = SETTING["loop_reads"]
-GENERATOR, PYTHON = "from_generator", "python"
-AHEAD = "prefetch(tf.data.AUTOTUNE)"
-# While a step takes its samples out of a map, and computes, four calls left a pool of four so idle that eight
-# were 1.2 times as fast.
-TWICE = "Let it make twice as many calls: results that wait to be taken are counted among them."
 AS_LIBRARIES_DO = "as NumPy and Pillow let them"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
-# A pipeline that nobody looked at: one that reads a file a sample.
-USUAL = Stage("map", function="load", does=("reads",))
-# Samples that a buffer holds where samples are shuffled in memory, one after the other.
-SHUFFLED_SAMPLES = 10_000
-ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
 # Threads that share a connection take turns, and sqlite3 refuses one that another thread has opened.
 CONNECTIONS = """\
 class Database(threading.local):  # each thread opens its own
@@ -163,10 +169,10 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
             )
         if "python" in reader.does and "reads" not in reader.does:
             what += f" {reader.function} runs Python, one call at a time as far as it computes."
-        return _with_calls(measures, what, reader, readers, pipeline.pool_threads)
+        return with_calls(what, reader, readers, _threads(measures, pipeline))
     if reads_by_tf_data(measures):
-        reader = Stage("map", before if before > 1 else None, function="load", does=("reads",))
-        return _with_calls(measures, what, reader, readers, None)
+        reader = replace(USUAL, calls=before if before > 1 else None)
+        return with_calls(what, reader, readers, _threads(measures, None))
     if read_by_loop(measures):
         if "torch" in measures.versions:
             return Cure(
@@ -196,19 +202,10 @@ def _pools(measures: Measures, threads: int, before: int) -> tuple[str, str]:
     return f"{pool.format(threads)}  # of concurrent.futures", pool.format(before)
 
 
-def _with_calls(measures: Measures, what: str, reader: Stage, readers: int, pool_threads: int | None) -> Cure:
-    lines = [reader.with_calls(readers).statement]
-    cpus = measures.machine.cpus or 1
-    if readers > (pool_threads or cpus):
-        # A read that waits holds a thread of tf.data's pool, which has one for each processor.
-        threads = plural(round(pool_threads or cpus), "thread")
-        what += f" tf.data has {threads} on that machine: give it {readers}."
-        lines += [
-            "options = tf.data.Options()",
-            f"options.threading.private_threadpool_size = {readers}",
-            "dataset = dataset.with_options(options)",
-        ]
-    return Cure(what, "\n".join(lines), reader.statement)
+def _threads(measures: Measures, pipeline: Pipeline | None) -> float:
+    """Return how many threads tf.data has: a pipeline's own, or one for each processor."""
+    own = None if pipeline is None else pipeline.pool_threads
+    return own or measures.machine.cpus or 1
 
 
 def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
@@ -253,12 +250,12 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
         return words.fewer_readers(readers)
     reader = pipeline.reader if pipeline is not None else None
     if reader is None and reads_by_tf_data(measures):
-        reader = Stage("map", before, function="load", does=("reads",))
+        reader = replace(USUAL, calls=before)
     if reader is None and reads_by_workers(measures):
         return Cure(what, *_with_workers(measures, readers))
     if reader is None or reader.name == GENERATOR:
         return Cure(what, *_pools(measures, readers, before))
-    return Cure(what, replace(reader, calls=readers).statement, reader.statement)
+    return fewer_calls(what, reader, readers)
 
 
 def read_ahead(measures: Measures) -> Cure:
@@ -275,8 +272,7 @@ def read_ahead(measures: Measures) -> Cure:
         )
     if pipeline is None and not reads_by_tf_data(measures):
         return _by_a_thread(measures, what)
-    last = Stage("batch", function="batch_size") if pipeline is None else pipeline.last
-    return Cure(what, f"{last.statement}.{AHEAD}", last.statement)
+    return prefetched(what, pipeline)
 
 
 def _by_a_thread(measures: Measures, what: str) -> Cure:
@@ -299,42 +295,18 @@ def keep_in_memory(measures: Measures) -> Cure:
     if pipeline is None and words is not None:
         return words.keep_in_memory(decoded=False)
     if pipeline is None and reads_by_tf_data(measures):
-        return Cure(what + ORDER, f"{USUAL.statement}.cache()", USUAL.statement)
+        return kept_as_usual(what, USUAL)
     if pipeline is None or pipeline.reader is None:
         return _cached_calls(measures, f"{what} read() gives what is in a file.", "read", "path")
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
-        return _read_apart(what, drawing)
+        return read_apart(what, drawing)
     if cache is not None:
-        return _cache_that_fills(pipeline, cache)
+        return cache_that_fills(pipeline, cache)
     if reader.name == GENERATOR:
-        return _cached_after(what + _made_anew(pipeline), pipeline)
-    return _kept(what, pipeline, reader)
-
-
-def _kept(what: str, pipeline: Pipeline, place: Stage) -> Cure:
-    """Words how to keep what a stage gives, in another order in each epoch if it has another now."""
-    shuffled = shuffled_before(pipeline, place)
-    said, again = (ORDER, f".{shuffled.typed}") if shuffled is not None else ("", "")
-    said = f"{what}{_made_anew(pipeline)}{said}"
-    return Cure(said, f"{place.statement}.cache(){again}", place.statement)
-
-
-def _made_anew(pipeline: Pipeline) -> str:
-    """Says what else it takes to keep anything where each epoch has a data set of its own."""
-    if not pipeline.made_anew:
-        return ""
-    return " The data set is made anew for each epoch, and a cache with it: make it once, before them."
-
-
-def _read_apart(what: str, drawing: Stage) -> Cure:
-    return Cure(f"{what} {_not_behind(drawing)} read in a map of its own, and put cache() between both.")
-
-
-def _not_behind(drawing: Stage) -> str:
-    """Says why a stage's own place is none for a cache()."""
-    return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
+        return kept_after_generator(what + made_anew(pipeline), pipeline)
+    return kept_behind(what, pipeline, reader)
 
 
 def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Cure:
@@ -353,41 +325,6 @@ def keeps_decoded(measures: Measures) -> bool:
     return reader is not None and "decodes" in reader.does
 
 
-def _cached_after(what: str, pipeline: Pipeline) -> Cure:
-    """Words it for a generator, whose call has arguments of its own: in front of what follows."""
-    following = pipeline.after(pipeline.stages[0])
-    if not following:
-        return Cure(what, "dataset = dataset.cache()")
-    return Cure(what, f"dataset = dataset.cache().{following[0].typed}", following[0].statement)
-
-
-def _cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
-    if pipeline.made_anew:
-        return Cure(
-            "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
-            "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
-            "for batch in make_dataset():",
-        )
-    cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
-    if cut is None or cut.size is None or cut.size < 0:
-        return Cure(
-            "cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
-            "read whole epochs, or put what ends them early in front of cache()."
-        )
-    batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
-    batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
-    samples = cut.size * (batched[0] if batched else 1)
-    ends = pipeline.before(cache)[-1:]
-    # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
-    is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
-    return Cure(
-        f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
-        "take in front of it, and no more behind it.",
-        f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",
-        f"dataset = dataset.cache()\n{cut.statement}",
-    )
-
-
 def more_decoding(measures: Measures, calls: int) -> Cure:
     """Words how to decode with so many calls at a time, which keep all processors busy."""
     what = "Decode with more calls at a time."
@@ -398,7 +335,7 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
     if pipeline is None and not reads_by_tf_data(measures):
         return _more_python_decoding(measures, what)
     if decoder is None:
-        decoder = Stage("map", function="decode")
+        decoder = DECODES
     if decoder.name == GENERATOR:
         return _by_threads(
             measures,
@@ -406,14 +343,8 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
             f"{AS_LIBRARIES_DO}; give bytes and decode in a map if that is Python code of yours.",
             _processors(measures),
         )
-    pool_threads = None if pipeline is None else pipeline.pool_threads
-    if calls > (pool_threads or measures.machine.cpus or calls):
-        cure = _with_calls(measures, what, decoder, calls, pool_threads)
-        if decoder.name != "map":
-            return cure
-        lines = [decoder.with_calls(2 * calls).statement, *cure.line.splitlines()[1:]]
-        return Cure(f"{cure.what} {TWICE}", "\n".join(lines), cure.instead_of)
-    return Cure(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
+    threads = None if pipeline is None else pipeline.pool_threads
+    return decoded_by(what, decoder, calls, threads or measures.machine.cpus)
 
 
 def _more_python_decoding(measures: Measures, what: str) -> Cure:
@@ -456,29 +387,29 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     what = "Keep what was decoded in memory from the first epoch on."
     if limit:
         what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
-    decoder = decoding_stage(measures) or Stage("map", function="decode")
+    decoder = decoding_stage(measures) or DECODES
     pipeline = input_pipeline(measures)
     drawing = None if pipeline is None else draws(pipeline, decoder)
     if drawing is not None:
-        return Cure(f"{what} {_not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
+        return decoded_apart(what, drawing)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
-        return _cache_that_fills(pipeline, cache)
+        return cache_that_fills(pipeline, cache)
     if cache is not None:
         return Cure(what)
     if pipeline is not None and decoder.name == GENERATOR:
-        return _cached_after(what, pipeline)
+        return kept_after_generator(what, pipeline)
     words = words_of(measures)
     if pipeline is None and words is not None:
         return replace(words.keep_in_memory(decoded=True), what=what)
     if pipeline is None and not reads_by_tf_data(measures):
         return _cached_calls(measures, f"{what} read() decodes, too.", "read", "path")
     if pipeline is None:
-        return Cure(what + ORDER, f"{decoder.statement}.cache()", decoder.statement)
+        return kept_as_usual(what, decoder)
     place = behind(pipeline, decoder)
     if pipeline.has("repeat") in pipeline.before(place):
         return Cure(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
-    return _kept(what, pipeline, place)
+    return kept_behind(what, pipeline, place)
 
 
 def decoding_stage(measures: Measures) -> Stage | None:
@@ -514,7 +445,7 @@ def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Cure:
         what = "Keep the validation set in memory from its first pass on."
         drawing = draws(reading[1], reader)
         if drawing is not None:
-            return _read_apart(what, drawing)
-        return _kept(what, reading[1], reader)
+            return read_apart(what, drawing)
+        return kept_behind(what, reading[1], reader)
     what = f"Read the validation set with {readers} calls at a time."
-    return _with_calls(measures, what, reader, readers, reading[1].pool_threads)
+    return with_calls(what, reader, readers, _threads(measures, reading[1]))

@@ -11,7 +11,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import SHUFFLED_SAMPLES, input_pipeline, reads_in_python, words_of
+from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, words_of
+from tfdarshan.frameworks.tensorflow.pipeline_words import RECORDS_IN_ORDER
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads
@@ -26,7 +27,7 @@ ABOUT = About(
     says="large files are read out of order, 64.0 kB at a time",
     seen=("few sequential reads", "the tab's Patterns"),
     fixes={
-        "tf.data": f"`tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})`",
+        "tf.data": f"`{RECORDS_IN_ORDER}`",
         "PyTorch": "`DataLoader(dataset, sampler=order)`, an order of shuffled blocks of samples",
         "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
         "SQLite": "`SELECT * FROM samples ORDER BY rowid`, not one query a sample",
@@ -99,8 +100,7 @@ def _cure(measures: Measures, files: np.ndarray, mean: float) -> Cure:
         return words.read_in_order(math.ceil(BLOCK / max(mean, 1.0)))
     if reads_in_python(measures):
         return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
-    records = f"tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
-    return Cure(what, f"dataset = {records}")
+    return Cure(what, RECORDS_IN_ORDER)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

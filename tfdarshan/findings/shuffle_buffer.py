@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from tfdarshan.analysis.cache_place import shuffled_before
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import AHEAD, input_pipeline
+from tfdarshan.findings.pipeline_api import input_pipeline
+from tfdarshan.frameworks.tensorflow.shuffle_words import small_buffer
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.replay.edits import Edit, Prefetch, ShufflePaths
 from tfdarshan.thresholds import THRESHOLD
-from tfdarshan.units import human_seconds, percent, plural
+from tfdarshan.units import human_seconds, percent
 
 NAME = "shuffle_buffer"
 ABOUT = About(
@@ -37,8 +35,6 @@ ABOUT = About(
 # Batches that the buffer of the fix holds.
 KEPT_BATCHES = int(THRESHOLD["shuffled"])
 
-BEHIND_CACHE = "If you add cache(), shuffle behind cache() instead, which keeps the order of the first epoch."
-
 
 def find(measures: Measures) -> Finding | None:
     """Find it if samples are shuffled after they were read, and each epoch's first step waits for that."""
@@ -59,7 +55,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("waits that filled it", human_seconds(fills_s), fills_s),
             Evidence("of all waits", percent(fills_s, waited_s), fills_s / waited_s),
         ),
-        cure=_cure(pipeline, shuffle),
+        cure=small_buffer(pipeline, shuffle, _kept(pipeline)),
         edits=_edits(pipeline),
     )
 
@@ -97,42 +93,3 @@ def _longer_s(measures: Measures, epochs: int) -> Array | None:
 
 def _edits(pipeline: Pipeline) -> tuple[Edit, ...]:
     return (ShufflePaths(),) if pipeline.prefetches else (ShufflePaths(), Prefetch())
-
-
-def _cure(pipeline: Pipeline, shuffle: Stage) -> Cure:
-    """Word it: shuffle what is to be read, and of what was read only a little."""
-    small = _kept(pipeline)
-    changes = {shuffle: replace(shuffle, size=small).statement}
-    what = f"Keep {plural(small, 'sample')} in the buffer: then an epoch's first step waits for these alone."
-    reader = pipeline.reader
-    if reader is not None and reader.name == "map":
-        paths = shuffled_before(pipeline, reader)
-        what = f"{_of_paths(reader, paths, shuffle, plural(small, 'sample'))} {BEHIND_CACHE}"
-        if paths is None:
-            changes[reader] = f"dataset = dataset.{shuffle.typed}.{reader.typed}"
-        elif _holds_less(paths, shuffle):
-            changes[paths] = replace(paths, size=shuffle.size).statement
-    if not pipeline.prefetches:
-        what += " The rest is read while steps compute."
-        changes[pipeline.last] = f"{changes.get(pipeline.last, pipeline.last.statement)}.{AHEAD}"
-    return Cure(what, "\n".join(changes.values()), "\n".join(stage.statement for stage in changes))
-
-
-def _of_paths(reader: Stage, paths: Stage | None, shuffle: Stage, few: str) -> str:
-    """Word what to shuffle in front of the map that reads, and how few samples to keep behind it."""
-    if paths is None:
-        return (
-            f"Shuffle the paths in front of {reader.typed}, and keep {few} in the buffer behind it: "
-            "shuffling paths takes no time."
-        )
-    if _holds_less(paths, shuffle):
-        return (
-            f"Shuffle more paths in front of {reader.typed}, and keep {few} in the buffer behind it: "
-            "shuffling paths takes no time."
-        )
-    return f"Keep {few} in the buffer behind {reader.typed}: the paths in front of it are shuffled already."
-
-
-def _holds_less(paths: Stage, shuffle: Stage) -> bool:
-    """Say whether a buffer of paths is smaller than one of samples; -1 holds all."""
-    return paths.size is not None and 0 <= paths.size < (shuffle.size or 0)

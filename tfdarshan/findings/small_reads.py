@@ -9,6 +9,7 @@ from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import are_databases
+from tfdarshan.frameworks.tensorflow.pipeline_words import records
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads
 from tfdarshan.thresholds import THRESHOLD
@@ -88,9 +89,8 @@ def _cure(measures: Measures, files: np.ndarray) -> Cure:
     if reader is not None and reader.is_source:
         return Cure(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
-        packed = f', compression_type="{reader.compression}"' if reader.compression else ""
         return Cure(
             f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
-            f"tf.data.TFRecordDataset(path{packed}, buffer_size={BUFFER_BYTES})",
+            records(reader.compression, BUFFER_BYTES),
         )
     return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

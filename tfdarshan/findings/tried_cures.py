@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.findings import (
     decode_bound,
     fits_in_memory,
@@ -20,6 +19,7 @@ from tfdarshan.findings import (
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.storage_probe.session_probes import main_mount
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, human_times

@@ -7,6 +7,7 @@ import numpy as np
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
+from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
 from tfdarshan.replay.rank_edits import PartOfInput
 from tfdarshan.units import human_bytes
 
@@ -65,9 +66,7 @@ def find(measures: Measures) -> Finding | None:
 def _cure(measures: Measures) -> Cure:
     what = "Let each rank read a part of the files."
     if "tensorflow" in measures.versions:
-        return Cure(
-            what, "dataset = files.shard(world_size, rank).interleave(...)", "dataset = files.interleave(...)"
-        )
+        return Cure(what, *BY_RANK)
     if "torch" in measures.versions:
         return Cure(
             what,

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.tf_data_pipeline import AUTOTUNE, pipelines_of
-from tfdarshan.analysis.tf_data_pipeline import Pipeline as NotedPipeline
 from tfdarshan.frameworks.adapter import DeclaredInput
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, pipelines_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline as NotedPipeline
 from tfdarshan.replay.job_facts import PipelineFacts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import LoopTimes

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import tfdarshan
-from tfdarshan.analysis.tf_data_pipeline import pipelines_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 
 JOB = """
     from tensorflow.python.data.ops import iterator_ops

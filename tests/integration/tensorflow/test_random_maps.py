@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import tfdarshan
-from tfdarshan.analysis.tf_data_pipeline import pipelines_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 
 # Each is iterated in the order of its name's number; none is read from.
 JOB = """

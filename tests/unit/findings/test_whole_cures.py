@@ -11,7 +11,6 @@ from tests.unit.findings.made_up_databases import database_job
 from tests.unit.findings.made_up_jobs import BATCH, DECODE, GENERATOR, INTERLEAVE, KB, LOAD, PATHS
 from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import LOOP
-from tfdarshan.analysis.tf_data_pipeline import Stage
 from tfdarshan.findings import random_access, small_reads
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import (
@@ -22,6 +21,7 @@ from tfdarshan.findings.pipeline_api import (
     read_ahead,
 )
 from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Stage
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
 SHUFFLE = {"name": "shuffle", "size": 320}

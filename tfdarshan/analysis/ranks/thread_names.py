@@ -15,7 +15,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.overview_rows import overview_parts
 from tfdarshan.analysis.calls.segments import READ, WRITE, Thread
-from tfdarshan.analysis.tf_data_pipeline import SOURCES
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import SOURCES
 from tfdarshan.sessions.process_data import ProcessData
 
 MAIN, POOL, WORKER = "main", "tf.data pool", "worker"

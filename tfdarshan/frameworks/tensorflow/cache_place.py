@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.tf_data_pipeline import Pipeline, Stage
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 
 # Stages without a function of their own that hand on what they are given, or read the same files again.
 HAND_ON = frozenset(

@@ -1,0 +1,148 @@
+"""Fixes of a tf.data pipeline, as one types them: each takes out what is there, and puts in what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tfdarshan.frameworks.tensorflow.cache_place import shuffled_before
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
+from tfdarshan.frameworks.words import Cure
+from tfdarshan.units import plural
+
+GENERATOR, PYTHON = "from_generator", "python"
+AHEAD = "prefetch(tf.data.AUTOTUNE)"
+# While a step takes its samples out of a map, and computes, four calls left a pool of four so idle that eight
+# were 1.2 times as fast.
+TWICE = "Let it make twice as many calls: results that wait to be taken are counted among them."
+# A pipeline that nobody looked at: one that reads a file a sample.
+USUAL = Stage("map", function="load", does=("reads",))
+DECODES = Stage("map", function="decode")
+LAST = Stage("batch", function="batch_size")
+# Samples that a buffer holds where samples are shuffled in memory, one after the other.
+SHUFFLED_SAMPLES = 10_000
+ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
+RECORDS_IN_ORDER = (
+    f"dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
+)
+# A line that deals files out to ranks, and the line as it is.
+BY_RANK = ("dataset = files.shard(world_size, rank).interleave(...)", "dataset = files.interleave(...)")
+
+
+def records(compression: str, buffer_bytes: int) -> str:
+    """Return a data set of records with such a buffer."""
+    packed = f', compression_type="{compression}"' if compression else ""
+    return f"tf.data.TFRecordDataset(path{packed}, buffer_size={buffer_bytes})"
+
+
+def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Cure:
+    """Word how a stage makes so many calls at a time.
+
+    Args:
+        what: What to do, a sentence.
+        reader: The stage.
+        readers: How many calls.
+        threads: How many threads tf.data has for them.
+    """
+    lines = [reader.with_calls(readers).statement]
+    if readers > threads:
+        # A read that waits holds a thread of tf.data's pool, which has one for each processor.
+        what += f" tf.data has {plural(round(threads), 'thread')} on that machine: give it {readers}."
+        lines += [
+            "options = tf.data.Options()",
+            f"options.threading.private_threadpool_size = {readers}",
+            "dataset = dataset.with_options(options)",
+        ]
+    return Cure(what, "\n".join(lines), reader.statement)
+
+
+def decoded_by(what: str, decoder: Stage, calls: int, threads: float | None) -> Cure:
+    """Word how a stage decodes by so many calls, on so many threads; None if that is unknown."""
+    if threads is None or calls <= threads:
+        return Cure(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
+    cure = with_calls(what, decoder, calls, threads)
+    if decoder.name != "map":
+        return cure
+    lines = [decoder.with_calls(2 * calls).statement, *cure.line.splitlines()[1:]]
+    return Cure(f"{cure.what} {TWICE}", "\n".join(lines), cure.instead_of)
+
+
+def fewer_calls(what: str, reader: Stage, calls: int) -> Cure:
+    """Word how a stage makes fewer calls at a time."""
+    return Cure(what, replace(reader, calls=calls).statement, reader.statement)
+
+
+def prefetched(what: str, pipeline: Pipeline | None) -> Cure:
+    """Word how to end a pipeline in a buffer."""
+    last = LAST if pipeline is None else pipeline.last
+    return Cure(what, f"{last.statement}.{AHEAD}", last.statement)
+
+
+def kept_as_usual(what: str, place: Stage) -> Cure:
+    """Word how to keep what a stage gives of a pipeline that nobody has looked at."""
+    return Cure(what + ORDER, f"{place.statement}.cache()", place.statement)
+
+
+def kept_behind(what: str, pipeline: Pipeline, place: Stage) -> Cure:
+    """Word how to keep what a stage gives, in another order in each epoch if it has another now."""
+    shuffled = shuffled_before(pipeline, place)
+    said, again = (ORDER, f".{shuffled.typed}") if shuffled is not None else ("", "")
+    said = f"{what}{made_anew(pipeline)}{said}"
+    return Cure(said, f"{place.statement}.cache(){again}", place.statement)
+
+
+def made_anew(pipeline: Pipeline) -> str:
+    """Say what else it takes to keep anything if each epoch has a data set of its own."""
+    if not pipeline.made_anew:
+        return ""
+    return " The data set is made anew for each epoch, and a cache with it: make it once, before them."
+
+
+def read_apart(what: str, drawing: Stage) -> Cure:
+    """Word how to keep what is read by a stage that draws random numbers as well."""
+    return Cure(f"{what} {not_behind(drawing)} read in a map of its own, and put cache() between both.")
+
+
+def decoded_apart(what: str, drawing: Stage) -> Cure:
+    """Word how to keep what is decoded by such a stage."""
+    return Cure(f"{what} {not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
+
+
+def not_behind(drawing: Stage) -> str:
+    """Say why a stage's own place is none for a cache()."""
+    return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
+
+
+def kept_after_generator(what: str, pipeline: Pipeline) -> Cure:
+    """Word it for a generator, whose call has arguments of its own: in front of what follows."""
+    following = pipeline.after(pipeline.stages[0])
+    if not following:
+        return Cure(what, "dataset = dataset.cache()")
+    return Cure(what, f"dataset = dataset.cache().{following[0].typed}", following[0].statement)
+
+
+def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
+    """Word how to have a cache() serve that no epoch fills."""
+    if pipeline.made_anew:
+        return Cure(
+            "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
+            "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
+            "for batch in make_dataset():",
+        )
+    cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
+    if cut is None or cut.size is None or cut.size < 0:
+        return Cure(
+            "cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
+            "read whole epochs, or put what ends them early in front of cache()."
+        )
+    batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
+    batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
+    samples = cut.size * (batched[0] if batched else 1)
+    ends = pipeline.before(cache)[-1:]
+    # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
+    is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
+    return Cure(
+        f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
+        "take in front of it, and no more behind it.",
+        f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",
+        f"dataset = dataset.cache()\n{cut.statement}",
+    )
