@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 #include "recorder/darshan_passage.h"
 #include "recorder/emit.h"
 

@@ -8,7 +8,7 @@
 #include "darshan/calls.h"
 #include "darshan/gate.h"
 #include "darshan/known.h"
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 
 static void *guard_of[TFD_HOOK_COUNT];
 

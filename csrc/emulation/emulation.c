@@ -20,7 +20,7 @@
 #include "emulation/emulated_paths.h"
 #include "emulation/storage_queue.h"
 #include "hooks/hook_table.h"
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 #include "recorder/descriptor_table.h"
 
 /* State of a descriptor: UNKNOWN until its first use, OUTSIDE, or the number of an emulated file. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "hooks/dlsym_stub.h"
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 #include "hooks/protected_range.h"
 #include "hooks/reading_library.h"
 

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 #include "probe/probe.h"
 
 /* Content of both files that exist: this line, then zeros up to their size. */

@@ -2,7 +2,7 @@
 #ifndef TFD_WRAPPERS_H
 #define TFD_WRAPPERS_H
 
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 
 #define X(symbol, ...) tfd_##symbol##_function tfd_wrap_##symbol;
 TFD_HOOKS(X)

@@ -20,7 +20,7 @@ LIBC_DECLARES = """
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "hooks/libc_functions.h"
+#include "hooks/function_types.h"
 #define X(symbol, ...) tfd_##symbol##_function symbol;
 TFD_HOOKS(X)
 """

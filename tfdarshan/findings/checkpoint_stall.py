@@ -14,7 +14,7 @@ from tfdarshan.findings.checkpoint_saves import (
     uses_a_burst_buffer,
 )
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import Fix
+from tfdarshan.findings.fix_choice import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.words import Saves
 from tfdarshan.replay.edits import Edit

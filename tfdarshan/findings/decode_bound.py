@@ -8,7 +8,7 @@ from tfdarshan.analysis.steps.loader_waits import idle_workers
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
-from tfdarshan.findings.fixes import COUNTS, Fix, best_fix, enough_readers
+from tfdarshan.findings.fix_choice import COUNTS, Fix, best_fix, enough_readers
 from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (

@@ -11,7 +11,7 @@ from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.steps.step_time import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.findings.all_findings import CAUSES, Cause
-from tfdarshan.findings.cure_place import with_place
+from tfdarshan.findings.data_set_of_fix import with_place
 from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import Cure, Finding, Unknown
 from tfdarshan.findings.measurement import measure_leading, summary_and_measures

@@ -10,7 +10,7 @@ from tfdarshan.findings.checkpoint_saves import kind_of_saves
 from tfdarshan.findings.checkpoint_stall import in_the_background
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import Fix
+from tfdarshan.findings.fix_choice import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import SyncsBehind
 from tfdarshan.units import human_seconds, plural

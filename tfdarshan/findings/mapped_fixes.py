@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.steps.mapped_waits import PAGE_BYTES, FileWaits
-from tfdarshan.findings.fixes import Fix
+from tfdarshan.findings.fix_choice import Fix
 from tfdarshan.findings.mapped_cures import (
     READERS,
     WINDOW_BYTES,

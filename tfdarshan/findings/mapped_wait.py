@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.analysis.steps.mapped_waits import MappedWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import best_fix
+from tfdarshan.findings.fix_choice import best_fix
 from tfdarshan.findings.mapped_cures import name_of
 from tfdarshan.findings.mapped_fixes import came_in, fixes_of
 from tfdarshan.findings.measures import Measures

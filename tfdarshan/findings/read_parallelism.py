@@ -6,7 +6,7 @@ from tfdarshan.analysis.steps.loader_waits import idle_workers
 from tfdarshan.findings.about import About
 from tfdarshan.findings.decode_bound import decodes_in_its_reads
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
-from tfdarshan.findings.fixes import COUNTS, ahead_is_enough, enough_readers
+from tfdarshan.findings.fix_choice import COUNTS, ahead_is_enough, enough_readers
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.replay.edits import Readers

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
-from tfdarshan.findings.fixes import PRICE
+from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.probe_command import probe_command
 from tfdarshan.findings.read_on_demand import bursts_of

@@ -9,7 +9,7 @@ from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
-from tfdarshan.findings.fixes import COUNTS, Fix, best_fix
+from tfdarshan.findings.fix_choice import COUNTS, Fix, best_fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import validation_cure
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.findings.finding import Cure, Finding
-from tfdarshan.findings.fixes import PRICE
+from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import gain_of, replayed, worth
 from tfdarshan.findings.verdict import make_verdict

@@ -1,6 +1,6 @@
 /* The type of each hooked function (tfd_read_function for read), and the next functions by these types. */
-#ifndef TFD_LIBC_FUNCTIONS_H
-#define TFD_LIBC_FUNCTIONS_H
+#ifndef TFD_FUNCTION_TYPES_H
+#define TFD_FUNCTION_TYPES_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
