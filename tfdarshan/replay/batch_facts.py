@@ -69,14 +69,12 @@ def batch_facts(
     compute_s = np.maximum(busy_s - write_s - own_s, 0.0)
     pause_s = np.maximum(whole_s - compute_s - write_s - own_s, 0.0)
     validation_s = np.minimum(taken(validating), pause_s)
-    opened = validating & (kinds == KIND["open"])
     windows = recorded.windows
     return BatchFacts(
         weight=np.ones(count), epoch=epoch, wait_s=loop.got_s - loop.ask_s + own_s, compute_s=compute_s,
         write_s=write_s, sync_s=np.minimum(taken(synced), write_s),
         beside_s=np.maximum(taken(output) - write_s, 0.0),
-        writes=np.bincount(place[wrote], minlength=count), write_bytes=write_bytes,
-        validation_s=validation_s, validation_files=np.bincount(place[opened], minlength=count),
+        write_bytes=write_bytes, validation_s=validation_s,
         pause_s=pause_s - validation_s, known=loop.known,
         hand_s=0.0 if windows is None else windows.handed_s,
     )  # fmt: skip

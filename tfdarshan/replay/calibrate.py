@@ -61,15 +61,14 @@ class ModelledJob:
         return float(self.weight[off <= SETTING["reproduces"]].sum()) >= 1 / 2
 
 
-def calibrated(facts: JobFacts, seed: int = 0) -> ModelledJob:
+def calibrated(facts: JobFacts) -> ModelledJob:
     """Return the network of a job, calibrated.
 
     Args:
         facts: What its session says; of a long one a part of its batches is simulated.
-        seed: What samples are drawn from.
     """
     facts = thinned(facts)
-    drawn = with_known_storage(draw(int(SETTING["samples"]), seed), facts)
+    drawn = with_known_storage(draw(int(SETTING["samples"])), facts)
     model = _with_processors(facts, drawn, _with_work(facts, drawn, prior_model(facts, drawn)))
     run, recorded_s = simulate(model), max(facts.batches.total_s, TINY_S)
     step_error = run.total_s / recorded_s - 1

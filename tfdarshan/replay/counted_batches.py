@@ -55,8 +55,8 @@ def counted_batches(
         weight=weight[kept], epoch=epoch[kept],
         wait_s=(loop.got_s - loop.ask_s + called * busy_s)[kept],
         compute_s=((1 - called) * busy_s)[kept], pause_s=np.maximum(loop.next_s - loop.stop_s, 0.0)[kept],
-        write_s=nothing, sync_s=nothing, beside_s=nothing, writes=nothing, write_bytes=nothing,
-        validation_s=nothing, validation_files=nothing, known=loop.known, hand_s=hand_s,
+        write_s=nothing, sync_s=nothing, beside_s=nothing, write_bytes=nothing, validation_s=nothing,
+        known=loop.known, hand_s=hand_s,
     )  # fmt: skip
 
 
@@ -84,8 +84,7 @@ def with_output(batches: BatchFacts, files: FileTable) -> BatchFacts:
 
     write_s = np.minimum(each(lasted_s), batches.pause_s + batches.compute_s)
     paused_s = np.minimum(write_s, batches.pause_s)
-    writes = each(rows["writes"].to_numpy(float)[output])
     return dataclasses.replace(
-        batches, write_s=write_s, writes=writes, write_bytes=each(moved),
+        batches, write_s=write_s, write_bytes=each(moved),
         pause_s=batches.pause_s - paused_s, compute_s=batches.compute_s - (write_s - paused_s),
     )  # fmt: skip

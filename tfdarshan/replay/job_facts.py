@@ -28,10 +28,8 @@ class BatchFacts:
         write_s: What it stood still then for output.
         sync_s: What of that were syncs.
         beside_s: What other threads wrote meanwhile, and nobody waited for.
-        writes: Calls that wrote.
-        write_bytes: What they wrote.
+        write_bytes: What was written.
         validation_s: What it stood still for reading files that only pauses read.
-        validation_files: How many of these it opened.
         pause_s: What it stood still for otherwise before it asked for the next batch.
         known: Whether steps said what they waited for; else bursts of reads were taken for batches.
         hand_s: What of each wait it takes to hand a ready batch over, a number.
@@ -44,10 +42,8 @@ class BatchFacts:
     write_s: Array
     sync_s: Array
     beside_s: Array
-    writes: Array
     write_bytes: Array
     validation_s: Array
-    validation_files: Array
     pause_s: Array
     known: bool
     hand_s: float
@@ -68,11 +64,6 @@ class BatchFacts:
     def total_s(self) -> float:
         """What all recorded batches took."""
         return float(self.weight @ self.recorded_s)
-
-    @property
-    def waited_share(self) -> float:
-        """The share of that which the loop waited for input."""
-        return float(self.weight @ self.wait_s) / max(self.total_s, TINY_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,14 +152,12 @@ class ProcessorFacts:
         others: Those that other programs took, mean.
         cpu_s: Processor time that the job took.
         session_s: How long the session took in which it took that.
-        memory_bytes: Memory that it may use.
     """
 
     cpus: float | None
     others: float | None
     cpu_s: float | None
     session_s: float
-    memory_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,5 +13,5 @@ def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:
     machine = machine_of(meta)
     return ProcessorFacts(
         cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s,
-        session_s=meta.get("duration_ns", 0) / 1e9, memory_bytes=machine.memory_bytes,
+        session_s=meta.get("duration_ns", 0) / 1e9,
     )  # fmt: skip

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
 
 
-def facts_of(session: SessionData, data_folder: str | None = None) -> JobFacts:
+def facts_of(session: SessionData) -> JobFacts:
     """Return the facts of a session's job; of a job of several ranks those of the leading one.
 
     Of a session without a trace of calls, or of more calls than are kept in memory, they are those that its
@@ -34,12 +34,11 @@ def facts_of(session: SessionData, data_folder: str | None = None) -> JobFacts:
 
     Args:
         session: The session.
-        data_folder: What is below it is input, whatever its name, as the file table spells it.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    return recorded_facts(measure_session(session.leading, data_folder=data_folder))
+    return recorded_facts(measure_session(session.leading))
 
 
 def recorded_facts(measured: MeasuredSession) -> JobFacts:

@@ -14,10 +14,7 @@ from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks
 
 # Of `BatchFacts`, what all batches together took.
-SUMS = (
-    "wait_s", "compute_s", "write_s", "sync_s", "beside_s", "writes", "write_bytes", "validation_s",
-    "validation_files", "pause_s",
-)  # fmt: skip
+SUMS = ("wait_s", "compute_s", "write_s", "sync_s", "beside_s", "write_bytes", "validation_s", "pause_s")
 
 # Of `ReadTasks`, what the first of several tasks says for all; the rest adds up.
 FIRSTS = ("begin_s", "epoch", "file")

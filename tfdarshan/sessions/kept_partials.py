@@ -17,7 +17,7 @@ from tfdarshan.sessions.process_data import ProcessData
 
 FILE = "partials.kept"
 # Raised by whoever changes what is kept, or how it is worked out.
-KEPT_VERSION = 16
+KEPT_VERSION = 17
 # A session of fewer calls and fewer processes is looked at as quickly.
 LEAST_CALLS, LEAST_PROCESSES = 1 << 20, 64
 # What takes more is not kept.

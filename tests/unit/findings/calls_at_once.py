@@ -142,13 +142,10 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
     if int(chosen.sum()) < fewest:
         return None
     found = places[chosen]
-    later = found[before[chosen] > before[chosen].min()]
     return PauseReading(
         len(np.unique(before[chosen])),
         union_ns(segments.start_ns[found], segments.end_ns[found]) / 1e9,
-        union_ns(segments.start_ns[later], segments.end_ns[later]) / 1e9,
         float((segments.end_ns[found] - segments.start_ns[found]).sum()) / 1e9,
-        int(chosen.sum()),
         np.unique(file[chosen]),
     )
 

@@ -62,7 +62,7 @@ def test_without_steps_calls_are_waited_for_or_run_beside_computing(tmp_path):
     facts = facts_of(open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "logs").path))
     assert facts.counted
     assert not facts.batches.known
-    assert facts.batches.waited_share == pytest.approx(1 / 2, rel=0.02)
+    assert facts.batches.wait_s.sum() == pytest.approx(facts.batches.total_s / 2, rel=0.02)
 
     # WHEN
     found = promise(calibrated(facts), Staged())

@@ -158,7 +158,6 @@ def load_segments(
 def segment_blocks(
     processes: Sequence[ProcessData],
     file_index: Sequence[Array],
-    window_ns: tuple[int, int] | None = None,
     *,
     windows_ns: Sequence[tuple[int, int]] | None = None,
     faults: bool = False,
@@ -169,8 +168,7 @@ def segment_blocks(
     Args:
         processes: The processes, in the order of `file_index`.
         file_index: As `load_segments` takes it.
-        window_ns: Row groups without a call that was running within it are not read.
-        windows_ns: The same of several: within any of them.
+        windows_ns: Row groups without a call that was running within one of them are not read.
         faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
             in memory.
         columns: STORED, or OF_LENGTH: what is not read is 0.
@@ -179,7 +177,6 @@ def segment_blocks(
         SessionDataError: A table is damaged or missing.
     """
     loader = SegmentLoader(processes, faults=faults)
-    windows_ns = windows_ns if window_ns is None else [window_ns]
     pairs = list(zip(processes, file_index, strict=True))
     streams = [loader.stream(process, index, windows_ns, columns) for process, index in pairs]
     if faults:

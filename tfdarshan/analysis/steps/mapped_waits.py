@@ -72,18 +72,14 @@ class MappedWaits:
         files: The files, those that were waited for longest first.
         beside_s: What the pipeline's threads waited in faults, and the training loop's within its waits.
         within_s: What the training loop's own thread waited in faults outside of its waits.
-        own_s: What it did within its waits.
         readers: Threads that wait in faults at a time; those that wait less count less.
-        overlap: How much the pipeline's threads fault beside compute as against in the waits, 0 to 1.
         kept: Whether single faults are known.
     """
 
     files: list[FileWaits] = field(default_factory=list)
     beside_s: float = 0.0
     within_s: float = 0.0
-    own_s: float = 0.0
     readers: float = 1.0
-    overlap: float = 0.0
     kept: bool = False
 
     @property
@@ -127,7 +123,6 @@ def mapped_waits(
     found, by_path = MappedWaits(), dict[str, FileWaits]()
     threads: list[float] = []
     times: list[tuple[Array, Array]] = []
-    beside_ns = [0.0, 0.0]
     for process in processes:
         rows = _rows(process)
         files = _data_files(process, rows, by_path)
@@ -146,20 +141,15 @@ def mapped_waits(
             all_s = float((end - start).sum()) / 1e9 * faults.scale
             if is_loop(Thread(process.meta["host"], process.pid, tid, "")):
                 own_s = float(_in_waits(start, end, windows).sum()) / 1e9 * faults.scale
-                found.own_s += own_s
                 found.within_s += all_s - own_s
                 threads.append(own_s)
             else:
-                beside_ns[0] += float(_in_waits(start, end, windows).sum())
-                beside_ns[1] += float((end - start).sum())
                 threads.append(all_s)
     waits_s = np.array(threads)
     found.beside_s = float(waits_s.sum())
     if found.beside_s > 0:
         alike = found.beside_s**2 / float((waits_s**2).sum())
         found.readers = max(1.0, min(alike, _at_a_time(times)))
-    if windows is not None:
-        found.overlap = windows.overlap(beside_ns[0], beside_ns[1] - beside_ns[0])
     found.files = sorted(by_path.values(), key=lambda one: (-one.wait_s, one.path))
     return found
 

@@ -23,17 +23,13 @@ class PauseReading:
     Attributes:
         count: Pauses in which something was.
         reading_s: The time in which at least one call was running.
-        later_s: Of it, that of all pauses but the first one.
         thread_s: The calls' durations added up.
-        calls: How many calls.
         rows: Of the file table.
     """
 
     count: int
     reading_s: float
-    later_s: float
     thread_s: float
-    calls: int
     rows: Array
 
     @property
@@ -88,21 +84,17 @@ class PauseCounts:
         alone = (self.made > 0) & (self.inside >= ALONE * self.made)
         if int(self.inside[alone].sum()) < FEWEST_CALLS:
             return None
-        first, later, lasted_ns, pauses = RunningUnion(), RunningUnion(), 0, set[int]()
+        union, lasted_ns, pauses = RunningUnion(), 0, set[int]()
         for any_calls in calls.within(self.begin_ns, self.end_ns):
             block = any_calls.where(input_calls(any_calls, is_input, windows)[0])
             pause = self._pause_of(block.start_ns)
             chosen = (pause >= 0) & alone[block.file]
             start, end = block.start_ns[chosen], block.end_ns[chosen]
             pauses.update(np.unique(pause[chosen]).tolist())
-            is_first = pause[chosen] == min(pauses, default=0)
-            first.add(start[is_first], end[is_first])
-            later.add(start[~is_first], end[~is_first])
+            union.add(start, end)
             lasted_ns += int((end - start).sum())
         rows = np.flatnonzero(alone & (self.inside > 0))
-        made = int(self.inside[alone].sum())
-        later_s, reading_s = later.sum_ns / 1e9, (first.sum_ns + later.sum_ns) / 1e9
-        return PauseReading(len(pauses), reading_s, later_s, lasted_ns / 1e9, made, rows)
+        return PauseReading(len(pauses), union.sum_ns / 1e9, lasted_ns / 1e9, rows)
 
     def _pause_of(self, start_ns: Array) -> Array:
         """Gives the pause that each moment is in, -1 if it is in none."""
