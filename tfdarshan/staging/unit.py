@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
+
+from tfdarshan.analysis.files.directory import folders_of
 
 Array = Any
 
@@ -35,14 +37,11 @@ class Units:
 
 
 def folder_units(paths: Any, rows: Array) -> Units:
-    """Takes the files of each folder, not those of folders in it, as one.
+    """Return units that are the files of each folder, not those of folders in it.
 
     Args:
         paths: All paths.
         rows: The candidates' places in `paths`.
     """
-    chosen = paths if len(rows) == len(paths) else paths.take(rows)
-    encoded = pc.replace_substring_regex(chosen, "/[^/]*$", "").combine_chunks().dictionary_encode()
-    folders = encoded.indices.to_numpy()
-    count = len(encoded.dictionary)
-    return Units("directory", folders, count)
+    folders = folders_of(paths.take(pa.array(rows)))
+    return Units("directory", folders.of_file, len(folders.paths))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.storage.time_model import fit_time_model
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
@@ -29,17 +29,11 @@ def usual_seconds(use: FileUse, rows: Array, passes: Array, seconds: Array) -> A
     size = use.bytes_read[rows] / passes
     fitted_s = passes * fit_time_model(size, seconds / passes, passes).seconds(size)
     own = np.where(fitted_s > 0, seconds / np.maximum(fitted_s, TINY_S), 1.0)
-    reads, folder = np.maximum(use.reads[rows], 1).astype(np.float64), _folders(use, rows)
+    reads = np.maximum(use.reads[rows], 1).astype(np.float64)
+    folder = folders_of(use.paths.take(pa.array(rows))).of_file
     as_much = SETTING["shrinks"]
     in_folder, slow = (np.bincount(folder, weights) for weights in (reads, reads * own))
     of_folder = ((slow + as_much) / (in_folder + as_much))[folder]
     found: Array = fitted_s * (reads * own + as_much * of_folder) / (reads + as_much)
     found *= seconds.sum() / max(float(found.sum()), TINY_S)
-    return found
-
-
-def _folders(use: FileUse, rows: Array) -> Array:
-    parents = pc.replace_substring_regex(use.paths.take(pa.array(rows)), "/[^/]*$", "")
-    chunks = parents.chunks if isinstance(parents, pa.ChunkedArray) else [parents]
-    found: Array = pa.chunked_array(chunks).combine_chunks().dictionary_encode().indices.to_numpy()
     return found

@@ -87,6 +87,14 @@ def test_the_command_uses_the_steps(capsys, tmp_path):
     assert WAIT_UNKNOWN not in " ".join(text.split())
 
 
+def test_the_command_stages_whole_folders(capsys, tmp_path):
+    job_after_start_up(tmp_path / "logs")
+
+    text = advise(capsys, tmp_path, "--slow", "/data", "--unit", "directory")
+
+    assert "an epoch          2.000 s" in text
+
+
 def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path):
     job_after_start_up(tmp_path / "logs", steps=())
 

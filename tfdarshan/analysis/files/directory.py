@@ -29,8 +29,13 @@ class Directories:
 
 
 def directories_of(files: Named) -> Directories:
-    """Gives the folder of each file; "" for what is no path, such as "(no file)"."""
-    encoded = pc.dictionary_encode(parents_of(files.paths))
+    """Return the folder of each file of a table."""
+    return folders_of(files.paths)
+
+
+def folders_of(paths: Any) -> Directories:
+    """Return the folder of each path, a pyarrow array; "" for what is no path, such as "(no file)"."""
+    encoded = pc.dictionary_encode(parents_of(paths))
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return Directories(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
