@@ -6,7 +6,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import leading_excess, wait_words
-from tfdarshan.replay.rank_edits import PartOfInput
+from tfdarshan.replay.edits import PartOfInput
 from tfdarshan.units import human_bytes, percent
 
 NAME = "shard_imbalance"

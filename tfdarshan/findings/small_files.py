@@ -10,7 +10,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.record_files import in_shards_already, steps_read_records
 from tfdarshan.findings.replayed import first_epoch_alone
 from tfdarshan.findings.shard_cure import in_shards
-from tfdarshan.replay.epoch_seconds import saved_seconds
+from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.replay.storage_edits import Shards
 from tfdarshan.staging.candidate import databases
 from tfdarshan.thresholds import THRESHOLD

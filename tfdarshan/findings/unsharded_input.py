@@ -8,7 +8,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Cure, Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
-from tfdarshan.replay.rank_edits import PartOfInput
+from tfdarshan.replay.edits import PartOfInput
 from tfdarshan.units import human_bytes
 
 NAME = "unsharded_input"

@@ -13,12 +13,11 @@ from tfdarshan.analysis.files.file_table import NO_FILE
 from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.replay.counted_batches import counted_batches, counted_loop, with_output
 from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
-from tfdarshan.replay.job_facts import JobFacts, StorageFacts
+from tfdarshan.replay.job_facts import JobFacts, StorageFacts, processor_facts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
 from tfdarshan.replay.pipeline_facts import noted_facts, noted_pipeline
 from tfdarshan.replay.priors import SETTING
-from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.storage_facts import is_local
 from tfdarshan.replay.thinned_facts import kept_batches
 

@@ -19,6 +19,8 @@ from tfdarshan.replay.prior_model import processors, runs_ahead
 from tfdarshan.replay.priors import SETTING
 
 Edit = Callable[[ModelledJob], ModelledJob]
+# What a task needs.
+DEMANDS = ("limit_s", "transfer_s", "seek_s", "work_s", "behind_s", "wait_s", "requests", "calls", "jumps")
 
 
 def edited(job: ModelledJob, *edits: Edit) -> ModelledJob:
@@ -145,6 +147,21 @@ class ShufflePaths:
                 # Batches stand for others: together they need what they needed.
                 part[mine] = model.weight[model.batch[mine]].sum() / model.weight[batch[mine]].sum()
         return _tasks_times(job, part).but(batch=np.maximum.accumulate(batch))
+
+
+@dataclass(frozen=True)
+class PartOfInput:
+    """A rank that prepares a part of what it prepares now for each batch.
+
+    Attributes:
+        part: Which share of it.
+    """
+
+    part: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it: tasks need as much less of all that they need."""
+        return job.but(**{name: getattr(job.model, name) * self.part for name in DEMANDS})
 
 
 def _tasks_times(job: ModelledJob, part: Array) -> ModelledJob:

@@ -6,6 +6,7 @@ Nothing here is drawn or assumed: what a session leaves open stays None, or a ra
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.read_tasks import ReadTasks
+from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.storage_model import StorageModel
 
 
@@ -185,3 +187,12 @@ class JobFacts:
     files: FileTable
     validating: Array | None = None
     counted: bool = False
+
+
+def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:
+    """Return what the machine gives the job, by what its session says of itself."""
+    machine = machine_of(meta)
+    return ProcessorFacts(
+        cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s,
+        session_s=meta.get("duration_ns", 0) / 1e9,
+    )  # fmt: skip

@@ -12,11 +12,10 @@ from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
-from tfdarshan.replay.job_facts import JobFacts
+from tfdarshan.replay.job_facts import JobFacts, processor_facts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import loop_times, with_waits
 from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
-from tfdarshan.replay.processor_facts import processor_facts
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
 from tfdarshan.replay.storage_facts import storage_facts

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.replay.epoch_seconds import saved_seconds
+from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS
 from tfdarshan.staging.staged_input import StagedInput, total

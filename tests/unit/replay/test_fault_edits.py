@@ -13,7 +13,7 @@ from tfdarshan.replay.edits import edited
 from tfdarshan.replay.fault_edits import LargerWindow, ReadsAhead, TouchedPages
 from tfdarshan.replay.job_model import READ
 from tfdarshan.replay.promise import speedups
-from tfdarshan.replay.rank_edits import PartOfInput
+from tfdarshan.replay.edits import PartOfInput
 from tfdarshan.replay.session_facts import facts_of
 
 STEPS, WINDOW = 50, 128 << 10

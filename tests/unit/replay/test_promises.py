@@ -9,7 +9,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
-from tfdarshan.replay.epoch_seconds import epoch_seconds
+from tfdarshan.replay.promise import epoch_seconds
 from tfdarshan.replay.loop_edits import (
     BackgroundSaves,
     BufferedWrites,

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.findings.made_up_training import training
 from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.epoch_seconds import epoch_seconds
+from tfdarshan.replay.promise import epoch_seconds
 from tfdarshan.replay.file_seconds import left_on_tier
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
