@@ -69,22 +69,6 @@ class DecodeCalls:
 
 
 @dataclass(frozen=True)
-class DecodeInMap:
-    """A generator that only names or reads samples, and decoding by TensorFlow's operations behind it."""
-
-    def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with it."""
-        model, drawn, left = job.model, job.drawn, processors(job.facts, job.drawn)
-        own_s = np.minimum(model.work_s, drawn["sample_s"])
-        behind_s = model.behind_s + (model.work_s - own_s) / drawn["operation_faster"]
-        calls = np.maximum(2, np.round(np.minimum(left, len(job.facts.batch) + 1))).astype(int)
-        return job.but(
-            work_s=own_s, behind_s=behind_s, behind_serial=1 / left,
-            calls_ahead=np.maximum(model.calls_ahead, calls),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
 class Prefetch:
     """Batches that are put together while the loop computes.
 

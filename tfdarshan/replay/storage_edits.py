@@ -219,20 +219,6 @@ class Shards:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Uncompressed:
-    """Records that are not compressed: more bytes, and no unpacking."""
-
-    def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them."""
-        model, times = job.model, job.drawn["inflated_times"]
-        unpacked_s = job.facts.tasks.size[:, None] * job.drawn["inflate_s_per_byte"]
-        return job.but(
-            transfer_s=model.transfer_s * times, limit_s=model.limit_s * times,
-            work_s=_less(model.work_s, unpacked_s),
-        )  # fmt: skip
-
-
 def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> ModelledJob:
     """Return the job without calls of a kind, in some tasks or all."""
     model = job.model

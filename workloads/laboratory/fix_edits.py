@@ -1,27 +1,29 @@
-"""The laboratory's single fixes as edits of the replay model."""
+"""The laboratory's single fixes as edits of the replay model; some are fixes that no finding names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
 
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import (
     CacheInMemory,
     DecodeCalls,
-    DecodeInMap,
     Edit,
     Prefetch,
     Readers,
     ShufflePaths,
 )
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, ValidationCached, ValidationReaders
+from tfdarshan.replay.prior_model import processors
 from tfdarshan.replay.storage_edits import (
     KeptOpen,
     LargeReads,
     SequentialReads,
     Shards,
     Staged,
-    Uncompressed,
     Without,
 )
 
@@ -29,6 +31,36 @@ from .known_cure import FEW, THREADS
 from .program import Program
 
 Edits = tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class DecodeInMap:
+    """A generator that only names or reads samples, and decoding by TensorFlow's operations behind it."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with it."""
+        model, drawn, left = job.model, job.drawn, processors(job.facts, job.drawn)
+        own_s = np.minimum(model.work_s, drawn["sample_s"])
+        behind_s = model.behind_s + (model.work_s - own_s) / drawn["operation_faster"]
+        calls = np.maximum(2, np.round(np.minimum(left, len(job.facts.batch) + 1))).astype(int)
+        return job.but(
+            work_s=own_s, behind_s=behind_s, behind_serial=1 / left,
+            calls_ahead=np.maximum(model.calls_ahead, calls),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Uncompressed:
+    """Records that are not compressed: more bytes, and no unpacking."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        model, times = job.model, job.drawn["inflated_times"]
+        unpacked_s = job.facts.tasks.size[:, None] * job.drawn["inflate_s_per_byte"]
+        return job.but(
+            transfer_s=model.transfer_s * times, limit_s=model.limit_s * times,
+            work_s=np.maximum(model.work_s - unpacked_s, 0.0),
+        )  # fmt: skip
 
 
 def edits_for(cure: str, program: Program, job: ModelledJob) -> Edits | None:

@@ -6,7 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.replay.event_simulation import EventSimulation
-from tfdarshan.replay.job_model import plain_model
+from tests.unit.replay.plain_network import plain_model
 from tfdarshan.replay.simulate import simulate
 
 SECONDS = st.integers(0, 40).map(lambda ms: ms / 1000)

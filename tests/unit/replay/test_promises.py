@@ -30,9 +30,9 @@ from tfdarshan.replay.storage_edits import (
     SequentialReads,
     Shards,
     Staged,
-    Uncompressed,
 )
 from tfdarshan.replay.thinned_facts import kept_batches, thinned
+from tfdarshan.workloads.laboratory.fix_edits import Uncompressed
 
 EDITS = (
     Readers(), DecodeCalls(), Prefetch(), CacheInMemory(), ShufflePaths(), Staged(), Shards(), LargeReads(),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfdarshan.replay.job_model import plain_model
+from tests.unit.replay.plain_network import plain_model
 from tfdarshan.replay.simulate import simulate
 
 
