@@ -187,8 +187,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
     from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.question import Question
-    from tfdarshan.staging.run_facts import measured_runs, put_together
-    from tfdarshan.staging.run_model import newest_job
+    from tfdarshan.staging.run_facts import measured_runs, newest_job, put_together
 
     fast = str(Path(arguments.fast).absolute())
     sizes = [None if size is None else parse_size(size) for size in (arguments.capacity, arguments.reserve)]

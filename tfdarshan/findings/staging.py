@@ -21,7 +21,6 @@ from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
 from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
-from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.staged_input import StagedInput, staged_input
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -138,7 +137,7 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         lines += [f"cp -u {shlex.quote(first)} DIR/", connects]
     if len(led):
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
-        beside = _beside(measures, staged, ~by_sqlite) if all_of_it else led[:0]
+        beside = _beside(staged, ~by_sqlite) if all_of_it else led[:0]
         beside_bytes = float(size[beside].sum())
         rest = human_bytes(float(size[led].sum()) + beside_bytes)
         rest = f"{rest}{' of other files' if len(opened) else ''}"
@@ -154,10 +153,9 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
     return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")
 
 
-def _beside(measures: Measures, staged: StagedInput, led: Array) -> Array:
+def _beside(staged: StagedInput, led: Array) -> Array:
     """Return what no step reads of what commands stage: they do that, too, where they stage all that fits."""
-    outside = read_outside_steps(*measures.use_and_facts, staged.found.rows)
-    return np.flatnonzero(outside & led & (staged.saved_s <= 0))
+    return np.flatnonzero(staged.outside_steps & led & (staged.saved_s <= 0))
 
 
 def _copied(staged: StagedInput, by_hand: Array) -> Array:

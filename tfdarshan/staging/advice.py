@@ -17,11 +17,9 @@ from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
-from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
-from tfdarshan.staging.run_facts import RunFacts, measured_runs, put_together
-from tfdarshan.staging.run_model import newest_job
+from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_input import StagedInput, copy_seconds, staged_input, total
 from tfdarshan.staging.unit import Units, folder_units
 from tfdarshan.staging.why_not import Reason, find_reasons
@@ -143,8 +141,8 @@ def decide_on(
         use, facts, job, fast_tier, found,
         session_epochs=question.session_epochs, block_bytes=question.block_bytes,
     )  # fmt: skip
-    outside = read_outside_steps(use, facts, found.rows)
-    picked = _pick(question, use, staged, outside)
+    outside = staged.outside_steps
+    picked = _pick(question, staged)
     members, rest = _members(picked, staged)
     rules, everything, later = _rules(staged, members, question), staged.expected(), later_epochs(staged)
     copy = _copy_cost(staged, members, rules[0].expected, everything, later)
@@ -204,16 +202,18 @@ class Picked:
         return found
 
 
-def _pick(question: Question, use: FileUse, staged: StagedInput, outside: Array) -> Picked:
+def _pick(question: Question, staged: StagedInput) -> Picked:
     """Choose files, or whole folders if asked for."""
     rows, room = staged.found.rows, question.room_bytes
-    units = Units("file", None, len(rows)) if question.unit == "file" else folder_units(use.paths, rows)
+    units = (
+        Units("file", None, len(rows)) if question.unit == "file" else folder_units(staged.use.paths, rows)
+    )
     value, weight = units.total(staged.saved_s), units.total(staged.room_bytes)
     order = density_order(value, weight)
     choice = choose(value, weight, room, order)
     taken = np.zeros(units.count, bool)
     taken[choice.items] = True
-    beside = _beside(choice, value, weight, units.total(outside.astype(float)), room)
+    beside = _beside(choice, value, weight, units.total(staged.outside_steps.astype(float)), room)
     small = None if question.everything else small_set(value, weight, order[taken[order]])
     curve = capacity_curve(order, value, units.total(staged.size_bytes), weight, units.total(staged.slow_s))
     return Picked(units, choice, beside, small, order, curve)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS
 from tfdarshan.staging.staged_input import StagedInput, total
 

@@ -16,6 +16,8 @@ from tfdarshan.analysis.ranks.processor_share import others_share
 from tfdarshan.analysis.storage.file_costs import add_costs
 from tfdarshan.file_name import table_name
 from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.file_use import FileUse, file_use
@@ -114,6 +116,21 @@ def put_together(runs: Sequence[MeasuredSession]) -> tuple[FileUse, RunFacts]:
         reading=_reading(runs, places, len(files)) if kept >= made else (),
     )
     return use, _facts(runs)
+
+
+def newest_job(runs: Sequence[MeasuredSession]) -> ModelledJob:
+    """Return the replay model of the newest session; of several ranks that of the leading one.
+
+    Args:
+        runs: Sessions of one job, or of like ones.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    newest = max(runs, key=lambda run: int(run.session.meta[0].get("origin_realtime_ns") or 0))
+    if newest.session.joint is not None:
+        newest = measure_session(newest.session.leading, data_folder=newest.data_folder)
+    return session_model(newest)
 
 
 def _reading(

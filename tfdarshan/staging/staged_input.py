@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.replay.calibrate import ModelledJob
-from tfdarshan.replay.file_seconds import left_on_tier
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.promise import promise
@@ -22,10 +21,10 @@ from tfdarshan.replay.storage_edits import Staged
 from tfdarshan.staging.assumed_tier import on_tier
 from tfdarshan.staging.candidate import Candidates
 from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.file_seconds import left_on_tier, usual_seconds
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
-from tfdarshan.staging.usual_seconds import usual_seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +81,19 @@ class StagedInput:
         """Bytes that it takes on the fast tier, in whole blocks."""
         room: Array = np.ceil(np.maximum(self.size_bytes, 1) / self.block_bytes) * self.block_bytes
         return room
+
+    @property
+    def outside_steps(self) -> Array:
+        """Which are read, but not from the first step to the last, bool; none if the sessions do not say.
+
+        A copy of such a file, as of a validation set behind the only epoch, makes no step quicker: no promise
+        of steps has it. Who copies all that there is room for has it copied, too, as a longer run reads it
+        between steps.
+        """
+        use, rows = self.use, self.found.rows
+        known = self.facts.steps_s is not None and use.traced_share >= 1
+        outside: Array = known & (use.counted_bytes[rows] > 0) & (use.bytes_read[rows] == 0)
+        return outside
 
     @property
     def passes(self) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.storage.time_model import fit_time_model
-from tfdarshan.storage_probe.depth_scaling import Level, Scaling, scaling_of
+from tfdarshan.storage_probe.depth_scaling import Scaling, scaling_of
 from tfdarshan.storage_probe.prober import Probing
 from tfdarshan.storage_probe.slow_places import SlowPlaces, slow_places
 from tfdarshan.thresholds import THRESHOLD
@@ -130,28 +130,10 @@ def result_of(
 
 
 def probe_of_dict(block: dict[str, Any]) -> StorageProbe:
-    """Reads what `as_dict` gave, from checked metadata."""
-    places = block.get("places") or {}
-    places = {**places, "slow_files": tuple((path, times) for path, times in places.get("slow_files", ()))}
-    parts = {
-        "small": _scaling_of_dict(block.get("small")),
-        "large": _scaling_of_dict(block.get("large")),
-        "places": SlowPlaces(**_known(SlowPlaces, places)),
-    }
-    return StorageProbe(**{**_known(StorageProbe, block), **parts})
+    """Return what `as_dict` gave, of checked metadata; entries that a later version writes are left out."""
+    from tfdarshan.sessions.checked_json import check
 
-
-def _scaling_of_dict(block: dict[str, Any] | None) -> Scaling | None:
-    if block is None:
-        return None
-    levels = tuple(Level(**_known(Level, level)) for level in block["levels"])
-    return Scaling(**{**_known(Scaling, block), "levels": levels})
-
-
-def _known(kind: Any, block: dict[str, Any]) -> dict[str, Any]:
-    """Gives the entries that this version knows; a later one may write more."""
-    names = {field.name for field in dataclasses.fields(kind)}
-    return {name: value for name, value in block.items() if name in names}
+    return check({name: value for name, value in block.items() if value is not None}, StorageProbe)
 
 
 def _scaling(found: Probing, places: SlowPlaces, *, small: bool) -> Scaling | None:

@@ -9,11 +9,10 @@ from tests.unit.findings.made_up_mapped import loop_faults, mapped_training
 from tests.unit.findings.made_up_training import epochs_of_steps
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import edited
+from tfdarshan.replay.edits import PartOfInput, edited
 from tfdarshan.replay.fault_edits import LargerWindow, ReadsAhead, TouchedPages
 from tfdarshan.replay.job_model import READ
 from tfdarshan.replay.promise import speedups
-from tfdarshan.replay.edits import PartOfInput
 from tfdarshan.replay.session_facts import facts_of
 
 STEPS, WINDOW = 50, 128 << 10

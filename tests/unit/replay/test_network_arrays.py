@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tfdarshan.native.network_run import OF_BATCHES, OF_TASKS
 from tests.unit.replay.plain_network import plain_model
+from tfdarshan.native.network_run import OF_BATCHES, OF_TASKS
 from tfdarshan.replay.simulate import simulate
 
 TABLES = (*OF_TASKS, *OF_BATCHES)

@@ -9,7 +9,6 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
-from tfdarshan.replay.promise import epoch_seconds
 from tfdarshan.replay.loop_edits import (
     BackgroundSaves,
     BufferedWrites,
@@ -19,7 +18,7 @@ from tfdarshan.replay.loop_edits import (
 )
 from tfdarshan.replay.prior_model import prior_model
 from tfdarshan.replay.priors import SETTING, draw
-from tfdarshan.replay.promise import promise, promise_of_many, speedups
+from tfdarshan.replay.promise import epoch_seconds, promise, promise_of_many, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.simulate import simulate
 from tfdarshan.replay.storage_edits import (

@@ -7,9 +7,9 @@ from tests.unit.findings.made_up_training import training
 from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.promise import epoch_seconds
-from tfdarshan.replay.file_seconds import left_on_tier
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import Staged
+from tfdarshan.staging.file_seconds import left_on_tier
 
 EACH_S, FILES, EPOCHS = (OPEN_MS + READ_MS) / 1e3, 32, 2
 

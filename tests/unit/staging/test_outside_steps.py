@@ -15,7 +15,6 @@ from tfdarshan.reports.views.staging_view import staging_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.check import compare
-from tfdarshan.staging.outside_steps import read_outside_steps
 from tfdarshan.staging.plan import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import read_run
@@ -102,11 +101,10 @@ def test_without_steps_all_files_count(tmp_path):
 
 def test_of_a_session_without_all_calls_nobody_knows(tmp_path):
     # GIVEN calls of which not all are in the trace
-    session = job(tmp_path)
-    use, facts = read_run([session])
-    rows = np.arange(len(use))
-    assert read_outside_steps(use, facts, rows).sum() == MORE
-    assert not read_outside_steps(dataclasses.replace(use, traced_share=0.9), facts, rows).any()
+    staged = advise(job(tmp_path)).staged
+    assert staged.outside_steps.sum() == MORE
+    cut_short = dataclasses.replace(staged.use, traced_share=0.9)
+    assert not dataclasses.replace(staged, use=cut_short).outside_steps.any()
 
 
 def test_the_check_counts_their_copies_and_leaves_them_out_of_its_times(tmp_path):

@@ -21,8 +21,7 @@ from tfdarshan.session import open_session
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import measured_runs, put_together, run_facts
-from tfdarshan.staging.run_model import newest_job
+from tfdarshan.staging.run_facts import measured_runs, newest_job, put_together, run_facts
 
 
 def test_an_epoch_lasts_from_the_first_step_to_the_last(tmp_path):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.staging.synthetic import file_use
-from tfdarshan.staging.usual_seconds import usual_seconds
+from tfdarshan.staging.file_seconds import usual_seconds
 
 COUNT = 200
 

@@ -46,8 +46,7 @@ from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.planning import common_folder
 from tfdarshan.staging.question import Question
-from tfdarshan.staging.run_facts import RunFacts, measured_runs, put_together
-from tfdarshan.staging.run_model import newest_job
+from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_command import StagedJob
 from tfdarshan.units import human_bytes, human_seconds, human_speedup, percent, plural
 
