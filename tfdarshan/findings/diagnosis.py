@@ -12,13 +12,12 @@ from tfdarshan.analysis.steps.step_time import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.findings.all_findings import CAUSES, Cause
 from tfdarshan.findings.data_set_of_fix import with_place
-from tfdarshan.findings.earlier_sessions import earlier_sessions
 from tfdarshan.findings.finding import Cure, Finding, Unknown
 from tfdarshan.findings.measurement import measure_leading, summary_and_measures
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.step_split import StepPart, step_split
-from tfdarshan.findings.tried_cures import TriedCure, tried_cures, without_tried
+from tfdarshan.findings.tried_cures import TriedCure, earlier_sessions, tried_cures, without_tried
 from tfdarshan.findings.verdict import Verdict, make_verdict
 from tfdarshan.partials.serial import Runner
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.analysis_cache import kept_looks
 from tfdarshan.analysis.calls.intervals import covered
+from tfdarshan.analysis.calls.trace_span import trace_room
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.file_totals import FileTotals
 from tfdarshan.analysis.files.session_files import SessionFiles
@@ -16,7 +17,6 @@ from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.summary_data import SummaryData, summarize, summary_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.trace_room import trace_room
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.machine_facts import machine_of

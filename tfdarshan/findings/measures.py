@@ -16,6 +16,7 @@ from tfdarshan.analysis.calls.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import READ, Segments, Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
+from tfdarshan.analysis.calls.trace_span import TraceRoom
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import InputFigures
 from tfdarshan.analysis.measured_session import MeasuredSession
@@ -34,7 +35,6 @@ from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls, c
 from tfdarshan.analysis.storage.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.findings.finding import Unknown
-from tfdarshan.findings.trace_room import TraceRoom
 from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
 from tfdarshan.replay.calibrate import ModelledJob

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,13 +13,13 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
 from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.probe_command import probe_command
 from tfdarshan.findings.read_on_demand import bursts_of
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Edit, edited
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import PRIORS
 from tfdarshan.replay.promise import differ_by, promise_of
+from tfdarshan.sessions.session_directory import is_of_a_url
 from tfdarshan.thresholds import THRESHOLD
 
 
@@ -166,3 +167,12 @@ def _explained(weight: Array, cause: Array, effect: Array, anyway: float) -> flo
     both = float(weight @ (cause * effect))
     whole = float(weight @ effect**2) + anyway
     return both**2 / max(float(weight @ cause**2) * whole, (TINY_S * TINY_S) ** 2)
+
+
+def probe_command(measures: Measures) -> str:
+    """Return the command that probes a session's storage; "" if that was emulated, or another machine's."""
+    if measures.imported or measures.summary.emulation is not None:
+        return ""
+    # The copy of what a URL names is removed.
+    path = "LOGDIR" if is_of_a_url(measures.session.path) else measures.summary.path
+    return f"tfdarshan probe --logdir {shlex.quote(path)}"

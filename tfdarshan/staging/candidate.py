@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.analysis.files.input_files import mask_of
 from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.session_directory import BURST_CONTROL
@@ -93,7 +93,7 @@ def databases(paths: Any) -> Array:
     named = paths.filter(pc.or_(*(pc.ends_with(paths, ending) for ending in JOURNALS)))
     if not len(named):
         return np.zeros(len(paths), bool)
-    return _any([pc.is_in(paths, pc.replace_substring_regex(named, f"({'|'.join(JOURNALS)})$", ""))])
+    return mask_of(pc.is_in(paths, pc.replace_substring_regex(named, f"({'|'.join(JOURNALS)})$", "")))
 
 
 def _selected(
@@ -103,7 +103,10 @@ def _selected(
     memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
         ("not read", lambda: use.counted_bytes == 0),
-        ("beyond the profiler's memory cap, so not told apart", lambda: _is(use.paths, BEYOND_CAP)),
+        (
+            "beyond the profiler's memory cap, so not told apart",
+            lambda: mask_of(pc.equal(use.paths, BEYOND_CAP)),
+        ),
         ("no file with a path of its own", lambda: ~_starts(use.paths, ("/",))),
     ]
     if fast is not None:
@@ -115,7 +118,7 @@ def _selected(
         ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (
             "checkpoints in a burst buffer",
-            lambda: _any([pc.match_substring(use.paths, f"/{BURST_CONTROL}/")]),
+            lambda: mask_of(pc.match_substring(use.paths, f"/{BURST_CONTROL}/")),
         ),
     ]
     if not by_hand:
@@ -141,20 +144,5 @@ def _folder(path: str) -> str:
     return table_name(os.fsencode(path.rstrip(os.sep) + os.sep))
 
 
-def _is(paths: Any, path: str) -> Array:
-    return _any([pc.equal(paths, path)])
-
-
 def _starts(paths: Any, prefixes: tuple[str, ...]) -> Array:
-    return _any([pc.starts_with(paths, prefix) for prefix in prefixes])
-
-
-def _any(found: list[Any]) -> Array:
-    arrays = [
-        (one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one).to_numpy(zero_copy_only=False)
-        for one in found
-    ]
-    result = arrays[0].copy()
-    for array in arrays[1:]:
-        result |= array
-    return result
+    return np.logical_or.reduce([mask_of(pc.starts_with(paths, prefix)) for prefix in prefixes])

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfdarshan.analysis.files.input_files import mask_of
 from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
@@ -255,15 +256,15 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     In a mirror the others are below the fast root too, as links. The stager's own journal, which
     `run --staged` reads, is none of them.
     """
-    own = _flags(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
+    own = mask_of(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
     read = (use.counted_bytes > 0) & ~own
     names = pa.array([_as_in_session(file.name) for file in plan.files], pa.large_string())
     planned, below = {}, {}
     for root in (plan.fast_root, plan.slow_root):
         prefix = root.rstrip("/") + "/"
-        below[root] = _flags(pc.starts_with(use.paths, prefix)) & read
+        below[root] = mask_of(pc.starts_with(use.paths, prefix)) & read
         inside = pc.utf8_slice_codeunits(use.paths, len(prefix))
-        planned[root] = below[root] & _flags(pc.is_in(inside, names))
+        planned[root] = below[root] & mask_of(pc.is_in(inside, names))
     copies, originals = planned[plan.fast_root], planned[plan.slow_root] & ~planned[plan.fast_root]
     everything = below[plan.fast_root] | below[plan.slow_root]
     return copies, originals, everything & ~copies & ~originals
@@ -272,8 +273,3 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
 def _as_in_session(name: str) -> str:
     """Gives a name as sessions write it: bytes that are not UTF-8 as backslash escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _flags(found: Any) -> Array:
-    array = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    return array.to_numpy(zero_copy_only=False).astype(bool)

@@ -5,10 +5,10 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.told import told
+from tfdarshan.analysis.calls.trace_span import trace_room
 from tfdarshan.findings import fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.trace_room import trace_room
 from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.options import Options
 from tfdarshan.replay.loop_edits import BackgroundSaves

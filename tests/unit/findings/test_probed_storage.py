@@ -7,7 +7,7 @@ from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_probes import FULL, WAITING, probe_of
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.probe_command import probe_command
+from tfdarshan.findings.replayed import probe_command
 from tfdarshan.session import open_session
 from tfdarshan.storage_probe.probe_result import probe_of_dict
 from tfdarshan.storage_probe.session_probes import keep_probes, main_mount, probe_kept

@@ -112,7 +112,7 @@ def threads_alive(thread_ns: Array, lives: ThreadLives) -> float:
     signs = np.repeat([1.0, -1.0], len(ends) // 2)
     alive = np.cumsum(np.bincount(place, signs, minlength=len(moments)))[:-1]
     lasting = np.diff(moments) * (alive > 0)
-    return max(1.0, _weighted_median(alive, lasting)) if lasting.any() else 1.0
+    return max(1.0, weighted_median(alive, lasting)) if lasting.any() else 1.0
 
 
 def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:
@@ -143,10 +143,11 @@ def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:
     if len(some) == 0:
         return 1.0
     found = depth[some] ** 2 / squares[some]
-    return max(1.0, _weighted_median(found, depth[some] * np.diff(moments)[some]))
+    return max(1.0, weighted_median(found, depth[some] * np.diff(moments)[some]))
 
 
-def _weighted_median(values: Array, weights: Array) -> float:
+def weighted_median(values: Array, weights: Array) -> float:
+    """Return the value up to which half of the weights are; there is one value at least."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2)])

@@ -190,9 +190,13 @@ def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segme
     found = [load_segments([], [])]
     for block in blocks:
         found.append(block.where(np.flatnonzero(np.isin(block.file, np.asarray(files, np.int32)))))
-    arrays = {name: np.concatenate([getattr(part, name) for part in found]) for name in COLUMNS}
-    last = found[-1]
-    return Segments(**arrays, threads=last.threads, operations=last.operations, complete=last.complete)
+    return joined_segments(found)
+
+
+def joined_segments(parts: Sequence[Segments]) -> Segments:
+    """Return the calls of some parts, one after the other; the last one knows all threads and operations."""
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+    return replace(parts[-1], **arrays)
 
 
 def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:

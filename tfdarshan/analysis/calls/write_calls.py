@@ -8,7 +8,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND, kind_codes
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import COLUMNS, WRITE, Segments, load_segments
+from tfdarshan.analysis.calls.segments import WRITE, Segments, joined_segments, load_segments
 
 # Writes that are kept: some 50 bytes each.
 MOST_WRITES = 1 << 22
@@ -48,12 +48,7 @@ class KeptWrites:
 
     def calls(self) -> WriteCalls:
         """Gives them."""
-        last = self._parts[-1]
-        arrays = {name: np.concatenate([getattr(part, name) for part in self._parts]) for name in COLUMNS}
-        segments = Segments(
-            **arrays, threads=last.threads, operations=last.operations, complete=last.complete
-        )
-        return WriteCalls(segments, self._count > self._most)
+        return WriteCalls(joined_segments(self._parts), self._count > self._most)
 
 
 def _wanted(block: Segments) -> Array:

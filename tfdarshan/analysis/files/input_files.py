@@ -43,7 +43,7 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     chosen[NO_FILE] = True
     others = never_input(files.paths)
     if data_folder is not None:
-        others &= ~_mask(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
+        others &= ~mask_of(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
     found: Array = chosen & ~others & ~own_files(files)
     return found
 
@@ -75,8 +75,8 @@ def program_files(paths: Any) -> Array:
     raw = paths.cast(pa.large_binary())
     heads = pa.array(sorted({folder[:4].encode() for folder in SYSTEM_FOLDERS}), pa.large_binary())
     tails = pa.array(sorted({suffix[-2:].encode() for suffix in PROGRAM_SUFFIXES}), pa.large_binary())
-    likely = _mask(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
-    likely |= _mask(pc.is_in(pc.binary_slice(raw, -2), tails))
+    likely = mask_of(pc.is_in(pc.binary_slice(raw, 0, 4), heads))
+    likely |= mask_of(pc.is_in(pc.binary_slice(raw, -2), tails))
     text = _as_one_text(raw)
     for part in LIKELY_PARTS:
         if part.encode() in text:
@@ -88,7 +88,7 @@ def program_files(paths: Any) -> Array:
         names = pd.Series(some.to_pylist())
         found[rows] |= names.str.startswith(SYSTEM_FOLDERS).to_numpy(bool)
         found[rows] |= names.str.endswith(PROGRAM_SUFFIXES).to_numpy(bool)
-        found[rows] |= _mask(pc.match_substring_regex(some, PROGRAM_NAMES))
+        found[rows] |= mask_of(pc.match_substring_regex(some, PROGRAM_NAMES))
     return found
 
 
@@ -108,10 +108,11 @@ def _data(texts: Any) -> bytes:
 
 
 def _contains(paths: Any, part: str) -> Array:
-    return _mask(pc.match_substring(paths, part))
+    return mask_of(pc.match_substring(paths, part))
 
 
-def _mask(values: Any) -> Array:
+def mask_of(values: Any) -> Array:
+    """Return a pyarrow array of truths as bool; null is False."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     return values.fill_null(False).to_numpy(zero_copy_only=False).copy()  # type: ignore[no-any-return]
@@ -138,7 +139,7 @@ def own_files(files: FileTable) -> Array:
     if len(asked_there):
         there = parents_of(files.paths.take(pa.array(asked_there)))
         also_read = parents_of(files.paths.take(pa.array(_within(files.paths, read, there))))
-        own[asked_there] = ~_is_in(there, also_read)
+        own[asked_there] = ~mask_of(pc.is_in(there, also_read))
     own[NO_FILE] = False
     return own
 
@@ -146,13 +147,5 @@ def own_files(files: FileTable) -> Array:
 def _within(paths: Any, chosen: Array, folders: Any) -> Array:
     """Gives the places of the chosen paths that lie in some folders, not below them."""
     places = np.flatnonzero(chosen)
-    found: Array = places[_is_in(parents_of(paths.take(pa.array(places))), folders)]
-    return found
-
-
-def _is_in(folders: Any, some: Any) -> Array:
-    values = pc.is_in(folders, some)
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    found: Array = values.to_numpy(zero_copy_only=False)
+    found: Array = places[mask_of(pc.is_in(parents_of(paths.take(pa.array(places))), folders))]
     return found

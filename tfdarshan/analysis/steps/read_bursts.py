@@ -13,6 +13,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.reader_count import weighted_median
 from tfdarshan.native.input_sums import InputCalls
 from tfdarshan.thresholds import THRESHOLD
 
@@ -123,6 +124,4 @@ def _usual_pauses(rests_ns: Array) -> Array:
     """Gives the places of those that are as long as most pausing is."""
     if not len(rests_ns):
         return np.zeros(0, np.int64)
-    in_order = np.sort(rests_ns)
-    usual_ns = in_order[np.searchsorted(np.cumsum(in_order), in_order.sum() / 2)]
-    return np.flatnonzero(rests_ns >= AS_LONG * usual_ns)
+    return np.flatnonzero(rests_ns >= AS_LONG * weighted_median(rests_ns, rests_ns))

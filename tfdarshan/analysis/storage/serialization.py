@@ -21,6 +21,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.reader_count import weighted_median
 from tfdarshan.analysis.calls.stretches import PARTS, Columns
 from tfdarshan.analysis.storage.time_model import fit_time_model
 from tfdarshan.thresholds import THRESHOLD
@@ -87,7 +88,8 @@ def serialized_share(stretches: Sequence[tuple[Array, Array, Array]]) -> Share |
         return None
     at_start = np.concatenate([depth_at_start(start, end) for start, end, _ in stretches])
     meanwhile = np.concatenate([mean_depth(start, end) for start, end, _ in stretches])
-    if np.average(np.abs(meanwhile / _usual(meanwhile, weight) - 1) > APART, weights=weight) < RARELY:
+    middle = weighted_median(meanwhile, weight)
+    if np.average(np.abs(meanwhile / middle - 1) > APART, weights=weight) < RARELY:
         return None
     taken = np.concatenate([(end - start) / 1e9 / np.maximum(usual, 1e-9) for start, end, usual in stretches])
     taken = np.minimum(taken, HUNG * np.median(taken))
@@ -151,13 +153,6 @@ def _times_on_arrival(share: float) -> Array:
 
 
 CURVES = np.array([_times_on_arrival(float(share)) for share in SHARES])
-
-
-def _usual(depth: Array, weight: Array) -> float:
-    """Gives the depth that calls have which take half of the time."""
-    order = np.argsort(depth)
-    reached = np.cumsum(weight[order])
-    return float(depth[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 def _fit(depth: Array, taken: Array, weight: Array, part: Array) -> tuple[float, float]:
