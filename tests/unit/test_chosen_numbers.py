@@ -26,7 +26,7 @@ ALLOWED = {
     "calls, rows or bytes in memory at a time": {
         "call_unions.MOST_INTERVALS", "call_unions.PENDING", "depth_phases.MOST_WINDOWS",
         "file_batches.SMALL", "file_batches.TOGETHER",
-        "segments.BLOCK", "segments.FEW", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
+        "segments.BLOCK", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
         "session_files.MANY_ROWS", "outlier_calls.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
         "thinned.AT_MOST", "time_windows.WINDOW_CALLS",
         "write_calls.MOST_WRITES",

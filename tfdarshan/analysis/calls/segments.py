@@ -1,7 +1,4 @@
-"""The segments of all processes as NumPy arrays, sorted by start: what most questions are asked of.
-
-A column of ten million is 80 MB, so tables are read row group by row group into arrays made once.
-"""
+"""The segments of all processes as NumPy arrays, sorted by start: what most questions are asked of."""
 
 from __future__ import annotations
 
@@ -112,14 +109,11 @@ class Segments:
 
     def where(self, chosen: Array | slice) -> Segments:
         """Gives the calls that a mask, a slice or an array of places names, in the same order."""
-        arrays = {name: getattr(self, name)[chosen] for name in COLUMNS}
-        return Segments(**arrays, threads=self.threads, operations=self.operations, complete=self.complete)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in COLUMNS})
 
 
 # Calls handled at a time: their columns fit into the processor's cache.
 BLOCK = 1 << 17
-# Calls of a process that are joined rather than put into arrays made for them.
-FEW = 10_000
 COLUMNS = {
     "start_ns": np.int64,
     "end_ns": np.int64,
@@ -195,7 +189,9 @@ def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segme
 
 def joined_segments(parts: Sequence[Segments]) -> Segments:
     """Return the calls of some parts, one after the other; the last one knows all threads and operations."""
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS
+    }
     return replace(parts[-1], **arrays)
 
 
@@ -237,20 +233,8 @@ class SegmentLoader:
 
     def read(self, process: ProcessData, index: Array) -> None:
         """Adds all calls of one process; `index` gives the file-table index of each file id."""
-        batches = self._batches(process, self._stored(process, None))
-        if sum(int(process.meta["tables"][table].get("rows", FEW)) for table in self._tables(process)) < FEW:
-            self._parts.append(_few(list(batches), index))
-            return
-        rows = sum(process.rows(table) for table in self._tables(process))
-        arrays = {name: np.empty(rows, dtype) for name, dtype in COLUMNS.items()}
-        filled = 0
-        for columns in batches:
-            end = filled + len(columns["start_ns"])
-            columns["file"] = _looked_up(index, columns["file"])
-            for name, values in columns.items():
-                arrays[name][filled:end] = values
-            filled = end
-        self._parts.append(arrays)
+        for columns in self._batches(process, self._stored(process, None)):
+            self._parts.append(columns | {"file": _looked_up(index, columns["file"])})
 
     def read_some(
         self,
@@ -271,10 +255,7 @@ class SegmentLoader:
         for columns in self._batches(process, self._stored(process, windows_ns)):
             wanted = chosen(columns, self._class_of[columns["operation"]])
             parts.append({name: values[wanted] for name, values in columns.items()})
-        joined = {
-            name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
-            for name, dtype in COLUMNS.items()
-        }
+        joined = _joined(parts)
         joined["file"] = names.add(process, joined["file"])
         self._parts.append(joined)
 
@@ -333,18 +314,10 @@ class SegmentLoader:
 
     def segments(self) -> Segments:
         """Gives all calls in order of start."""
-        if len(self._parts) == 1 and not self._faults:
-            arrays = self._parts[0]
-        else:
-            arrays = {
-                name: np.concatenate([np.empty(0, dtype), *(part[name] for part in self._parts)])
-                for name, dtype in COLUMNS.items()
-            }
-            self._parts.clear()
-            order = np.argsort(arrays["start_ns"], kind="stable")
-            for name in COLUMNS:
-                arrays[name] = arrays[name][order]
-        return self._segments(arrays)
+        arrays = _joined(self._parts)
+        self._parts.clear()
+        order = np.argsort(arrays["start_ns"], kind="stable")
+        return self._segments({name: values[order] for name, values in arrays.items()})
 
     def _segments(self, arrays: dict[str, Array]) -> Segments:
         complete = all(
@@ -359,15 +332,11 @@ class SegmentLoader:
         )
 
 
-def _few(batches: list[dict[str, Array]], index: Array) -> dict[str, Array]:
-    """Joins batches; the table is not opened to ask how many there are."""
-    arrays = {
-        name: np.concatenate([np.empty(0, dtype), *(columns[name] for columns in batches)]).astype(dtype)
+def _joined(parts: Sequence[dict[str, Array]]) -> dict[str, Array]:
+    return {
+        name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
         for name, dtype in COLUMNS.items()
-        if name != "file"
     }
-    file = np.concatenate([np.empty(0, np.int64), *(columns["file"] for columns in batches)])
-    return arrays | {"file": _looked_up(index, file.astype(np.int64)).astype(COLUMNS["file"])}
 
 
 def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:
