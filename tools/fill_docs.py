@@ -71,17 +71,10 @@ def options() -> str:
     )
 
 
-def budgets() -> str:
-    """Returns the table of what `io_budget` limits."""
-    chosen = [metric for metric in METRICS if metric.name in BUDGETS]
-    return table(("budget", "unit", "meaning"), ((f"`{m.name}`", m.unit or "count", m.about) for m in chosen))
-
-
 def metrics() -> str:
-    """Returns the table of what sessions are compared by."""
-    return table(
-        ("metric", "unit", "meaning"), ((f"`{m.name}`", m.unit or "count", m.about) for m in METRICS)
-    )
+    """Returns the table of what sessions are compared by, and what of it `io_budget` limits."""
+    rows = ((f"`{m.name}`", m.unit or "count", m.about, "yes" if m.name in BUDGETS else "") for m in METRICS)
+    return table(("metric", "unit", "meaning", "budget"), rows)
 
 
 def hooks() -> str:
@@ -124,7 +117,6 @@ def _numbers(version: str) -> list[int]:
 TABLES: dict[str, Callable[[], str]] = {
     "api": lambda: table(("name", "what it is"), api_rows()),
     "batch-columns": lambda: columns(schema.BATCH_COLUMNS),
-    "budgets": budgets,
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "findings": lambda: table(("finding", "title"), finding_rows()),
