@@ -34,6 +34,20 @@ class Session(SessionData):
 
         return brief_files(self.processes)
 
+    def files_of(self, *, steps: tuple[int, int] | None = None, epoch: int | None = None) -> pd.DataFrame:
+        """One row per path and module that calls of some steps used: `files_of_steps.FilesOfSteps`.
+
+        Args:
+            steps: The first and the last step; None for all.
+            epoch: The epoch that the steps are of, from 1 on; None for all.
+
+        Raises:
+            SessionDataError: There are no such steps, or a table is damaged or missing.
+        """
+        from tfdarshan.analysis.steps.files_of_steps import files_of_steps
+
+        return files_of_steps(self.processes, steps=steps, epoch=epoch).rows
+
     @cached_property
     def steps_brief(self) -> pd.DataFrame:
         """One row per training step, times in ms: `brief_tables.brief_steps`. Empty where there are none.

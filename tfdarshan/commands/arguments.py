@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,21 @@ def check_least(option: str, number: int, least: int) -> None:
     """
     if number < least:
         raise ConfigurationError(f"{option} must be at least {least}, not {number}.")
+
+
+def step_range(option: str, text: str) -> tuple[int, int]:
+    """Return the first and the last step of "100-200"; of "100", that step as both.
+
+    Raises:
+        ConfigurationError: It is neither, or ends before it begins.
+    """
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first, last = (-1, -1) if match is None else (int(match[1]), int(match[2] or match[1]))
+    if not 0 <= first <= last:
+        raise ConfigurationError(
+            f"{option} takes a step, or the first and the last such as 100-200, not {text!r}."
+        )
+    return first, last
 
 
 def folder_of(option: str, name: str) -> str:

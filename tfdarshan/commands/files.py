@@ -27,6 +27,7 @@ from tfdarshan.commands.arguments import (
     overlap_of,
     overlap_text,
     print_json,
+    step_range,
 )
 from tfdarshan.commands.several import opened
 from tfdarshan.errors import ConfigurationError
@@ -36,11 +37,12 @@ from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import paint_for
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_bytes, human_seconds
+from tfdarshan.units import human_bytes, human_seconds, plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tfdarshan.analysis.steps.files_of_steps import FilesOfSteps
     from tfdarshan.session import Session
 
 # Sums over a row that --sort knows besides the table's own columns.
@@ -60,7 +62,8 @@ def add_parser(verbs: Any) -> None:
         "files",
         help="list a session's files",
         description="List a session's files, one row per file and module; of an imported Darshan log its "
-        "MPI-IO, HDF5, PnetCDF and Lustre records after them. With --json: all counters of each.",
+        "MPI-IO, HDF5, PnetCDF and Lustre records after them. With --json: all counters of each. With "
+        "--steps or --epoch: what the calls that began in these steps did.",
     )
     add_session(parser)
     parser.add_argument(
@@ -82,6 +85,12 @@ def add_parser(verbs: Any) -> None:
         help=f"only rows of one module: {', '.join((*FILE_MODULES, *LAYERS))} (all but the first three "
         "are in imported Darshan logs alone)",
     )
+    parser.add_argument(
+        "--steps", metavar="FIRST-LAST", help="only calls that began in these steps, such as 100-200, or 100"
+    )
+    parser.add_argument(
+        "--epoch", type=int, metavar="N", help="only calls that began in steps of this epoch, from 1 on"
+    )
     add_json(parser)
     parser.set_defaults(command=command)
 
@@ -94,6 +103,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _list(session: Session, arguments: argparse.Namespace) -> int:
+    if arguments.steps is not None or arguments.epoch is not None:
+        return _list_of_steps(session, arguments)
     table, layers = (_chosen(rows, arguments) for rows in (session.files, session.layers))
     matching = len(table)
     listed = _listed_layers(layers, arguments.limit)
@@ -125,6 +136,41 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _list_of_steps(session: Session, arguments: argparse.Namespace) -> int:
+    """Prints the files that calls of some steps used."""
+    from tfdarshan.analysis.steps.files_of_steps import files_of_steps
+
+    steps = None if arguments.steps is None else step_range("--steps", arguments.steps)
+    found = files_of_steps(session.processes, steps=steps, epoch=arguments.epoch)
+    table = _chosen(found.rows, arguments)
+    shown = _sorted(table, arguments.sort)
+    shown = shown.head(arguments.limit) if arguments.limit else shown
+    if arguments.json:
+        of = {"steps": found.steps, "missing_calls": found.missing_calls}
+        print_json({"matching": len(table), **of, "files": _plain_rows(shown)} | overlap_of(session))
+        return 0
+    width = paint_for(sys.stdout).width
+    sys.stdout.write(overlap_text(session))
+    print(*wrap(_of_which_steps(found), width), "", sep="\n")
+    if len(table):
+        _print(shown)
+    else:
+        print(_nothing(arguments, "no call of these steps used a file"))
+    if len(table) > len(shown):
+        print(f"{len(table) - len(shown):,} more rows: see --limit")
+    return 0
+
+
+def _of_which_steps(found: FilesOfSteps) -> str:
+    first, last = found.steps[0], found.steps[-1]
+    which = f"Step {first:,}" if len(found.steps) == 1 else f"Steps {first:,} to {last:,}"
+    said = f"{which}: a call counts if it began in {'it' if len(found.steps) == 1 else 'one of them'}."
+    if found.missing_calls:
+        lacks = plural(found.missing_calls, "call")
+        said += f" The session's trace lacks {lacks}, which may be of these steps: record with more memory."
+    return said
+
+
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
     """Gives the rows that --module and --filter leave."""
     import pandas as pd
@@ -151,41 +197,50 @@ def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [row | {"path": exact_name(row["path"])} for row in known.to_dict("records")]
 
 
-def _nothing(arguments: argparse.Namespace) -> str:
+def _nothing(arguments: argparse.Namespace, otherwise: str = "the session has no files") -> str:
     names = ("filter", "module")
     given = [f"--{name} {printable(getattr(arguments, name))}" for name in names if getattr(arguments, name)]
-    return f"no file of the session matches {' and '.join(given)}" if given else "the session has no files"
+    return f"no file of the session matches {' and '.join(given)}" if given else otherwise
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    if column in SHORT_COLUMNS:
-        order = table[list(SHORT_COLUMNS[column])].sum(axis=1).sort_values(ascending=False, kind="stable")
-        return table.loc[order.index]
-    if column not in table.columns:
+    if column in table.columns:
+        by = table[column]
+    elif column in SHORT_COLUMNS:
+        by = table[list(SHORT_COLUMNS[column])].sum(axis=1)
+    else:
         raise ConfigurationError(
             f"there is no column {column}: sort by path, {', '.join(SHORT_COLUMNS)} or a counter."
         )
-    return table.sort_values(column, ascending=column == "path", kind="stable")
+    return table.loc[by.sort_values(ascending=column == "path", kind="stable").index]
+
+
+def _figures(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what is shown of each row: sums of its counters, or what has been added up from calls."""
+    if "opens" in table:
+        return table
+    figures = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
+    figures["opens"] = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
+    figures["zero_reads"] = table["TFD_ZERO_READS"]
+    return table[["module", "path"]].assign(**figures)
 
 
 def _print(table: pd.DataFrame) -> None:
-    sums = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
-    opens = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
     rows = [
         ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "module", "path"),
         *(
             (
-                human_seconds(sums["time_s"][row]),
-                _count(opens[row]),
-                _count(sums["reads"][row]),
-                _count(table["TFD_ZERO_READS"][row]),
-                human_bytes(sums["bytes_read"][row]),
-                _count(sums["writes"][row]),
-                human_bytes(sums["bytes_written"][row]),
-                table["module"][row],
-                printable(table["path"][row]),
+                human_seconds(row.time_s),
+                _count(row.opens),
+                _count(row.reads),
+                _count(row.zero_reads),
+                human_bytes(row.bytes_read),
+                _count(row.writes),
+                human_bytes(row.bytes_written),
+                row.module,
+                printable(row.path),
             )
-            for row in table.index
+            for row in _figures(table).itertuples()
         ),
     ]
     # A pipe, such as to grep, has each file on a line.

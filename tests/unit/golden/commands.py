@@ -14,6 +14,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "findings": tuple(f"findings {logdir}" for logdir in LOGDIRS),
     "whatif": (f"whatif {SLOW}", f"whatif {SLOW} --threads 16", "whatif decoding --latency 0.5x"),
     "files": (f"files {SLOW} --limit 5", f"files {SLOW} --filter *nothing*", "files checkpoints --limit 3"),
+    "files_of_steps": (
+        f"files {SLOW} --steps 3-4 --limit 5",
+        "files a-trace-cut-short --steps 7 --limit 3 --sort bytes_read",
+        f"files {SLOW} --epoch 2",
+        f"files {SLOW} --steps 100-200",
+        "files no-steps --steps 1",
+    ),
     "list": (f"list {SLOW}", "list decoding"),
     "compare": (f"compare {SLOW} one-reader", "compare one-reader one-reader"),
     "help": ("",),
