@@ -71,6 +71,7 @@ def lines_of(job):
         "findings": (["findings", logs], 0),
         "whatif": (["whatif", logs, "--threads", "4"], 0),
         "files": (["files", logs, "--limit", "0"], 0),
+        "steps": (["steps", logs], 0),
         "files by a pattern": (["files", logs, "--filter", "*\x1b[5m\n*"], 0),
         "report": (["report", logs, "-o", out / "r.html", "--force"], 0),
         "compare": (["compare", logs, logs, "--fail-if", "opens>+100"], 0),

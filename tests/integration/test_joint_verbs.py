@@ -13,7 +13,7 @@ from tfdarshan.commands import main
 FILES = 48
 VERBS = (
     ["summary"], ["summary", "-v"], ["summary", "--json"], ["findings"], ["findings", "--json"], ["files"],
-    ["files", "--json"], ["list"], ["list", "--json"], ["whatif"], ["whatif", "--threads", "8"],
+    ["files", "--json"], ["steps"], ["list"], ["list", "--json"], ["whatif"], ["whatif", "--threads", "8"],
     ["export", "--csv", "OUT.csv"], ["export", "--parquet", "OUT.parquet"], ["report", "-o", "OUT.html"],
 )  # fmt: skip
 

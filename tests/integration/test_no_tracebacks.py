@@ -58,6 +58,7 @@ TYPICAL = {
     "findings --json": "findings --json {logs}",
     "whatif": "whatif {logs} --fast {fast}",
     "files": "files {logs}",
+    "steps": "steps {logs}",
     "files --json": "files --json --limit 0 {logs}",
     "compare": "compare {logs} {odd}",
     "fleet": "fleet {logs} {damaged} {odd} --catalogue {out}/catalogue",
@@ -96,6 +97,8 @@ WRONG = (
     (2, "files {logs} --limit -1", "--limit must be at least 0"),
     (2, "whatif {logs} --threads none", "none"),
     (2, "whatif {logs}", "ask with --fast"),
+    (1, "mcp {missing}", "there is no logdir"),
+    (1, "steps {missing}", "{missing}"),
     (2, "compare {logs}", "compare needs two"),
     (2, "compare {logs} {missing}", "{missing}"),
     (2, "compare {logs} {odd} --fail-if colour", "colour"),
@@ -236,7 +239,8 @@ def check_failure(job: Job, done, code: int, why: str) -> None:
 
 def test_every_verb_is_tried():
     typed = [*TYPICAL.values(), *(words for _, words, _ in WRONG)]
-    assert set(COMMANDS) - {"probe"} <= {words.split()[0] for words in TYPICAL.values() if words}
+    # mcp waits for questions.
+    assert set(COMMANDS) - {"probe", "mcp"} <= {words.split()[0] for words in TYPICAL.values() if words}
     assert set(COMMANDS) - {"probe"} <= {words.split()[0] for words in typed if words}
 
 

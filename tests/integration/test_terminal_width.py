@@ -17,13 +17,14 @@ COLUMNS = (50, 80, 100, 200)
 # The verb, by the words in braces: two sessions, the folder of both, one for copies, a file to write.
 TYPED = (
     "summary {one}", "summary -v {one}", "summary {one} {other}", "findings {one}", "whatif {one}",
-    "whatif {one} --threads 8", "files {one}", "files {one} --sort reads", "compare {one} {other}",
+    "whatif {one} --threads 8", "files {one}", "files {one} --sort reads", "files {one} --steps 1-3",
+    "steps {one}", "compare {one} {other}",
     "list {logs}", "advise --logdir {one} --fast {fast}", "advise --logdir {one} --fast {fast} -o {out}/plan",
     "report {one} -o {out}/report.html", "export --parquet {out}/tables {one}", "workload list",
     "fleet {logs} --catalogue {out}/catalogue", "recover {logs}", "rebuild {logs}",
 )  # fmt: skip
 # What reads something else or works for long: the words of its parts are those of --help.
-OTHERS = {"run", "import", "burst", "probe", "lmdb", "doctor", "stage"}
+OTHERS = {"run", "import", "burst", "probe", "lmdb", "doctor", "stage", "mcp"}
 
 
 @pytest.fixture(scope="module")

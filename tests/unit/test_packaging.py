@@ -58,6 +58,6 @@ def test_the_extra_that_sentences_name_brings_what_only_views_import(pyproject):
     assert not names & {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
 
 
-@pytest.mark.parametrize("extra", ["tensorboard", "darshan", "dask", "remote", "demo", "workloads"])
+@pytest.mark.parametrize("extra", ["tensorboard", "darshan", "dask", "mcp", "remote", "demo", "workloads"])
 def test_an_extra_for_reading_sessions_brings_views(extra, pyproject):
     assert "tfdarshan[view]" in pyproject["project"]["optional-dependencies"][extra]

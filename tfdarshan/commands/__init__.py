@@ -31,10 +31,12 @@ GROUPS = {
         "findings": "findings",
         "whatif": "whatif",
         "files": "files",
+        "steps": "list_steps",
         "fleet": "fleet",
         "compare": "compare",
         "report": "report",
         "export": "export",
+        "mcp": "mcp_server",
     },
     "cure": {
         "advise": "advise",

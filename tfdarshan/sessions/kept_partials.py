@@ -16,6 +16,8 @@ from tfdarshan.sessions.frozen_values import FrozenError, frozen_bytes, thawed
 from tfdarshan.sessions.process_data import ProcessData
 
 FILE = "partials.kept"
+# Set in the environment: nothing is written beside a session.
+KEEP_NOTHING = "TFDARSHAN_KEEP_NOTHING"
 # Raised by whoever changes what is kept, or how it is worked out.
 KEPT_VERSION = 17
 # A session of fewer calls and fewer processes is looked at as quickly.
@@ -61,7 +63,7 @@ class KeptPartials:
 
     def save(self) -> None:
         """Writes what was added, all at once; a folder that cannot be written keeps nothing."""
-        if self._of is None or not self._changed:
+        if self._of is None or not self._changed or os.environ.get(KEEP_NOTHING):
             return
         self._changed = False
         content = frozen_bytes({"of": self._of, "values": self._values})

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"files {SLOW} --steps 100-200",
         "files no-steps --steps 1",
     ),
+    "steps": (f"steps {SLOW} --limit 3", "steps one-reader --sort step --limit 2", "steps no-steps"),
     "list": (f"list {SLOW}", "list decoding"),
     "compare": (f"compare {SLOW} one-reader", "compare one-reader one-reader"),
     "help": ("",),

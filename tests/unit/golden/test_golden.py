@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.unit.golden.commands import COMMANDS, LOGDIRS
+from tests.unit.golden.golden_file import assert_golden
 from tests.unit.golden.sessions import golden_folder, without_folder
 from tfdarshan.commands import COMMANDS as VERBS
 from tfdarshan.commands import main, make_parser
-
-HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def test_what_a_command_prints(name, folder, capsys, request):
     # WHEN the commands of a golden file run
     printed = [_printed(command, folder, capsys) for command in COMMANDS[name]]
     # THEN they print what the file has
-    _assert_golden(f"{name}.txt", "\n".join(printed), request.config)
+    assert_golden(f"{name}.txt", "\n".join(printed), request.config)
 
 
 def test_what_verbs_say_of_themselves(request):
@@ -44,7 +43,7 @@ def test_what_verbs_say_of_themselves(request):
     # WHEN each is asked what it and its options are for
     printed = [_about(verb) for verb in VERBS]
     # THEN they print what the file has
-    _assert_golden("help_of_verbs.txt", "\n".join(printed), request.config)
+    assert_golden("help_of_verbs.txt", "\n".join(printed), request.config)
 
 
 def _printed(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -72,11 +71,3 @@ def _about_parser(name: str, parser: argparse.ArgumentParser) -> str:
             called = ", ".join(action.option_strings) or str(action.metavar)
             lines.append(f"  {called}: {(action.help or '') % vars(action)}")
     return "\n".join(lines) + "\n"
-
-
-def _assert_golden(name: str, text: str, config: pytest.Config) -> None:
-    path = HERE / name
-    if config.getoption("--golden"):
-        path.write_text(text)
-    assert path.exists(), f"{path} is missing: pytest {HERE} --golden writes it"
-    assert text == path.read_text(), f"{path} has other words: pytest {HERE} --golden writes it anew"

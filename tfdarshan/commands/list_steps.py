@@ -1,0 +1,107 @@
+"""`tfdarshan steps`: a session's training steps as a table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tfdarshan.commands.arguments import (
+    add_json,
+    add_session,
+    check_least,
+    overlap_of,
+    overlap_text,
+    print_json,
+    session_of,
+)
+from tfdarshan.errors import ConfigurationError
+from tfdarshan.terminal.columns import Columns
+from tfdarshan.terminal.layout import Layout
+from tfdarshan.terminal.paint import paint_for
+from tfdarshan.terminal.wrapping import wrap
+from tfdarshan.units import human_bytes, human_seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The length of a step, which the table of steps has as a beginning and an end.
+DURATION = "duration_ns"
+IN_ORDER = "step"
+TABLE = Columns(10, 8, 12, 12, 12, 12, 12, 12, 10)
+HEADS = ("step", "epoch", "start", "time", "input wait", "I/O", "read", "written", "calls")
+NO_STEPS = (
+    "the session has no steps: go over the input with `for batch in tfdarshan.steps(loader):`, and record "
+    "again"
+)
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds the verb."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "steps",
+        help="list a session's training steps, the longest first",
+        description="List a session's training steps, the longest first: how long each took, how long it "
+        "waited for its input, and what its file calls moved. A call counts in the step that it began in.",
+    )
+    add_session(parser)
+    parser.add_argument(
+        "--sort",
+        default=DURATION,
+        metavar="COLUMN",
+        help=f"largest first: {DURATION}, or a column of --json such as input_wait_ns; {IN_ORDER} lists them "
+        f"in their order (default: {DURATION})",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="rows to list, 0 for all (default: 20)"
+    )
+    add_json(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Prints the table."""
+    check_least("--limit", arguments.limit, 0)
+    session = session_of(arguments)
+    steps = session.steps
+    table = _sorted(steps.assign(**{DURATION: steps["end_ns"] - steps["start_ns"]}), arguments.sort)
+    shown = table.head(arguments.limit) if arguments.limit else table
+    if arguments.json:
+        rows = shown.to_dict("records")
+        print_json({"matching": len(table), "steps": rows} | overlap_of(session))
+        return 0
+    sys.stdout.write(overlap_text(session))
+    if len(table):
+        _print(shown)
+    else:
+        print(*wrap(f"{NO_STEPS}.", paint_for(sys.stdout).width), sep="\n")
+    if len(table) > len(shown):
+        print(f"{len(table) - len(shown):,} more rows: see --limit")
+    return 0
+
+
+def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    if column not in table.columns or column == "source":
+        names = ", ".join(name for name in table.columns if name != "source")
+        raise ConfigurationError(f"there is no column {column} to sort by: take one of {names}.")
+    return table.sort_values(column, ascending=column == IN_ORDER, kind="stable")
+
+
+def _print(table: pd.DataFrame) -> None:
+    rows = [HEADS, *(_cells(row) for row in table.itertuples())]
+    layout = Layout(TABLE, rows, paint_for(sys.stdout).width, least=(7, 1, 5, 8))
+    print(*layout.all_lines(rows), *wrap(layout.note(), paint_for(sys.stdout).width), sep="\n")
+
+
+def _cells(row: Any) -> tuple[str, ...]:
+    return (
+        f"{row.step:,}",
+        f"{row.epoch:,}" if row.epoch >= 0 else "-",
+        human_seconds(row.start_ns / 1e9),
+        human_seconds(row.duration_ns / 1e9),
+        human_seconds(row.input_wait_ns / 1e9) if row.input_wait_ns >= 0 else "-",
+        human_seconds(row.io_ns / 1e9),
+        human_bytes(row.bytes_read),
+        human_bytes(row.bytes_written),
+        f"{row.operations:,}",
+    )
