@@ -22,8 +22,8 @@ LOOSE_BUDGET: Any = io_budget
 OPTIONS = {option.name: option for option in dataclasses.fields(Options)}
 # What else they take, and defaults of their own.
 OWN = {
-    "profile": ({"logdir"}, {}),
-    "Profile": ({"logdir"}, {}),
+    "profile": ({"logdir", "steps"}, {}),
+    "Profile": ({"logdir", "steps"}, {}),
     "enable": (set(), {}),
     "io_budget": ({"logdir", *BUDGETS}, {"tf_profiler": False}),
     "IOCallback": ({"logdir", "batches", "epochs"}, {}),
@@ -97,7 +97,7 @@ def test_the_command_line_has_the_same_options():
         ),
         (
             lambda: LOOSE.Profile("x", zebra=5),
-            "Profile() has no argument zebra: its arguments are logdir, engine,",
+            "Profile() has no argument zebra: its arguments are logdir, steps,",
         ),
         (lambda: LOOSE.enable(trac=True), "enable() has no argument trac: did you mean trace?"),
         (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say, step_range
 from tfdarshan.errors import ConfigurationError, TfdarshanError, UnsupportedPlatformError, reason
 from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 from tfdarshan.units import plural
@@ -43,6 +43,12 @@ def add_parser(verbs: Any) -> None:
         default=DEFAULT_LOGDIR,
         metavar="DIR",
         help=f"where the session goes (default: {DEFAULT_LOGDIR})",
+    )
+    parser.add_argument(
+        "--steps",
+        metavar="FIRST-LAST",
+        help="record these steps alone, such as 100-200, of a script that marks steps with "
+        "`tfdarshan.steps()` or `tfdarshan.step()` (default: all of the run)",
     )
     parser.add_argument(
         "--json", action="store_true", help="at the end, print the session's path as JSON on stderr"
@@ -85,7 +91,12 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
         program = _program(arguments)
     except SyntaxError as error:
         return _raiser(error)
+    steps = None if arguments.steps is None else step_range("--steps", arguments.steps)
     if os.environ.get(TENSORFLOW_ONLY) == "1":
+        if steps is not None:
+            raise ConfigurationError(
+                f"--steps records steps, and {TENSORFLOW_ONLY}=1 TensorFlow's profiles alone: unset it."
+            )
         enable(**options_of(arguments))
         atexit.register(_say_if_nothing_was_profiled, os.getpid())
         return _runner(program)
@@ -98,7 +109,7 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
 
         ending.staged = StagedFiles(read_plan(arguments.staged), arguments.look_again)
     try:
-        ending.profile = start_shared(arguments.logdir, options_of(arguments))
+        ending.profile = start_shared(arguments.logdir, options_of(arguments), steps)
     except (OSError, RuntimeError, MemoryError, UnsupportedPlatformError) as error:
         if arguments.as_if:
             raise
@@ -145,7 +156,9 @@ class Ending:
         from tfdarshan.native.interrupt import end_by_interrupt
         from tfdarshan.sessions.session_directory import is_complete
 
-        if is_complete(self.profile.path):
+        if self.profile.unreached:
+            say(f"tfdarshan: {self.profile.unreached}", error=True)
+        elif self.profile.recorded and is_complete(self.profile.path):
             self._announce(self.profile.path)
         if self.interrupted:
             # Python notes that it has to end this way, and code run by exit functions makes it forget.

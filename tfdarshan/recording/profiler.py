@@ -18,8 +18,10 @@ from tfdarshan.errors import (
 )
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
+from tfdarshan.recording.chosen_steps import ChosenSteps, checked_steps
 from tfdarshan.recording.claim import Recorder
 from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
+from tfdarshan.recording.steps import watch_steps, watched_steps
 from tfdarshan.recording.tensorflow.tf_profiler import TraceBeside
 from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
 
@@ -42,6 +44,9 @@ class Profile(Recorder):
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
+        steps: The first and the last step to record, such as (100, 200), or one; the session begins with the
+            request for the first one's batch and ends with the last step. Steps are those that the job marks
+            with `tfdarshan.steps()` or `tfdarshan.step()`, from 0 on. Default: all of the time.
         {options}
 
     Raises:
@@ -55,6 +60,7 @@ class Profile(Recorder):
         self,
         logdir: str | os.PathLike[str],
         *,
+        steps: int | tuple[int, int] | None = None,
         engine: str = "auto",
         darshan_library: str | os.PathLike[str] | None = None,
         darshan_files: int = 1_000_000,
@@ -76,6 +82,8 @@ class Profile(Recorder):
         job: str | None = None,
     ) -> None:
         super().__init__(logdir, **option_values(locals()))
+        self._steps = checked_steps(steps)
+        self._chosen: ChosenSteps | None = None
         self._trace: TraceBeside | None = None
         self._joined: Profile | None = None
         # The profile of `tfdarshan run` that this one joined, also after this one has ended.
@@ -86,14 +94,20 @@ class Profile(Recorder):
         self._session: Session | None = None
 
     def start(self) -> Profile:
-        """Attaches to this process and starts recording.
+        """Attaches to this process and starts recording; if steps were chosen, as the first one begins.
 
         Raises:
-            SessionActiveError: A session is recording in this process already.
+            SessionActiveError: A session is recording in this process already, or waits for its steps.
             StorageError: The logdir or the spool folder cannot be written.
             UnsupportedPlatformError: tfdarshan cannot work here.
         """
-        self.begin()
+        if self._steps is None:
+            self.begin()
+            return self
+        if watched_steps() is not None:
+            raise SessionActiveError("another session waits for its steps: stop it first.")
+        self._chosen = ChosenSteps(*self._steps, self.begin, self._stop_chosen)
+        watch_steps(self._chosen)
         return self
 
     def stop(self) -> None:
@@ -107,9 +121,23 @@ class Profile(Recorder):
             SessionActiveError: This session is not recording.
             KeyboardInterrupt: Ctrl-C was pressed meanwhile.
         """
+        chosen, self._chosen = self._chosen, None
+        if chosen is not None:
+            watch_steps(None)
+            if not chosen.recording:
+                if chosen.unreached:
+                    warn(chosen.unreached)
+                return
+        self._stop()
+
+    def _stop(self) -> None:
         if self._joined is None and not self._elsewhere:
             self.end()
         self._joined = None
+
+    def _stop_chosen(self) -> None:
+        watch_steps(None)
+        self._stop()
 
     def _before_attach(self) -> None:
         self._trace = TraceBeside(self.logdir, self.options)
@@ -139,7 +167,7 @@ class Profile(Recorder):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._recording is not None or self._joined is not None or self._elsewhere:
+        if any((self._recording, self._joined, self._elsewhere, self._chosen)):
             self.stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
@@ -164,6 +192,16 @@ class Profile(Recorder):
                 return function(*args, **kwargs)
 
         return profiled
+
+    @property
+    def recorded(self) -> bool:
+        """Whether a session has begun."""
+        return self._path is not None
+
+    @property
+    def unreached(self) -> str:
+        """Why nothing has been recorded of the steps that were chosen, as a sentence; "" if something was."""
+        return "" if self._chosen is None else self._chosen.unreached
 
     @property
     def path(self) -> Path:
@@ -281,7 +319,7 @@ class Profile(Recorder):
             return None
 
     def _again(self) -> Profile:
-        return profile(self.logdir, **self.options.as_dict())
+        return profile(self.logdir, steps=self._steps, **self.options.as_dict())
 
     def _meet_elsewhere(self, directory: Path) -> None:
         """Leaves it at that: this process is in the session."""
@@ -311,6 +349,7 @@ class Profile(Recorder):
 def profile(  # noqa: D417 - options are put in
     logdir: str | os.PathLike[str],
     *,
+    steps: int | tuple[int, int] | None = None,
     engine: str = "auto",
     darshan_library: str | os.PathLike[str] | None = None,
     darshan_files: int = 1_000_000,
@@ -337,6 +376,9 @@ def profile(  # noqa: D417 - options are put in
 
     Args:
         logdir: Local folder; the session goes to `<logdir>/plugins/tfdarshan/<session>/`.
+        steps: The first and the last step to record, such as (100, 200), or one; the session begins with the
+            request for the first one's batch and ends with the last step. Steps are those that the job marks
+            with `tfdarshan.steps()` or `tfdarshan.step()`, from 0 on. Default: all of the time.
         {options}
 
     Returns:
@@ -348,8 +390,10 @@ def profile(  # noqa: D417 - options are put in
     return Profile(**locals())
 
 
-def start_shared(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Profile:
+def start_shared(
+    logdir: str | os.PathLike[str], options: dict[str, Any], steps: tuple[int, int] | None = None
+) -> Profile:
     """Starts a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
-    shared = profile(logdir, **options)
+    shared = profile(logdir, steps=steps, **options)
     shared._accepts_joins, shared.started_by = True, "run"
     return shared.start()

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, TypeVar, cast
 
 from tfdarshan.native import _bridge
-from tfdarshan.recording.steps import Mark, Moment, StepLog, current_log
+from tfdarshan.recording.steps import (
+    Mark,
+    Moment,
+    StepLog,
+    current_log,
+    expect_step,
+    note_pass,
+    note_step,
+)
 
 Batch = TypeVar("Batch")
 LOOPED_STEPS = "steps()"
@@ -49,9 +57,11 @@ class _Pass:
         self._log: StepLog | None = None
         self._epoch = 0
         self._mark: Mark | None = None
+        note_pass()
 
     def request(self) -> Moment:
         """Return when the loop requests a batch, which ends the step before."""
+        expect_step()
         log = current_log()
         if log is not self._log:
             self._log = log
@@ -65,6 +75,7 @@ class _Pass:
             self._mark = None
         else:
             self._mark = log.begin_requested(requested, LOOPED_STEPS, self._epoch)
+        note_step()
         return batch
 
     def __del__(self) -> None:

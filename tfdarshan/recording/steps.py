@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from tfdarshan.native import _bridge
+from tfdarshan.recording.chosen_steps import ChosenSteps
 from tfdarshan.sessions.schema import UNKNOWN
 
 MAX_STEPS = 100_000
@@ -56,13 +57,21 @@ class StepLog:
 
     Args:
         kernel_reads: Gives what the kernel has charged so far.
+        first: The number of the first step that has none.
+        passes: Passes over the input that have begun before.
     """
 
-    def __init__(self, kernel_reads: Callable[[], Reads | None] = _bridge.kernel_reads) -> None:
+    def __init__(
+        self,
+        kernel_reads: Callable[[], Reads | None] = _bridge.kernel_reads,
+        *,
+        first: int = 0,
+        passes: int = 0,
+    ) -> None:
         self.marks: list[Mark] = []
         self.left_out = 0
         self._kernel_reads = kernel_reads
-        self._passes = 0
+        self._first, self._passes = first, passes
         self._asked_ns = 0
 
     def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark | None:
@@ -102,7 +111,7 @@ class StepLog:
             self.left_out += 1
             return None
         if number is None:
-            number = self.marks[-1].number + 1 if self.marks else 0
+            number = self.marks[-1].number + 1 if self.marks else self._first
         self.marks.append(Mark(number, source, *begun, epoch=epoch))
         return self.marks[-1]
 
@@ -134,6 +143,8 @@ class StepLog:
 
 
 _log: StepLog | None = None
+# Who waits for some steps, and records these alone.
+_chosen: ChosenSteps | None = None
 
 
 def current_log() -> StepLog | None:
@@ -144,7 +155,11 @@ def current_log() -> StepLog | None:
 def begin_log() -> None:
     """Has steps kept from now on."""
     global _log
-    _log = StepLog()
+    if _chosen is None or not _chosen.recording:
+        _log = StepLog()
+    else:
+        # Within the pass that has begun last.
+        _log = StepLog(first=_chosen.newest + 1, passes=max(_chosen.passes - 1, 0))
 
 
 def end_log() -> dict[str, Any]:
@@ -159,6 +174,41 @@ def log_so_far() -> dict[str, Any]:
     return {} if _log is None else copy.deepcopy(_log).block()
 
 
+def watch_steps(chosen: ChosenSteps | None) -> None:
+    """Has someone told of all steps from now on; None: nobody."""
+    global _chosen
+    _chosen = chosen
+
+
+def watched_steps() -> ChosenSteps | None:
+    """Return who is told of all steps."""
+    return _chosen
+
+
+def expect_step(number: int | None = None) -> None:
+    """Say that a step is about to begin, whose recording may begin, or end, here."""
+    if _chosen is not None:
+        _chosen.expect(number)
+
+
+def note_step(number: int | None = None) -> None:
+    """Say that it has begun."""
+    if _chosen is not None:
+        _chosen.begun(number)
+
+
+def note_pass() -> None:
+    """Say that a pass over the input begins."""
+    if _chosen is not None:
+        _chosen.passes += 1
+
+
+def note_end() -> None:
+    """Say that the newest step has ended."""
+    if _chosen is not None:
+        _chosen.ended()
+
+
 class step:  # noqa: N801 - reads as a function where it is used
     """Marks a training step of a custom loop; does nothing where no session records.
 
@@ -170,8 +220,10 @@ class step:  # noqa: N801 - reads as a function where it is used
     """
 
     def __init__(self, number: int | None = None) -> None:
+        expect_step(number)
         self._log = _log
         self._mark = None if _log is None else _log.begin(number, STEP_CALLS)
+        note_step(number)
 
     def __enter__(self) -> step:
         return self
@@ -181,6 +233,7 @@ class step:  # noqa: N801 - reads as a function where it is used
     ) -> None:
         if self._mark is not None and not self._mark.end_ns:
             self._mark.end(time.time_ns(), _bridge.kernel_reads())
+        note_end()
 
     @contextmanager
     def input_wait(self) -> Iterator[None]:
@@ -195,11 +248,14 @@ class step:  # noqa: N801 - reads as a function where it is used
 
 def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:
     """Begins a step of a framework that says when, and of which epoch it is, from 1 on."""
+    expect_step(number)
     if _log is not None:
         _log.begin(number, source, epoch)
+    note_step(number)
 
 
 def end_step() -> None:
     """Ends it."""
     if _log is not None:
         _log.end()
+    note_end()

@@ -1,0 +1,230 @@
+"""`steps=(100, 200)` and `run --steps 100-200`: nothing is attached before the first or after the last."""
+
+import os
+
+import pytest
+
+import tfdarshan
+from tfdarshan.errors import ConfigurationError, SessionActiveError
+from tfdarshan.native import _bridge
+from tfdarshan.recording.steps import watched_steps
+
+SIZE = 1_000
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Six files; the size of each says which it is."""
+    made = []
+    for number in range(6):
+        made.append(tmp_path / f"{number}.bin")
+        made[-1].write_bytes(bytes(SIZE + number))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits():
+    yield
+    assert watched_steps() is None
+
+
+def read(path):
+    handle = os.open(path, os.O_RDONLY)
+    os.read(handle, 2 * SIZE)
+    os.close(handle)
+
+
+class Loader:
+    """Reads a file for each batch, when it is asked for it."""
+
+    def __init__(self, paths):
+        self.paths = paths
+
+    def __iter__(self):
+        for path in self.paths:
+            read(path)
+            yield path
+
+
+def names(session):
+    return sorted(path.rsplit("/", 1)[-1] for path in session.files["path"] if path.endswith(".bin"))
+
+
+def test_only_the_chosen_steps_are_recorded(tmp_path, files):
+    # GIVEN
+    attached = []
+
+    # WHEN steps are marked with `with`, and files are read within them and between
+    with tfdarshan.profile(tmp_path / "logs", steps=(2, 3)) as session:
+        for number, path in enumerate(files):
+            with tfdarshan.step():
+                attached.append(_bridge.session_active())
+                read(path)
+            assert _bridge.session_active() == (number == 2)
+
+    # THEN
+    assert attached == [False, False, True, True, False, False]
+    assert names(session) == ["2.bin", "3.bin"]
+    assert session.steps["step"].tolist() == [2, 3]
+    assert session.steps["bytes_read"].tolist() == [SIZE + 2, SIZE + 3]
+
+
+def test_a_loop_is_recorded_from_the_request_for_the_first_batch(tmp_path, files):
+    # WHEN the steps are the first two of the second epoch
+    with tfdarshan.profile(tmp_path / "logs", steps=(3, 4)) as session:
+        for epoch in range(2):
+            for _ in tfdarshan.steps(Loader(files[3 * epoch : 3 * epoch + 3])):
+                pass
+
+    # THEN the reads for their batches are in it, and it knows which steps and which epoch they are
+    assert names(session) == ["3.bin", "4.bin"]
+    assert session.steps["step"].tolist() == [3, 4]
+    assert session.steps["epoch"].tolist() == [2, 2]
+    assert (session.steps["input_wait_ns"] > 0).all()
+
+
+def test_numbers_are_those_that_the_job_gives(tmp_path, files):
+    # WHEN steps are numbered by the job, and each lasts until the next
+    with tfdarshan.profile(tmp_path / "logs", steps=120) as session:
+        for number, path in zip(range(100, 160, 10), files, strict=True):
+            tfdarshan.step(number)
+            read(path)
+
+    # THEN
+    assert session.steps["step"].tolist() == [120]
+    assert names(session) == ["2.bin"]
+
+
+def test_a_job_that_ends_early_keeps_the_steps_it_had(tmp_path, files):
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", steps=(4, 100)) as session:
+        for _ in tfdarshan.steps(Loader(files)):
+            pass
+
+    # THEN
+    assert session.steps["step"].tolist() == [4, 5]
+
+
+def test_a_decorated_function_records_its_steps_in_each_call(tmp_path, files):
+    # GIVEN
+    @tfdarshan.profile(tmp_path / "logs", steps=1)
+    def work():
+        for path in files[:3]:
+            with tfdarshan.step():
+                read(path)
+
+    # WHEN
+    work()
+    work()
+
+    # THEN
+    sessions = tfdarshan.find_sessions(tmp_path / "logs")
+    assert [names(tfdarshan.open_session(path)) for path in sessions] == [["1.bin"], ["1.bin"]]
+
+
+@pytest.mark.parametrize(
+    ("marked", "said"),
+    [
+        (0, "steps 7 to 9 were not reached: the job marks no steps. To mark them, go over the input with "),
+        (6, "steps 7 to 9 were not reached, so nothing was recorded: the newest step is 5. Choose "),
+    ],
+)
+def test_steps_that_are_never_reached_are_said(tmp_path, marked, said):
+    # GIVEN
+    session = tfdarshan.profile(tmp_path / "logs", steps=(7, 9)).start()
+    for _ in range(marked):
+        tfdarshan.step()
+
+    # WHEN
+    with pytest.warns(RuntimeWarning) as warned:
+        session.stop()
+
+    # THEN
+    assert said in str(warned[0].message)
+    assert not (tmp_path / "logs").exists()
+    with pytest.raises(SessionActiveError):
+        _ = session.path
+
+
+def test_a_recording_that_cannot_begin_is_said_and_the_job_goes_on(tmp_path, files):
+    # GIVEN a session that records already
+    def train():
+        for path in files:
+            with tfdarshan.step():
+                read(path)
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "first") as first, tfdarshan.profile(tmp_path / "second", steps=(1, 2)):
+        with pytest.warns(RuntimeWarning, match="steps 1 to 2 are not recorded: a session already records"):
+            train()
+
+    # THEN
+    assert len(names(first)) == 6
+    assert not (tmp_path / "second").exists()
+
+
+def test_two_cannot_wait_at_once(tmp_path):
+    # GIVEN
+    waiting = tfdarshan.profile(tmp_path / "logs", steps=1).start()
+
+    # THEN
+    with pytest.raises(SessionActiveError, match="another session waits for its steps"):
+        tfdarshan.profile(tmp_path / "other", steps=1).start()
+    with pytest.warns(RuntimeWarning, match="the job marks no steps"):
+        waiting.stop()
+
+
+@pytest.mark.parametrize("steps", [-1, (3, 2), (1, 2, 3), "1-2", True, 1.5, (0, None)])
+def test_steps_that_are_none_are_one_sentence(tmp_path, steps):
+    with pytest.raises(ConfigurationError, match="steps must be a number from 0 on, or the first and the"):
+        tfdarshan.profile(tmp_path, steps=steps)
+
+
+JOB = """
+import os, sys, tfdarshan
+for number in range(5):
+    with tfdarshan.step():
+        open(f"{number}.bin", "wb").write(bytes(1000 + number))
+"""
+
+
+def run(run_python, tmp_path, *words, **environment):
+    """Runs the job by `tfdarshan run`."""
+    (tmp_path / "job.py").write_text(JOB)
+    return run_python("-m", "tfdarshan", "run", *words, "job.py", **environment)
+
+
+def test_a_run_records_the_steps_that_it_is_told(run_python, tmp_path):
+    # WHEN
+    done = run(run_python, tmp_path, "--steps", "1-2")
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"the session is in {session.path}" in done.stderr
+    assert names(session) == ["1.bin", "2.bin"]
+    assert session.steps["step"].tolist() == [1, 2]
+
+
+def test_a_run_whose_steps_are_never_reached_says_so(run_python, tmp_path):
+    # WHEN
+    done = run(run_python, tmp_path, "--steps", "10-20")
+
+    # THEN
+    assert done.returncode == 0
+    assert done.stderr == (
+        "tfdarshan: steps 10 to 20 were not reached, so nothing was recorded: the newest step is 4. Choose "
+        "others.\n"
+    )
+    assert not (tmp_path / "logs").exists()
+
+
+def test_wrong_steps_of_a_run_are_wrong_use(run_python, tmp_path):
+    # WHEN
+    wrong = run(run_python, tmp_path, "--steps", "x")
+    both = run(run_python, tmp_path, "--steps", "1", TFDARSHAN="1")
+
+    # THEN
+    assert (wrong.returncode, both.returncode) == (2, 2)
+    assert "--steps takes a step, or the first and the last such as 100-200, not 'x'" in wrong.stderr
+    assert "--steps records steps, and TFDARSHAN=1 TensorFlow's profiles alone: unset it." in both.stderr
