@@ -127,45 +127,6 @@ def test_files_by_module(capsys, logdir):
     assert len(output(capsys, "files", logdir, "--module", "STDIO").splitlines()) == 1
 
 
-def test_unknown_sort_column(capsys, logdir):
-    assert main(["files", str(logdir), "--sort", "nonsense"]) == 2
-    assert "there is no column nonsense" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["summary", "--top", "-3"], "--top must be at least 0, not -3."),
-        (["files", "--limit", "-1"], "--limit must be at least 0, not -1."),
-        (["whatif", "--threads", "0"], "--threads must be at least 1, not 0."),
-        (
-            ["whatif", "--fast", "/none"],
-            "--fast /none does not exist: name a folder on the device to measure.",
-        ),
-        (["report", "-o", "/tmp/r.html", "--fast", "/none"], "--fast /none does not exist: name a folder"),
-        (["whatif", "--fast", __file__], f"--fast {__file__} is no folder: name a folder"),
-        (["report", "-o", "/tmp/r.html", "--fast", __file__], f"--fast {__file__} is no folder: name a"),
-    ],
-)
-def test_wrong_arguments_are_one_line_and_code_2(capsys, logdir, arguments, said):
-    assert main([*arguments, str(logdir)]) == 2
-    errors = capsys.readouterr().err
-    assert errors.startswith(f"tfdarshan: {said}")
-    assert errors.count("\n") == 1
-
-
-def test_a_filter_that_nothing_matches_says_so(capsys, logdir):
-    assert output(capsys, "files", logdir, "--filter", "zzz*") == (
-        "no file of the session matches --filter zzz*\n"
-    )
-    assert "matches --module STDIO" in output(capsys, "files", logdir, "--module", "STDIO")
-
-
-def test_path_that_is_no_logdir(capsys, tmp_path):
-    assert main(["summary", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.startswith(f"tfdarshan: there is no session in {tmp_path}")
-
-
 def test_broken_pipe_is_quiet(logdir):
     # WHEN the reader goes away at once
     program = f"{sys.executable} -m tfdarshan files {logdir} --json | true"

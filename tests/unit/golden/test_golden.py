@@ -9,14 +9,25 @@ import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.unit.golden.commands import COMMANDS, LOGDIRS
+from tests.unit.golden.commands import COMMANDS, LOGDIRS, SLOW
 from tests.unit.golden.golden_file import assert_golden
 from tests.unit.golden.sessions import golden_folder, without_folder
 from tfdarshan.commands import COMMANDS as VERBS
 from tfdarshan.commands import main, make_parser
+from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.reports.views import VIEWS
+from tfdarshan.reports.views.findings_view import findings_panels
+from tfdarshan.reports.views.panel import as_json
+from tfdarshan.reports.views.view_source import Source
+from tfdarshan.session import open_session
+
+# Of a table so many rows are shown.
+ROWS = 2
+NO_WORDS = {"figure", "exact", "link", "colour", "kind", "key", "paging"}
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +49,18 @@ def test_what_a_command_prints(name, folder, capsys, request):
     assert_golden(f"{name}.txt", "\n".join(printed), request.config)
 
 
+@pytest.mark.parametrize("name", ["findings", *VIEWS])
+def test_what_a_view_says(name, folder, request):
+    # GIVEN fixed sessions
+    sources = {logdir: Source(open_session(folder / logdir)) for logdir in (SLOW, "checkpoints", "no-steps")}
+    # WHEN a view is made of each
+    views = {"findings": lambda source: findings_panels(diagnose(source.session))}
+    view = views[name] if name in views else VIEWS[name][1]
+    said = [f"# {logdir}\n{_words(as_json(view(source)))}" for logdir, source in sources.items()]
+    # THEN it says what the file has
+    assert_golden(f"view_{name}.txt", without_folder("\n".join(said), folder), request.config)
+
+
 def test_what_verbs_say_of_themselves(request):
     # GIVEN all verbs
     # WHEN each is asked what it and its options are for
@@ -48,11 +71,27 @@ def test_what_verbs_say_of_themselves(request):
 
 def _printed(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return a command and what it prints, with a name for the folder that is always the same."""
-    words = [str(folder / word) if word in LOGDIRS else word for word in command.split()]
-    code = main(words)
+    words = [
+        str(folder / word.removeprefix("@")) if word in LOGDIRS or word.startswith("@") else word
+        for word in command.split()
+    ]
+    try:
+        code: object = main([word for word in words if word])
+    except SystemExit as ended:
+        code = ended.code
     said = capsys.readouterr()
-    ended = f"[exit code {code}]\n" if code else ""
-    return without_folder(f"$ tfdarshan {command}\n{said.out}{said.err}{ended}", folder)
+    exit_code = f"[exit code {code}]\n" if code else ""
+    return without_folder(f"$ tfdarshan {command}\n{said.out}{said.err}{exit_code}", folder)
+
+
+def _words(value: Any, name: str = "") -> str:
+    """Return the words of a view: a line for each, and the first rows of tables; figures are not words."""
+    if isinstance(value, dict):
+        return "".join(_words(inner, key) for key, inner in value.items() if key not in NO_WORDS)
+    if isinstance(value, (list, tuple)):
+        shown = value[:ROWS] if name == "rows" else value
+        return "".join(_words(inner, name) for inner in shown)
+    return f"{name}: {value}\n" if value and isinstance(value, str) else ""
 
 
 def _about(verb: str) -> str:
