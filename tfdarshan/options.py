@@ -139,7 +139,7 @@ class Options:
     )
     as_if: str | None = _option(
         None,
-        "make calls last as long as on other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
+        "slow file calls down to simulate other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
         Kind("one of these names, or None for the storage that there is"),
     )
     as_if_paths: Sequence[str] = _option(

@@ -155,7 +155,7 @@ def test_every_view_of_an_emulated_session_begins_with_it(tmp_path):
             # THEN it is above all else, the verdict too
             said = page.locator("#banner").inner_text()
             assert "as if lustre" in said
-            assert "Times are a model's" in said
+            assert "Times are simulated" in said
             below = page.locator("#view > :first-child").bounding_box()["y"]
             assert page.locator("#banner section").bounding_box()["y"] < below
         watched.check()

@@ -123,7 +123,7 @@ def test_every_view_says_that_storage_was_emulated(tab, server, view):
 
     said = tab.text("#banner section:first-child")
     assert "as if hdd" in said
-    assert "Times are a model's, not this storage's" in said
+    assert "Times are simulated, not this storage's" in said
 
 
 def test_checkpoints_show_the_burst_buffers_ledger(tab, server, run):

@@ -150,7 +150,7 @@ def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
     )  # fmt: skip
     assert f"not seen, at least                    {exact_bytes(read.unseen)}" in text
     assert "No figure counts 1 process" in text
-    assert diagnosis.verdict.sentence.startswith("At least ")
+    assert diagnosis.verdict.notes[0].startswith("At least ")
 
 
 def test_child_that_makes_no_calls_is_only_counted(run_python, tmp_path):

@@ -151,7 +151,7 @@ def test_the_summary_says_that_times_are_emulated(tmp_path: Path, data: Path) ->
     assert "! EMULATED STORAGE: as if lustre, for " in session.summary()
     text = session.summary(verbose=True)
     assert "\nEMULATED STORAGE: as if lustre, for " in text
-    assert f"Times are a model's, not this storage's: {plural(waited, 'call')} waited" in text
+    assert f"Times are simulated, not this storage's: {plural(waited, 'call')} waited" in text
 
 
 def test_latencies_of_threads_overlap(tmp_path: Path, data: Path) -> None:

@@ -71,7 +71,7 @@ def test_one_reader_is_too_few(tmp_path, data):
 
     # THEN more of them would give most of the reading back, whatever else would
     (readers,) = (one for one in found if one.name == "read_parallelism")
-    assert readers.title == "only 1 read runs at a time"
+    assert readers.title == "reads are serial (queue depth 1)"
     assert readers.gain.saved_s > 0.02
     assert found.verdict.state == "slow"
 
@@ -122,5 +122,5 @@ def test_a_redacted_report_has_no_path_in_its_findings(tmp_path, data):
 
     # THEN
     text = report.read_text()
-    assert "read at a time" in text or "read runs at a time" in text
+    assert "read at a time" in text or "reads are serial" in text
     assert str(data[0]) not in text

@@ -153,13 +153,13 @@ def test_axes_of_steps_have_no_halves(tmp_path, steps, dtick):
 
 
 def test_no_view_says_of_emulated_storage_what_is_another_ones(tmp_path):
-    # GIVEN a session whose times are a model's
+    # GIVEN a session whose times are simulated
     plain, source = Source(counters_only(tmp_path)), Source(stepping(tmp_path / "as-if", as_if="lustre"))
 
     # THEN the banner says so, and that of a comparison which of both it is
     (warning,) = emulation_banner(source)
     assert warning.title == "Emulated storage, as if lustre, for all recorded files"
-    assert warning.lines[0].startswith("Times are a model's, not this storage's: 8 calls waited, ")
+    assert warning.lines[0].startswith("Times are simulated, not this storage's: 8 calls waited, ")
     assert emulation_banner(plain) == []
     (warning,) = emulation_banner(plain, source)
     assert warning.title.startswith(f"{source.whole.path.name}: Emulated storage, as if lustre")
@@ -193,7 +193,7 @@ def test_notebooks_say_that_storage_was_emulated(tmp_path):
 
     said = session_html(session)
 
-    assert f"Emulated storage, as if hdd, for {tmp_path}/&lt;*. Times are a model" in said
+    assert f"Emulated storage, as if hdd, for {tmp_path}/&lt;*. Times are simulated" in said
 
 
 def chart(panels, key):

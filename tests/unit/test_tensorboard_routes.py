@@ -121,7 +121,7 @@ def test_every_view_of_an_emulated_session_says_so(logdir):
     compared = ask(logdir, "/compare", session=SESSION, other=SESSION)[1]
 
     # THEN
-    said = ("Emulated storage, as if lustre, for /data/*", ["Times are a model's, not this storage's."])
+    said = ("Emulated storage, as if lustre, for /data/*", ["Times are simulated, not this storage's."])
     banners = [[(panel["title"], panel["lines"]) for panel in answer["banner"]] for answer in (*views, file)]
     assert banners == [[said]] * (len(VIEWS) + 1)
     assert [panel["title"] for panel in compared["banner"]] == [f"{said[0]} in both"]

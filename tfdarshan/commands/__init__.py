@@ -38,7 +38,7 @@ GROUPS = {
         "export": "export",
         "mcp": "mcp_server",
     },
-    "cure": {
+    "fix": {
         "advise": "advise",
         "stage": "stage",
         "burst": "burst",

@@ -28,7 +28,7 @@ def add_parser(verbs: Any) -> None:
 
     parser: argparse.ArgumentParser = verbs.add_parser(
         "advise",
-        help="say which files to stage to a faster tier, and what it gives",
+        help="say which files to copy to a faster tier, and the speedup",
         description="Say which files to copy to a faster tier, what that gives, and whether it is worth it.",
     )
     parser.add_argument(

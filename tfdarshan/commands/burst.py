@@ -32,7 +32,7 @@ def add_parser(verbs: Any) -> None:
     """Adds the verb and its own verbs."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "burst",
-        help="copy a job's checkpoints to lasting storage, safely, while it runs",
+        help="copy a job's checkpoints to lasting storage while it runs",
         description="Make the checkpoints that a job writes to a fast folder durable on a slow one. "
         "At any instant the slow folder holds a complete checkpoint. Each verb has --json.",
     )

@@ -21,9 +21,9 @@ def add_parser(verbs: Any) -> None:
     """Adds the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "findings",
-        help="say why a job is slow, and what each cure gives",
+        help="say why a job is slow, and what each fix gives",
         description="Say what makes a job slow: the causes by the seconds they cost, the line to change, the "
-        "gain to expect as a range, and when not to bother (docs/reference/findings.md).",
+        "speedup to expect as a range, and when to ignore the cause (docs/reference/findings.md).",
     )
     add_session(parser)
     add_runner(parser, usual=USUAL)

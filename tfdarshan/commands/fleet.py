@@ -35,7 +35,7 @@ def add_parser(verbs: Any) -> None:
     """Adds the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "fleet",
-        help="say what thousands of sessions and Darshan logs lose to I/O, and where",
+        help="summarize I/O time lost across many sessions and Darshan logs",
         description="Read sessions and Darshan logs, however many, into a catalogue, and say what is true of "
         "all of them: sums, how figures are spread, and the jobs that lose most. Only inputs that are new or "
         "have changed are read. What could not be read is said, and left out. `tfdarshan fleet whatif` asks "
@@ -85,7 +85,7 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
         "--by",
         action="append",
         choices=KINDS,
-        help="group jobs so; may be given several times (default: user and mount)",
+        help="group jobs by this; may be given several times (default: user and mount)",
     )
     group.add_argument(
         "--processes-per-node",
@@ -107,8 +107,8 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=MODELS,
         metavar="N",
-        help="sessions whose replay model answers, those that may gain most first "
-        f"(default: {MODELS}); others have bounds alone",
+        help=f"sessions to simulate, those that may gain most first (default: {MODELS}); of the others, the "
+        "answer has bounds",
     )
     group.add_argument(
         "--fast-bandwidth",
@@ -124,7 +124,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="SHARE",
         default=1.0,
-        help="what of the time in communication is that of the nodes' link, 0 to 1 (default: 1)",
+        help="share of communication time that the nodes' link takes, 0 to 1 (default: 1)",
     )
 
 

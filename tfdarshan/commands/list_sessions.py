@@ -30,9 +30,9 @@ def add_parser(verbs: Any) -> None:
         "list",
         help="list the sessions of a logdir, the worst first",
         description="List the sessions of a logdir and of the runs below it: how long each lasted, what "
-        "share of its steps waits for input, the gain of its first cure, and why it is slow. Those that lose "
-        "most seconds come first, sessions that overlap in time together. Verdicts are kept in the user's "
-        "cache folder. Of Darshan logs, a line each, the worst first.",
+        "share of its steps waits for input, the speedup of its first fix, and why it is slow. Those that "
+        "lose most seconds come first, sessions that overlap in time together. Verdicts are kept in the "
+        "user's cache folder. Of Darshan logs, a line each, the worst first.",
     )
     parser.add_argument(
         "paths",

@@ -45,7 +45,7 @@ def add_parser(verbs: Any) -> None:
         "--access",
         choices=("auto", "cached", "direct"),
         default="auto",
-        help="how: see docs/reference/lmdb.md (auto)",
+        help="how values are read: see docs/reference/lmdb.md (auto)",
     )
     bench_parser.add_argument("--shuffle", choices=("blocks", "exact"), help="in a random order (in order)")
     bench_parser.add_argument(

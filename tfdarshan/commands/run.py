@@ -65,8 +65,8 @@ def add_parser(verbs: Any) -> None:
         type=float,
         default=LOOK_AGAIN_S,
         metavar="SECONDS",
-        help="with --staged, how long a look at an original holds: so long a change by other programs may go "
-        f"unnoticed; 0 looks at each open, inf once (default: {LOOK_AGAIN_S:g})",
+        help="with --staged, check an original again after so many seconds, in which a change by another "
+        f"program is not noticed; 0 checks at each open, inf once (default: {LOOK_AGAIN_S:g})",
     )
     add_options(parser)
     parser.add_argument(

@@ -23,7 +23,7 @@ def add_parser(verbs: Any) -> None:
     """Adds the verb and its own verbs."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "stage",
-        help="copy what a plan of `tfdarshan advise` says, check it, take it back",
+        help="apply, verify or undo a staging plan",
         description="Copy what a plan says to the fast tier, check the copies, or take them back. "
         "Originals are only read. Every action has --help and --json.",
     )

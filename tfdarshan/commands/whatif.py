@@ -29,10 +29,9 @@ def add_parser(verbs: Any) -> None:
     """Adds the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "whatif",
-        help="say what a step would take on other storage or with other threads",
-        description="Say what a training step would take if storage had another bandwidth or latency, if "
-        "more threads read, or if the input were on another device. Without "
-        "an option: the questions worth asking of this session, with their answers.",
+        help="estimate a step on other storage, or with more reads at a time",
+        description="Estimate a training step if storage had another bandwidth or latency, if more threads "
+        "read, or if the input were on another device. Without an option: the usual questions, answered.",
     )
     add_session(parser)
     parser.add_argument("--bandwidth", metavar="FACTOR", default="1x", help="such as 2x: twice the bandwidth")

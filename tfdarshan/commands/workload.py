@@ -96,8 +96,8 @@ def _add_table(actions: Any) -> None:
     parser = actions.add_parser(
         "table",
         help="print the results beside the papers'",
-        description="Print paper, here and kind of every result: exact must be equal, shape is the form of "
-        "the curve, assumed is an input, scale is smaller here.",
+        description="Print every result beside the paper's, and its kind: exact must be equal, shape is the "
+        "form of the curve, assumed is an input, scale is smaller here.",
     )
     parser.add_argument("--page", metavar="FILE", help="fill the table of a Markdown page, and its plots")
     _add_work_dir(parser)

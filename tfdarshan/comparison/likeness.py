@@ -164,7 +164,9 @@ def _others(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
         for name, share in zip(names, shares, strict=True)
     ]
     known = [share for share in shares if share is not None]
-    if max(known, default=0.0) < WORTH_A_WORD:
+    if not known:
+        return Check("other programs", SAME, "what they took of the processors is not known")
+    if max(known) < WORTH_A_WORD:
         state = SAME
     else:
         state = NOTED if len(known) == len(both) and max(known) - min(known) <= WORTH_A_WORD else CARE

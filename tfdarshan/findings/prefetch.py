@@ -1,4 +1,4 @@
-"""Input is not prepared while steps compute: both take their time one after the other."""
+"""The next batch is not prefetched while a step computes: both take their time one after the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABOUT = About(
     title="The next batch is not prefetched",
     cause="The input pipeline rests while a step computes, and the step waits while the input pipeline "
     "reads. A step takes the sum of both times. With prefetch it takes the longer of the two.",
-    says="input is not prepared while steps compute",
+    says="the next batch is not prefetched while a step computes",
     seen=("reads only during input wait", "the tab's Timeline and Steps"),
     fixes={
         "tf.data": "`dataset.prefetch(tf.data.AUTOTUNE)` at the end",
@@ -51,7 +51,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     beside = percent(overlap, 1)
     return Finding(
         name=NAME,
-        title="input is not prepared while steps compute",
+        title="the next batch is not prefetched while a step computes",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
         f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
         f"works{calls_only} {beside} as much as while it waits." + (f" {NOT_SEEN}" if unseen else ""),

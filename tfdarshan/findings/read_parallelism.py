@@ -18,7 +18,7 @@ ABOUT = About(
     cause="The input pipeline reads one file at a time, or a few. Each read waits for the storage's "
     "latency while other readers could wait beside it. Network and parallel file systems serve "
     "many reads at once.",
-    says="only 1 read runs at a time",
+    says="reads are serial (queue depth 1)",
     seen=("queue depth near 1 while steps wait", "the tab's Timeline, by depth"),
     fixes={
         "tf.data": "`map(load, num_parallel_calls=16)`; on fewer than 16 processors also "
@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     mean_s, shown = calls.thread_s / calls.calls if calls.calls else 0.0, _rounded(depth)
     return Finding(
         name=NAME,
-        title=f"only {shown} {'read runs' if shown == '1' else 'reads run'} at a time",
+        title=f"{'reads are serial' if shown == '1' else 'few reads run at a time'} (queue depth {shown})",
         what=f"{_who(model.readers)} {percent(model.busy_share, 1)} of its time in calls, one after the "
         f"other, of {human_seconds(mean_s)} on average.",
         evidence=(

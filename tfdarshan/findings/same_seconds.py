@@ -29,10 +29,10 @@ def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
 
 
 def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Names them: "this cure, larger reads or copies on a local disk"; "" if there are none."""
+    """Names them: "this fix, larger reads or copies on a local disk"; "" if there are none."""
     same = {one.name for one in findings if finding is not None and same_lines(one, finding)}
     others = [name for name in finding.one_of if name not in same] if finding is not None else []
     if not others:
         return ""
-    *first, last = ("this cure", *(FIX_NAMES[name] for name in others))
+    *first, last = ("this fix", *(FIX_NAMES[name] for name in others))
     return f"{', '.join(first)} or {last}"

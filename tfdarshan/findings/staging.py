@@ -30,7 +30,7 @@ ABOUT = About(
     cause="The job reads its input from storage that is slower than a local disk: a network or "
     "parallel file system, a bucket, a hard disk. Copies on a fast tier serve the reads with "
     "less latency and more bandwidth.",
-    says="storage serves the input at 5.0 MB/s a reader",
+    says="reads reach only 5.0 MB/s per reader",
     seen=("the files to copy, and the capacity curve", "the tab's Staging"),
     fixes={
         "any job": "`tfdarshan advise --logdir logs --fast /local -o plan.json`, then `tfdarshan stage "
@@ -99,7 +99,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="note" if once else "problem",
-        title=f"storage serves the input at {human_bytes(storage_bytes / max(slow_s, 1e-9))}/s a reader",
+        title=f"reads reach only {human_bytes(storage_bytes / max(slow_s, 1e-9))}/s per reader",
         what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
         f"slower than a local disk{hot}.{ONCE if once else ''}",
         evidence=(
@@ -141,7 +141,7 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         beside_bytes = float(size[beside].sum())
         rest = human_bytes(float(size[led].sum()) + beside_bytes)
         rest = f"{rest}{' of other files' if len(opened) else ''}"
-        words.append(f"Stage {rest} to a local disk{'' if len(opened) else condition}.")
+        words.append(f"Copy {rest} to a local disk{'' if len(opened) else condition}.")
         if beside_bytes:
             unread = human_bytes(beside_bytes)
             words.append(f"{unread} of it is read only before the first step or after the last.")

@@ -1,7 +1,8 @@
-"""The sentence that comes first: what share of the time is lost, to what, what to do, what that gives."""
+"""What comes first, in three short sentences at most: what is lost, why, what to do and what that gives."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from tfdarshan.analysis.steps.epoch_waits import EpochWaits
 from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.promise_words import most_words, promise_words
+from tfdarshan.findings.promise_words import faster_words, promise_words, uncertain_sentences
 from tfdarshan.findings.replayed import gain_of, surely_waits
 from tfdarshan.findings.same_seconds import same_lines
 from tfdarshan.findings.step_split import step_split
@@ -19,14 +20,16 @@ from tfdarshan.units import percent, percent_at_most
 
 # What to do if a part of the wait is the longest one, and no finding has a fix for it.
 WHAT_TO_DO = {
-    "storage": "no fix known here gives much of that back",
-    "page_faults": "no fix known here gives much of that back",
-    "decoding": "keep what is decoded, store it smaller, or give the job more processors",
-    "other_wait": "look for locks, generators and services that the input pipeline waits for",
+    "storage": "No fix known here gives much of that back.",
+    "page_faults": "No fix known here gives much of that back.",
+    "decoding": "Keep what is decoded, store it smaller, or give the job more processors.",
+    "other_wait": "Look for locks, generators and services that the input pipeline waits for.",
 }
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
+# Where the first sentence of a fix ends; what follows explains the lines.
+NEXT_SENTENCE = re.compile(r"(?<=\.) ")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Verdict:
     """What is to be said first.
 
     Attributes:
-        sentence: It, in words.
+        sentence: How much is lost, why, and what to do: three sentences at most.
         state: "slow" where a fix is known, "healthy", "unknown" where the data cannot tell, "suspect" where
             a log cannot tell what was waited for and something in it stands out.
         wait_share: Share of step time that waits for input, None if unknown.
@@ -45,6 +48,8 @@ class Verdict:
         second: The name of the finding whose fix is worth making as well, "" if there is none.
         together: What both fixes together give.
         epochs: What the first epoch and later ones wait, if only the first one waits for input.
+        notes: What else to know of it, a sentence each: why not to trust it, how uncertain the speedup is, of
+            which rank it is, what a second fix adds, and what other programs took of the processors.
     """
 
     sentence: str
@@ -57,6 +62,7 @@ class Verdict:
     second: str = ""
     together: Gain | None = None
     epochs: EpochWaits | None = None
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence
@@ -70,23 +76,28 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         findings: What was found, the most important first.
         unknown: What it cannot tell.
     """
-    doubts = [f"{one.title[:1].upper()}{one.title[1:]}." for one in findings if one.kind == "doubt"]
+    doubts = [as_sentence(one.title) for one in findings if one.kind == "doubt"]
     problems = [one for one in findings if one.kind == "problem"]
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
-    share, epochs, beside = measures.model.wait_share, first_alone(measures), _beside(measures)
+    share, epochs, notes = measures.model.wait_share, first_alone(measures), (*doubts, *_beside(measures))
     if measures.too_short:
-        text = " ".join([*doubts, f"Too short to tell: {measures.too_short}."])
+        text = f"Too short to tell: {measures.too_short}."
         more = RECORD_LONGER if measures.windows is None else RECORD_MORE
-        return Verdict(text, "unknown", share, "", None, more)
+        return Verdict(text, "unknown", share, "", None, more, notes=notes)
     if problems:
         return _slow(measures, problems, doubts, record)
     if share is None:
         return _untold(measures, findings, doubts, record)
     if is_healthy(measures):
-        text = f"Healthy: {_waits(measures)}; no change of the file I/O is worth it."
-        return Verdict(" ".join([*doubts, text, *beside]), "healthy", share, "", None, epochs=epochs)
-    text = " ".join([*doubts, _of_this_run(measures, findings) or _unexplained(measures), *beside])
-    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs)
+        text = f"Healthy: {_waits(measures)} No change of the file I/O is worth it."
+        return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
+    text = _of_this_run(measures, findings) or _unexplained(measures)
+    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
+
+
+def as_sentence(words: str) -> str:
+    """Return words that begin small as a sentence."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def first_alone(measures: Measures) -> EpochWaits | None:
@@ -114,95 +125,119 @@ def _of_this_run(measures: Measures, findings: Sequence[Finding]) -> str:
     best = max(notes, key=lambda one: one.cost_s, default=None)
     if best is None or best.gain is None or best.cure is None or not best.gain.supported:
         return ""
-    gives = f"For a run as short as this one: {promise_words(best.gain)}."
-    return f"{_waits(measures)}, because {best.title}. {best.cure.what} {gives}"
+    promised = _promised(best.cure.what, f"{faster_words(best.gain)} for a run as short as this one")
+    return f"{_waits(measures)} {as_sentence(best.title)} {promised}"
 
 
 def _unexplained(measures: Measures) -> str:
     """Word what no fix is known for: the wait, or the loop's own file calls if steps hardly wait."""
     model = measures.model
     if (model.wait_share or 0.0) >= THRESHOLD["healthy"]:
-        return f"{_waits(measures)}, {_no_fix(measures)}"
+        return f"{_waits(measures)} {_no_fix(measures)}"
     own = percent(_own_s(measures), model.unit_s)
-    return f"The training loop's own file calls take {own} of step time: {WHAT_TO_DO['storage']}."
+    return f"The training loop's own file calls take {own} of step time. {WHAT_TO_DO['storage']}"
 
 
 def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
     first, second, together = problems[0], "", None
-    why = " ".join([*doubts, _lost(measures, first), *_of_rank(measures)])
-    said = [why, *_fix(first)]
+    largest = _largest_cause(problems)
+    lost, fix = _lost(measures, first), _fix(first)
+    if largest is first:
+        why = f"{lost} {as_sentence(first.title)}"
+        said = [why, *fix]
+    else:
+        why = f"{lost} Another cause is larger: {largest.title}."
+        said = [*fix, why]
+    notes = [*doubts, *uncertain_sentences(first.gain), *_of_rank(measures)]
     other = next((one for one in problems[1:] if not same_lines(one, first)), None)
     if other is not None:
         second = other.name
         together = gain_of(measures.job, (*first.edits, *other.edits), measures)
-        said.append(f"With {FIX_NAMES[second]} as well: {promise_words(together)}.")
+        notes.append(f"With {FIX_NAMES[second]} as well: {promise_words(together)}.")
     return Verdict(
-        " ".join([*said, *_beside(measures)]), "slow", measures.model.wait_share, first.name, first.gain,
-        record, why, second, together, first_alone(measures),
+        " ".join(said), "slow", measures.model.wait_share, first.name, first.gain, record, why, second,
+        together, first_alone(measures), (*notes, *_beside(measures)),
     )  # fmt: skip
 
 
+def _largest_cause(problems: Sequence[Finding]) -> Finding:
+    """Return the problem whose fix alone saves most; the first one unless another saves clearly more."""
+    first = problems[0]
+    if first.gain is None:
+        return first
+    least_s = first.gain.saved_s + THRESHOLD["problem"] * first.gain.before_s
+    larger = [one for one in problems if one.gain is not None and one.gain.saved_s > least_s]
+    return max(larger, key=lambda one: one.gain.saved_s if one.gain else 0.0, default=first)
+
+
 def _waits(measures: Measures) -> str:
-    """Word how much of the steps' time waits for input."""
+    """Say how much of the steps' time waits for input."""
     found = first_alone(measures)
     if found is None:
-        return f"{percent(measures.model.wait_share or 0.0, 1)} of step time waits for input"
+        return f"Training waits for input {percent(measures.model.wait_share or 0.0, 1)} of the time."
     first, later = percent(found.first_share, 1), percent(found.later_share, 1)
-    return f"{first} of epoch {found.first} waits for input (later epochs: {later})"
+    return f"Training waits for input {first} of epoch {found.first}, and {later} of later epochs."
 
 
 def _lost(measures: Measures, first: Finding) -> str:
-    """Word what is lost, and to what."""
+    """Say what is lost."""
     model, gain = measures.model, first.gain
     if gain is None:
-        return f"The job loses time because {first.title}."
+        return "The job loses time."
     if model.wait_share and 2 * gain.wait_s >= gain.saved_s:
-        # Of all epochs, and not of the one whose wait is given.
-        part = percent(min(gain.wait_s, model.most_wait_s), model.most_wait_s)
-        of_that = f"{part} of that " if first_alone(measures) is None else ""
-        return f"{_waits(measures)}, {of_that}because {first.title}."
+        return _waits(measures)
     of, lost = "step time" if model.unit == "step" else "the session", percent(gain.saved_s, gain.before_s)
     if not surely_waits(measures, measures.job):
-        doubt = f"if that is waited for: {measures.why_no_wait}"
-        return f"Up to {lost} of {of} is lost because {first.title}, {doubt}."
-    return f"{lost} of {of} is lost because {first.title}."
+        return f"Up to {lost} of {of} is lost, if that is waited for: {measures.why_no_wait}."
+    return f"{lost} of {of} is lost."
+
+
+def in_short(what: str) -> str:
+    """Return the first sentence of what to do, without its full stop."""
+    return NEXT_SENTENCE.split(what, maxsplit=1)[0].removesuffix(".")
+
+
+def explanation(what: str) -> str:
+    """Return what follows the first sentence of what to do, "" if nothing does."""
+    return "".join(NEXT_SENTENCE.split(what, maxsplit=1)[1:])
 
 
 def _fix(finding: Finding) -> list[str]:
     if finding.cure is None:
         return []
     if finding.gain is None:
-        return [finding.cure.what]
-    gives = "Expected:" if finding.gain.supported else "That gives"
-    return [finding.cure.what, f"{gives} {promise_words(finding.gain)}."]
+        return [f"{in_short(finding.cure.what)}."]
+    return [_promised(finding.cure.what, faster_words(finding.gain))]
+
+
+def _promised(what: str, speed: str) -> str:
+    """Say what to do, and what that gives."""
+    short = in_short(what)
+    return f"{short}; that is {speed}." if ": " in short else f"{short}: {speed}."
 
 
 def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
     """Word the verdict on a session that does not say what was waited for."""
-    notes = [one for one in findings if one.kind == "note" and one.cost_s > 0]
-    best = max(notes, key=lambda one: one.cost_s, default=None)
+    costly = [one for one in findings if one.kind == "note" and one.cost_s > 0]
+    best = max(costly, key=lambda one: one.cost_s, default=None)
     name, gain = ("", None) if best is None else (best.name, best.gain)
     by_loop = gain is not None and surely_waits(measures, measures.job)
-    said = [_reads_itself(measures) if by_loop else _cannot_tell(measures)]
+    told = _reads_itself(measures) if by_loop else _cannot_tell(measures)
+    because: list[str] = []
     if best is not None:
-        said += _largest(best) if by_loop else _if_it_did(best, measures)
+        because = [as_sentence(best.title), *_fix(best)] if by_loop else _if_it_did(best, measures)
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
-    text = " ".join([*doubts, *(reversed(said) if suspect else said), *_beside(measures)])
-    return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record)
+    text = " ".join([*because, told] if suspect else [told, *because])
+    notes = (*doubts, *uncertain_sentences(gain), *_beside(measures))
+    return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, notes=notes)
 
 
 def _if_it_did(best: Finding, measures: Measures) -> list[str]:
     """Say what costs most if training, or whatever needed the input, did wait, and what would help."""
     if best.gain is None or best.cure is None:
-        return [f"What stands out: {best.title}. {best.what}"]
+        return [f"One finding stands out: {best.title}."]
     who = "something" if measures.windows is None else "it"
-    gives = f"That could give {most_words(best.gain)}."
-    return [f"If {who} did, it is because {best.title}. {best.cure.what} {gives}"]
-
-
-def _largest(best: Finding) -> list[str]:
-    """Say what costs most of a job that is known to wait for its reads."""
-    return [f"{best.title[:1].upper()}{best.title[1:]}.", *_fix(best)]
+    return [f"If {who} did, it is because {best.title}.", *_fix(best)]
 
 
 def _reads_itself(measures: Measures) -> str:
@@ -233,25 +268,22 @@ def _ran(measures: Measures) -> str:
 
 
 def _no_fix(measures: Measures) -> str:
-    """Say why no finding explains the wait, by the parts of it that `step_split` gives."""
+    """Say why no finding explains the wait, by the parts of it that `step_split` gives, of step time."""
     model = measures.model
-    # The parts are of the waits of all epochs.
-    of = "of that" if first_alone(measures) is None else "of all waits"
     if model.certain and 2 * model.handed_s > model.most_wait_s:
         return (
-            f"{percent(model.handed_s, model.most_wait_s)} {of} to be handed a batch that is ready: "
-            "no storage makes that shorter, and fewer, larger batches do."
+            f"{percent(model.handed_s, model.unit_s)} of step time goes into handing over batches that are "
+            "ready: use fewer, larger batches."
         )
     waits = {part.name: part for part in step_split(measures) if part.name in WHAT_TO_DO}
-    wait_s = sum(part.seconds for part in waits.values())
     longest = max(waits.values(), key=lambda part: part.seconds)
-    part = percent(waits["storage"].seconds, wait_s)
+    files = f"{percent(waits['storage'].seconds, model.unit_s)} of step time is waiting for file calls"
     if longest.name != "storage":
-        most, what = percent(longest.seconds, wait_s), longest.label.removeprefix("waiting ")
-        return f"{most} {of} {what}, {part} for file calls: {WHAT_TO_DO[longest.name]}."
+        most = f"{percent(longest.seconds, model.unit_s)} of step time is {longest.label}"
+        return f"{most}, and {files}. {WHAT_TO_DO[longest.name]}"
     if measures.slow_share <= 1 - THRESHOLD["cached"]:
-        return f"{part} {of} for file calls that the page cache served: no storage makes these shorter."
-    return f"{part} {of} for file calls: {WHAT_TO_DO[longest.name]}."
+        return f"{files} that the page cache served: no storage makes these shorter."
+    return f"{files}. {WHAT_TO_DO[longest.name]}"
 
 
 def _of_rank(measures: Measures) -> list[str]:

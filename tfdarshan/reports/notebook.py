@@ -37,7 +37,7 @@ def session_html(session: SessionData) -> str:
         SessionDataError: A table is damaged or missing.
     """
     from tfdarshan.findings.diagnosis import summary_and_diagnosis
-    from tfdarshan.reports.text.answer_text import change_lines, step_bar
+    from tfdarshan.reports.text.answer_text import change_lines, explanation_lines, step_bar
 
     data, diagnosis = summary_and_diagnosis(session, top=5)
     clock, calls = data.wall_clock, (data.posix, data.stdio)
@@ -61,7 +61,11 @@ def session_html(session: SessionData) -> str:
         verdict=printable(diagnosis.verdict.sentence),
         change="\n".join(change_lines(diagnosis, Paint())),
         step="\n".join(step_bar(diagnosis, Paint())),
-        sentences=[printable(sentence) for sentence in _sentences(data)],
+        sentences=[
+            *map(printable, diagnosis.verdict.notes),
+            *explanation_lines(diagnosis, Paint(width=MOST_CHARACTERS)),
+            *map(printable, _sentences(data)),
+        ],
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",
         bars=_bars(table),

@@ -85,7 +85,7 @@ def test_a_bad_server_is_found_by_the_files_on_it(tmp_path):
 
     # THEN it is what is said first
     assert found.verdict.state == "suspect"
-    assert found.verdict.sentence.startswith(f"What stands out: {first.title}.")
+    assert found.verdict.sentence.startswith(f"One finding stands out: {first.title}.")
 
     # THEN the files are those that PyDarshan's numbers show
     slow = rates >= 4 * np.median(rates)

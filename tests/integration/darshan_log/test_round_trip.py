@@ -199,7 +199,7 @@ def test_a_log_says_of_no_thread_that_it_is_the_main_one(tmp_path):
     # THEN who reads is not known: neither findings nor cures say that it is the main thread
     # ... not even the finding on readers, whether or not its fix gives enough to be told.
     serial = [read_parallelism.find(measure_leading(one)) for one in (session, log)]
-    assert [one.title for one in serial] == ["only 1 read runs at a time"] * 2
+    assert [one.title for one in serial] == ["reads are serial (queue depth 1)"] * 2
     said = json.dumps([plain_diagnosis(diagnose(one)) for one in (session, log)]) + str(serial)
     assert "the main thread" not in said
     assert "the loop reads its input itself" not in said

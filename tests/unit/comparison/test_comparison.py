@@ -349,7 +349,9 @@ def test_what_other_programs_took_of_the_processors_is_a_condition(tmp_path, sha
     words = ["unknown" if share is None else f"{100 * share:.1f} %" for share in shares]
     said = state(comparison, "other programs")
     assert (said.state, comparison.comparable) == (found, answer)
-    assert said.sentence == f"took {words[0]} in A, {words[1]} in B of the processors"
+    known = f"took {words[0]} in A, {words[1]} in B of the processors"
+    nothing = "what they took of the processors is not known"
+    assert said.sentence == (nothing if shares == (None, None) else known)
 
 
 def test_copies_outside_of_the_emulated_paths_are_what_was_changed(tmp_path):

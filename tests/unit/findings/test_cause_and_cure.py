@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from tests.scenario_sessions import SKETCHES, sketched
+from tests.unit.sentences.rows import Maker
 from tests.unit.sentences.sessions import EDGES
 from tfdarshan.findings.all_findings import FIX_NAMES, NAMES
 from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
+from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.plain import plain_diagnosis
+from tfdarshan.findings.verdict import as_sentence, in_short, make_verdict
 from tfdarshan.reports.notebook import session_html
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.brief_text import brief_text
@@ -25,6 +29,7 @@ from tfdarshan.reports.views.panel import Cards, Headline, Text
 from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.terminal.paint import Paint
 
+MADE: dict[str, Maker] = {name: partial(sketched, sketch=sketch) for name, sketch in SKETCHES.items()}
 TIMES_FASTER = re.compile(r"\d+\.\d\dx")
 
 
@@ -37,10 +42,10 @@ def test_the_verdict_names_the_fix_that_is_worth_most_and_what_it_gives(tmp_path
     low, high = first.gain.speedup_range
     assert found.named is first
     assert found.verdict.gain == first.gain
-    assert (
-        f"because {first.title}. {first.cure.what} "
-        f"Expected: {first.gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)"
-    ) in found.verdict.sentence
+    assert found.verdict.sentence.endswith(
+        f" of the time. {as_sentence(first.title)} {in_short(first.cure.what)}: "
+        f"{first.gain.speedup:.2f}x faster ({low:.2f}x to {high:.2f}x)."
+    )
 
 
 def test_a_diagnosis_is_gone_through_like_a_list_of_its_findings(tmp_path):
@@ -75,7 +80,7 @@ def test_each_view_says_the_same(tmp_path):
     # ... the headline has its card, and no other card repeats it
     panels = findings_panels(found)
     (headline,) = (panel for panel in panels if isinstance(panel, Headline))
-    assert named.title in headline.sentence
+    assert as_sentence(named.title) in headline.sentence
     assert headline.card.name == named.name
     assert headline.speedup == f"{named.gain.speedup:.2f}x"
     cards = [card.name for panel in panels if isinstance(panel, Cards) for card in panel.items]
@@ -110,9 +115,6 @@ def test_sentence_number_and_lines_are_of_one_cure_and_name_no_finding(name, tmp
     (headline,) = (panel for panel in panels if isinstance(panel, Headline))
     low, high = found.named.gain.speedup_range
     given = {f"{times:.2f}x" for times in (low, found.named.gain.speedup, high)}
-    if found.verdict.together is not None:
-        both = found.verdict.together
-        given |= {f"{times:.2f}x" for times in (both.speedup, *both.speedup_range)}
     assert set(TIMES_FASTER.findall(f"{found.verdict.sentence} {headline.sentence}")) <= given
     assert set(TIMES_FASTER.findall(headline.speedup)) <= given
     assert headline.card.line == found.named.cure.line
@@ -134,10 +136,43 @@ def test_every_finding_that_may_have_a_fix_has_a_name_among_others():
 
 def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
     # GIVEN
-    found = diagnose(sketched(tmp_path, replace(SKETCHES["no steps"], open_ms=3.0, files=160)))
+    session = sketched(tmp_path, replace(SKETCHES["no steps"], open_ms=3.0, files=160))
+    found = diagnose(session)
 
     # THEN
     assert found.verdict.state == "unknown"
     assert (
-        f"If something did, it is because {found.named.title}. {found.named.cure.what} That could give up to "
+        f"If something did, it is because {found.named.title}. {in_short(found.named.cure.what)}: up to "
     ) in found.verdict.sentence
+    assert found.verdict.sentence.endswith("x faster.")
+    assert "No speedup is certain." in found.verdict.notes
+    assert "No speedup is certain." in brief_text(measure(session).summary, found)
+
+
+@pytest.mark.parametrize("name", [*SKETCHES, *EDGES])
+def test_the_verdict_is_three_short_sentences_at_most_and_has_no_share_of_a_share(name, tmp_path):
+    # WHEN
+    sentence = diagnose({**MADE, **EDGES}[name](tmp_path)).verdict.sentence
+
+    # THEN a full stop within a number or a name ends nothing
+    assert len(re.findall(r"\.(?: |$)", sentence)) <= 3, sentence
+    assert all(len(one.split()) <= 25 for one in re.split(r"(?<=[.:;]) ", sentence)), sentence
+    assert "% of that" not in sentence
+
+
+def test_a_fix_of_another_cause_than_the_largest_comes_first(tmp_path):
+    # GIVEN two problems, the second of which costs more time and takes more work
+    measures = measure(sketched(tmp_path, SKETCHES["one reader"]))
+    first, *_ = diagnosis_of(measures).problems
+    small = replace(first.gain, saved_s=first.gain.saved_s / 4, wait_s=first.gain.wait_s / 4)
+    easy = replace(first, name="prefetch", title="small", cure=Cure("Prefetch.", "x"), gain=small)
+
+    # WHEN
+    verdict = make_verdict(measures, [easy, first], [])
+
+    # THEN
+    assert verdict.finding == "prefetch"
+    assert verdict.sentence.startswith("Prefetch: ")
+    assert verdict.sentence.endswith(f"Another cause is larger: {first.title}.")
+    assert verdict.why in verdict.sentence
+    assert "Prefetch" not in verdict.why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -46,8 +47,9 @@ def test_each_epoch_is_told_where_the_first_one_alone_waits(tmp_path):
     session = cached(tmp_path)
 
     # THEN the verdict, its figures, the bar and the tab's bands tell them apart
-    assert session.verdict.sentence.startswith("74.0 % of epoch 1 waits for input (later epochs: 0.5 %)")
-    assert " of that " not in session.verdict.sentence
+    assert session.verdict.sentence.startswith(
+        "Training waits for input 74.0 % of epoch 1, and 0.5 % of later epochs. "
+    )
     assert session.verdict.epochs == EpochWaits(1, pytest.approx(0.74), pytest.approx(0.005))
     assert session.steps["epoch"].tolist() == [1] * STEPS + [2] * STEPS + [3] * STEPS
     assert "  all epochs together: # waiting for file calls" in session.summary()
@@ -58,11 +60,11 @@ def test_each_epoch_is_told_where_the_first_one_alone_waits(tmp_path):
     ("more", "words"),
     [
         # a session that began with the third epoch
-        ({"epochs": (3, 4, 5)}, "74.0 % of epoch 3 waits for input (later epochs: 0.5 %)"),
+        ({"epochs": (3, 4, 5)}, "Training waits for input 74.0 % of epoch 3, and 0.5 % of later epochs."),
         # epochs that wait alike
-        ({"later_ms": 40}, "51.3 % of step time waits for input"),
+        ({"later_ms": 40}, "Training waits for input 51.3 % of the time."),
         # nobody knows of epochs
-        ({"marked": False}, "25.0 % of step time waits for input"),
+        ({"marked": False}, "Training waits for input 25.0 % of the time."),
     ],
 )
 def test_other_jobs_are_told_what_all_steps_wait(tmp_path, more, words):
@@ -78,7 +80,7 @@ def test_what_the_first_epoch_waits_is_no_share_of_another_wait(tmp_path):
     # THEN the sentence has that epoch's figure alone
     sentence = make_verdict(measures, [dataclasses.replace(found, kind="problem")], []).sentence
     assert sentence.startswith(
-        "74.0 % of epoch 1 waits for input (later epochs: 0.5 %), because prefetch. prefetch "
+        "Training waits for input 74.0 % of epoch 1, and 0.5 % of later epochs. Prefetch. prefetch: "
     )
 
 
@@ -89,7 +91,8 @@ def test_files_that_are_read_again_begin_an_epoch(tmp_path):
     # THEN
     assert session.steps["epoch"].tolist() == [-1] * len(session.steps)
     assert session.verdict.epochs.first == 1
-    assert " of epoch 1 waits for input (later epochs: " in session.verdict.sentence
+    said = r"waits for input \S+ % of epoch 1, and (< )?\S+ % of later epochs\."
+    assert re.search(said, session.verdict.sentence)
 
 
 def test_a_copy_that_the_first_epoch_alone_gains_by_is_told_as_of_this_run(tmp_path):
@@ -98,6 +101,6 @@ def test_a_copy_that_the_first_epoch_alone_gains_by_is_told_as_of_this_run(tmp_p
 
     # THEN the verdict says what a copy gives to this run
     assert session.verdict.state == "unknown"
-    assert "Stage " in session.verdict.sentence
-    assert "For a run as short as this one: " in session.verdict.sentence
-    assert "no fix known here" not in session.verdict.sentence
+    assert "Copy " in session.verdict.sentence
+    assert session.verdict.sentence.endswith(" for a run as short as this one.")
+    assert "No fix known here" not in session.verdict.sentence

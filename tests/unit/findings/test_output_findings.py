@@ -111,7 +111,7 @@ def test_syncs_of_tensorflows_saves_go_behind_the_loop_with_these(tmp_path):
 
 def all_words(found):
     return " ".join(
-        [found.verdict.sentence]
+        [found.verdict.sentence, *found.verdict.notes]
         + [f"{f.title} {f.what} {f.not_worth} {f.cure.what if f.cure else ''}" for f in found.findings]
         + [f"{u.why}" for u in found.unknown]
     )
@@ -168,7 +168,7 @@ def test_bytes_that_were_not_seen_come_first(tmp_path):
     # THEN
     first = found.findings[0]
     assert (first.name, first.kind) == ("low_coverage", "doubt")
-    assert found.verdict.sentence.startswith("75.0 % of the bytes read were not seen.")
+    assert found.verdict.notes[0] == "75.0 % of the bytes read were not seen."
 
 
 def test_a_trace_that_was_cut_short_comes_first(tmp_path):

@@ -172,7 +172,7 @@ def test_the_verdict_says_which_rank_it_is_of(tmp_path):
 
     # THEN
     assert "rank 1 reads 4." in rank_findings(session)["slow_rank"].title
-    assert "This is of rank 1, which waits longest for its input of 3." in session.verdict.sentence
+    assert "This is of rank 1, which waits longest for its input of 3." in session.verdict.notes
     assert session.joint.leading.rank == 1
     text = session.summary(verbose=True)
     assert text.split("rank  host")[1].splitlines()[1].split()[:2] == ["1", "n0"]

@@ -89,7 +89,7 @@ def test_a_loop_that_reads_its_input_itself_waits_for_its_reads(tmp_path):
 
     # THEN what is lost is said without a condition
     assert found.verdict.state == "slow"
-    assert " of step time is lost because " in found.verdict.sentence
+    assert " of step time is lost. " in found.verdict.sentence
     assert "if that is waited for" not in found.verdict.sentence
     assert "Up to" not in found.verdict.sentence
 

@@ -160,7 +160,11 @@ def _small_reads(found: Raw) -> list[str]:
 def _readers(found: Raw) -> list[str]:
     calls = found.events.assign(seconds=(found.events["end_ns"] - found.events["start_ns"]) / 1e9)
     assert calls["tid"].nunique() == 1
-    return ["only 1 read runs at a time", "One reader at a time reads the input", f"of {_mean_s(calls)} on"]
+    return [
+        "reads are serial (queue depth 1)",
+        "One reader at a time reads the input",
+        f"of {_mean_s(calls)} on",
+    ]
 
 
 def _prefetch(found: Raw) -> list[str]:

@@ -78,10 +78,12 @@ def _slowest_rank(found: Raw) -> int:
 
 
 def _explained(found: Raw) -> str:
-    """Gives the share of the wait in which calls were running."""
-    part = percent(found.union_s(found.events), found.steps["wait"].sum() / 1e9)
+    """Gives the share of the steps in which calls were running, all of them in waits."""
+    whole_s = (found.steps["end"].max() - found.steps["start"].min()) / 1e9
+    part = percent(found.union_s(found.events), whole_s)
     return (
-        f"{part} for file calls: look for locks, generators and services that the input pipeline waits for."
+        f", and {part} of step time is waiting for file calls. Look for locks, generators and services that "
+        "the input pipeline waits for."
     )
 
 
@@ -151,7 +153,7 @@ ROWS = {
         ], of("no steps"),
     ),
     "no call explains it": Row(
-        " of that for the pipeline otherwise, ", lambda folder: training(
+        " of step time is waiting for the pipeline otherwise, and ", lambda folder: training(
             folder, [(100 * n, 100 * n + 10, 1, "read", 0, 10 * MB, 0) for n in range(20)], WAITING_STEPS,
             sizes=[1000 * MB], meta={
                 "machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01},

@@ -91,9 +91,11 @@ def shown_of(shown: ShownSessions) -> Iterator[set[str]]:
 
 
 def named_in_tests() -> list[str]:
-    """Gives all texts of tests but docstrings: what a test expects, or looks for."""
+    """Gives all texts of tests but docstrings, what a test expects or looks for, and all of golden files."""
     paths = [path for path in TESTS.rglob("*.py") if path != Path(__file__)]
-    return sorted({" ".join(text.split()) for path in paths for text in texts_of(path)})
+    texts = {text for path in paths for text in texts_of(path)}
+    texts |= {path.read_text(encoding="utf-8") for path in (TESTS / "unit" / "golden").glob("*.txt")}
+    return sorted({" ".join(text.split()) for text in texts})
 
 
 def is_named(template: str, named: list[str]) -> bool:

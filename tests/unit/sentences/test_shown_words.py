@@ -155,8 +155,8 @@ ROWS = {
         lambda _: ["NOTHING EMULATED: as if bucket, for /data/*", "it slowed no call."], emulated(3, 10**9),
     ),
     "emulated": Row(
-        "Times are a model's, not this storage's: 3 calls waited, 1.000 s over all threads.",
-        emulated(3, 10**9), lambda _: "EMULATED STORAGE: as if bucket, for /data/*; times are a model's.",
+        "Times are simulated, not this storage's: 3 calls waited, 1.000 s over all threads.",
+        emulated(3, 10**9), lambda _: "EMULATED STORAGE: as if bucket, for /data/*; times are simulated.",
         emulated(0, 0),
     ),
     "mapped under emulation": Row(

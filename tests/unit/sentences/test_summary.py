@@ -34,12 +34,12 @@ def moved(found: Raw, names: tuple[str, ...], noun: str, whole_s: float) -> str:
     if not len(calls):
         return ""
     empty = int((calls["length"] == 0).sum())
-    at_end = f" ({empty:,} at the end of a file)" if empty else ""
+    at_end = f" ({plural(empty, 'end-of-file read')})" if empty else ""
     size, seconds = float(calls["length"].sum()), found.union_s(calls)
     took = (
         f"{human_seconds(seconds)}, {percent(seconds, whole_s)} of the session; {human_rate(size, seconds)}"
     )
-    return f"{human_bytes(size)} in {plural(len(calls), noun)}{at_end}; {took} meanwhile"
+    return f"{human_bytes(size)} in {plural(len(calls), noun)}{at_end}; {took} in that time"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,6 +11,7 @@ from tests.scenario_sessions import SKETCHES
 from tests.unit.findings.made_up_training import LOOP
 from tests.unit.sentences.raw_figures import Raw, raw
 from tfdarshan.findings.kept_verdicts import kept_verdict
+from tfdarshan.findings.verdict import as_sentence
 from tfdarshan.reports.text.list_text import why
 from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.units import human_seconds, percent
@@ -23,7 +24,8 @@ def _own_share(found: Raw) -> str:
 
 def _in_calls(found: Raw) -> str:
     # One reader, and it works in the waits alone.
-    return percent(min(found.union_s(found.events) / (found.steps["wait"].sum() / 1e9), 1.0), 1)
+    whole_s = (found.steps["end"].max() - found.steps["start"].min()) / 1e9
+    return percent(min(found.union_s(found.events), found.steps["wait"].sum() / 1e9), whole_s)
 
 
 def _running(found: Raw) -> str:
@@ -36,8 +38,8 @@ FORMS: dict[str, tuple[str, Callable[[Raw], str]]] = {
     "small writes": (r"^Too short to tell: all steps together took ", lambda found: _length(found)),
     "a warm cache": (r"^Healthy: ", lambda found: percent(found.wait_share, 1)),
     "one write": (r"^The training loop's own file calls take ", _own_share),
-    "petabytes from memory": (r"waits for input, .* for file calls that the page cache served", _in_calls),
-    "no steps": (r"^No step was recorded, .* If something did, it is because storage serves", _running),
+    "petabytes from memory": (r"is waiting for file calls that the page cache served", _in_calls),
+    "no steps": (r"^No step was recorded, .* If something did, it is because reads reach only", _running),
     "no call": (r"^No step was recorded, .* file calls were running 0.0 % of the time", lambda _: "0.0 %"),
     "much not seen": (r"^\S+ % of the bytes read were not seen\. ", lambda _: percent(47, 67)),
     "a trace cut short": (r"^The trace lacks \S+ % of the calls\. ", lambda _: percent(300, 640)),
@@ -50,8 +52,17 @@ def _length(found: Raw) -> str:
 
 @pytest.fixture(scope="module")
 def verdicts(shown) -> dict[str, tuple[str, Raw]]:
-    """Gives each session's first sentence, and its raw tables."""
-    return {name: (shown.diagnosis(name).verdict.sentence, raw(shown.session(name))) for name in FORMS}
+    """Gives what is said first of each session, with why not to trust it, and its raw tables."""
+    found = {name: shown.diagnosis(name) for name in FORMS}
+    doubts = {
+        name: [as_sentence(one.title) for one in found[name].findings if one.kind == "doubt"]
+        for name in FORMS
+    }
+    assert all(set(doubts[name]) <= set(found[name].verdict.notes) for name in FORMS)
+    return {
+        name: (" ".join((*doubts[name], found[name].verdict.sentence)), raw(shown.session(name)))
+        for name in FORMS
+    }
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -91,8 +102,8 @@ def test_what_is_lost_is_no_more_than_all(name, shown):
     ("name", "words"),
     [
         ("one step", "too short to tell"),
-        ("petabytes from memory", "no cure is known"),
-        ("one write", "no cure is known"),
+        ("petabytes from memory", "no fix is known"),
+        ("one write", "no fix is known"),
         ("only writes", "cannot tell; what stands out: the main thread makes 100 writes of 1.0 kB"),
     ],
 )

@@ -81,4 +81,4 @@ def test_what_staging_shows_is_of_the_files_that_it_copies(tmp_path):
     assert shown["from storage"] == 4 * KB * PAGES
     assert shown["time in it, over all threads"] == pytest.approx(PAGE_MS * PAGES / 1e3, rel=0.05)
     speed = human_bytes(shown["from storage"] / shown["time in it, over all threads"])
-    assert staging.title == f"storage serves the input at {speed}/s a reader"
+    assert staging.title == f"reads reach only {speed}/s per reader"

@@ -258,8 +258,8 @@ function buildCard(card, actions) {
       element("span", { class: "label" }, card.label),
       element("span", { class: "title" }, card.title),
       card.cost.text ? element("span", { class: "cost", title: card.cost.exact }, card.cost.text) : null,
-      card.speedup ? element("span", { class: "speedup", title: "what its cure gives, alone" }, card.speedup) : null),
-    card.cure ? element("p", {}, element("b", {}, "Cure: "), card.cure) : null,
+      card.speedup ? element("span", { class: "speedup", title: "what its fix gives, alone" }, card.speedup) : null),
+    card.cure ? element("p", {}, element("b", {}, "Fix: "), card.cure) : null,
     buildChange(card),
     ...buildNumbers(card, actions));
 }
@@ -269,7 +269,7 @@ function buildNumbers(card, actions) {
   const numbers = element("dl", {}, ...card.evidence.flatMap(([label, text]) =>
     [element("dt", {}, label), element("dd", {}, text)]));
   return [element("p", {}, card.what),
-    card.gain ? element("p", { class: "gain" }, element("b", {}, "Gain: "), card.gain) : null,
+    card.gain ? element("p", { class: "gain" }, element("b", {}, "Speedup: "), card.gain) : null,
     card.assumes.length ? element("div", { class: "assumes" }, element("b", {}, "This assumes"),
       element("ul", {}, ...card.assumes.map((text) => element("li", {}, text)))) : null,
     numbers, ...files, card.not_worth ? element("p", { class: "note" }, card.not_worth) : null];

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.step_split import StepPart
+from tfdarshan.findings.verdict import explanation
 from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
@@ -27,12 +28,20 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Gives its lines, within `paint.width` columns but for the lines of the cure."""
     verdict = diagnosis.verdict
     lines = [paint.bold(line) for line in wrap(printable(verdict.sentence), paint.width)]
-    if verdict.record:
-        lines += wrap(printable(f"To know: {verdict.record}."), paint.width)
-    change = change_lines(diagnosis, paint)
+    for said in (*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])):
+        lines += wrap(printable(said), paint.width)
+    change = [*explanation_lines(diagnosis, paint), *change_lines(diagnosis, paint)]
     lines += ["", *change] if change else []
     bar = step_bar(diagnosis, paint)
     return [*lines, "", *bar] if bar else lines
+
+
+def explanation_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
+    """Gives what the named cure says beyond the sentence of the verdict."""
+    named = diagnosis.named
+    if named is None or named.cure is None:
+        return []
+    return wrap(printable(explanation(named.cure.what)), paint.width)
 
 
 def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:

@@ -40,6 +40,7 @@ SCREEN = 25
 MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
+ROOMY = "\n\n"
 ONE_OF = "One of"
 # A narrow terminal has no room for all columns.
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
@@ -62,7 +63,7 @@ class Room:
     ranks: int
     job_lines: int = 2
     left_out: tuple[str, ...] = (ONE_OF,)
-    between: str = "\n\n"
+    between: str = ROOMY
     commands: int = 2
 
 
@@ -108,7 +109,8 @@ def _text(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) -> 
         _slowest(data, room.files, paint),
         _more(data, diagnosis, paint)[-room.commands :],
     ]
-    answer = "\n".join(answer_text(diagnosis, paint))
+    said = answer_text(diagnosis, paint)
+    answer = "\n".join(said if room.between == ROOMY else filter(None, said))
     rest = room.between.join("\n".join(section) for section in counted if section)
     return f"{answer}{room.between}{rest}\n"
 
@@ -117,7 +119,7 @@ def _warnings(data: SummaryData, paint: Paint) -> list[str]:
     said = []
     if data.emulation is not None:
         as_if = emulated_as(data.emulation, paint.width // 2)
-        slowed = "times are a model's" if slowed_calls(data.emulation) else "it slowed no call"
+        slowed = "times are simulated" if slowed_calls(data.emulation) else "it slowed no call"
         said.append(f"{emulated_title(data.emulation).upper()}: {as_if}; {slowed}.")
     if not data.finished:
         said.append(ended_sentence(data))
@@ -173,7 +175,7 @@ def _moved(data: SummaryData, direction: str) -> str:
     if not count:
         return ""
     empty = data.posix.zero_length_reads if direction == "read" else 0
-    no_bytes = f" ({empty:,} at the end of a file)" if empty else ""
+    no_bytes = f" ({plural(empty, 'end-of-file read')})" if empty else ""
     seconds = data.wall_clock.read_s if direction == "read" else data.wall_clock.write_s
     return f"{human_bytes(moved)} in {plural(count, one)}{no_bytes}{_taking(data, direction, moved, seconds)}"
 
@@ -185,7 +187,7 @@ def _taking(data: SummaryData, direction: str, moved: int, seconds: float | None
         if not seconds:
             return ""
         share = percent(seconds, clock.duration_s)
-        rate = f"{clock.at_least}{human_rate(moved, seconds)} meanwhile"
+        rate = f"{clock.at_least}{human_rate(moved, seconds)} in that time"
         return f"; {clock.at_most}{human_seconds(seconds)}, {share} of the session; {rate}"
     summed_s = data.file_time.read_s if direction == "read" else data.file_time.write_s
     if not summed_s:

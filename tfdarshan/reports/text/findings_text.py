@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.finding import Finding, Gain, OpenQuestion
-from tfdarshan.findings.promise_words import speedup_words
+from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.promise_words import open_sentence, speedup_words
 from tfdarshan.findings.same_seconds import cure_once, one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
@@ -18,8 +18,9 @@ HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": 
 
 
 def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
-    """Gives the verdict as a paragraph, and what to record where it cannot tell."""
+    """Gives the verdict as a paragraph, what else to know, and what to record where it cannot tell."""
     lines = wrap(printable(diagnosis.verdict.sentence), width)
+    lines += [line for note in diagnosis.verdict.notes for line in wrap(printable(note), width)]
     if diagnosis.verdict.record:
         lines += wrap(printable(f"To know: {diagnosis.verdict.record}."), width)
     return "\n".join(lines) + "\n"
@@ -52,12 +53,6 @@ def gain_text(gain: Gain) -> str:
     return f"{speedup_words(gain)}{saved} of a {gain.unit} of {human_seconds(gain.before_s)}"
 
 
-def open_text(entry: OpenQuestion) -> str:
-    """Word what the session leaves open, and the command that tells."""
-    told = f"; `{entry.told_by}` tells" if entry.told_by else ""
-    return f"The range is wide because the session does not show this: {entry.claim}{told}."
-
-
 def cost_text(finding: Finding) -> str:
     """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where next to nothing."""
     if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME:
@@ -73,14 +68,14 @@ def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
     lines = _wrapped(title, width, "  ", hang="    ")
     lines += _wrapped(finding.what, width, "    ")
     if cure is not None:
-        lines += _wrapped(f"Cure: {cure.what}", width, "    ")
+        lines += _wrapped(f"Fix: {cure.what}", width, "    ")
         lines += [f"      - {printable(line)}" for line in cure.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in cure.line.splitlines()]
     lines += _wrapped(one_of, width, "    ") if one_of else []
     if finding.gain is not None:
-        lines += _wrapped(f"Gain: {gain_text(finding.gain)}", width, "    ")
+        lines += _wrapped(f"Speedup: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.hangs_on:
-            lines += _wrapped(open_text(entry), width, "    ")
+            lines += _wrapped(open_sentence(entry), width, "    ")
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
     lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]

@@ -147,10 +147,10 @@ def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
 
 
 def emulated_times(emulation: dict[str, Any]) -> str:
-    """Says that times are a model's, and of how many calls where that is known."""
+    """Says that times are simulated, and of how many calls where that is known."""
     if not slowed_calls(emulation):
         return "It slowed no call: times are this storage's own."
-    times = "Times are a model's, not this storage's"
+    times = "Times are simulated, not this storage's"
     if "delayed_ns" not in emulation:
         return f"{times}."
     waited = human_seconds(emulation["delayed_ns"] / 1e9)

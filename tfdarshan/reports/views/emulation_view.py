@@ -1,4 +1,4 @@
-"""What every view of a session on emulated storage begins with: its times are a model's."""
+"""What every view of a session on emulated storage begins with: its times are simulated."""
 
 from __future__ import annotations
 

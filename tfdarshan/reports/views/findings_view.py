@@ -11,11 +11,11 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Cure, Finding, Gain
 from tfdarshan.findings.measurement import measure_leading
-from tfdarshan.findings.promise_words import most_words
+from tfdarshan.findings.promise_words import most_words, open_sentence
 from tfdarshan.findings.same_seconds import cure_once, one_of_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
-from tfdarshan.reports.text.findings_text import cost_text, gain_text, open_text
+from tfdarshan.reports.text.findings_text import cost_text, gain_text
 from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.reports.views.panel import Card, Cards, Cell, Headline, Panel, Part, Parts, Text, duration
 from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacted_summary
@@ -84,9 +84,9 @@ def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
 
 def _headline(diagnosis: Diagnosis) -> Headline:
     verdict, named = diagnosis.verdict, diagnosis.named
-    record = f"To know: {verdict.record}." if verdict.record else ""
+    note = " ".join([*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])])
     if named is None or named.cure is None:
-        return Headline(verdict.sentence, verdict.state, record)
+        return Headline(verdict.sentence, verdict.state, note)
     speedup, promise = "", ""
     if verdict.gain is not None:
         bounds = human_range(*verdict.gain.speedup_range)
@@ -96,7 +96,7 @@ def _headline(diagnosis: Diagnosis) -> Headline:
             unsure = ": the model does not reproduce the run" if verdict.gain.waited else IF_WAITED
             promise = f"faster{unsure}"
     card, said = _card(named, diagnosis), verdict.why or verdict.sentence
-    return Headline(said, verdict.state, record, speedup, promise, card)
+    return Headline(said, verdict.state, note, speedup, promise, card)
 
 
 def _parts(diagnosis: Diagnosis) -> list[Panel]:
@@ -141,7 +141,7 @@ def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
         speedup=_speedup(finding.gain) if finding.gain is not None and cure is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
-        assumes=[open_text(entry) for entry in finding.gain.hangs_on] if finding.gain else [],
+        assumes=[open_sentence(entry) for entry in finding.gain.hangs_on] if finding.gain else [],
         what=finding.what,
         cure=f"{cure.what} {one_of}".strip() if cure is not None else "",
         line=cure.line if cure is not None else "",

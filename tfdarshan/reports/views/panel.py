@@ -158,7 +158,7 @@ class Headline:
     Attributes:
         sentence: What comes first: the whole verdict if there is no card, else what it says without the cure.
         state: "slow", "suspect", "healthy", "unknown" or "pending".
-        note: What to record for a better answer.
+        note: What else to know, and what to record for a better answer.
         speedup: The gain as a large number, "" if there is none.
         promise: What that number is.
         card: The finding whose cure it is.
