@@ -265,7 +265,8 @@ def _allowed(name: str) -> str:
 
 
 def _message(overruns: list[Overrun], source: Any) -> str:
-    """Says what was exceeded by how much, and on which files it was spent."""
+    """Says what was exceeded by how much, on which files it was spent, and what disturbs times."""
+    from tfdarshan.analysis.ranks.processor_share import others_sentence
     from tfdarshan.units import plural
 
     lines = [f"{plural(len(overruns), 'budget')} exceeded:"]
@@ -277,6 +278,8 @@ def _message(overruns: list[Overrun], source: Any) -> str:
         )
     for overrun in overruns:
         lines += _costliest(overrun.metric, source.files.rows)
+    if any(overrun.metric.is_timed for overrun in overruns):
+        lines += filter(None, [others_sentence(source.summary.others_share)])
     return "\n".join(lines)
 
 

@@ -4,10 +4,14 @@ import asyncio
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import tfdarshan
+from tfdarshan import testing
+from tfdarshan.comparison.metric import find_metric
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.testing import BUDGETS, BudgetExceeded, io_budget
 
@@ -232,7 +236,21 @@ def test_the_plugin_imports_nothing_of_tfdarshan(tmp_path):
     assert done.stdout.strip() == "['tfdarshan', 'tfdarshan.pytest_plugin']"
 
 
-def test_budgets_are_figures_that_sessions_are_compared_by():
-    from tfdarshan.comparison.metric import find_metric
+@pytest.mark.parametrize(("name", "said"), [("io_time", True), ("opens", False)])
+def test_a_time_that_was_exceeded_is_said_with_what_other_programs_took(name, said):
+    # GIVEN a session beside other programs, which exceeded a limit
+    columns = {column: [1.0] for column in BUDGETS[name]}
+    rows = pd.DataFrame({"path": ["/data/a"], **columns})
+    source = SimpleNamespace(files=SimpleNamespace(rows=rows), summary=SimpleNamespace(others_share=0.3))
 
+    # WHEN
+    message = testing._message([testing.Overrun(find_metric(name), 0.5, 1.0)], source)
+
+    # THEN
+    assert message.startswith("1 budget exceeded:")
+    beside = "Other programs took 30.0 % of the processors: time the job on an idle machine."
+    assert message.endswith(beside) is said
+
+
+def test_budgets_are_figures_that_sessions_are_compared_by():
     assert all(find_metric(name).name == name for name in BUDGETS)

@@ -134,7 +134,7 @@ def _print(sides: Sequence[Side], comparisons: Sequence[Comparison], failures: S
     for comparison in comparisons:
         sys.stdout.write("\n" + render(comparison, width))
     if failures:
-        sys.stdout.write("\n" + render_failures(failures))
+        sys.stdout.write("\n" + render_failures(failures, sides))
 
 
 def _plain(

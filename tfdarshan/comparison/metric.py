@@ -43,6 +43,11 @@ class Metric:
     better: str | None
     about: str
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether it depends on how long something took, which other programs disturb."""
+        return self.unit in (SECONDS, RATE)
+
     def worded(self, value: float | None) -> str:
         """Words a value of it."""
         if value is None:

@@ -1,6 +1,8 @@
 """What is said of two sessions of made-up calls."""
 
 import dataclasses
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from tfdarshan.comparison.change import (
     UNKNOWN,
     WORSE,
     Change,
+    Failure,
     changes_between,
     compare,
 )
@@ -22,7 +25,7 @@ from tfdarshan.comparison.likeness import NO, WITH_CARE, YES
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.comparison.noise import LEAST, Noise
-from tfdarshan.reports.text.comparison_text import headline
+from tfdarshan.reports.text.comparison_text import headline, render_failures
 from tfdarshan.reports.views.view_source import Source
 
 KERNEL = {"rchar": 0, "wchar": 0, "syscr": 0, "syscw": 0, "read_bytes": 0, "write_bytes": 0}
@@ -382,3 +385,24 @@ def test_files_that_all_have_another_size_are_other_work(tmp_path):
     assert state(comparison, "files read").sentence == "0 files in both, 200 of another size"
     assert state(comparison, "bytes read").state == "same"
     assert comparison.comparable == NO
+
+
+@pytest.mark.parametrize(("metric", "share", "said"), [
+    ("step_time", 0.3, True), ("read_bandwidth", 0.3, True), ("opens", 0.3, False),
+    ("step_time", 0.02, False), ("step_time", None, False),
+])  # fmt: skip
+def test_a_condition_on_a_time_is_said_with_what_other_programs_took(metric, share, said):
+    # GIVEN a condition that holds, of runs one of which had other programs beside it
+    change: Any = SimpleNamespace(
+        metric=find_metric(metric), before=1.0, after=2.0, outcome="worse", ratio=1.0, times=2.0, noise=0.0
+    )
+    runs = [SimpleNamespace(summary=SimpleNamespace(others_share=one)) for one in (None, share)]
+    sides: Any = [SimpleNamespace(runs=[run]) for run in runs]
+
+    # WHEN
+    text = render_failures([Failure("x>1", "B", True, change)], sides)
+
+    # THEN
+    assert text.startswith("x>1 holds: ")
+    beside = "Other programs took 30.0 % of the processors: time the job on an idle machine.\n"
+    assert (beside in text) is said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.comparison.change import (
     BETTER,
     CHANGED,
@@ -214,6 +215,16 @@ def _files(comparison: Comparison, width: int) -> list[str]:
     return ["Files whose time in calls changed most", *lines] if len(table) > 1 else []
 
 
-def render_failures(failures: Sequence[Failure]) -> str:
-    """Gives a line for each."""
-    return "".join(f"{printable(render_failure(failure))}\n" for failure in failures)
+def render_failures(failures: Sequence[Failure], sides: Sequence[Side] = ()) -> str:
+    """Return a line for each, and one on other programs, which disturb times, if they took enough for a word.
+
+    Args:
+        failures: The conditions.
+        sides: The runs that they are of.
+    """
+    lines = [printable(render_failure(failure)) for failure in failures]
+    if any(failure.change.metric.is_timed for failure in failures):
+        shares = [run.summary.others_share for side in sides for run in side.runs]
+        most = max((share for share in shares if share is not None), default=None)
+        lines += filter(None, [others_sentence(most)])
+    return "".join(f"{line}\n" for line in lines)
