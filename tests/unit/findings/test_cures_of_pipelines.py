@@ -1,6 +1,5 @@
 """Cures take out what the job's own tf.data pipeline has, and are not given where it has them already."""
 
-import ast
 from typing import Any
 
 import pytest
@@ -8,136 +7,26 @@ import pytest
 from tests.unit.findings.made_up_jobs import (
     BATCH,
     CACHE,
-    DECODE,
     GENERATOR,
     INTERLEAVE,
     KB,
     LOAD,
-    OPTIONS,
     PATHS,
     PREFETCH,
     SHARDS,
     TAKE_9,
 )
 from tests.unit.findings.made_up_jobs import pipeline_job as job
-from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.findings.made_up_training import training
 from tfdarshan.findings import read_parallelism
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import (
-    fewer_readers,
-    keep_decoded,
-    keep_in_memory,
-    more_decoding,
-    more_readers,
-    read_ahead,
-    reads_as_many,
-)
+from tfdarshan.findings.pipeline_api import keep_in_memory, more_readers, reads_as_many
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
 
 def names(session):
     return [finding.name for finding in diagnose(session).findings]
-
-
-@pytest.mark.parametrize(
-    ("stages", "pool_threads", "before", "after"),
-    [
-        ((PATHS, LOAD, BATCH), None, "dataset.map(read_image)", "map(read_image, num_parallel_calls=16,"),
-        ((SHARDS, DECODE, BATCH), None, 'TFRecordDataset(shards, compression_type="GZIP")',
-         'TFRecordDataset(shards, compression_type="GZIP", num_parallel_reads=16)'),
-        ((PATHS, INTERLEAVE, DECODE), None,
-         "interleave(lambda s: tf.data.TFRecordDataset(s), cycle_length=4)",
-         "interleave(lambda s: tf.data.TFRecordDataset(s), cycle_length=16, num_parallel_calls=16,"),
-        ((PATHS, LOAD | {"calls": 2}, BATCH), 32, "dataset.map(read_image, num_parallel_calls=2)",
-         "dataset.map(read_image, num_parallel_calls=16, deterministic=False)"),
-    ],
-    ids=["a map", "packed records", "interleaved records", "a pool of its own"],
-)  # fmt: skip
-def test_more_calls_are_given_to_the_stage_that_reads(tmp_path, stages, pool_threads, before, after):
-    # GIVEN a job that was seen to iterate a pipeline
-    measures = measure(job(tmp_path, *stages, pool_threads=pool_threads))
-
-    # WHEN it is told to read with more calls
-    cure = more_readers(measures, 16, 1)
-
-    # THEN what goes is what is there, and what comes is complete: a pool of as many threads, but where it has
-    assert cure.instead_of.endswith(before)
-    assert after in cure.line.splitlines()[0]
-    assert ("private_threadpool_size = 16" in cure.line) == (pool_threads is None)
-
-
-def test_a_generator_is_told_of_threads_within_it(tmp_path):
-    cure = more_readers(measure(job(tmp_path, GENERATOR, BATCH)), 16, 1)
-    assert cure.instead_of == "for sample in samples:\n    yield read(sample)"
-    assert "samples (data.py:7)" in cure.what
-    assert cure.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
-
-
-def test_a_generator_that_decodes_is_told_of_threads_that_do_both(tmp_path):
-    measures = measure(job(tmp_path, GENERATOR, BATCH))
-    cure = more_decoding(measures, 2)
-    assert cure.what == (
-        "Decode with more calls at a time. A generator decodes one after the other: have threads read and "
-        "decode, as NumPy and Pillow let them; give bytes and decode in a map if that is Python code of "
-        "yours. read() gives one sample."
-    )
-    assert "map_ahead(read, samples, threads=" in cure.line
-    assert keep_decoded(measures).line == "dataset = dataset.cache().batch(16)"
-
-
-def test_a_job_without_tf_data_is_told_of_threads(tmp_path):
-    # GIVEN two threads, none of them the loop's, and no pipeline that anybody iterated
-    measures = measure(job(tmp_path, readers=2))
-    for cure in (more_readers(measures, 16, 2), fewer_readers(measures, 1, 2), keep_in_memory(measures)):
-        assert "dataset" not in cure.line + cure.instead_of
-        ast.parse(f"{cure.line}\n    pass" if cure.line.endswith(":") else cure.line)
-
-
-@pytest.mark.parametrize(
-    ("readers", "goes", "comes"),
-    [
-        (1, "for sample in samples:", "yield from map_ahead(read, samples, threads=16)"),
-        (2, "pool = ThreadPoolExecutor(2)", "pool = ThreadPoolExecutor(16)"),
-    ],
-    ids=["a thread that reads ahead", "a pool"],
-)
-def test_what_goes_is_a_pool_only_where_several_threads_read(tmp_path, readers, goes, comes):
-    # GIVEN threads that read, none of them the loop's
-    cure = more_readers(measure(job(tmp_path, readers=readers)), 16, readers)
-    assert (cure.instead_of.splitlines()[0], cure.line.split("  #")[0]) == (goes, comes)
-
-
-def test_what_python_code_reads_is_kept_by_a_decorator(tmp_path):
-    measures = measure(job(tmp_path, readers=2))
-    kept, decoded = keep_in_memory(measures), keep_decoded(measures)
-    assert (kept.line, kept.instead_of) == ("@functools.cache\ndef read(path):", "def read(path):")
-    assert kept.what.endswith(" read() gives what is in a file.")
-    assert decoded.what.endswith(" read() decodes, too.")
-    assert decoded.line == kept.line
-
-
-def test_threads_of_a_database_are_told_of_connections(tmp_path):
-    # GIVEN a loop that reads a database by itself
-    calls = [(n * 50, n * 50 + 40, LOOP, "pread", 0, 4 * KB, 4 * KB * n) for n in range(80)]
-    steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
-    asked = [(0.0, 0.1, LOOP, "stat", 1, 0), *calls]
-    paths = ["/data/a.db", "/data/a.db-journal"]
-    measures = measure(training(tmp_path, asked, steps, paths=paths, sizes=[10**9, -1]))
-
-    cure = more_readers(measures, 8, 1)
-    assert cure.what.endswith(" Each thread needs a connection of its own.")
-    assert cure.line.endswith("yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead")
-    pool = fewer_readers(measure(job(tmp_path / "pool", readers=2)), 1, 2)
-    assert (pool.line, pool.instead_of) == (
-        "pool = ThreadPoolExecutor(1)  # of concurrent.futures",
-        "pool = ThreadPoolExecutor(2)",
-    )
-
-
-def test_a_session_in_which_nobody_looked_keeps_the_usual_words(tmp_path):
-    cure = more_readers(measure(job(tmp_path, found=False)), 16, 1)
-    assert cure.instead_of == "dataset = dataset.map(load)"
 
 
 @pytest.mark.parametrize(
@@ -180,77 +69,6 @@ def test_prefetch_is_not_offered_to_a_pipeline_that_prefetches(tmp_path, last, o
         tmp_path, calls, steps, sizes=[10**9], meta={"pipelines": {"found": [one], "left_out": 0}}
     )
     assert ("prefetch" in names(session)) == offered
-
-
-def test_prefetch_goes_behind_the_last_stage(tmp_path):
-    cure = read_ahead(measure(job(tmp_path, PATHS, LOAD, BATCH, {"name": "repeat", "size": -1}, OPTIONS)))
-    assert cure.instead_of == "dataset = dataset.repeat()"
-    assert cure.line == "dataset = dataset.repeat().prefetch(tf.data.AUTOTUNE)"
-
-
-@pytest.mark.parametrize(
-    ("stages", "datasets", "before", "after"),
-    [
-        ((PATHS, LOAD, BATCH), 1, "dataset = dataset.map(read_image)",
-         "dataset = dataset.map(read_image).cache()"),
-        ((PATHS, {"name": "shuffle", "size": 320}, LOAD, BATCH), 1, "dataset = dataset.map(read_image)",
-         "dataset = dataset.map(read_image).cache().shuffle(320)"),
-        ((GENERATOR, BATCH), 1, "dataset = dataset.batch(16)", "dataset = dataset.cache().batch(16)"),
-        ((PATHS, LOAD, CACHE, BATCH, TAKE_9), 1, "dataset = dataset.cache()\ndataset = dataset.take(9)",
-         "dataset = dataset.take(144).cache()"),
-        ((PATHS, LOAD, CACHE, TAKE_9, BATCH), 1, "dataset = dataset.cache()\ndataset = dataset.take(9)",
-         "dataset = dataset.take(9).cache()"),
-        ((PATHS, LOAD, TAKE_9 | {"size": 144}, CACHE, BATCH, TAKE_9), 1,
-         "dataset = dataset.cache()\ndataset = dataset.take(9)", "dataset = dataset.cache()"),
-    ],
-    ids=["a map", "shuffled paths", "a generator", "cut in batches", "cut in samples", "cut twice"],
-)  # fmt: skip
-def test_a_cache_goes_where_it_fills(tmp_path, stages, datasets, before, after):
-    cure = keep_in_memory(measure(job(tmp_path, *stages, datasets=datasets)))
-    assert (cure.instead_of, cure.line) == (before, after)
-
-
-def test_a_cache_of_a_data_set_that_is_made_anew_is_said_to_be(tmp_path):
-    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, datasets=3, iterators=3)))
-    assert "made anew for each epoch" in cure.what
-    assert cure.instead_of == "for batch in make_dataset():"
-    assert cure.line == "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:"
-
-
-def test_what_decodes_gets_the_calls(tmp_path):
-    measures = measure(job(tmp_path, PATHS, LOAD, DECODE, BATCH))
-    cure = more_decoding(measures, 2)
-    assert cure.instead_of == "dataset = dataset.map(decode, num_parallel_calls=2)"
-    assert cure.line == "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
-    assert (
-        keep_decoded(measures, "the processors have no more to give").line
-        == "dataset = dataset.map(decode, num_parallel_calls=2).cache()"
-    )
-
-
-@pytest.mark.parametrize(("pool_threads", "calls"), [(1, 2), (None, 3)])
-def test_calls_that_decode_get_threads_where_the_pool_has_too_few(tmp_path, pool_threads, calls):
-    # GIVEN two processors, and a pool of one thread; or of two, and calls that wait for reads meanwhile
-    machine = {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": 1.0}
-    measures = measure(job(tmp_path, PATHS, LOAD, DECODE, BATCH, pool_threads=pool_threads, machine=machine))
-
-    # WHEN
-    cure = more_decoding(measures, calls)
-
-    # THEN more calls alone would change nothing, and as many as threads leave these idle
-    threads = "1 thread" if pool_threads else "2 threads"
-    assert cure.what.endswith(
-        f"at a time. tf.data has {threads} on that machine: give it {calls}. "
-        "Let it make twice as many calls: results that wait to be taken are counted among them."
-    )
-    assert f"map(decode, num_parallel_calls={2 * calls}, deterministic=False)" in cure.line
-    assert f"options.threading.private_threadpool_size = {calls}" in cure.line
-
-
-def test_fewer_calls_are_taken_from_the_stage_that_reads(tmp_path):
-    cure = fewer_readers(measure(job(tmp_path, PATHS, LOAD | {"calls": 32}, BATCH)), 2, 30)
-    assert cure.instead_of == "dataset = dataset.map(read_image, num_parallel_calls=32)"
-    assert cure.line == "dataset = dataset.map(read_image, num_parallel_calls=2)"
 
 
 def test_a_printed_cure_applies_to_a_chain(tmp_path):

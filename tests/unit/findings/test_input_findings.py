@@ -1,492 +1,296 @@
-"""Findings on the input's calls, on jobs whose seconds can be worked out by hand."""
+"""What is found on the input's calls, on jobs whose seconds can be worked out by hand."""
 
-import numpy as np
-import pytest
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, MS, epochs_of_steps, training
-from tfdarshan.findings import fits_in_memory, reopening, straggler
+from tests.unit.golden.golden_file import Golden
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.finding import Finding
+from tfdarshan.findings.verdict import Verdict
+from tfdarshan.session import Session
 
 KB, MB = 1_000, 1 << 20
 READERS = 16
 STEPS = 20
+WAITING = epochs_of_steps(STEPS, 100, 90)
+Turn = Callable[[int], Sequence[tuple]]
 
 
-def paths(count, folder="/data/train"):
+def paths(count: int, folder: str = "/data/train") -> list[str]:
     return [f"{folder}/{number:05}.jpg" for number in range(count)]
 
 
-def busy_readers(make, *, steps=STEPS, readers=READERS, step_ms=100):
-    """Gives calls of readers that never rest: `make(n)` gives turn n: operation, file, length, offset, ms."""
+def busy_readers(turns: Turn, *, steps: int = STEPS) -> list[tuple]:
+    """Return calls of readers that never rest; of turn n operation, file, length, offset and ms."""
     calls, turn = [], 0
-    for reader in range(readers):
+    for reader in range(READERS):
         at = 0.0
-        while at < steps * step_ms:
-            for operation, file, length, offset, taken_ms in make(turn):
+        while at < steps * 100:
+            for operation, file, length, offset, taken_ms in turns(turn):
                 calls.append((at, at + taken_ms, reader + 1, operation, file, length, offset))
                 at += taken_ms
             turn += 1
     return calls
 
 
-def found_in(session, name):
-    """Gives a finding of a session that has problems, whose costs are no more than a step."""
-    found = diagnose(session)
-    assert found.problems, found
-    assert sum(one.cost_s for one in found.findings if one.gain) <= 0.1
-    assert found.verdict.finding == found.problems[0].name
-    one = next(one for one in found.findings if one.name == name)
-    assert one.gain.low_s <= one.gain.saved_s <= one.gain.high_s
-    return one
+def busy(logdir: Path, turns: Turn, count: int, size: int, **more: Any) -> Session:
+    """Return a session of busy readers of so many files."""
+    more.setdefault("paths", paths(count))
+    return training(logdir, busy_readers(turns), WAITING, sizes=[size] * count, **more)
 
 
-WAITING = epochs_of_steps(STEPS, 100, 90)
+def memory(memory_bytes: int, **machine: Any) -> dict[str, Any]:
+    """Return the metadata of a machine with so much memory."""
+    return {"machine": {"cpus": 8, "memory_bytes": memory_bytes, "cpu_s": 1.0} | machine}
 
 
-def test_many_small_files_want_shards(tmp_path):
-    # GIVEN files of 100 KB that take 3 ms to open and 2 ms to read
-    count = 6_000
-    calls = busy_readers(
-        lambda n: [
-            ("open", n % count, 0, -1, 3),
-            ("pread", n % count, 100 * KB, 0, 2),
-            ("pread", n % count, 0, 0, 0.01),
-        ]
-    )
-    session = training(tmp_path, calls, WAITING, paths=paths(count), sizes=[100 * KB] * count)
-
-    # WHEN
-    first = found_in(session, "small_files")
-
-    # THEN a shard is at least as many as readers
-    assert "16 TFRecord shards" in first.cure.what
-    assert "num_parallel_reads=16" in first.cure.line
-
-
-def test_probes_for_the_end_are_counted_by_their_time(tmp_path):
-    # GIVEN four large files whose readers spend 4 of 5 ms on reads of nothing
-    calls = busy_readers(lambda n: [("read", n % 4, MB, n * MB, 1), ("read", n % 4, 0, -1, 4)])
-    session = training(tmp_path, calls, WAITING, paths=paths(4), sizes=[10_000 * MB] * 4)
-
-    # WHEN
-    first = found_in(session, "eof_probes")
-
-    # THEN 4/5 of 100 ms of the pipeline
-    assert 0.015 < first.gain.saved_s <= 0.082
-
-
-def test_stats_of_folders_are_no_storm(tmp_path):
-    # GIVEN imports that ask for each folder above a file, and one file that is read
+def imports(logdir: Path) -> Session:
+    """Return stats of each folder above a file, and one file that is read."""
+    calls = []
+    for at in range(0, 100 * STEPS, 100):
+        calls += [(at, at + 1, LOOP, "open", 2, 0), (at + 1, at + 2, LOOP, "read", 2, 100)]
+        calls += [(at + k, at + k + 1, LOOP, "stat", k % 2, 0) for k in range(10, 40)]
     names = ["/home/user", "/home/user/lib", "/data/a"]
+    return training(logdir, calls, epochs_of_steps(STEPS, 100, 1), paths=names, sizes=[-1, -1, 5000])
+
+
+def loop_stats(logdir: Path) -> Session:
+    """Return a loop that asks 30 times for a file, 1 ms each, after a wait of 1 ms."""
     calls = [
-        (100 * n + k, 100 * n + k + 1, LOOP, "stat", k % 2, 0) for n in range(STEPS) for k in range(10, 40)
+        (at + k, at + k + 1, LOOP, "stat", 0, 0) for at in range(10, 100 * STEPS, 100) for k in range(30)
     ]
-    calls += [
-        call
-        for n in range(STEPS)
-        for call in (
-            (100 * n, 100 * n + 1, LOOP, "open", 2, 0),
-            (100 * n + 1, 100 * n + 2, LOOP, "read", 2, 100),
-        )
-    ]
-    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1), paths=names, sizes=[-1, -1, 5000])
-
-    # THEN
-    assert "stat_storm" not in [finding.name for finding in diagnose(session).findings]
+    return training(logdir, calls, epochs_of_steps(STEPS, 100, 1))
 
 
-def test_stats_beyond_the_opens_are_a_storm(tmp_path):
-    # GIVEN nine stats of 1 ms to one open and one read of 0.5 ms each
-    calls = busy_readers(
-        lambda n: (
-            [("stat", n % 50, 0, -1, 1)] * 9 + [("open", n % 50, 0, -1, 0.5), ("read", n % 50, 100, 0, 0.5)]
-        )
-    )
-    session = training(tmp_path, calls, WAITING, paths=paths(50), sizes=[10_000] * 50)
-
-    # WHEN
-    first = found_in(session, "stat_storm")
-
-    # THEN 8 of 10 ms are needless
-    assert 0.015 < first.gain.saved_s <= 0.082
-    assert first.files
-
-
-def test_a_storm_of_the_training_loop_itself_stands_in_its_way(tmp_path):
-    # GIVEN a loop that asks 30 times for a file, 1 ms each, after a wait of 1 ms
-    calls = [
-        (100 * n + 10 + k, 100 * n + 11 + k, LOOP, "stat", 0, 0) for n in range(STEPS) for k in range(30)
-    ]
-    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 1))
-
-    # WHEN
-    (first,) = diagnose(session).problems
-
-    # THEN 30 ms of 100
-    assert first.name == "stat_storm"
-    assert first.cost_s == pytest.approx(0.030, rel=0.03)
-    assert first.gain.speedup == pytest.approx(100 / 70, rel=0.03)
-
-
-@pytest.mark.parametrize(("asked_by", "found"), [(LOOP, True), (1, False)])
-def test_a_loop_that_asks_before_each_open_is_told_and_a_reader_that_asks_once_is_not(
-    tmp_path, asked_by, found
-):
-    # GIVEN steps that read 8 files each in their wait, by one thread; each file is asked for once, 5 ms long
+def asked_once(logdir: Path, by: int) -> Session:
+    """Return eight files a step that a thread reads in its wait; each is asked for once, 5 ms long."""
     calls = []
     for file in range(8 * STEPS):
         at = 100 * (file // 8) + 11.0 * (file % 8)
-        calls += [(at, at + 5, asked_by, "stat", file, 0), (at + 5, at + 6, asked_by, "open", file, 0)]
-        calls += [(at + 6, at + 11, asked_by, "read", file, 100 * KB)]
-    count = 8 * STEPS
-    session = training(tmp_path, calls, WAITING, paths=paths(count), sizes=[100 * KB] * count)
-
-    # THEN as many stats as opens are the reader's own, but not those of the loop's code
-    assert ("stat_storm" in [one.name for one in diagnose(session).findings]) == found
+        calls += [(at, at + 5, by, "stat", file, 0), (at + 5, at + 6, by, "open", file, 0)]
+        calls += [(at + 6, at + 11, by, "read", file, 100 * KB)]
+    return training(logdir, calls, WAITING, paths=paths(8 * STEPS), sizes=[100 * KB] * 8 * STEPS)
 
 
-def test_files_opened_for_every_sample_are_found(tmp_path):
-    # GIVEN ten files of 10 GB, opened for 4 ms for each sample that takes 0.5 ms
-    calls = busy_readers(
-        lambda n: [
-            ("open", n % 10, 0, -1, 4),
-            ("pread", n % 10, 100 * KB, n * 100 * KB, 0.5),
-            ("close", n % 10, 0, -1, 0.5),
-        ]
-    )
-    session = training(tmp_path, calls, WAITING, paths=paths(10), sizes=[10_000 * MB] * 10)
-
-    # WHEN
-    found = reopening.find(measure(session))
-
-    # THEN
-    assert found.title.startswith("files are opened")
-    assert found.evidence[0].value == len(calls) / 3
-
-
-@pytest.mark.parametrize("processes", [1, 4])
-def test_processes_that_share_a_file_do_not_open_it_again(processes, tmp_path):
-    # GIVEN four opens of each of ten files and a read, by one process or by one each
+def shared(logdir: Path, processes: int) -> Session:
+    """Return four opens of each of ten files and a read, by one process or by one each."""
     jobs = []
     for process in range(processes):
-        calls: list = []
+        calls: list[tuple] = []
         for turn in range(process, 4, processes):
             for file in range(10):
                 at = 100 * turn + 10 * file
                 calls += [(at, at + 7, 1, "open", file, 0), (at + 7, at + 9, 1, "pread", file, 100 * KB)]
-        calls = [(call[0] * MS, call[1] * MS, *call[2:]) for call in calls]
+        calls = [(start * MS, end * MS, *more) for start, end, *more in calls]
         jobs.append(job_of(calls, paths(10), [100 * KB] * 10, pid=100 + process, duration_ns=500 * MS))
-
-    # WHEN
-    found = {one.name: one for one in diagnose(write_session(tmp_path, *jobs)).findings}
-
-    # THEN
-    assert ("reopening" in found) == (processes == 1)
-    if processes == 1:
-        assert found["reopening"].title == "files are opened 4 times each"
+    return write_session(logdir, *jobs)
 
 
-def test_small_reads_out_of_order_are_found(tmp_path):
-    # GIVEN reads of 8 KB anywhere in two files, 5 ms each
-    rng = np.random.default_rng(1)
-    calls = busy_readers(lambda n: [("pread", n % 2, 8 * KB, int(rng.integers(0, 40_000)) * KB, 5)])
-    session = training(tmp_path, calls, WAITING, paths=paths(2), sizes=[40 * MB] * 2)
-
-    assert found_in(session, "random_access").gain.speedup > 1
+def anywhere(logdir: Path) -> Session:
+    """Return reads of 8 kB anywhere in two files, 5 ms each."""
+    chance = random.Random(1)
+    return busy(logdir, lambda n: [("pread", n % 2, 8 * KB, chance.randrange(40_000) * KB, 5)], 2, 40 * MB)
 
 
-def test_what_memory_serves_is_no_quicker_in_order(tmp_path):
-    # GIVEN reads of 60 to 140 kB anywhere in a file, which hardly take longer the larger they are
-    rng = np.random.default_rng(1)
+def anywhere_in_memory(logdir: Path) -> Session:
+    """Return reads of 60 to 140 kB anywhere in a file, which hardly take longer the larger they are."""
+    chance = random.Random(1)
 
-    def read(n):
-        size = int(rng.integers(60, 141))
-        return [("pread", 0, size * KB, int(rng.integers(0, 3_000)) * 100 * KB, 0.2 * (0.9 + size / 1_400))]
+    def read(_: int) -> list[tuple]:
+        size = chance.randrange(60, 141)
+        return [("pread", 0, size * KB, chance.randrange(3_000) * 100 * KB, 0.2 * (0.9 + size / 1_400))]
 
-    calls = busy_readers(read)
-    session = training(tmp_path, calls, WAITING, paths=paths(1), sizes=[300 * MB])
-
-    # THEN those of which memory takes no less find nothing
-    assert "random_access" not in {one.name for one in diagnose(session).findings}
+    return busy(logdir, read, 1, 300 * MB)
 
 
-def test_reading_in_order_is_not_random_though_several_readers_share_a_file(tmp_path):
-    # GIVEN the same reads in order, by 16 readers of as many parts
-    place = [0] * READERS
-
-    def next_part(n):
-        reader = n % READERS
-        place[reader] += 1
-        return [("pread", 0, 8 * KB, reader * 100 * MB + place[reader] * 8 * KB, 5)]
-
-    calls, at = [], 0
-    for at in range(0, STEPS * 100, 5):
-        for reader in range(READERS):
-            ((operation, file, length, offset, taken),) = next_part(reader)
-            calls.append((at, at + taken, reader + 1, operation, file, length, offset))
-    session = training(tmp_path, calls, WAITING, paths=paths(1), sizes=[1600 * MB])
-
-    assert "random_access" not in {finding.name for finding in diagnose(session).findings}
+def in_parts(logdir: Path) -> Session:
+    """Return reads of 8 kB in order, by 16 readers of as many parts of a file."""
+    calls = [
+        (at, at + 5, reader + 1, "pread", 0, 8 * KB, reader * 100 * MB + at // 5 * 8 * KB)
+        for at in range(0, STEPS * 100, 5)
+        for reader in range(READERS)
+    ]
+    return training(logdir, calls, WAITING, paths=paths(1), sizes=[1600 * MB])
 
 
-def test_bandwidth_that_falls_with_depth_wants_fewer_threads(tmp_path):
-    # GIVEN 2 readers at 400 MB/s together for the last fifth of each half second, else 16 at 25 MB/s together
+def phases(logdir: Path) -> Session:
+    """Return 2 readers at 400 MB/s together for a fifth of each half second, else 16 at 25 MB/s."""
     calls = []
     for at in range(0, STEPS * 100, 4):
-        deep = at % 500 < 400
-        readers, length = (16, 25_000 * 4 / 16) if deep else (2, 400_000 * 4 / 2)
-        calls += [(at, at + 4, r + 1, "pread", r, int(length), at * MB) for r in range(readers)]
-    session = training(tmp_path, calls, WAITING, paths=paths(16), sizes=[100_000 * MB] * 16)
-
-    # WHEN
-    first = found_in(session, "too_many_threads")
-
-    # THEN
-    assert "full_storage" not in [finding.name for finding in diagnose(session).findings]
-    assert "num_parallel_calls=2" in first.cure.line
+        readers, length = (16, 6_250) if at % 500 < 400 else (2, 800_000)
+        calls += [(at, at + 4, reader + 1, "pread", reader, length, at * MB) for reader in range(readers)]
+    return training(logdir, calls, WAITING, paths=paths(16), sizes=[100_000 * MB] * 16)
 
 
-def test_a_slow_folder_is_named(tmp_path):
-    # GIVEN every fifth file in a folder that is 20 times as slow
-    names = [("/data/slow" if n % 5 == 0 else "/data/fast") + f"/{n:04}" for n in range(500)]
-    calls = busy_readers(lambda n: [("read", n % 500, 100 * KB, 0, 40 if n % 5 == 0 else 2)])
-    session = training(tmp_path, calls, WAITING, paths=names, sizes=[100 * KB] * 500)
+def slow_folder(logdir: Path, root: str, *, size: int = 100 * KB, stored: float = 0.0) -> Session:
+    """Return files that are read once, every fifth in a folder that is 20 times as slow.
 
-    # WHEN
-    first = found_in(session, "straggler")
-
-    # THEN 190 of 240 ms of thread time are beyond what others take
-    assert "/data/slow" in first.title
-    assert all(path.startswith("/data/slow/") for path in first.files)
-    # ... and what copies these files alone, and runs the job with the copies
-    advise, apply, run = first.cure.line.splitlines()
-    assert (
-        advise == f"tfdarshan advise --logdir {session.path} --fast DIR --slow /data/slow --all -o plan.json"
-    )
-    assert apply == "tfdarshan stage apply plan.json"
-    assert run.startswith("tfdarshan run --staged plan.json")
-    assert 0.03 < first.gain.saved_s < 0.1 * 190 / 240 + 0.01
-
-
-@pytest.mark.parametrize(
-    ("size", "stored", "is_straggler"),
-    [
-        (100 * KB, 0, False),  # the kernel fetched nothing
-        (100 * KB, 0.9, True),  # as much as the slow files hold
-        (20_000 * KB, None, False),  # of no local file system, but as quick as memory
-        (100 * KB, None, True),
-    ],
-)
-def test_slow_files_from_the_page_cache_are_no_stragglers(tmp_path, size, stored, is_straggler):
-    # GIVEN every fifth file in a folder that is 20 times as slow; each is read once
-    root = "/data" if stored is None else "/local"
+    Of what is read the kernel fetched `stored` of the bytes of the slow files.
+    """
     calls = busy_readers(lambda n: [("read", n, size, 0, 40 if n % 5 == 0 else 2)])
     names = [f"{root}/{'slow' if n % 5 == 0 else 'fast'}/{n:04}" for n in range(len(calls))]
     slow_bytes = sum(call[5] for call in calls if call[4] % 5 == 0)
-    kernel = {"rchar": len(calls) * size, "read_bytes": int(slow_bytes * (stored or 0))}
-    session = training(tmp_path, calls, WAITING, paths=names, sizes=[size] * len(calls), kernel=kernel)
-
-    # THEN
-    assert (straggler.find(measure(session)) is not None) == is_straggler
+    kernel = {"rchar": len(calls) * size, "read_bytes": int(slow_bytes * stored)}
+    return training(logdir, calls, WAITING, paths=names, sizes=[size] * len(calls), kernel=kernel)
 
 
-def test_one_standstill_of_the_machine_makes_no_straggler(tmp_path):
-    # GIVEN 3 s of reads of 2 ms, each of another file, and then one moment at which all 16 readers' take 100
+def standstill(logdir: Path) -> Session:
+    """Return 3 s of reads of 2 ms, and then one moment at which all 16 readers' reads take 100 ms."""
     count = 30_000
     calls = busy_readers(lambda n: [("read", n, 100 * KB, 0, 2)], steps=30)
-    assert len(calls) < count - READERS
-    calls += [
-        (3_000, 3_100, reader + 1, "read", count - 1 - reader, 100 * KB, 0) for reader in range(READERS)
-    ]
-    steps = epochs_of_steps(31, 100, 90)
-    session = training(tmp_path, calls, steps, paths=paths(count), sizes=[100 * KB] * count)
-
-    assert "straggler" not in {finding.name for finding in diagnose(session).findings}
+    calls += [(3_000, 3_100, n + 1, "read", count - 1 - n, 100 * KB, 0) for n in range(READERS)]
+    return training(logdir, calls, epochs_of_steps(31, 100, 90), paths=paths(count), sizes=[100 * KB] * count)
 
 
-def test_input_that_storage_serves_again_and_again_fits_in_memory(tmp_path):
-    # GIVEN 40 files read over and over, 5 ms each time, on a machine of 16 GB
-    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5)])
-    machine = {"machine": {"cpus": 8, "memory_bytes": 16_000_000_000, "cpu_s": 1.0}}
-    session = training(tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine)
+def read_again(logdir: Path, *, slow_ms: float, quick_ms: float, share: float) -> Session:
+    """Return 40 files read over and over, two of them slowly; the kernel says how much storage served."""
 
-    # WHEN
-    first = found_in(session, "fits_in_memory")
+    def read(n: int) -> list[tuple]:
+        return [("read", n % 40, 100 * KB, 0, slow_ms if n % 40 < 2 else quick_ms)]
 
-    # THEN
-    assert ".cache()" in first.cure.line
+    moved = len(busy_readers(read)) * 100 * KB
+    kernel = {"rchar": moved, "read_bytes": int(moved * share)}
+    return busy(logdir, read, 40, 100 * KB, meta=memory(16_000_000_000), kernel=kernel)
 
 
-@pytest.mark.parametrize(
-    ("slow_ms", "quick_ms", "storage_share", "is_found", "noted"),
-    [(0.04, 0.04, 0.0, False, True), (5, 0.04, 0.05, False, False), (5, 5, 1.0, True, False)],
-)
-def test_input_that_memory_serves_is_not_said_to_come_from_storage(
-    tmp_path, slow_ms, quick_ms, storage_share, is_found, noted
-):
-    # GIVEN 40 files read over and over, two of them slowly; the kernel says how much storage served
-    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, slow_ms if n % 40 < 2 else quick_ms)])
-    machine = {"machine": {"cpus": 8, "memory_bytes": 16_000_000_000, "cpu_s": 1.0}}
-    read = len(calls) * 100 * KB
-    kernel = {"rchar": read, "read_bytes": int(read * storage_share)}
-    session = training(
-        tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine, kernel=kernel
-    )
-
-    # THEN
-    found = {finding.name: finding for finding in diagnose(session).findings}
-    assert ("from storage" in fits_in_memory.find(measure(session)).title) is is_found
-    # of which a session says much if most of the calls' time went there, though few bytes came from it
-    assert ("page_cache" in found) is noted
+def one_file(logdir: Path, read_ms: float, cpu_s: float, *stages: dict, **machine: Any) -> Session:
+    """Return a thread that reads for a part of each 10 ms, with so much time of the processors."""
+    pool_threads = machine.pop("pool_threads", None)
+    calls = [(at, at + read_ms, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
+    one = {"stages": list(stages), "pool_threads": pool_threads, "datasets": 1, "iterators": 1}
+    pipelines = {"pipelines": {"found": [one] if stages else [], "left_out": 0}} if stages else {}
+    meta = memory(1 << 30, cpu_s=cpu_s, **{"cpus": 4} | machine) | pipelines
+    return training(logdir, calls, WAITING, sizes=[10_000 * MB], meta=meta)
 
 
-def test_input_larger_than_memory_does_not_fit(tmp_path):
-    calls = busy_readers(lambda n: [("read", n % 40, 100 * KB, 0, 5)])
-    machine = {"machine": {"cpus": 8, "memory_bytes": 5_000_000, "cpu_s": 1.0}}
-    session = training(tmp_path, calls, WAITING, paths=paths(40), sizes=[100 * KB] * 40, meta=machine)
-
-    assert "fits_in_memory" not in {finding.name for finding in diagnose(session).findings}
-
-
-def test_large_files_on_slow_storage_want_staging(tmp_path):
-    # GIVEN reads of 1 MiB in order that take 100 ms each
-    calls = busy_readers(lambda n: [("read", n % READERS, MB, n // READERS * MB, 100)])
-    session = training(tmp_path, calls, WAITING, paths=paths(READERS), sizes=[1_000 * MB] * READERS)
-
-    # WHEN
-    first = found_in(session, "staging")
-
-    # THEN
-    assert "tfdarshan advise" in first.cure.line
-
-
-def test_a_pipeline_that_computes_is_decode_bound(tmp_path):
-    # GIVEN one reader that reads 1 of 10 ms, and decodes the rest on one of four processors
-    calls = [(at, at + 1, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
-    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.8}}
-    session = training(tmp_path, calls, WAITING, sizes=[10_000 * MB], meta=machine)
-
-    # WHEN
-    first = found_in(session, "decode_bound")
-
-    # THEN
-    assert "staging will not help" in first.what
-
-
-def _decoder(tmp_path, cpu_s, calls=None, pool_threads=None):
-    """Measures two processors and a map that reads 2 of 10 ms, decodes in the others, and is waited for."""
-    reads = [(at, at + 2, 1, "read", 0, 100 * KB, at * MB) for at in range(0, STEPS * 100, 10)]
+def decoder(logdir: Path, cpu_s: float, calls: int | None = None, pool: int | None = None) -> Session:
+    """Return two processors and a map that reads 2 of 10 ms, decodes in the others, and is waited for."""
     load = {"name": "map", "calls": calls, "function": "load", "does": ["reads", "decodes"]}
-    pipeline = {"stages": [load], "pool_threads": pool_threads, "datasets": 1, "iterators": 1}
-    meta = {
-        "machine": {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": cpu_s},
-        "pipelines": {"found": [pipeline], "left_out": 0},
-    }
-    return training(tmp_path, reads, WAITING, sizes=[10_000 * MB], meta=meta)
+    return one_file(logdir, 2, cpu_s, load, cpus=2, pool_threads=pool)
 
 
-@pytest.mark.parametrize(
-    ("cpu_s", "calls", "pool_threads", "limit"),
-    [
-        (3.6, None, None, "the processors have no more to give"),
-        (1.8, 2, None, "as many calls decode at a time as there are processors"),
-        (1.8, -1, None, "as many calls decode at a time as there are processors"),
-        (1.8, -1, 1, None),
-        (1.8, None, None, None),
-    ],
-)
-def test_the_cure_says_why_no_more_calls_decode_at_a_time(tmp_path, cpu_s, calls, pool_threads, limit):
-    # WHEN
-    found = diagnose(_decoder(tmp_path, cpu_s, calls, pool_threads)).findings
-    cure = next(finding.cure for finding in found if finding.name == "decode_bound")
-
-    # THEN of one epoch, in which a cache only fills, no cache() is to be typed
-    later = "by keeping decoded data if more epochs follow"
-    less = f"Decode less, by storing the data smaller, or {later}: {limit}."
-    assert (cure.what == less) is (limit is not None)
-    assert "cache()" not in cure.line
-    assert ("Decode with more calls at a time." in cure.what) is (limit is None)
-
-
-def test_waiting_for_something_else_is_no_finding_of_calls(tmp_path):
-    # GIVEN reads from memory, beside hardly any processor time
-    calls = [(at, at + 0.2, 1, "read", 0, 100 * KB, at * MB) for at in range(4, STEPS * 100, 10)]
-    machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.1}}
-    session = training(tmp_path, calls, WAITING, sizes=[10_000 * MB], meta=machine)
-
-    # WHEN
-    found = diagnose(session)
-
-    # THEN
-    assert "decode_bound" not in {finding.name for finding in found.findings}
-    assert not [one for one in found.problems if one.name in ("staging", "small_reads", "fits_in_memory")]
-
-
-def test_calls_that_memory_serves_are_no_problem_of_storage(tmp_path):
-    # GIVEN files of 100 KB that one reader opens and reads from memory, 3 ms of 100, while steps wait 3.5
-    calls = []
-    for n in range(100):
-        for k in range(10):
-            at = 100 * n + 0.3 * k
-            calls += [
-                (at, at + 0.15, 1, "open", 10 * n + k, 0),
-                (at + 0.15, at + 0.3, 1, "read", 10 * n + k, 100 * KB),
-            ]
-    session = training(
-        tmp_path, calls, epochs_of_steps(100, 100, 3.5), paths=paths(1000), sizes=[100 * KB] * 1000
-    )
-
-    # WHEN
-    found = diagnose(session)
-
-    # THEN
-    assert found.problems == ()
-    assert "page_cache" in {finding.name for finding in found.findings}
-    assert found.verdict.state == "healthy"
-
-
-@pytest.mark.parametrize(
-    ("cpu_s", "cut", "cure"),
-    [
-        # One of four processors is busy: as many calls would go four times as fast, a cache all but once.
-        (1.8, None, "dataset = dataset.map(decode).cache()"),
-        # All are: more calls give nothing.
-        (7.9, None, "dataset = dataset.map(decode).cache()"),
-        (1.8, 9, "dataset = dataset.take(144).cache()"),
-    ],
-)
-def test_what_each_epoch_decodes_again_is_kept_decoded(tmp_path, cpu_s, cut, cure):
-    # GIVEN five files of 8 MB that one reader reads ten times, 1 of 10 ms, and decodes the rest
+def decoded_again(logdir: Path, cpu_s: float, *, cut: bool = False) -> Session:
+    """Return five files of 8 MB that one reader reads ten times, 1 of 10 ms, and decodes the rest."""
     times = range(0, STEPS * 100, 10)
     calls = [(at, at + 1, 1, "read", at // 10 % 5, 2 * MB, at // 50 % 4 * 2 * MB) for at in times]
     decode = {"name": "map", "does": ["reads", "decodes"], "function": "decode"}
-    ends = [{"name": "batch", "size": 16}, *([{"name": "cache"}] if cut else [])]
-    stages = [{"name": "from_tensor_slices", "size": 20}, decode, *ends[::-1]]
-    stages += [{"name": "take", "size": cut}] if cut else []
+    batch = {"name": "batch", "size": 16}
+    ends = [{"name": "cache"}, batch, {"name": "take", "size": 9}] if cut else [batch]
+    stages = [{"name": "from_tensor_slices", "size": 20}, decode, *ends]
     found = [{"stages": stages, "pool_threads": None, "datasets": 1, "iterators": 10}]
-    meta = {
-        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": cpu_s},
-        "pipelines": {"found": found, "left_out": 0},
-    }
-    session = training(tmp_path, calls, WAITING, paths=paths(5), sizes=[8 * MB] * 5, meta=meta)
+    meta = memory(1 << 34, cpus=4, cpu_s=cpu_s) | {"pipelines": {"found": found, "left_out": 0}}
+    return training(logdir, calls, WAITING, paths=paths(5), sizes=[8 * MB] * 5, meta=meta)
+
+
+def from_memory(logdir: Path) -> Session:
+    """Return files of 100 kB that one reader opens and reads from memory, 3 ms of 100; steps wait 3.5."""
+    calls = []
+    for file in range(1000):
+        at = 100 * (file // 10) + 0.3 * (file % 10)
+        calls += [(at, at + 0.15, 1, "open", file, 0), (at + 0.15, at + 0.3, 1, "read", file, 100 * KB)]
+    steps = epochs_of_steps(100, 100, 3.5)
+    return training(logdir, calls, steps, paths=paths(1000), sizes=[100 * KB] * 1000)
+
+
+def small(n: int) -> list[tuple]:
+    return [
+        ("open", n % 6_000, 0, -1, 3),
+        ("pread", n % 6_000, 100 * KB, 0, 2),
+        ("pread", n % 6_000, 0, 0, 0.01),
+    ]
+
+
+def to_the_end(n: int) -> list[tuple]:
+    return [("read", n % 4, MB, n * MB, 1), ("read", n % 4, 0, -1, 4)]
+
+
+def asked(n: int) -> list[tuple]:
+    return [("stat", n % 50, 0, -1, 1)] * 9 + [("open", n % 50, 0, -1, 0.5), ("read", n % 50, 100, 0, 0.5)]
+
+
+def opened_again(n: int) -> list[tuple]:
+    read = ("pread", n % 10, 100 * KB, n * 100 * KB, 0.5)
+    return [("open", n % 10, 0, -1, 4), read, ("close", n % 10, 0, -1, 0.5)]
+
+
+def again(n: int) -> list[tuple]:
+    return [("read", n % 40, 100 * KB, 0, 5)]
+
+
+def slowly(n: int) -> list[tuple]:
+    return [("read", n % READERS, MB, n // READERS * MB, 100)]
+
+
+JOBS: dict[str, Callable[[Path], Session]] = {
+    "small files": partial(busy, turns=small, count=6_000, size=100 * KB),
+    "reads of nothing": partial(busy, turns=to_the_end, count=4, size=10_000 * MB),
+    "stats of folders": imports,
+    "stats beyond the opens": partial(busy, turns=asked, count=50, size=10_000),
+    "stats of the loop": loop_stats,
+    "a loop that asks before each open": partial(asked_once, by=LOOP),
+    "a reader that asks before each open": partial(asked_once, by=1),
+    "files opened for every sample": partial(busy, turns=opened_again, count=10, size=10_000 * MB),
+    "one process that opens again": partial(shared, processes=1),
+    "processes that share files": partial(shared, processes=4),
+    "small reads anywhere": anywhere,
+    "reads anywhere in memory": anywhere_in_memory,
+    "several readers in order": in_parts,
+    "bandwidth that falls with depth": phases,
+    "a slow folder": partial(slow_folder, root="/data"),
+    "a slow folder of large files": partial(slow_folder, root="/data", size=20_000 * KB),
+    "a slow folder in memory": partial(slow_folder, root="/local"),
+    "a slow folder on a disk": partial(slow_folder, root="/local", stored=0.9),
+    "a standstill of the machine": standstill,
+    "input that fits in memory": partial(busy, turns=again, count=40, size=100 * KB, meta=memory(16 * 10**9)),
+    "input that does not": partial(busy, turns=again, count=40, size=100 * KB, meta=memory(5_000_000)),
+    "all of it from memory": partial(read_again, slow_ms=0.04, quick_ms=0.04, share=0.0),
+    "most of it from memory": partial(read_again, slow_ms=5, quick_ms=0.04, share=0.05),
+    "all of it from storage": partial(read_again, slow_ms=5, quick_ms=5, share=1.0),
+    "large files on slow storage": partial(busy, turns=slowly, count=READERS, size=1_000 * MB),
+    "decoding": partial(one_file, read_ms=1, cpu_s=1.8),
+    "waiting for something else": partial(one_file, read_ms=0.2, cpu_s=0.1),
+    "calls that memory serves": from_memory,
+    "decoding by all processors": partial(decoder, cpu_s=3.6),
+    "decoding by as many calls": partial(decoder, cpu_s=1.8, calls=2),
+    "decoding by as many calls as help": partial(decoder, cpu_s=1.8, calls=-1),
+    "decoding by one thread of a pool": partial(decoder, cpu_s=1.8, calls=-1, pool=1),
+    "decoding by one call": partial(decoder, cpu_s=1.8),
+    "decoding again": partial(decoded_again, cpu_s=1.8),
+    "decoding again by all processors": partial(decoded_again, cpu_s=7.9),
+    "decoding again, cut short": partial(decoded_again, cpu_s=1.8, cut=True),
+}
+
+
+def test_jobs_have_the_findings_that_they_should(golden: Golden, tmp_path: Path):
+    # GIVEN a session of each
+    sessions = {name: make(tmp_path / name) for name, make in JOBS.items()}
 
     # WHEN
-    first = found_in(session, "decode_bound")
+    found = {name: diagnose(session) for name, session in sessions.items()}
 
-    # THEN nine of ten passes are spared, if each epoch decodes the same, which nobody knows
-    assert first.cure.line == cure
-    assert ("processors" in first.cure.what) == (cpu_s > 7)
-    assert first.gain.saved_s == pytest.approx(0.9 * 0.090, rel=0.1)
+    # THEN
+    texts = {
+        name: "\n".join([_judged(diagnosis.verdict), *(_worded(one) for one in diagnosis.findings)])
+        for name, diagnosis in found.items()
+    }
+    golden("input_jobs.txt", {name: text.replace(str(tmp_path), "FOLDER") for name, text in texts.items()})
 
 
-AHEAD = {
-    "stages": [
-        {"name": "map", "does": ["reads"], "function": "load", "file": "/job/train.py", "line": 12},
-        {"name": "prefetch", "size": -1},
-    ],
-    "pool_threads": None,
-    "datasets": 1,
-    "iterators": 1,
-}
+def _judged(verdict: Verdict) -> str:
+    """Return a verdict's state, and the finding that it names."""
+    return f"{verdict.state}: {verdict.finding or 'no finding'}"
+
+
+def _worded(finding: Finding) -> str:
+    """Return a finding's kind, title, speedup and fix."""
+    low, high = finding.gain.speedup_range if finding.gain else (0.0, 0.0)
+    gain = f"; {finding.gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)" if finding.gain else ""
+    cure = [f"    {line}" for line in (finding.cure.line.splitlines() if finding.cure else ())]
+    return "\n".join([f"{finding.kind} {finding.name}: {finding.title}{gain}", *cure])

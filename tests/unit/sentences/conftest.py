@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +23,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> ShownSessions:
 def staged(tmp_path: Path) -> tuple[Plan, Path, Path]:
     """Return a plan of six files that is applied, with its two folders."""
     return staged_files(tmp_path)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Yield a folder whose path is as long in each run, so that lines of golden files break at one word."""
+    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as name:
+        yield Path(name)

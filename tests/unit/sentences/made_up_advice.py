@@ -13,7 +13,6 @@ from tfdarshan.staging.advice import Advice, decide_on
 from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.staging.question import Question
 from tfdarshan.storage_probe.probe_result import StorageProbe
-from tfdarshan.units import human_bytes
 
 SHORT_PROBE = StorageProbe("/data", "/data", "nfs", "node7", 0, 2.0, 10**6, 24, 0, True, True, 1)
 
@@ -37,9 +36,3 @@ def rendered(advice: Advice) -> str:
 
 CHECK = Check(1, True, False, False, 10.0, 5.0, 4.0, 6.0, 5.0, 5, 0, 5,
               (Assumption("readers", "threads", 1, 1, 0.0),))  # fmt: skip
-
-
-REASONS = {
-    f"what fits into {human_bytes(5_000_000)} makes an epoch ": lambda: advised(EVEN, room_bytes=5_000_000),
-    "the copy pays from epoch ": lambda: advised(ALIKE, fast=SLOW_COPY, epochs=3),
-}  # fmt: skip

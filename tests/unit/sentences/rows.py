@@ -1,52 +1,47 @@
-"""A sentence, a session of which it is said with figures of the raw tables, and one of which it is not."""
+"""Pairs of sessions, and what is said of the one that is not said of the other."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.unit.sentences.raw_figures import Raw, raw
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import Session
 
+FIGURE = re.compile(r"[^a-zA-Z]*[a-zA-Z]{0,2}(/s)?")
 Maker = Callable[[Path], Session]
-Words = Callable[[Raw], str | list[str]]
 Kept = Callable[[Session], Session]
-# What is said of sessions that many rows are false of; by what makes them, and what is done with them.
-_others: dict[tuple[Maker, Kept, Callable[[Session], str]], str] = {}
 
 
 def as_made(session: Session) -> Session:
-    """Gives a session as it is."""
+    """Return a session as it is."""
     return session
 
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence.
+    """Two sessions, of which something is true and false.
 
     Attributes:
-        sentence: Words of it that it always has.
-        true: Makes a session of which it is true.
-        words: Gives from the session's raw tables what is said, with figures.
-        false: Makes one of which it is false.
+        true: Makes the one of which it is true.
+        false: Makes the one of which it is false.
         kept: What becomes of both sessions before anything is said, such as a loss of single calls.
         kept_false: What becomes of the second one, if it is something else.
     """
 
-    sentence: str
     true: Maker
-    words: Words
     false: Maker
     kept: Kept = as_made
     kept_false: Kept | None = None
 
 
 def texts_in(value: Any) -> set[str]:
-    """Gives the texts within data."""
+    """Return the texts within data."""
     if isinstance(value, str):
         return {value}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -57,31 +52,32 @@ def texts_in(value: Any) -> set[str]:
 
 
 def diagnosed(session: Session) -> str:
-    """Gives all that is said of a session's findings."""
+    """Return all that is said of a session's findings."""
     return "\n".join(sorted(texts_in(diagnose(session))))
 
 
-def check_said(row: Row, folder: Path, said: Callable[[Session], str] = diagnosed) -> None:
-    """Asserts that it is said where it is true, with the figures of the raw tables, and nowhere else."""
-    # GIVEN a session, and what its tables say
-    session = row.true(folder / "true")
-    words = row.words(raw(session))
-    words = [words] if isinstance(words, str) else words
+def contrasts(
+    rows: Mapping[str, Row], folder: Path, said: Callable[[Session], str] = diagnosed
+) -> dict[str, str]:
+    """Return by row the lines, but bare figures, that are said where it is true and not where it is false.
 
-    # WHEN
-    text = said(row.kept(session))
-    other = _said_of_other(row, folder / "false", said)
+    Args:
+        rows: By name.
+        folder: Where their sessions are made.
+        said: What is said of a session, a line each.
+    """
+    names = iter(range(2 * len(rows)))
 
-    # THEN
-    assert [part for part in words if part not in text] == [], text
-    assert row.sentence in text, text
-    assert row.sentence not in other, other
+    @cache
+    def lines(make: Maker, kept: Kept) -> list[str]:
+        place = folder / f"{next(names):03}"
+        text = said(kept(make(place))).replace(str(place), "FOLDER")
+        return [line.strip() for line in text.splitlines() if not FIGURE.fullmatch(line.strip())]
 
-
-def _said_of_other(row: Row, folder: Path, said: Callable[[Session], str]) -> str:
-    """Gives what is said of the session that a row is false of."""
-    kept = row.kept_false or row.kept
-    key = (row.false, kept, said)
-    if key not in _others:
-        _others[key] = said(kept(row.false(folder)))
-    return _others[key]
+    found = {}
+    for name, row in rows.items():
+        elsewhere = lines(row.false, row.kept_false or row.kept)
+        only_here = [line for line in lines(row.true, row.kept) if line not in elsewhere]
+        assert only_here, f"{name}: nothing is said of the one that is not said of the other"
+        found[name] = "\n".join(only_here)
+    return found

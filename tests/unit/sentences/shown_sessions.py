@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.one_measurement import TIER
 from tests.unit.sentences.sessions import SESSIONS, Maker
 from tests.unit.sentences.shown import other_terminal_texts, page_texts, raw_printed
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
+from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.findings.measures import Measures
 from tfdarshan.session import Session
@@ -62,6 +64,14 @@ class ShownSessions:
         if maker not in self._diagnoses:
             self._diagnoses[maker] = diagnosis_of(self.measures(maker))
         return self._diagnoses[maker]
+
+    def finding(self, made: str | Maker, name: str) -> Finding | None:
+        """Return a finding of it by name, None if it has none."""
+        return next((one for one in self.diagnosis(made).findings if one.name == name), None)
+
+    def without_place(self, text: str) -> str:
+        """Return a text with "FOLDER" for where a session was made."""
+        return re.sub(rf"{re.escape(str(self.top))}/\d+", "FOLDER", text)
 
     def printed(self, made: str | Maker, command: str) -> str:
         """Gives what one of COMMANDS prints of it; the tier is measured always the same."""

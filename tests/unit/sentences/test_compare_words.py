@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from tests.joint_training import MadeUpRank, joint_training
 from tests.scenario_sessions import SKETCHES, fetched, sketched
 from tests.unit.findings.made_up_ranks import shards
 from tests.unit.findings.made_up_training import training
+from tests.unit.golden.golden_file import Golden, besides_first
 from tests.unit.sentences.other_sessions import poor, slow
 from tests.unit.sentences.raw_figures import Raw, raw
 from tests.unit.sentences.rows import Maker
@@ -21,7 +22,7 @@ from tests.unit.sentences.sessions import MB, SESSIONS, partly_cached
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.comparison.metric import METRICS, find_metric
-from tfdarshan.reports.text.comparison_text import headline, render
+from tfdarshan.reports.text.comparison_text import headline, render, sentence_of
 from tfdarshan.reports.views.comparison_view import compare_view
 from tfdarshan.reports.views.panel import Table
 from tfdarshan.reports.views.view_source import Source
@@ -164,16 +165,6 @@ def test_a_figure_is_called_what_it_is(name):
     assert find_metric(name).label == LABELS[name]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two runs, what a check says of them, and two of which it does not."""
-
-    check: str
-    said: str
-    true: tuple[Maker, Maker]
-    false: tuple[Maker, Maker]
-
-
 def changed(maker: Maker, **meta) -> Maker:
     """Gives what makes a session with other entries in its metadata."""
 
@@ -205,43 +196,51 @@ def cached(stored: int) -> Maker:
 
 
 READER = SESSIONS["one reader"]
-PAIRS = (
-    Pair("bytes written", "none in either", (READER, READER), (READER, poor)),
-    Pair("bytes written", "100.0 kB in both", (poor, poor), (READER, poor)),
-    Pair("steps", "none recorded in either", (poor, poor), (READER, poor)),
-    Pair("steps", "10 steps in both", (READER, READER), (poor, READER)),
-    Pair("storage emulation", "none in either", (poor, poor), (poor, READER)),
-    Pair("storage emulation", "none in A, bucket in B", (poor, READER), (READER, READER)),
-    Pair("cache state", "emulated storage, as in A and B, has no page cache", (READER, READER), (poor, poor)),
-    Pair("cache state", "unknown: A and B do not say what came from storage", (poor, poor),
-         (cached(MB), cached(MB))),
-    Pair("cache state", "unknown: B does not say what came from storage", (cached(MB), poor), (poor, poor)),
-    Pair("cache state", "A: 24.0 % of all bytes that it read came from storage; B: 100.0 % of all bytes that "
-         "it read came from storage: A found the rest cached", (cached(6 * MB), cached(25 * MB)),
-         (cached(6 * MB), cached(6 * MB))),
-    Pair("complete", "A: some processes could not be read", (unreadable, poor), (poor, poor)),
-    Pair("complete", "B: was interrupted", (poor, changed(poor, stopped=False, owner=True)), (poor, poor)),
-    Pair("complete", "A: 12 files beyond the memory cap", (crowded, poor), (poor, poor)),
-    Pair("complete", "both hold all they recorded", (poor, poor), (poor, unreadable)),
-    Pair("complete", "A: 300 calls without a segment", (SESSIONS["a trace cut short"], poor), (poor, poor)),
-    Pair("coverage", "A: unknown; B: 80.0 % of reads", (poor, cached(MB)), (poor, poor)),
-    Pair("host", "made-up in A, node7 in B", (poor, changed(poor, host="node7")), (poor, poor)),
-    Pair("versions", "none in A, tensorflow 2.20 in B", (poor, of_tensorflow), (poor, poor)),
-    Pair("files read", "in A only", (READER, poor), (READER, READER)),
-    Pair("files read", "both read the same files (41 files)", (READER, READER), (poor, READER)),
-)  # fmt: skip
 
 
-def checked(makers: tuple[Maker, Maker], folder: Path) -> dict[str, str]:
-    """Gives what each check of two runs says."""
-    sides = [Side(label, [Source(maker(folder / label))]) for label, maker in zip("AB", makers, strict=True)]
-    return {check.name: check.sentence for check in compare(*sides).checks}
+def longer(folder: Path) -> Session:
+    """Gives one call of 300 ms in a session of 400."""
+    return training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.check}: {pair.said[:30]}")
-def test_a_check_says_how_two_runs_differ(pair, tmp_path):
-    assert pair.said in checked(pair.true, tmp_path / "true")[pair.check]
-    assert pair.said not in checked(pair.false, tmp_path / "false")[pair.check]
+interrupted, elsewhere = changed(poor, stopped=False, owner=True), changed(poor, host="node7")
+RUNS: dict[str, tuple[Maker, Maker]] = {
+    "one reader, twice": (READER, READER),
+    "only writes, twice": (poor, poor),
+    "only writes after one reader": (READER, poor),
+    "one reader after only writes": (poor, READER),
+    "the cache is known of A": (cached(MB), poor),
+    "the cache is known of B": (poor, cached(MB)),
+    "the cache is known": (cached(6 * MB), cached(6 * MB)),
+    "A found more cached": (cached(6 * MB), cached(25 * MB)),
+    "A has an unreadable process": (unreadable, poor),
+    "B was interrupted": (poor, interrupted),
+    "A has files beyond the cap": (crowded, poor),
+    "A lacks calls": (SESSIONS["a trace cut short"], poor),
+    "B is of another host": (poor, elsewhere),
+    "B is of TensorFlow": (poor, of_tensorflow),
+    "faster": (slow(2), slow(1)),
+    "slower": (slow(1), slow(2)),
+    "within noise": (slow(1), slow(1.01)),
+    "as fast": (slow(1), slow(1)),
+    "of unknown noise": (SESSIONS["one call"], longer),
+}
+
+
+def test_comparisons_say_how_two_runs_differ(golden: Golden, tmp_path: Path):
+    # GIVEN two runs each
+    found = {}
+    for name, makers in RUNS.items():
+        runs = zip("AB", makers, strict=True)
+        both = compare(*(Side(label, [Source(make(tmp_path / name / label))]) for label, make in runs))
+
+        # WHEN they are compared
+        checks = (f"{check.name}: {check.sentence}" for check in both.checks)
+        heads = headline(both.comparable, both.changes), sentence_of(both.comparable, both.checks)
+        found[name] = "\n".join((*heads, *checks))
+
+    # THEN
+    golden("comparisons.txt", besides_first(found))
 
 
 def ranks(folder: Path, *, times: float = 1.0, waits: bool = True, marked: bool = True) -> Session:
@@ -287,38 +286,3 @@ def _of_rank(found: Raw, rank: int, *, waits: bool, per_step: bool) -> float:
     calls = found.calls("open", "read")
     whole_s = float(calls[calls["rank"] == rank]["seconds"].sum())
     return whole_s / len(steps) if per_step else whole_s
-
-
-HEADLINES = (
-    ("2.00x faster: a step takes 10.0 ms, before 20.0 ms.", slow(2), slow(1)),
-    ("2.00x slower: a step takes 20.0 ms, before 10.0 ms.", slow(1), slow(2)),
-    ("Neither faster nor slower by more than noise (±4.2 %): a step takes 10.1 ms", slow(1), slow(1.01)),
-    ("As fast as before: a step takes 10.0 ms, before 10.0 ms.", slow(1), slow(1)),
-    ("Whether it is faster by more than noise is not known: the session took 400.0 ms", SESSIONS["one call"],
-     lambda folder: training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)),
-    ("The runs did different work, so their times say little: ", poor, READER),
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def headlines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Gives the first sentence of each pair of runs."""
-    folder = tmp_path_factory.mktemp("runs")
-    found = []
-    for number, (_, before, after) in enumerate(HEADLINES):
-        sides = (
-            Side(label, [Source(maker(folder / f"{number}{label}"))])
-            for label, maker in (("A", before), ("B", after))
-        )
-        both = compare(*sides)
-        found.append(headline(both.comparable, both.changes))
-    return found
-
-
-@pytest.mark.parametrize("number", range(len(HEADLINES)))
-def test_a_comparison_says_first_what_became_of_the_job(number, headlines):
-    said = HEADLINES[number][0]
-    head = said.split(":")[0]
-
-    assert headlines[number].startswith(said)
-    assert [one for place, one in enumerate(headlines) if place != number and one.startswith(head)] == []

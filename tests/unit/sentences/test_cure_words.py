@@ -1,13 +1,13 @@
-"""What a cure says of the job's own input pipeline, where it is so and where it is not."""
+"""What fixes say of the job's own input pipeline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.findings.made_up_databases import database_job
@@ -18,17 +18,21 @@ from tests.unit.findings.made_up_jobs import (
     GENERATOR,
     INTERLEAVE,
     LOAD,
+    OPTIONS,
     PATHS,
     SHARDS,
+    TAKE_9,
     pipeline_job,
 )
 from tests.unit.findings.made_up_training import LOOP
 from tests.unit.findings.made_up_validation import validation_job
+from tests.unit.golden.golden_file import Golden
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Cure
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
+    fewer_readers,
     keep_decoded,
     keep_in_memory,
     more_decoding,
@@ -40,25 +44,10 @@ from tfdarshan.findings.shard_cure import SHARD_BYTES, in_shards
 from tfdarshan.session import Session
 
 UNNAMED = LOAD | {"function": "<lambda>"}
-WRITE_RECORDS = """\
-for number in range(2):  # once
-    with tf.io.TFRecordWriter("DIR/%05d.tfrecord" % number) as writer:
-        for path in paths[number::2]:
-            writer.write(tf.io.read_file(path).numpy())
-shards = tf.io.gfile.glob("DIR/*.tfrecord")
-dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20, num_parallel_reads=1)"""
-WRITE_ARCHIVES = """\
-for number in range(2):  # once
-    with tarfile.open("DIR/%05d.tar" % number, "w") as archive:
-        for path in paths[number::2]:
-            archive.add(path)
-for shard in glob.glob("DIR/*.tar"):  # each epoch, in place of the files
-    with open(shard, "rb", buffering=8 << 20) as file, tarfile.open(fileobj=file) as archive:
-        for member in archive:
-            data = archive.extractfile(member).read()"""
 TORCH = {"versions": {"torch": "2.8.0"}}
 TENSORFLOW = {"versions": {"tensorflow": "2.20.0"}}
 TAKE = {"name": "take", "size": 10}
+TWO_PROCESSORS = {"cpus": 2, "memory_bytes": 1 << 30, "cpu_s": 1.0}
 NO_PLACE = {name: value for name, value in GENERATOR.items() if name not in ("file", "line")}
 PYTHON = LOAD | {"does": ["python"], "function": "decode_image"}
 DRAWS = {"random": True}
@@ -154,130 +143,124 @@ def decode_more(measures: Measures) -> Cure:
     return more_decoding(measures, 2)
 
 
+def decode_three(measures: Measures) -> Cure:
+    """Asks for three calls that decode."""
+    return more_decoding(measures, 3)
+
+
+def fewer(measures: Measures) -> Cure:
+    """Asks for one reader in place of two."""
+    return fewer_readers(measures, 1, 2)
+
+
 def validation(*, keep: bool) -> Asked:
     """Gives what asks for a validation set to be kept, or to be read by more."""
     return lambda measures: validation_cure(measures, 16, keep=keep)
 
 
-@dataclass(frozen=True)
-class Words:
-    """What a cure says of one job, and does not say of another, or where something else is asked."""
-
-    said: str
-    asked: Asked
-    true: Job
-    false: Job
-    otherwise: Asked | None = None
-
-
-TABLE = (
-    Words("A generator reads one after the other: have threads read, in samples (data.py:7).", threads,
-          of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("have threads read, in the generator.", threads, of(NO_PLACE, BATCH), of(GENERATOR, BATCH)),
-    Words("yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead", threads, of(GENERATOR),
-          of(SHARDS, DECODE)),
-    Words(" read() gives one sample.", threads, by_loop({}), of(SHARDS, DECODE)),
-    Words("class Database(threading.local):  # each thread opens its own\n    def __init__(self):\n"
-          "        self.execute = sqlite3.connect(path).execute\ndatabase = Database()", threads, by_sqlite,
-          by_loop({})),
-    Words("The thread uses a connection that another thread opened.", read_ahead, by_sqlite, by_loop({})),
-    Words("decode_image runs Python, one call at a time as far as it computes.", threads,
-          of(PATHS, PYTHON, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("Now the training loop reads its input itself: let workers of a DataLoader do it.", threads,
-          by_loop(TORCH), by_loop({})),
-    Words("Now the training loop reads its input itself: let threads do it.", threads, by_loop({}),
-          by_loop(TORCH)),
-    Words("A worker of a DataLoader makes one.", threads, with_workers, having(TORCH)),
-    Words("Give the pool that reads so many threads.", threads, of(readers=2), of()),
-    Words("Now a thread of the job's own reads one after the other: let more do it.", threads, of(),
-          of(readers=2)),
-    Words("Each worker of the DataLoader then has 4 batches ready.", read_ahead, with_workers, having(TORCH)),
-    Words("Now the loop reads its input itself: let a thread read ahead.", read_ahead, by_loop({}), of()),
-    Words("Now the loop waits for what it reads: let a thread read ahead.", read_ahead, of(), by_loop({})),
-    Words("A generator decodes one after the other: have threads read and decode, as NumPy and Pillow let "
-          "them; give bytes and decode in a map if that is Python code of yours.", decode_more,
-          of(GENERATOR, BATCH), of(PATHS, LOAD, DECODE, BATCH)),
-    Words("Keep what was decoded in memory from the first epoch on.", decoded(),
-          of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
-    Words(f"Decode less, by keeping decoded data or storing it smaller: {BUSY}.",
-          decoded(BUSY), of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded()),
-    Words("Decode less, by storing the data smaller: the processors have no more to give.", too_large,
-          of(PATHS, LOAD, DECODE), of(PATHS, LOAD, DECODE), decoded(BUSY)),
-    Words("Decode less, by storing the data smaller, or by keeping decoded data if more epochs follow: the "
-          "processors have no more to give.", decoded_once, of(PATHS, LOAD, DECODE),
-          of(PATHS, LOAD, DECODE), decoded(BUSY)),
-    Words("map(decode, num_parallel_calls=2) draws random numbers, and a cache() behind it would repeat them "
-          "in each epoch: decode in a map of its own, and put cache() behind that.", decoded(),
-          of(PATHS, LOAD, DECODE | DRAWS), of(PATHS, LOAD, DECODE)),
-    Words("map(read_image) draws random numbers, and a cache() behind it would repeat them in each epoch: "
-          "read in a map of its own, and put cache() between both.", keep_in_memory, of(PATHS, LOAD | DRAWS),
-          of(PATHS, LOAD)),
-    Words(" repeat() in front of a cache() leaves it no end: put it behind.", decoded(),
-          of(PATHS, REPEAT, LOAD, DECODE), of(PATHS, LOAD, DECODE, REPEAT)),
-    Words("The data set is made anew for each epoch, and a cache with it: make it once, before them.",
-          keep_in_memory, of(PATHS, LOAD, datasets=3), of(PATHS, LOAD)),
-    Words("The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
-          keep_in_memory, of(PATHS, LOAD, CACHE, datasets=3), of(PATHS, LOAD, CACHE)),
-    Words("dataset = make_dataset()  # before the first epoch\nfor batch in dataset:", keep_in_memory,
-          of(PATHS, LOAD, CACHE, datasets=3), of(PATHS, LOAD, CACHE)),
-    Words("cache() begins to serve when an epoch has read it to its end, and take(10) ends each before: take "
-          "in front of it, and no more behind it.", keep_in_memory, of(PATHS, LOAD, CACHE, TAKE),
-          of(PATHS, LOAD, TAKE, CACHE)),
-    Words("cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
-          "read whole epochs, or put what ends them early in front of cache().", keep_in_memory,
-          of(PATHS, LOAD, CACHE), of(PATHS, LOAD, CACHE, TAKE)),
-    Words("@functools.cache\ndef read(path):", keep_in_memory, of(), of(PATHS, LOAD)),
-    Words(" read() gives what is in a file.", keep_in_memory, of(), of(PATHS, LOAD)),
-    Words(" read() decodes, too.", decoded(), of(), of(PATHS, LOAD, DECODE)),
-    Words("parse(data) is read_image (train.py:12) for what is in a file: without its read.", shards,
-          of(PATHS, LOAD, BATCH), of(SHARDS, DECODE, BATCH)),
-    Words("parse(data) gives a sample of what is in a file.", shards, of(PATHS, UNNAMED, BATCH),
-          of(PATHS, LOAD, BATCH)),
-    Words(WRITE_RECORDS, shards, of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
-    Words(WRITE_ARCHIVES, shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("Put them into 2 tar files of about 268.4 MB in a folder DIR, and read them from end to end: data "
-          "is what is in one of the files.", shards, of(GENERATOR, BATCH), of(PATHS, LOAD, BATCH)),
-    Words("Put them into 2 TFRecord shards of about 268.4 MB in a folder DIR.", shards,
-          of(PATHS, LOAD, BATCH), of(GENERATOR, BATCH)),
-    Words("Keep the validation set in memory from its first pass on.", validation(keep=True),
-          of_session(validation_job), of_session(validation_job, pipelines=False)),
-    Words("Keep the validation set in memory.", validation(keep=True),
-          of_session(validation_job, pipelines=False), of_session(validation_job)),
-    Words("@functools.cache\ndef read_validation(path):", validation(keep=True),
-          of_session(validation_job, pipelines=False), of_session(validation_job)),
-    Words("Give the data sets that interleave reads from a larger buffer.", larger,
-          of(PATHS, INTERLEAVE, DECODE), of(SHARDS, DECODE)),
-    Words("tf.data.TFRecordDataset(path, buffer_size=8388608)", larger,
-          of(PATHS, INTERLEAVE, DECODE), of(PATHS, LOAD)),
-    Words("Have SQLite read larger pages.", larger, named(".db"), named(".tfrecord")),
-    Words('database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',
-          larger, named(".sqlite3"), named(".dbx")),
-    Words('rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one', in_order,
-          named(".sqlite"), named(".tfrecord")),
-    Words("block = os.pread(file, 1 << 20, offset)  # cut the samples out of it", in_order, of(),
-          of(SHARDS, DECODE)),
-    Words("dataset = files.shard(world_size, rank).interleave(...)", unsharded_input._cure,
-          having(TENSORFLOW), having(TORCH)),
-    Words("DataLoader(dataset, sampler=DistributedSampler(dataset))", unsharded_input._cure, having(TORCH),
-          having(TENSORFLOW)),
-    Words("for path in files[rank::world_size]:", unsharded_input._cure, having({}), having(TORCH)),
-)  # fmt: skip
+FILES, RECORDS = (PATHS, LOAD), (SHARDS, DECODE)
+DECODED = (*FILES, DECODE)
+JOBS: dict[str, Job] = {
+    "a thread": of(),
+    "two threads": of(readers=2),
+    "workers of a DataLoader": with_workers,
+    "the loop": by_loop({}),
+    "the loop, with PyTorch": by_loop(TORCH),
+    "a database of SQLite": by_sqlite,
+    "without a library": having({}),
+    "with TensorFlow": having(TENSORFLOW),
+    "with PyTorch": having(TORCH),
+    "a generator": of(GENERATOR),
+    "a generator in batches": of(GENERATOR, BATCH),
+    "a generator of no place": of(NO_PLACE, BATCH),
+    "files": of(*FILES),
+    "files in batches": of(*FILES, BATCH),
+    "files read without a name": of(PATHS, UNNAMED, BATCH),
+    "files read by Python": of(PATHS, PYTHON, BATCH),
+    "files read at random": of(PATHS, LOAD | DRAWS),
+    "files decoded": of(*DECODED),
+    "files decoded in batches": of(*DECODED, BATCH),
+    "files decoded at random": of(*FILES, DECODE | DRAWS),
+    "files repeated, decoded": of(PATHS, REPEAT, LOAD, DECODE),
+    "files decoded, repeated": of(*DECODED, REPEAT),
+    "files made anew": of(*FILES, datasets=3),
+    "files cached": of(*FILES, CACHE),
+    "files cached anew": of(*FILES, CACHE, datasets=3),
+    "files cached, some taken": of(*FILES, CACHE, TAKE),
+    "some files taken, cached": of(*FILES, TAKE, CACHE),
+    "records": of(*RECORDS),
+    "records in batches": of(*RECORDS, BATCH),
+    "records interleaved": of(PATHS, INTERLEAVE, DECODE),
+    "files in a pool of their own": of(PATHS, LOAD | {"calls": 2}, BATCH, pool_threads=32),
+    "files with many calls": of(PATHS, LOAD | {"calls": 32}, BATCH),
+    "files in batches, repeated": of(*FILES, BATCH, {"name": "repeat", "size": -1}, OPTIONS),
+    "files shuffled": of(PATHS, {"name": "shuffle", "size": 320}, LOAD, BATCH),
+    "files cached, batches taken": of(*FILES, CACHE, BATCH, TAKE_9),
+    "files cached, samples taken": of(*FILES, CACHE, TAKE_9, BATCH),
+    "files cached, taken twice": of(*FILES, TAKE_9 | {"size": 144}, CACHE, BATCH, TAKE_9),
+    "files decoded by a pool of one": of(*DECODED, BATCH, pool_threads=1, machine=TWO_PROCESSORS),
+    "files decoded on two processors": of(*DECODED, BATCH, machine=TWO_PROCESSORS),
+    "nobody looked": of(found=False),
+    "a validation set": of_session(validation_job),
+    "a validation set of no pipeline": of_session(validation_job, pipelines=False),
+} | {f"one file {suffix}": named(suffix) for suffix in (".db", ".sqlite", ".sqlite3", ".dbx", ".tfrecord")}
+FIXES: dict[str, tuple[Asked, tuple[str, ...]]] = {
+    "more readers": (threads, (
+        "a thread", "two threads", "workers of a DataLoader", "the loop", "the loop, with PyTorch",
+        "a database of SQLite", "with PyTorch", "a generator", "a generator in batches",
+        "a generator of no place", "files in batches", "files read by Python", "records",
+        "records in batches", "records interleaved", "files in a pool of their own", "nobody looked",
+    )),
+    "reading ahead": (read_ahead, (
+        "a thread", "workers of a DataLoader", "the loop", "a database of SQLite", "with PyTorch",
+        "files in batches, repeated",
+    )),
+    "more decoding": (decode_more, ("a generator in batches", "files decoded in batches")),
+    "three calls that decode": (decode_three, (
+        "files decoded in batches", "files decoded by a pool of one", "files decoded on two processors",
+    )),
+    "fewer readers": (fewer, ("a thread", "two threads", "files with many calls", "a database of SQLite")),
+    "keeping what was decoded": (decoded(), (
+        "a thread", "files decoded", "files decoded at random", "files repeated, decoded",
+        "two threads", "a generator in batches", "files decoded in batches", "files decoded, repeated",
+    )),
+    "decoding less": (decoded(BUSY), ("files decoded",)),
+    "decoding less of what does not fit": (too_large, ("files decoded",)),
+    "decoding less of one epoch": (decoded_once, ("files decoded",)),
+    "keeping in memory": (keep_in_memory, (
+        "a thread", "files", "files read at random", "files made anew", "files cached", "files cached anew",
+        "two threads", "a generator in batches", "files in batches", "files shuffled",
+        "files cached, batches taken", "files cached, samples taken", "files cached, taken twice",
+        "files cached, some taken", "some files taken, cached",
+    )),
+    "shards": (shards, (
+        "files in batches", "files read without a name", "records in batches", "a generator in batches",
+    )),
+    "keeping a validation set": (validation(keep=True), (
+        "a validation set", "a validation set of no pipeline",
+    )),
+    "larger reads": (larger, (
+        "files", "records", "records interleaved", "one file .db", "one file .sqlite3", "one file .dbx",
+        "one file .tfrecord",
+    )),
+    "reads in order": (in_order, ("a thread", "records", "one file .sqlite", "one file .tfrecord")),
+    "a shard for each rank": (unsharded_input._cure, (
+        "without a library", "with TensorFlow", "with PyTorch",
+    )),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("words", TABLE, ids=lambda words: words.said[:40])
-def test_a_cure_says_it_of_a_job_that_is_so(words, tmp_path):
-    # WHEN
-    cure = words.asked(words.true(tmp_path / "true"))
-    other = (words.otherwise or words.asked)(words.false(tmp_path / "false"))
+def test_fixes_are_worded_for_the_jobs_own_pipeline(golden: Golden, tmp_path: Path):
+    # GIVEN jobs, each measured once
+    measured = cache(lambda job: JOBS[job](tmp_path / job))
+
+    # WHEN each is asked for the fixes that it may need
+    cures = {f"{fix}: {job}": asked(measured(job)) for fix, (asked, jobs) in FIXES.items() for job in jobs}
 
     # THEN
-    assert words.said in f"{cure.what}\n{cure.line}", cure
-    assert words.said not in f"{other.what}\n{other.line}", other
+    golden("fixes.txt", {title: _typed(cure) for title, cure in cures.items()})
 
 
-@pytest.mark.parametrize(
-    ("versions", "before"),
-    [(TENSORFLOW, "dataset = files.interleave(...)"), (TORCH, "DataLoader(dataset, shuffle=True)")],
-)
-def test_what_is_to_go_is_what_such_a_job_has(versions, before, tmp_path):
-    assert unsharded_input._cure(having(versions)(tmp_path)).instead_of == before
+def _typed(cure: Cure) -> str:
+    """Return what a fix says, with the lines that go, and then those that come."""
+    return "\n".join([cure.what, "-", cure.instead_of, "+", cure.line])

@@ -1,38 +1,33 @@
-"""Each finding's sentences on a session where they are true, and their absence where they are false."""
+"""What each finding says of a session of which it is true, and that it says nothing where it is false."""
 
 from __future__ import annotations
 
-import pytest
-
+from tests.unit.golden.golden_file import Golden
 from tests.unit.sentences.finding_cases import CASES
-from tests.unit.sentences.raw_figures import raw
+from tests.unit.sentences.shown_sessions import ShownSessions
 from tfdarshan.findings.all_findings import NAMES
-from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
-
-
-def found_of(diagnosis: Diagnosis) -> dict[str, Finding]:
-    """Gives a diagnosis's findings by name."""
-    return {finding.name: finding for finding in diagnosis.findings}
 
 
 def test_every_finding_has_a_case():
     assert sorted(case.name for case in CASES) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_finding_says_what_the_tables_say(case, shown):
-    # GIVEN a session in which it is true
-    words = case.says(raw(shown.session(case.true)))
-
-    # WHEN
-    found = found_of(shown.diagnosis(case.true))
+def test_findings_say_what_they_say(shown: ShownSessions, golden: Golden):
+    # GIVEN a session for each finding
+    found = {case.name: shown.finding(case.true, case.name) for case in CASES}
 
     # THEN
-    said = f"{found[case.name].title}. {found[case.name].what}"
-    assert [part for part in words if part not in said] == [], said
+    texts = {name: shown.without_place(_words(finding)) for name, finding in found.items()}
+    golden("findings_by_cause.txt", texts)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_finding_is_silent_where_it_is_false(case, shown):
-    assert case.name not in found_of(shown.diagnosis(case.false))
+def test_findings_are_silent_where_they_are_false(shown: ShownSessions):
+    assert [case.name for case in CASES if shown.finding(case.false, case.name)] == []
+
+
+def _words(finding: Finding | None) -> str:
+    """Return all that a finding says but its figures, a line each."""
+    assert finding is not None
+    cure = (finding.cure.what, finding.cure.line) if finding.cure else ()
+    return "\n".join(filter(None, (finding.title, finding.what, *cure, finding.not_worth)))

@@ -18,10 +18,8 @@ from tfdarshan.comparison.condition import parse_condition
 from tfdarshan.comparison.measured_run import Side
 from tfdarshan.reports.text.comparison_text import render, render_failure
 from tfdarshan.reports.text.probe_text import probe_text
-from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session
-from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.storage_probe.slow_places import SlowPlaces
 
 
@@ -100,28 +98,6 @@ def test_a_condition_says_what_it_rests_on(condition, said, tmp_path):
     (failure,) = judge([parse_condition(condition)], [both])
 
     assert render_failure(failure).endswith(said)
-
-
-@pytest.mark.parametrize(("copies", "originals"), [(1, 0), (4, 1), (0, 5)])
-def test_a_check_says_which_files_were_read(copies, originals):
-    part = Assumption("readers", "threads", 1, 1, 0.0)
-    check = Check(1, True, False, False, 10.0, 5.0, 4.0, 6.0, 5.0, copies, originals, 5, (part,))
-
-    text = render_check(check)
-
-    assert f"Of 5 planned files, the copy was read of {copies}, the original of {originals}." in text
-    assert text.startswith("The promise was kept.")
-
-
-@pytest.mark.parametrize(
-    ("obtained_s", "said"),
-    [(5.2, "The promise was kept."), (9.0, "80 % longer than promised"), (3.0, "40 % shorter than promised")],
-)
-def test_a_check_says_whether_the_promise_was_kept(obtained_s, said):
-    part = Assumption("readers", "threads", 1, 1, 0.0)
-    check = Check(1, True, False, False, 10.0, 5.0, 4.5, 5.5, obtained_s, 5, 0, 5, (part,))
-
-    assert said in render_check(check)
 
 
 @pytest.mark.parametrize(

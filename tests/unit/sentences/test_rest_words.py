@@ -9,20 +9,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.changed_meta import changed
-from tests.unit.sentences.made_up_advice import ALIKE, EVEN, REASONS, advised, rendered
+from tests.unit.sentences.made_up_advice import ALIKE, advised
 from tests.unit.sentences.other_sessions import poor, slow
 from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
 from tests.unit.sentences.staged_files import COUNT
-from tests.unit.staging.synthetic import file_use, malware_like
 from tfdarshan.analysis.calls.time_windows import EVER_NS, TimeWindow
 from tfdarshan.comparison.change import compare
 from tfdarshan.comparison.measured_run import Side
@@ -42,7 +39,6 @@ from tfdarshan.staging.probe import _how
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 from tfdarshan.storage_probe.probe_result import _why_not
-from tfdarshan.storage_probe.prober import Probing
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_seconds
 
@@ -166,24 +162,6 @@ def test_a_window_is_called_by_its_ends():
     assert TimeWindow(1_500_000_000, EVER_NS, (), ()).name == "calls from 1.500 s to the end"
 
 
-WHY_NOT = {
-    "there was too little to read: 3 files, 1.0 kB in 2.000 s; give it more files, or more time":
-        Probing(opened=3, moved=1000, seconds=2.0),
-    "nearly all of the data that was looked at is in the page cache, and what little is left says nothing "
-    "about storage: probe files that were not read lately": Probing(opened=3, cached=5),
-    "of 2 files nobody but the owner may ask what is in the page cache, and the file system has no O_DIRECT: "
-    "run the probe as their owner": Probing(blind=2, opened=3),
-    "there is no file with content": Probing(),
-    "none of 4 files can be read: Permission denied":
-        Probing(unreadable=4, error=PermissionError(13, "Permission denied")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("words", WHY_NOT)
-def test_a_probe_that_measured_nothing_says_why(words):
-    assert _why_not(WHY_NOT[words]) == words
-
-
 def test_a_probe_of_failed_reads_says_so():
     read = SimpleNamespace()
     probing: Any = SimpleNamespace(blind=0, cached=0, error=None, opened=3, cells=[read])
@@ -258,15 +236,6 @@ def test_a_list_says_of_a_session_what_state_it_is_in(state, words, tmp_path):
     assert why(listed, None).startswith(words or "not looked at yet")
 
 
-@pytest.mark.parametrize("words", REASONS)
-def test_a_reason_against_staging_is_the_one_that_holds(words):
-    texts = {name: rendered(make()) for name, make in REASONS.items()}
-
-    assert words in texts[words], texts[words]
-    assert texts[words].startswith("Staging will not help: ")
-    assert [other for other in texts if other != words and words in texts[other]] == []
-
-
 PLANNED = {
     "rsync": "rsync -a --from0 --files-from=FILE /slow/ /fast/",
     "tar": "tar -C /slow --null --verbatim-files-from -T FILE -cf - | tar -C /fast -xf -",
@@ -314,38 +283,6 @@ def test_a_fast_tier_that_became_full_is_said_to_be(number, tmp_path, monkeypatc
     stopped = apply_plan(plan, ApplyOptions()).stopped
 
     assert stopped == (f"{tmp_path / 'fast'} is full: free some and run this again" if number == 28 else "")
-
-
-TMPFS = file_use(malware_like(500), np.ones(500), mount=("/dev/shm", "tmpfs"))
-NAMES = ["/data/a.db", "/data/a.db-journal", *(f"/data/{n}" for n in range(498))]
-SQLITE = dataclasses.replace(ALIKE, paths=pa.chunked_array([pa.array(NAMES, pa.large_string())]))
-KNEE = file_use(np.full(1000, 1_000_000), np.repeat([50, 1], [100, 900]))
-ONLY_STATS = dataclasses.replace(ALIKE, stat_s=np.full(500, 1e-3, np.float32))
-LEFT_OUT = {
-    "in memory already, on tmpfs or such": lambda: advised(TMPFS),
-    "SQLite databases, opened for writing: open a copy of your own":
-        lambda: advised(SQLITE),
-    "of threads an epoch, not in the gain: `run --staged` asks the originals": lambda: advised(ONLY_STATS),
-    "3 epochs save ": lambda: advised(ALIKE, epochs=3),
-    "a byte gives less than on average.": lambda: advised(KNEE, everything=True),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("words", LEFT_OUT)
-def test_advice_names_what_it_leaves_out(words):
-    assert words in rendered(LEFT_OUT[words]())
-    assert words not in rendered(advised(EVEN))
-
-
-def test_what_epochs_save_is_less_the_copy():
-    text = rendered(LEFT_OUT["3 epochs save "]())
-
-    advice = advised(ALIKE, epochs=3)
-    most_s = 3 * advice.chosen.expected.high_s
-    assert f" to {human_seconds(most_s)}, less the copy" in text
-    knee = rendered(LEFT_OUT["a byte gives less than on average."]())
-    assert "The knee is at " in knee
-    assert ": beyond it a byte gives less than on average." in knee
 
 
 def test_a_plot_is_called_what_it_shows(tmp_path):
@@ -459,19 +396,6 @@ def test_a_fleet_of_no_jobs_says_so(damaged, tmp_path):
     assert "No job could be read." in page
     assert "tfdarshan: fleet of 0 jobs" in page
     assert ("Left out of all that is below" in page) == damaged
-
-
-def test_smallest_first_is_as_good_where_it_chooses_as_well():
-    # GIVEN files that are read twice, the smallest of which are read once more, or the largest
-    size = np.sort(malware_like(500))
-    often = np.where(np.arange(500) < 250, 3, 2)
-
-    there = rendered(advised(file_use(size, often), everything=True, room_bytes=int(size[:250].sum())))
-    worse = rendered(advised(file_use(size, often[::-1]), everything=True, room_bytes=int(size[:250].sum())))
-
-    words = "Smallest first is as good here: what it chooses saves as much, to within 1 %."
-    assert words in there
-    assert words not in worse
 
 
 def test_writes_without_steps_are_no_checkpoints(tmp_path):

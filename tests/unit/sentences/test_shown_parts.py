@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 import time
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tests.unit.sentences.counters_only import as_log
-from tests.unit.sentences.made_up_advice import REASONS, rendered
 from tests.unit.sentences.other_sessions import mapped
 from tests.unit.sentences.sessions import MB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
@@ -30,19 +28,6 @@ from tfdarshan.staging.check import _promise
 from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_seconds, percent
-
-
-def test_a_reason_has_the_figures_of_its_job():
-    # GIVEN room for 5 of 500 files of 1 MB, and a copy of 353.1 MB at 0.2 MB/s for three epochs
-    room, slow_copy = (make() for make in REASONS.values())
-
-    # THEN
-    fitting, every = (percent(expected.gain, 1) for expected in (room.chosen.expected, room.everything))
-    assert f"makes an epoch {fitting} faster; all files together would make it {every}" in rendered(room)
-    copy = slow_copy.copy
-    assert copy.seconds >= slow_copy.bytes / 2e5
-    assert copy.break_even_epoch == math.ceil(copy.seconds / slow_copy.later.first_s)
-    assert f"from epoch {copy.break_even_epoch} on, and the job runs 3 epochs." in rendered(slow_copy)
 
 
 @pytest.mark.parametrize(

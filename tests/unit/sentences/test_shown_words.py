@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.scenario_sessions import MB
-from tests.unit.findings.made_up_mapped import PATH
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tests.unit.golden.golden_file import Golden
 from tests.unit.sentences.changed_meta import changed, with_children
 from tests.unit.sentences.counters_only import LOG, as_log, with_counters
 from tests.unit.sentences.other_sessions import looked_at, mapped
-from tests.unit.sentences.raw_figures import Raw
-from tests.unit.sentences.rows import Maker, Row, check_said, texts_in
+from tests.unit.sentences.rows import Maker, Row, as_made, contrasts, texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS, partly_cached
-from tests.unit.sentences.shown import page_text, printed
+from tests.unit.sentences.shown import page_text, raw_printed
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.text.brief_text import brief_text
@@ -31,7 +30,6 @@ from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.overlap import overlap_lines, overlapping
 from tfdarshan.terminal.paint import Paint
-from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
 
 POOR, READER = SESSIONS["only writes"], SESSIONS["one reader"]
 BUCKET = {"name": "bucket", "about": ""}
@@ -42,7 +40,7 @@ def everywhere(session: Session) -> str:
     """Gives what both summaries and the page say, a line each."""
     path = str(session.path)
     shown = page_text(session, "overview", "steps")
-    return "\n".join([printed("summary", path), printed("summary", path, "-v"), shown])
+    return "\n".join([raw_printed("summary", path), raw_printed("summary", path, "-v"), shown])
 
 
 def emulated(delayed_calls: int, delayed_ns: int) -> Maker:
@@ -75,18 +73,6 @@ def many_steps(folder: Path, count: int) -> Session:
     return training(folder, [(0, 4, 1, "pread", 0, 100 * KB)], epochs_of_steps(count, 5, 1), sizes=[MB])
 
 
-def unread_by_children(found: Raw) -> list[str]:
-    """Words what a child read that no figure of the kernel's counts."""
-    read = exact_bytes(int(found.calls("pread")["length"].iloc[0]))
-    return [
-        f"The comparison leaves out what it recorded ({read} read, 0 B written).",
-        ("No figure counts 1 process: it was killed, or still ran, or had become another program, and nobody "
-        "had waited for it."),
-        ("No figure of the kernel's counts 1 process: killed, or still running, or another program, and not "
-        "waited for. What was not seen is at least this much."),
-    ]  # fmt: skip
-
-
 def read_once(folder):
     """A session of which the kernel's figures are known."""
     return partly_cached(folder, MB)
@@ -97,117 +83,35 @@ UNCOUNTED = {"counted": "none", "valid": False}
 COUNTED = {"counted": "own", "rchar": MB, "read_bytes": MB}
 WAITED_FOR = {"counted": "parent", "valid": False}
 JOINED_LATE = WAITED_FOR | {"earlier": {"rchar": 5 * MB, "wchar": 70, "read_bytes": 0, "write_bytes": 0}}
-ROWS = {
-    "ended early": Row(
-        "The process ended without stopping the session: this is what it had recorded",
-        changed(POOR, stopped=False, owner=True), lambda _: "this is what it had recorded until then.", POOR,
-    ),
-    "a child in no figure": Row(
-        "No figure counts 1 process:", partial(with_children, kernels=[UNCOUNTED]), unread_by_children,
-        partial(with_children, kernels=[COUNTED]),
-    ),
-    "children in no figure": Row(
-        "No figure counts 2 processes:", partial(with_children, kernels=[UNCOUNTED] * 2),
-        lambda found: "they were killed, or still ran, or had become other programs, and nobody had waited "
-        f"for them. The comparison leaves out what they recorded ({exact_bytes(2 * MB)} read, 0 B written).",
-        partial(with_children, kernels=[COUNTED] * 2),
-    ),
-    "what was done before joining": Row(
-        "did before they joined the session, as they started or earlier",
-        partial(with_children, kernels=[JOINED_LATE]),
-        lambda _: "The comparison leaves out what processes did before they joined the session, as they "
-        f"started or earlier ({exact_bytes(5 * MB)} read, {exact_bytes(70)} written).",
-        partial(with_children, kernels=[WAITED_FOR]),
-    ),
-    "programs that were not recorded": Row(
-        "Programs that were not recorded: cp. Record them with `--programs`.",
-        changed(read_once, programs={"not_recorded": {"cp": 1}, "not_waited_for": 1}),
-        lambda _: "The kernel's count may lack 1 program that the job had not waited for.", read_once,
-    ),
-    "silent children": Row(
-        "2 more children made no calls", changed(POOR, children={"silent": 2}), lambda _: "1 process", POOR,
-    ),
-    "mappings that nobody watched": Row(
-        "also, through mappings unknown (see mapped=True)",
-        lambda folder: with_counters(partly_cached(folder, MB), "/home/u/0", POSIX_MMAPS=1),
-        lambda _: "in the tables", lambda folder: partly_cached(folder, MB),
-    ),
-    "mappings that were watched": Row(
-        f"also, through mappings {exact_bytes(1 << 20)}",
-        partial(mapped, kernel={"rchar": MB, "read_bytes": 2 * MB}), lambda _: "into the page cache 1.0 MB",
-        lambda folder: partly_cached(folder, MB),
-    ),
-    "two counters that agree": Row(
-        "darshan and builtin agree on 65 counters of 1 file.",
-        changed(POOR, engine={"name": "darshan", "version": "3.4.7"},
-                verify=VERIFIED | {"unexplained_rows": 0}),
-        lambda _: "Two counters (libdarshan 3.4.7, builtin)",
-        changed(POOR, engine={"name": "darshan", "version": "3.4.7"},
-                verify=VERIFIED | {"unexplained_rows": 3}),
-    ),
-    "two counters that differ": Row(
-        "darshan and builtin differ in 3 rows without a known reason, of 65 counters of 1 file.",
-        changed(POOR, verify=VERIFIED | {"unexplained_rows": 3}),
-        lambda _: "Two counters (libdarshan", changed(POOR, verify=VERIFIED),
-    ),
-    "nothing emulated": Row(
-        "It slowed no call: times are this storage's own.", emulated(0, 0),
-        lambda _: ["NOTHING EMULATED: as if bucket, for /data/*", "it slowed no call."], emulated(3, 10**9),
-    ),
-    "emulated": Row(
-        "Times are simulated, not this storage's: 3 calls waited, 1.000 s over all threads.",
-        emulated(3, 10**9), lambda _: "EMULATED STORAGE: as if bucket, for /data/*; times are simulated.",
-        emulated(0, 0),
-    ),
-    "mapped under emulation": Row(
-        f"as_if=bucket did not slow reads through mappings, as of {PATH}",
-        changed(mapped, **EMULATED), lambda _: "as if bucket",
-        changed(mapped, options={"as_if": "bucket", "as_if_paths": ["/other/*"]}),
-    ),
-    "lower bounds of faults": Row(
-        "a lower bound: see what limits this session", partial(looked_at, looks=40),
-        lambda _: "at least 500.0 ms in page faults", partial(looked_at, looks=0),
-    ),
-    "waits that steps do not say": Row(
-        "not known of these steps", partial(training, calls=[(0, 9, 1, "read", 0, KB)],
-                                            steps=epochs_of_steps(20, 50, -1)),
-        lambda _: "Input wait", partial(training, calls=[(0, 9, 1, "read", 0, KB)],
-                                        steps=epochs_of_steps(20, 50, 9)),
-    ),
-    "waits of some steps": Row(
-        "of 20: input wait is known of these; a step: 50.0 ms", half_known, lambda _: "Input wait",
-        partial(many_steps, count=20),
-    ),
-    "storage of steps": Row(
-        "By the kernel (/proc/self/io): read_bytes of a step against rchar. Read-ahead that serves a later "
-        "step counts where it was asked for.",
-        partial(in_kernel, kernel={"rchar": 100 * KB, "read_bytes": 25 * KB}),
-        lambda _: ["Reads of each step: storage or page cache", "25.0 % of reads", human_bytes(20 * 25 * KB)],
-        partial(in_kernel, kernel=None),
-    ),
-    "means of steps": Row(
-        "Each bar is the mean of 3 steps; the table lists them one by one.", partial(many_steps, count=3000),
-        lambda found: f"1 to 20 of {plural(len(found.steps), 'step')}", partial(many_steps, count=200),
-    ),
-    "a log of several": Row(
-        " over the run", READER, lambda found: f"{human_bytes(found.data_reads['length'].sum())}, ", READER,
-        partial(as_log, darshan=LOG | {"processes": 4, "ranks": [0], "pids": [100]}), as_log,
-    ),
-    "a log's empty reads": Row(
-        "reads, empty too", lambda folder: with_counters(
-            training(folder, [(0, 500, 1, "pread", 0, KB)]), "/data/a", TFD_ZERO_READS=None),
-        lambda _: "The log does not say what the job waited for", POOR, as_log,
-    ),
-    "a log's wall clock": Row(
-        "reads, wall clock", READER,
-        lambda found: human_seconds(found.union_s(found.calls("pread", "read"))), READER,
-        lambda session: timed_log(session), as_log,
-    ),
-    "what a log lacks": Row(
-        "Not known, for the log does not say", POOR, lambda _: "Not in the log: file sizes", POOR,
-        partial(as_log, darshan=LOG | {"not_known": ["file sizes: nor stats"]}), lambda session: session,
-    ),
-}  # fmt: skip
+DARSHAN = {"name": "darshan", "version": "3.4.7"}
+ELSEWHERE = {"options": {"as_if": "bucket", "as_if_paths": ["/other/*"]}}
+STORED = {"rchar": 100 * KB, "read_bytes": 25 * KB}
+
+
+def children(*kernels: dict) -> Maker:
+    """Gives what makes a job with children of which the kernel says this."""
+    return partial(with_children, kernels=kernels)
+
+
+def verified(unexplained: int, **meta) -> Maker:
+    """Gives what makes a job that two engines counted, with so many rows that differ."""
+    return changed(POOR, verify=VERIFIED | {"unexplained_rows": unexplained}, **meta)
+
+
+def unwatched(folder: Path) -> Session:
+    """Gives a job with a mapping that nobody watched."""
+    return with_counters(read_once(folder), "/home/u/0", POSIX_MMAPS=1)
+
+
+def without_zero_reads(folder: Path) -> Session:
+    """Gives a job of one read, of which empty ones are not known."""
+    return with_counters(training(folder, [(0, 500, 1, "pread", 0, KB)]), "/data/a", TFD_ZERO_READS=None)
+
+
+def moved(kind: str) -> Maker:
+    """Gives what makes 20 MB of reads, and 3 MB of another kind in the kernel's count."""
+    other = {kind: {"bytes_read": 3 * MB, "bytes_written": 0}}
+    return changed(partial(partly_cached, stored=MB, charged=23 * MB), other=other)
 
 
 def timed_log(session: Session) -> Session:
@@ -221,31 +125,42 @@ def timed_log(session: Session) -> Session:
     return open_session(logged.path)
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_a_session_is_said_to_be_what_it_is(name, tmp_path):
-    check_said(ROWS[name], tmp_path, everywhere)
+ALONE = partial(training, calls=[(0, 9, 1, "read", 0, KB)])
+SEVERAL = LOG | {"processes": 4, "ranks": [0], "pids": [100]}
+ROWS = {
+    "ended early": Row(changed(POOR, stopped=False, owner=True), POOR),
+    "a child in no figure": Row(children(UNCOUNTED), children(COUNTED)),
+    "children in no figure": Row(children(UNCOUNTED, UNCOUNTED), children(COUNTED, COUNTED)),
+    "what was done before joining": Row(children(JOINED_LATE), children(WAITED_FOR)),
+    "programs that were not recorded": Row(
+        changed(read_once, programs={"not_recorded": {"cp": 1}, "not_waited_for": 1}), read_once
+    ),
+    "silent children": Row(changed(POOR, children={"silent": 2}), POOR),
+    "mappings that nobody watched": Row(unwatched, read_once),
+    "mappings that were watched": Row(partial(mapped, kernel={"rchar": MB, "read_bytes": 2 * MB}), mapped),
+    "two counters that agree": Row(verified(0, engine=DARSHAN), POOR),
+    "two counters that differ": Row(verified(3), changed(POOR, verify=VERIFIED)),
+    "nothing emulated": Row(emulated(0, 0), emulated(3, 10**9)),
+    "emulated": Row(emulated(3, 10**9), emulated(0, 0)),
+    "mapped under emulation": Row(changed(mapped, **EMULATED), changed(mapped, **ELSEWHERE)),
+    "lower bounds of faults": Row(partial(looked_at, looks=40), partial(looked_at, looks=0)),
+    "waits that steps do not say": Row(
+        partial(ALONE, steps=epochs_of_steps(20, 50, -1)), partial(ALONE, steps=epochs_of_steps(20, 50, 9))
+    ),
+    "waits of some steps": Row(half_known, partial(many_steps, count=20)),
+    "storage of steps": Row(partial(in_kernel, kernel=STORED), partial(in_kernel, kernel=None)),
+    "means of steps": Row(partial(many_steps, count=3000), partial(many_steps, count=200)),
+    "a log of several": Row(READER, READER, partial(as_log, darshan=SEVERAL), as_log),
+    "a log's empty reads": Row(without_zero_reads, POOR, as_log),
+    "a log's wall clock": Row(READER, READER, timed_log, as_log),
+    "what a log lacks": Row(
+        POOR, POOR, partial(as_log, darshan=LOG | {"not_known": ["file sizes: nor stats"]}), as_made
+    ),
+} | {f"traffic: {kind}": Row(moved(kind), partial(partly_cached, stored=MB)) for kind in KIND_NAMES}
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
-def test_traffic_that_is_of_no_table_is_named_with_its_bytes(kind, tmp_path):
-    # GIVEN 20 MB of reads, and 3 MB of another kind in the kernel's count
-    moved = {kind: {"bytes_read": 3 * MB, "bytes_written": 0}}
-    session = changed(lambda folder: partly_cached(folder, MB, 23 * MB), other=moved)(tmp_path)
-
-    # WHEN
-    text = printed("summary", str(session.path), "-v")
-
-    # THEN all of it is accounted for
-    assert f"{KIND_NAMES[kind]} {exact_bytes(3 * MB)}" in text
-    assert f"read 100.0 % of {exact_bytes(23 * MB)} (rchar)" in text
-    assert [other for other in KIND_NAMES if other != kind and f"{KIND_NAMES[other]} 3" in text] == []
-
-
-KINDS_SAID = {
-    "excluded": "files left out by patterns", "device": "terminals and devices",
-    "anonymous": "memory files and event descriptors", "unknown": "descriptors of unknown kind",
-    "skipped": "signal handlers inside the recorder", "pipe": "pipes", "socket": "sockets",
-}  # fmt: skip
+def test_sessions_are_said_to_be_what_they_are(golden: Golden, folder: Path):
+    golden("sessions_shown.txt", contrasts(ROWS, folder, everywhere))
 
 
 @pytest.mark.parametrize(
@@ -272,10 +187,6 @@ def test_what_else_there_is_is_there(name, kept, said, tmp_path):
     assert (f"{others} more findings, numbers, assumptions" in text) == (others > 1)
     assert ("and what the log does not say" in text) == bool(measures.summary.not_known)
     assert ("calls, sizes, patterns" in text) == (not measures.summary.not_known)
-
-
-def test_every_kind_of_traffic_has_a_name():
-    assert KINDS_SAID == KIND_NAMES
 
 
 def test_a_page_that_is_not_ready_says_how_many_calls_it_adds_up(tmp_path):
