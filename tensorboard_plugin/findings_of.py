@@ -44,7 +44,7 @@ class FindingsOf:
         self._kept: OrderedDict[tuple[object, ...], tuple[Lock, list[Any]]] = OrderedDict()
 
     def panels(self, listed: Listed) -> list[dict[str, Any]]:
-        """Gives the panels of a complete session as data.
+        """Return the panels of a complete session as data.
 
         Raises:
             SessionDataError: Its data cannot be read.
@@ -78,14 +78,14 @@ def _work_out(path: Path) -> dict[str, Any]:
 
 
 def _answer(session: Session) -> dict[str, Any]:
-    """Gives the panels, and the verdict as lists of sessions have it."""
+    """Return the panels, and the verdict as lists of sessions have it."""
     diagnosis = diagnosis_for(session)
     verdict = kept_verdict(diagnosis, int(session.meta[0]["duration_ns"]) / 1e9)
     return {"panels": as_json(findings_panels(diagnosis)), "verdict": dataclasses.asdict(verdict)}
 
 
 def _end_with_parent() -> None:
-    """Has this process end when TensorBoard does.
+    """Have this process end when TensorBoard does.
 
     Source: prctl(2), PR_SET_PDEATHSIG.
     """

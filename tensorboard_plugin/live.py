@@ -33,7 +33,7 @@ class SoFar:
 
 
 def recorded_so_far(directory: Path) -> SoFar:
-    """Gives what a session has recorded so far.
+    """Return what a session has recorded so far.
 
     Raises:
         SessionDataError: The marker or the spool cannot be read.
@@ -45,7 +45,7 @@ def recorded_so_far(directory: Path) -> SoFar:
 
 
 def _of_one(directory: Path) -> SoFar:
-    """Reads the totals from a copy of the spool: the recording itself may change while it is read.
+    """Read the totals from a copy of the spool: the recording itself may change while it is read.
 
     Raises:
         SessionDataError: The marker or the spool cannot be read.

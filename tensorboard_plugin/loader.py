@@ -17,7 +17,7 @@ class TfdarshanLoader(base_plugin.TBLoader):  # type: ignore[misc]
     """Makes the plugin, or one that tells why it could not be made."""
 
     def load(self, context):  # type: ignore[no-untyped-def]
-        """Gives the plugin for a TensorBoard."""
+        """Return the plugin for a TensorBoard."""
         try:
             from tfdarshan.native.package_versions import check_view
 
@@ -49,15 +49,15 @@ class BrokenPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._sentence = f"The I/O tab cannot be shown: {sentence}"
 
     def is_active(self):  # type: ignore[no-untyped-def]
-        """Says that there is something to see: the reason."""
+        """Say that there is something to see: the reason."""
         return True
 
     def frontend_metadata(self):  # type: ignore[no-untyped-def]
-        """Names the tab and its script."""
+        """Name the tab and its script."""
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=TAB)
 
     def get_plugin_apps(self):  # type: ignore[no-untyped-def]
-        """Gives the only route."""
+        """Return the only route."""
         return {"/index.js": self._script}
 
     def _script(self, _environ, start_response):  # type: ignore[no-untyped-def]

@@ -44,15 +44,15 @@ class TfdarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._routes = Routes(logdirs_of(context))
 
     def is_active(self) -> bool:
-        """Says whether there are sessions; asked at every listing of plugins."""
+        """Return whether there are sessions; asked at every listing of plugins."""
         return bool(self._routes.store.sessions())
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
-        """Names the tab and its script."""
+        """Name the tab and its script."""
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=TAB)
 
     def get_plugin_apps(self) -> dict[str, Any]:
-        """Gives the routes."""
+        """Return the routes."""
         apps: dict[str, Any] = {route: _application(answer) for route, answer in self._routes.by_name.items()}
         for name in (*OWN_FILES, *SHARED_FILES):
             apps[f"/{name}"] = _file_application(name)
@@ -80,7 +80,7 @@ def _application(answer: Callable[[Arguments], dict[str, Any]]) -> Any:
 
 
 def _release_unused() -> None:
-    """Gives back what Arrow read tables with; it would keep as much as the largest request needed."""
+    """Give back what Arrow read tables with; it would keep as much as the largest request needed."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

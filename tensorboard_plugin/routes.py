@@ -68,7 +68,7 @@ class Routes:
         }
 
     def page(self, _arguments: Arguments) -> Answer:
-        """Gives what the page is drawn with."""
+        """Return what the page is drawn with."""
         views = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
         return {
             "config": CONFIG,
@@ -79,7 +79,7 @@ class Routes:
         }
 
     def sessions(self, _arguments: Arguments) -> Answer:
-        """Lists the sessions, and says how to record one."""
+        """List the sessions, and say how to record one."""
         listed = [
             {"id": found.id, "run": found.run, "name": found.name, "state": found.state}
             for found in self.store.sessions()
@@ -92,11 +92,11 @@ class Routes:
         }
 
     def verdicts(self, arguments: Arguments) -> Answer:
-        """Lists the sessions with their verdicts; `look` looks at some that have none first."""
+        """List the sessions with their verdicts; `look` looks at some that have none first."""
         return self._list.answer(look=_text(arguments, "look", "") == "1")
 
     def beginning(self, arguments: Arguments) -> Answer:
-        """Gives the first part of an overview, of the first session unless one is named.
+        """Return the first part of an overview, of the first session unless one is named.
 
         The page asks for it together with all else, before it knows the sessions. What cannot be shown it
         asks for again as a view, and is told why.
@@ -110,7 +110,7 @@ class Routes:
             return {"session": session, "view": None}
 
     def view(self, arguments: Arguments) -> Answer:
-        """Gives a view's panels, or the state of a session that is not complete."""
+        """Return a view's panels, or the state of a session that is not complete."""
         name = _text(arguments, "view", "overview")
         if name not in VIEWS:
             raise ConfigurationError(f"view must be one of {', '.join(VIEWS)}, not {name!r}.")
@@ -147,26 +147,26 @@ class Routes:
         }
 
     def findings(self, arguments: Arguments) -> Answer:
-        """Gives the verdict and the findings; nothing of a session that is not complete."""
+        """Return the verdict and the findings; nothing of a session that is not complete."""
         listed = self.store.find(_text(arguments, "session"))
         return {"panels": self._findings.panels(listed) if listed.state == "complete" else []}
 
     def files(self, arguments: Arguments) -> Answer:
-        """Gives a page of files."""
+        """Return a page of files."""
         source, lock = self._source(arguments)
         with lock:
             table, matching = files_table(source, _file_query(arguments))
             return {"panels": as_json([table]), "matching": matching}
 
     def steps(self, arguments: Arguments) -> Answer:
-        """Gives a page of steps."""
+        """Return a page of steps."""
         source, lock = self._source(arguments)
         with lock:
             table = steps_table(source, _step_query(arguments))
             return {"panels": as_json([table]), "matching": len(source.steps)}
 
     def file(self, arguments: Arguments) -> Answer:
-        """Gives one file's page."""
+        """Return one file's page."""
         path = _text(arguments, "path")
         source, lock = self._source(arguments)
         with lock:
@@ -176,7 +176,7 @@ class Routes:
             }
 
     def compare(self, arguments: Arguments) -> Answer:
-        """Gives two sessions side by side; unless the first is named, the nearest of the second's command."""
+        """Return two sessions side by side; the first is the nearest of the second's command if not named."""
         other = _text(arguments, "other")
         name = arguments.get("session") or self._list.nearest(self.store.find(other))
         first, lock = self._source({**arguments, "session": name})
@@ -196,7 +196,7 @@ class Routes:
                 held.release()
 
     def _part(self, listed: Listed, name: str, arguments: Arguments) -> tuple[Source, RLock, str]:
-        """Gives the session and the part of the view to answer with; a beginning waits for no table."""
+        """Return the session and the part of the view to answer with; a beginning waits for no table."""
         wanted, process = _part(arguments) if name == "overview" else ALL, arguments.get("process") or None
         if wanted == BEGINNING:
             source, lock = self.store.described(listed.id, process)
@@ -210,13 +210,13 @@ class Routes:
 
 
 def _takes_long(source: Source) -> bool:
-    """Says whether the overview is not known yet and has to be added up from many calls or processes."""
+    """Return whether the overview is not known yet and has to be added up from many calls or processes."""
     many = source.calls > MOST_CALLS_KEPT or len(source.processes) > MOST_PROCESSES
     return "_view_overview" not in source.__dict__ and many
 
 
 def _part(arguments: Arguments) -> str:
-    """Gives the part of the overview that is asked for; all of it is answered if that takes no longer."""
+    """Return the part of the overview that is asked for; all of it is answered if that takes no longer."""
     found = _text(arguments, "part", ALL)
     if found not in (*PARTS, ALL):
         raise ConfigurationError(f"part must be one of {', '.join((*PARTS, ALL))}, not {found!r}.")

@@ -50,7 +50,7 @@ class SessionList:
         self._listed_at = float("-inf")
 
     def answer(self, *, look: bool) -> dict[str, Any]:
-        """Gives groups of rows, and how many sessions nobody looked at; `look` looks at some first."""
+        """Return groups of rows, and how many sessions nobody looked at; `look` looks at some first."""
         shown = self._store.sessions()
         ids = {listed.path: listed.id for listed in shown}
         sessions = self._sessions(ids)
@@ -62,7 +62,7 @@ class SessionList:
         return {"groups": rows, "left": len(left), "too_large": sum(map(_is_large, left))}
 
     def keep(self, path: Path, verdict: KeptVerdict) -> None:
-        """Keeps a verdict that was worked out for a view."""
+        """Keep a verdict that was worked out for a view."""
         logdir = self._logdir_of(path)
         session = None if logdir is None else list_session(path, logdir)
         if session is None or logdir is None:
@@ -74,7 +74,7 @@ class SessionList:
             kept.save()
 
     def verdict(self, path: Path) -> list[Panel]:
-        """Gives the verdict that is kept of a session, until its findings are there; nothing if none is."""
+        """Return the verdict that is kept of a session, until its findings are there; nothing if none is."""
         logdir = self._logdir_of(path)
         session = None if logdir is None else list_session(path, logdir)
         found = None if session is None or logdir is None else KeptVerdicts(logdir).get(session)
@@ -97,7 +97,7 @@ class SessionList:
         return next((listed.logdir for listed in self._store.sessions() if listed.path == path), None)
 
     def _sessions(self, shown: Container[Path]) -> list[ListedSession]:
-        """Lists those that the tab shows: a link in the logdir may lead to others."""
+        """List those that the tab shows: a link in the logdir may lead to others."""
         with self._lock:
             if self._clock() - self._listed_at > LIST_SECONDS:
                 folders = [logdir.path for logdir in self._store.logdirs if logdir.path.is_dir()]
@@ -108,7 +108,7 @@ class SessionList:
     def _look(
         self, sessions: Sequence[ListedSession], kept: _Kept, verdicts: Verdicts
     ) -> list[ListedSession]:
-        """Works out verdicts, the newest session's first; gives the sessions that are left."""
+        """Work out verdicts, the newest session's first; return the sessions that are left."""
         missing = _missing(sessions, verdicts)
         # Another request that looks at them is enough.
         if not self._looking.acquire(blocking=False):
@@ -168,7 +168,7 @@ def _missing(sessions: Sequence[ListedSession], verdicts: Verdicts) -> list[List
 
 
 def _is_large(session: ListedSession) -> bool:
-    """Says whether it takes too long to look at a session that nobody opened."""
+    """Return whether it takes too long to look at a session that nobody opened."""
     return session.segments > MOST_SEGMENTS
 
 
@@ -180,7 +180,7 @@ def _verdict_on(session: ListedSession) -> KeptVerdict:
 
 
 def _rank(group: Sequence[ListedSession], verdicts: Verdicts) -> tuple[float, int]:
-    """Sorts by the seconds lost by all of a group, then the newest first."""
+    """Sort by the seconds lost by all of a group, then the newest first."""
     lost_s = sum(verdicts[one.path].lost_s for one in group if one.path in verdicts)
     return -lost_s, -max(one.start_ns for one in group)
 

@@ -74,7 +74,7 @@ class SessionStore:
         self._described: dict[tuple[object, ...], Session] = {}
 
     def sessions(self) -> list[Listed]:
-        """Lists the sessions, the newest first."""
+        """List the sessions, the newest first."""
         with self._lock:
             if self._clock() - self._listed_at > LIST_SECONDS:
                 self._listed = self._walk()
@@ -82,7 +82,7 @@ class SessionStore:
             return self._listed
 
     def find(self, session_id: str) -> Listed:
-        """Gives a listed session.
+        """Return a listed session.
 
         Raises:
             UnknownSession: There is none of that id, or it was removed after the list was made.
@@ -93,12 +93,12 @@ class SessionStore:
         raise UnknownSession(f"there is no session {session_id[:200]!r} in this logdir.")
 
     def beside(self, session: Listed) -> list[str]:
-        """Names the other complete sessions of the list that were recording while this one was, by id."""
+        """Name the other complete sessions of the list that were recording while this one was, by id."""
         named = {found.path: found.id for found in self.sessions() if found.state == "complete"}
         return [named[path] for path in overlapping(session.path, named)]
 
     def source(self, session_id: str, process: str | None) -> tuple[Source, RLock]:
-        """Gives a complete session, and the lock to hold while its views are made.
+        """Return a complete session, and the lock to hold while its views are made.
 
         Raises:
             UnknownSession: There is none of that id.
@@ -117,7 +117,7 @@ class SessionStore:
             return kept
 
     def described(self, session_id: str, process: str | None) -> tuple[Source, RLock]:
-        """Gives a complete session for what its metadata say: none of its tables has been looked at.
+        """Return a complete session for what its metadata say: none of its tables has been looked at.
 
         Raises:
             UnknownSession: There is none of that id.
@@ -136,7 +136,7 @@ class SessionStore:
             return self._sources.get(key)
 
     def _description(self, path: Path, written: Age) -> Session:
-        """Reads the metadata of a session; those that were asked for last are kept."""
+        """Read the metadata of a session; those that were asked for last are kept."""
         found = self._described.get((path, written))
         if found is None:
             found = _open_described(path)
@@ -161,7 +161,7 @@ def _by_whole_path(listed: Listed) -> Listed:
 
 
 def _sessions_in(logdir: Logdir, refused: list[Path]) -> Iterator[Listed]:
-    """Yields a logdir's sessions that lie in their run's folder; links to elsewhere go to `refused`."""
+    """Yield a logdir's sessions that lie in their run's folder; links to elsewhere go to `refused`."""
     inside: dict[Path, bool] = {}
     for path in walk_sessions(logdir.path, refused):
         folder = path.parent.parent.parent
@@ -178,7 +178,7 @@ def _sessions_in(logdir: Logdir, refused: list[Path]) -> Iterator[Listed]:
 
 
 def _state(path: Path) -> str:
-    """Gives a session's state, "" if there is none; a job's is complete if one of its ranks has written."""
+    """Return a session's state, "" if there is none; a job's is complete if one of its ranks has written."""
     names = _names(path)
     ranks = [path / name for name in names if is_rank_folder(path / name)]
     states = {_part_state(part, _names(part)) for part in ranks} or {_part_state(path, names)}
@@ -200,7 +200,7 @@ def _part_state(path: Path, names: list[str]) -> str:
 
 
 def open_readable(path: Path) -> Session:
-    """Opens what can be read of a session, and nothing outside of it.
+    """Open what can be read of a session, and nothing outside of it.
 
     Raises:
         SessionDataError: Nothing of it can be read, or a link leads out of it.
@@ -209,7 +209,7 @@ def open_readable(path: Path) -> Session:
 
 
 def _open_described(path: Path) -> Session:
-    """Opens a session by its metadata; only if some are damaged, tables are read to leave out what is."""
+    """Open a session by its metadata; only if some are damaged, tables are read to leave out what is."""
     for file in [file for folder in {path, *parts_of(path)} for file in folder.iterdir()]:
         if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
             raise SessionDataError(f"{file} leads out of its session and is not read.")
@@ -220,7 +220,7 @@ def _open_described(path: Path) -> Session:
 
 
 def _sound(session: Session) -> Session:
-    """Gives the session if its tables can be opened, else without the processes whose tables are damaged."""
+    """Return the session if its tables can be opened, else without the processes whose tables are damaged."""
     try:
         for part in session.processes:
             for table in ("files", "overview", "events", "faults"):

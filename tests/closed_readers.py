@@ -79,7 +79,7 @@ def calls_of(
     count: int = 1500,
     size: Callable[[random.Random], int] = lambda noise: 100_000,
 ) -> list[tuple[float, float, int, int]]:
-    """Gives (start, end, reader, bytes) of the calls, in ms, in order of start."""
+    """Return (start, end, reader, bytes) of the calls, in ms, in order of start."""
     noise = random.Random(5)
     ready = [(rest_ms(noise), reader) for reader in range(readers)]
     heapq.heapify(ready)
@@ -96,7 +96,7 @@ def calls_of(
 def shared_pipe(
     *, readers: int, rest_ms: Callable[[random.Random], float], alone_ms: float, count: int = 1500
 ) -> list[tuple[float, float, int, int]]:
-    """Gives the same of a pipe that is shared by all calls in it, each of which takes `alone_ms` alone."""
+    """Return the same of a pipe that is shared by all calls in it, each of which takes `alone_ms` alone."""
     noise = random.Random(5)
     resting = [(rest_ms(noise), reader) for reader in range(readers)]
     heapq.heapify(resting)

@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(autouse=True)
 def detached() -> Iterator[None]:
-    """Proves that nothing is attached and every slot holds its own value, before and after each test."""
+    """Prove that nothing is attached and every slot holds its own value, before and after each test."""
     _assert_detached()
     yield
     leaked = claim._active
@@ -69,7 +69,7 @@ def no_trace_by_chance() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Gives each test a spool folder of its own."""
+    """Give each test a spool folder of its own."""
     folder = tmp_path_factory.mktemp("spool")
     monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
     return folder
@@ -77,7 +77,7 @@ def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs this Python with arguments in a temporary folder and gives exit code and output."""
+    """Run this Python with arguments in a temporary folder and return exit code and output."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

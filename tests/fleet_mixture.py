@@ -16,7 +16,7 @@ SECOND_NS = 1_000_000_000
 
 
 def copy_logs(folder: Path, sources: Sequence[Path], count: int) -> list[Path]:
-    """Writes `count` logs, copies of some in turn; each copy is an input of its own."""
+    """Write `count` logs, copies of some in turn; each copy is an input of its own."""
     folder.mkdir(parents=True)
     contents = [path.read_bytes() for path in sources]
     paths = [folder / f"{number:06}-{sources[number % len(sources)].name}" for number in range(count)]
@@ -26,7 +26,7 @@ def copy_logs(folder: Path, sources: Sequence[Path], count: int) -> list[Path]:
 
 
 def write_sessions(folder: Path, count: int, first_ns: int) -> dict[Path, int]:
-    """Writes `count` sessions, an hour apart, and gives the bytes that each read, by its folder.
+    """Write `count` sessions, an hour apart, and return the bytes that each read, by its folder.
 
     All share the tables of one; their metadata says when they were, and that they lasted for different times.
     """

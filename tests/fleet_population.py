@@ -70,7 +70,7 @@ class Population:
 
 
 def write_population(folder: Path, count: int, *, seed: int = 1, losers: int = 20) -> Population:
-    """Writes `count` logs, in a folder for each day.
+    """Write `count` logs, in a folder for each day.
 
     Planted are jobs that lose most, a slower /scratch since SLOW_SINCE_S, and a user who asks for the state
     of files all the time.
@@ -109,7 +109,7 @@ def _drawn(rng: Any, folder: Path, number: int, *, loses: bool, storms: bool) ->
 
 
 def _row(rng: Any, job: MadeJob, place: int, call_s: float, *, loses: bool, storms: bool) -> dict[str, Any]:
-    """Draws what was done with a file."""
+    """Draw what was done with a file."""
     opens, stats = int(rng.integers(1, 40)), int(rng.integers(0, 20))
     if storms:
         stats += int(rng.integers(40_000, 60_000))
@@ -136,7 +136,7 @@ def _row(rng: Any, job: MadeJob, place: int, call_s: float, *, loses: bool, stor
 
 
 def write_log(job: MadeJob, rows: list[dict[str, Any]], *, partial: bool = False) -> None:
-    """Writes a log with a POSIX record for each row; counters that a row does not name are 0."""
+    """Write a log with a POSIX record for each row; counters that a row does not name are 0."""
     job.path.parent.mkdir(parents=True, exist_ok=True)
     names = {_bridge.record_id(row["path"].encode()): row["path"].encode() for row in rows}
     layout = darshan_format.counter_record(len(NAMES["POSIX"]), len(F_NAMES["POSIX"]))

@@ -52,7 +52,7 @@ def joint_training(
     folder: str = "/data",
     other_folder: str | None = None,
 ) -> Session:
-    """Writes a session: in each step a rank waits until its files are read, then for the other ranks.
+    """Write a session: in each step a rank waits until its files are read, then for the other ranks.
 
     Every second file, those with odd numbers, is in the other folder if there is one.
     """
@@ -89,7 +89,7 @@ def _times(rank: MadeUpRank, files: Sequence[int]) -> Array:
 
 
 def put_into_job(logdir: Path, part: Path, number: int, size: int, rank: MadeUpRank) -> None:
-    """Moves a session into its rank's folder, and tells which rank it is, by its host's clock."""
+    """Move a session into its rank's folder, and tell which rank it is, by its host's clock."""
     folder = rank_folder(logdir / "plugins/tfdarshan" / SESSION, number)
     folder.parent.mkdir(parents=True, exist_ok=True)
     part.rename(folder)

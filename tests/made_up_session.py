@@ -67,7 +67,7 @@ class Job:
 
 
 def job_of(calls: Sequence[tuple], paths: Sequence[str], sizes: Sequence[int], **more) -> Job:
-    """Makes a job of (start_ns, end_ns, tid, operation, file, length) or with an offset after these."""
+    """Make a job of (start_ns, end_ns, tid, operation, file, length) or with an offset after these."""
     rows = sorted((*call, 0)[:7] for call in calls)
     names = ("start_ns", "end_ns", "tid", "operation", "file", "length", "offset")
     lists: dict[str, Sequence[Any]] = (
@@ -83,7 +83,7 @@ def job_of(calls: Sequence[tuple], paths: Sequence[str], sizes: Sequence[int], *
 
 
 def image_job(files: int, epochs: int, threads: int, *, seed: int = 0, reads: int = 2) -> Job:
-    """Makes epochs of reading `files` files whole: open, `reads` preads, one that is empty, close.
+    """Make epochs of reading `files` files whole: open, `reads` preads, one that is empty, close.
 
     Each thread reads one file after the other; it has files * epochs / threads of them.
     """
@@ -119,7 +119,7 @@ def image_job(files: int, epochs: int, threads: int, *, seed: int = 0, reads: in
 
 @undurable()
 def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
-    """Writes one process's files into a session directory."""
+    """Write one process's files into a session directory."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = f"{HOST}.{job.pid}"
     process = Process(job.pid, HOST, 0, MOUNTS)
@@ -141,7 +141,7 @@ def write_job(directory: Path, job: Job, *, owner: bool = True) -> None:
 def write_session(
     logdir: Path, *jobs: Job, stamp: str = "2024_01_01_00_00_00", gathered: Sequence[Job] = ()
 ) -> Session:
-    """Writes a session of one or more processes and opens it; those in `gathered` share their files."""
+    """Write a session of one or more processes and open it; those in `gathered` share their files."""
     directory = logdir / "plugins" / "tfdarshan" / stamp
     children = {"children": {"recorded": len(jobs) - 1 + len(gathered), "gathered": len(gathered)}}
     for place, job in enumerate(jobs):
@@ -238,7 +238,7 @@ class _Source:
 
 
 def _fold(job: Job) -> list[dict[str, np.ndarray]]:
-    """Works out the counters of both modules: calls, bytes, sizes, times."""
+    """Work out the counters of both modules: calls, bytes, sizes, times."""
     columns, count = job.columns, len(job.paths)
     kinds = _bridge.operations()
     folded = []

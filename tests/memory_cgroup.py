@@ -14,7 +14,7 @@ LIMITS = {FIRST: "memory.limit_in_bytes", SECOND: "memory.max"}
 
 @contextmanager
 def limited_memory(bytes_allowed: int) -> Iterator[Path]:
-    """Makes a group with a limit for the time of the block; a process enters it by its `cgroup.procs`.
+    """Make a group with a limit for the time of the block; a process enters it by its `cgroup.procs`.
 
     Skips the test where that is not allowed.
     """
@@ -35,5 +35,5 @@ def limited_memory(bytes_allowed: int) -> Iterator[Path]:
 
 
 def in_group(group: Path, command: list[str]) -> list[str]:
-    """Gives a command that runs another one in a group."""
+    """Return a command that runs another one in a group."""
     return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group), *command]

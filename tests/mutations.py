@@ -15,7 +15,7 @@ BYTES = (b"\xff", b"\xc3(", b"\0", b"\n", b"{", b"]", b'"', b",", b"-", b"\\ud80
 
 
 def mutate_json(content: bytes, dice: random.Random) -> bytes:
-    """Changes one to three things of a JSON file: fields, values and names, now and then its bytes."""
+    """Change one to three things of a JSON file: fields, values and names, now and then its bytes."""
     if dice.random() < 0.2:
         return mutate_bytes(content, dice)
     data = json.loads(content)
@@ -25,7 +25,7 @@ def mutate_json(content: bytes, dice: random.Random) -> bytes:
 
 
 def mutate_bytes(content: bytes, dice: random.Random) -> bytes:
-    """Cuts a file, or changes some bytes of it; rarely nests it deeply."""
+    """Cut a file, or change some bytes of it; rarely nest it deeply."""
     if dice.random() < 0.05:
         return b"[" * dice.choice((10, 1_000, 200_000)) + content
     if dice.random() < 0.2:
@@ -67,7 +67,7 @@ def _nested(depth):
 
 
 def _places(data):
-    """Yields each container with each key or index in it."""
+    """Yield each container with each key or index in it."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in items:
         yield data, key

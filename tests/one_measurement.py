@@ -42,11 +42,11 @@ GAINS = (
 
 
 def asked(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Answers:
-    """Gives the answers to each question, by interface."""
+    """Return the answers to each question, by interface."""
     monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
 
     def said(*words: str) -> dict[str, Any] | None:
-        """Gives what a command prints as JSON; None where it says that there is nothing to answer."""
+        """Return what a command prints as JSON; None where it says that there is nothing to answer."""
         code = main([*words, "--json"])
         text = capsys.readouterr().out
         return json.loads(text) if code == 0 else None
@@ -92,7 +92,7 @@ def asked(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def different(answers: Answers) -> dict[str, dict[str, Any]]:
-    """Gives the questions that do not have one answer."""
+    """Return the questions that do not have one answer."""
     return {question: given for question, given in answers.items() if not _one(list(given.values()))}
 
 
@@ -103,14 +103,14 @@ def _one(values: list[Any]) -> bool:
 
 
 def shown(source: Source) -> dict[str, list[str]]:
-    """Gives the tiles of the views, each with its text and its exact value."""
+    """Return the tiles of the views, each with its text and its exact value."""
     panels = [*overview_view(source), *steps_view(source), *staging_view(source)]
     tiles = [tile for panel in panels if isinstance(panel, Tiles) for tile in panel.items]
     return {tile.label: [tile.value.text, tile.value.exact] for tile in tiles}
 
 
 def in_report(text: str) -> dict[str, list[str]]:
-    """Gives the tiles of a report."""
+    """Return the tiles of a report."""
     match = re.search(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
     assert match is not None
     panels = [panel for view in json.loads(match[1])["views"] for panel in view["panels"]]
@@ -146,7 +146,7 @@ def _files(
 
 
 def _candidate_bytes(measures: Any) -> int:
-    """Gives the bytes of the files that can be staged, as the file table has them."""
+    """Return the bytes of the files that can be staged, as the file table has them."""
     from tfdarshan.staging.candidate import find_candidates
 
     use, _ = measures.use_and_facts

@@ -25,7 +25,7 @@ KERNELS = (("MemcpyH2D", "data_s"), ("volta_sgemm_128x64", "compute_s"), ("ncclA
 
 
 def write_pai_sessions(folder: Path, jobs: Sequence[Job]) -> list[Path]:
-    """Gives the folders of the sessions, in the order of the jobs; each has a logdir of its own."""
+    """Return the folders of the sessions, in the order of the jobs; each has a logdir of its own."""
     template = training(folder.with_name("template"), [(0, 1, 1, "pread", 0, 1000)], [(0, 1, 0)]).path
     return [_write(folder / f"{number:05}", template, step_time(job)) for number, job in enumerate(jobs)]
 

@@ -14,7 +14,7 @@ import tfdarshan
 
 
 def keep_step() -> None:
-    """Tells that this rank is ready, and waits until all are."""
+    """Tell that this rank is ready, and wait until all are."""
     sys.stdout.write(".\n")
     sys.stdout.flush()
     if not sys.stdin.readline():
@@ -22,7 +22,7 @@ def keep_step() -> None:
 
 
 def main() -> None:
-    """Records each session."""
+    """Record each session."""
     for session in json.loads(Path(sys.argv[2]).read_bytes()):
         with tfdarshan.profile(sys.argv[1], as_if=session["as_if"], as_if_paths=session["as_if_paths"]):
             keep_step()

@@ -18,7 +18,7 @@ LONGEST_WAIT_S = 900
 
 
 def meet(folder: Path, what: str) -> None:
-    """Waits until all ranks have said so."""
+    """Wait until all ranks have said so."""
     (folder / f"{what}-{os.environ['TFDARSHAN_RANK']}").touch()
     until_s = time.monotonic() + LONGEST_WAIT_S
     while len(list(folder.glob(f"{what}-*"))) < int(os.environ["TFDARSHAN_WORLD_SIZE"]):
@@ -28,7 +28,7 @@ def meet(folder: Path, what: str) -> None:
 
 
 def die(meeting: Path) -> None:
-    """Waits until each rank knows what its clock is off, and dies."""
+    """Wait until each rank knows what its clock is off, and dies."""
     until_s = time.monotonic() + LONGEST_WAIT_S
     spools = Path(os.environ["TFDARSHAN_SPOOL_DIR"])
     while len(list(spools.glob("*/clock.json"))) < int(os.environ["TFDARSHAN_WORLD_SIZE"]):
@@ -40,7 +40,7 @@ def die(meeting: Path) -> None:
 
 
 def main() -> None:
-    """Records."""
+    """Record."""
     logdir, meeting, data = map(Path, sys.argv[1:])
     with tfdarshan.profile(logdir, exclude=[f"{meeting}/"]):
         for _ in range(3):

@@ -22,7 +22,7 @@ IDLE = ("forkserver", "resource_tracker")
 
 
 def role_session(logdir: Path) -> Session:
-    """Writes the session; its processes have the numbers 100, 101 and so on."""
+    """Write the session; its processes have the numbers 100, 101 and so on."""
     jobs = []
     for place, (kind, number, name, length) in enumerate(ROLES):
         pid = 100 + place

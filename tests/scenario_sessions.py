@@ -78,12 +78,12 @@ class Sketch:
 
 
 def fetched(read: int, from_storage: int) -> dict[str, int]:
-    """Gives what the kernel charged."""
+    """Return what the kernel charged."""
     return {"rchar": read, "read_bytes": from_storage}
 
 
 def sketched(logdir: Path, sketch: Sketch) -> Session:
-    """Writes the session."""
+    """Write the session."""
     noise, at = random.Random(7), 0.0
     calls: list[tuple[float | str, ...]] = []
     steps: list[tuple[float, float, float]] = []
@@ -127,7 +127,7 @@ def sketched(logdir: Path, sketch: Sketch) -> Session:
 
 
 def cut_short(session: Session, dropped: int) -> Session:
-    """Takes the last segments away from a session; its counters have all calls."""
+    """Take the last segments away from a session; its counters have all calls."""
     (process,) = session.processes
     path = process.table_path("events")
     table = pq.read_table(path)
@@ -142,7 +142,7 @@ def cut_short(session: Session, dropped: int) -> Session:
 def _file(
     sketch: Sketch, file: int, thread: int, opened: set[tuple[int, int]]
 ) -> list[tuple[str, int, int, float]]:
-    """Lists the calls on a file: operation, length, offset, ms."""
+    """List the calls on a file: operation, length, offset, ms."""
     found = [("stat", 0, -1, sketch.open_ms)] * sketch.stats
     opens = not sketch.keep_open or (file, thread) not in opened
     opened.add((file, thread))

@@ -45,7 +45,7 @@ def write_session(
     paths: Callable[[int, int], Sequence[str]],
     counters: Callable[[int, int], Mapping[str, Any]],
 ) -> Path:
-    """Writes one process of a session.
+    """Write one process of a session.
 
     Args:
         directory: The session's directory.
@@ -119,7 +119,7 @@ def _write_events(path: Path, run: SyntheticRun) -> None:
 
 
 def _write_overview(path: Path, run: SyntheticRun) -> None:
-    """Writes one bin in which every reader is busy equally long."""
+    """Write one bin in which every reader is busy equally long."""
     threads = np.arange(1, run.readers + 1, dtype=np.int32)
     busy = np.full(run.readers, int(run.thread_s / run.readers * SECOND_NS), np.int64)
     ones = np.ones(run.readers, np.int64)

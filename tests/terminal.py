@@ -64,7 +64,7 @@ def shown_by(command: Callable[[], int], columns: int) -> Shown:
 def in_terminal(
     words: Sequence[str], columns: int | None, environment: Mapping[str, str] | None = None, **more
 ) -> Shown:
-    """Runs a command, or `tfdarshan WORDS` if they begin with a verb, with stdout on so many columns.
+    """Run a command, or `tfdarshan WORDS` if they begin with a verb, with stdout on so many columns.
 
     Without columns, stdout is a pipe.
     """
@@ -83,7 +83,7 @@ def in_terminal(
 
 
 def _sized(columns: int) -> tuple[int, int]:
-    """Makes a terminal: what is read from, and what is written to."""
+    """Make a terminal: what is read from, and what is written to."""
     leader, terminal = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
     return leader, terminal
@@ -94,7 +94,7 @@ def _plain(shown: bytes) -> str:
 
 
 def _all_of(leader: int) -> bytes:
-    """Reads until nobody has the terminal open any more; stderr is read after that and has to be short."""
+    """Read until nobody has the terminal open any more; stderr is read after that and has to be short."""
     parts = []
     try:
         while part := os.read(leader, 1 << 16):
@@ -110,7 +110,7 @@ OLD_STYLE = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 def sentences(stderr: bytes) -> list[str]:
-    """Gives what stderr says without argparse's usage."""
+    """Return what stderr says without argparse's usage."""
     said = stderr.decode("utf-8", "backslashreplace")
     assert "Traceback" not in said, said
     assert "Exception ignored" not in said, said
@@ -121,7 +121,7 @@ COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?tfdarshan ")
 
 
 def too_wide(text: str, columns: int, cures: set[str]) -> list[str]:
-    """Gives lines that are too wide, and could have been folded: no command, no program, no one word."""
+    """Return lines that are too wide, and could have been folded: no command, no program, no one word."""
     return [
         line
         for line in text.splitlines()
@@ -133,5 +133,5 @@ def too_wide(text: str, columns: int, cures: set[str]) -> list[str]:
 
 
 def rows_taken(lines: list[str], width: int) -> int:
-    """Gives the rows of a terminal that lines take."""
+    """Return the rows of a terminal that lines take."""
     return sum(max(math.ceil(len(line) / width), 1) for line in lines)

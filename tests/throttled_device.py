@@ -9,7 +9,7 @@ from tfdarshan.workloads.throttled_device import check_possible
 
 
 def possible() -> bool:
-    """Says whether this machine lets this user make one."""
+    """Return whether this machine lets this user make one."""
     try:
         check_possible()
     except ConfigurationError:

@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def mounted_tmpfs(folder: Path, options: str) -> Iterator[None]:
-    """Mounts one on a folder for the time of the block; skips the test where that is not allowed."""
+    """Mount one on a folder for the time of the block; skip the test where that is not allowed."""
     mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting a tmpfs needs root")

@@ -11,6 +11,6 @@ from tfdarshan.durable.file_operations import Storage
 
 @contextmanager
 def undurable() -> Iterator[None]:
-    """Writes files without waiting until the disk has them."""
+    """Write files without waiting until the disk has them."""
     with mock.patch.object(Storage, "sync", return_value=None):
         yield

@@ -35,7 +35,7 @@ class _Ended:
 
 
 def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Generator[Batch, None, None]:
-    """Iterates over batches that a thread of its own takes from `batches` beforehand.
+    """Iterate over batches that a thread of its own takes from `batches` beforehand.
 
     The order is the same, and what `batches` raises is raised in the loop, after the batches before it. The
     thread starts when the first batch is asked for. It ends with the loop, however that ends, as soon as it
@@ -56,7 +56,7 @@ def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Generator[Batch, 
 
 
 def map_ahead(function: Callable[[Item], Sample], items: Iterable[Item], *, threads: int) -> Iterator[Sample]:
-    """Iterates over what a function gives for each item, which threads call beforehand.
+    """Iterate over what a function gives for each item, which threads call beforehand.
 
     The order is that of `items`, and what a call raises is raised in the loop where its result would be. Each
     thread is at most two calls ahead of the loop. The threads start when the first result is asked for, and
@@ -117,7 +117,7 @@ def _take(
 def _fill(
     batches: Iterable[Batch], ready: queue.Queue[_Ready[Batch] | _Ended], left: threading.Event
 ) -> None:
-    """Keeps the queue full. Once the loop has left, at most one more put follows, for which there is room."""
+    """Keep the queue full. Once the loop has left, at most one more put follows, for which there is room."""
     try:
         for batch in batches:
             ready.put(_Ready(batch))

@@ -38,7 +38,7 @@ class StorageError(TfdarshanError, OSError):
 
 
 def reason(error: BaseException) -> str:
-    """Gives why `error` happened in a few words: strerror where there is one."""
+    """Return why `error` happened in a few words: strerror where there is one."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.strerror or os.strerror(error.errno)
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -16,14 +16,14 @@ ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def table_name(name: bytes) -> str:
-    """Gives a name as tables hold it: UTF-8, from which `exact_name()` makes the name again."""
+    """Return a name as tables hold it: UTF-8, from which `exact_name()` makes the name again."""
     if b"\\x" in name:
         name = LIKE_A_BYTE.sub(rb"\\x5c", name)
     return name.decode("utf-8", "backslashreplace")
 
 
 def exact_name(name: str) -> str:
-    """Gives the name that a table's text stands for, bytes that are not UTF-8 as lone surrogates."""
+    """Return the name that a table's text stands for, bytes that are not UTF-8 as lone surrogates."""
     if "\\x" not in name:
         return name
     encoded = name.encode("utf-8", "surrogateescape")
@@ -31,7 +31,7 @@ def exact_name(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Gives text in one line that changes nothing on a terminal.
+    """Return text in one line that changes nothing on a terminal.
 
     What is not printable, as `str.isprintable()` says, becomes an escape: line ends, ESC and other control
     characters, marks that change the direction of writing, and bytes that are not UTF-8.

@@ -78,13 +78,13 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         self.session: Profile | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002
-        """Starts where all of the training is recorded."""
+        """Start where all of the training is recorded."""
         self._batch = 0
         if self._batches is None and self._epochs is None:
             self._start()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
-        """Starts with the first epoch, and ends with the last one when the next begins.
+        """Start with the first epoch, and end with the last one when the next begins.
 
         So what other callbacks do at its end, such as a checkpoint, belongs to it wherever they are listed.
         """
@@ -97,7 +97,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
             self._start()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
-        """Starts with the first batch, and begins a step."""
+        """Start with the first batch, and begin a step."""
         self._batch += 1
         if self._batches is not None and self._batch == self._batches[0]:
             self._start()
@@ -105,14 +105,14 @@ class IOCallback(callback_class()):  # type: ignore[misc]
             begin_step(self._batch, SOURCE, self._epoch)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
-        """Ends a step, and the session with the last batch."""
+        """End a step, and the session with the last batch."""
         if self._recording:
             end_step()
         if self._batches is not None and self._batch == self._batches[1]:
             self._stop()
 
     def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002
-        """Ends with the training at the latest."""
+        """End with the training at the latest."""
         self._stop()
 
     def _start(self) -> None:

@@ -1,4 +1,4 @@
-"""Says something to whoever runs the job, without ever disturbing it."""
+"""Say something to whoever runs the job, without ever disturbing it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tfdarshan.file_name import printable
 
 
 def say(sentence: str) -> None:
-    """Says it on stderr in one line; never raises: the job goes on."""
+    """Say it on stderr in one line; never raises: the job goes on."""
     with suppress(OSError, ValueError, AttributeError):  # closed, full, or none
         print(f"tfdarshan: {printable(sentence)}", file=sys.stderr, flush=True)
 
 
 def warn(sentence: str, *, stacklevel: int = 4) -> None:
-    """Says it on stderr, as a warning where those are shown; never raises: the job goes on."""
+    """Say it on stderr, as a warning where those are shown; never raises: the job goes on."""
     sentence = printable(sentence)
     try:
         warnings.warn(f"tfdarshan: {sentence}", RuntimeWarning, stacklevel=stacklevel)

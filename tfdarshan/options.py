@@ -198,20 +198,20 @@ class Options:
         return self.memory_cap_mb // 4 if self.trace_memory_mb is None else self.trace_memory_mb
 
     def include_patterns(self) -> tuple[str, ...]:
-        """Gives the include patterns as the filter wants them."""
+        """Return the include patterns as the filter wants them."""
         return tuple(map(_below, self.include))
 
     def exclude_patterns(self) -> tuple[str, ...]:
-        """Gives the user's and then the default exclude patterns as the filter wants them."""
+        """Return the user's and then the default exclude patterns as the filter wants them."""
         defaults = default_exclude_patterns() if self.default_excludes else ()
         return (*map(_below, self.exclude), *defaults)
 
     def as_if_patterns(self) -> tuple[str, ...]:
-        """Gives the patterns of emulated paths as the C library's fnmatch wants them."""
+        """Return the patterns of emulated paths as the C library's fnmatch wants them."""
         return tuple(map(_below, self.as_if_paths))
 
     def as_dict(self) -> dict[str, Any]:
-        """Gives the options as they are written into the session's metadata."""
+        """Return the options as they are written into the session's metadata."""
         values = dataclasses.asdict(self)
         for name in ("include", "exclude", "as_if_paths"):
             values[name] = list(values[name])
@@ -221,7 +221,7 @@ class Options:
 
 
 def make_options(values: dict[str, Any]) -> Options:
-    """Checks keyword arguments and gives the options.
+    """Check keyword arguments and return the options.
 
     Raises:
         ConfigurationError: A name is unknown or a value cannot be used.
@@ -236,12 +236,12 @@ def make_options(values: dict[str, Any]) -> Options:
 
 
 def keeps_trace(values: dict[str, Any]) -> bool:
-    """Says of a session's options, as its metadata has them, whether a trace was asked for."""
+    """Return for a session's options, as its metadata has them, whether a trace was asked for."""
     return bool(values.get("trace", True))
 
 
 def default_exclude_patterns() -> tuple[str, ...]:
-    """Lists what is left out of the tables by default: the interpreter's libraries and what is not data."""
+    """List what is left out of the tables by default: the interpreter's libraries and what is not data."""
     folders = dict.fromkeys(
         path for folder in _library_folders() for path in (folder, str(Path(folder).resolve()))
     )
@@ -289,7 +289,7 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
 
 
 def _absolute(pattern: str) -> str:
-    """Puts a pattern that begins with a name below the working directory; a folder is all that is in it."""
+    """Put a pattern that begins with a name below the working directory; a folder is all that is in it."""
     if not pattern.endswith("/") and not glob.has_magic(pattern) and os.path.isdir(pattern):  # noqa: PTH112
         pattern = f"{pattern}/"
     if pattern.startswith(("/", "*", "?", "[")):

@@ -17,13 +17,13 @@ MARKER = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marker known."""
+    """Make the marker known."""
     config.addinivalue_line("markers", MARKER)
 
 
 @pytest.hookimpl(wrapper=True)  # type: ignore[untyped-decorator]
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Holds the body of a marked test, without its fixtures, to its budget."""
+    """Hold the body of a marked test, without its fixtures, to its budget."""
     marker = item.get_closest_marker("io_budget")
     if marker is None:
         return (yield)
@@ -35,7 +35,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.fixture  # type: ignore[untyped-decorator]
 def io_budget() -> Any:
-    """Gives `tfdarshan.testing.io_budget`."""
+    """Return `tfdarshan.testing.io_budget`."""
     from tfdarshan.testing import io_budget as budget
 
     return budget

@@ -60,7 +60,7 @@ class Session(SessionData):
         return brief_steps(self.steps)
 
     def summary(self, *, verbose: bool = False) -> str:
-        """Gives the session's summary as text, at most 100 columns wide; the verdict on it comes first.
+        """Return the session's summary as text, at most 100 columns wide; the verdict on it comes first.
 
         Args:
             verbose: All of it, as `tfdarshan summary -v` prints it; a screen by default.
@@ -97,7 +97,7 @@ class Session(SessionData):
         return self.findings.verdict
 
     def _repr_html_(self) -> str | None:
-        """Gives what a notebook shows; None, and so the plain text, where the data cannot be read."""
+        """Return what a notebook shows; None, and so the plain text, where the data cannot be read."""
         from tfdarshan.reports.notebook import session_html
 
         try:
@@ -107,7 +107,7 @@ class Session(SessionData):
 
 
 def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Session:
-    """Opens a session directory, or the newest finished session of a logdir.
+    """Open a session directory, or the newest finished session of a logdir.
 
     Args:
         path: The session directory, the logdir, or `LOGDIR:RUN` for a run or a session below it.
@@ -122,7 +122,7 @@ def open_session(path: str | os.PathLike[str], *, skip_damaged: bool = False) ->
 
 
 def open_newest(path: str | os.PathLike[str], count: int) -> list[Session]:
-    """Opens the newest `count` finished sessions of a logdir, oldest first; a session directory is one.
+    """Open the newest `count` finished sessions of a logdir, oldest first; a session directory is one.
 
     Raises:
         SessionDataError: There are fewer, or one's data is damaged or of a newer schema.

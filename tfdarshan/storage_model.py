@@ -35,11 +35,11 @@ class StorageModel:
     write_bandwidth: float = 0.0
 
     def seek_time_s(self, in_flight: int) -> float:
-        """Gives a seek's time with so many calls under way."""
+        """Return a seek's time with so many calls under way."""
         return float(self.seek_s * in_flight**-self.seek_exponent)
 
     def files_time_s(self, sizes_bytes: Iterable[int], threads: int) -> float:
-        """Gives the time for reading files whole, by `threads` threads at a time.
+        """Return the time for reading files whole, by `threads` threads at a time.
 
         Each takes what TensorFlow's read_file does: a stat, an open, a read, and one that returns nothing.
 
@@ -107,7 +107,7 @@ STORAGE_MODELS = (*PAPER_MODELS, BUCKET)
 
 
 def find_model(name: str) -> StorageModel:
-    """Gives the model of that name.
+    """Return the model of that name.
 
     Raises:
         ConfigurationError: There is none.

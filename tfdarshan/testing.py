@@ -184,7 +184,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
             self._remove()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Decorates a function or coroutine function: every call has the budget for itself."""
+        """Decorate a function or coroutine function: every call has the budget for itself."""
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise ConfigurationError(
                 f"{function.__qualname__} is a generator, which runs while others do: "
@@ -236,7 +236,7 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
 
 
 def _limit_of(name: str, value: Any) -> float:
-    """Gives a limit in the metric's unit."""
+    """Return a limit in the metric's unit."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
         return float(value)
     limit = _with_unit(name, value) if isinstance(value, str) else None
@@ -246,7 +246,7 @@ def _limit_of(name: str, value: Any) -> float:
 
 
 def _with_unit(name: str, text: str) -> float | None:
-    """Gives the limit that text such as "10MB" says, None where it says none."""
+    """Return the limit that text such as "10MB" says, None where it says none."""
     from tfdarshan.comparison.condition import VALUE, parse_condition
 
     try:
@@ -265,7 +265,7 @@ def _allowed(name: str) -> str:
 
 
 def _message(overruns: list[Overrun], source: Any) -> str:
-    """Says what was exceeded by how much, on which files it was spent, and what disturbs times."""
+    """Describe what was exceeded by how much, on which files it was spent, and what disturbs times."""
     from tfdarshan.analysis.ranks.processor_share import others_sentence
     from tfdarshan.units import plural
 

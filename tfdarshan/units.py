@@ -9,7 +9,7 @@ MOST_TIMES = 100
 
 
 def human_bytes(count: float) -> str:
-    """Gives bytes with three or four digits and a decimal unit: 88123 is "88.1 kB"."""
+    """Return bytes with three or four digits and a decimal unit: 88123 is "88.1 kB"."""
     value, unit = float(count), 0
     while abs(value) >= 999.95 and unit < len(BYTE_UNITS) - 1:
         value, unit = value / 1000, unit + 1
@@ -17,12 +17,12 @@ def human_bytes(count: float) -> str:
 
 
 def exact_bytes(count: int) -> str:
-    """Gives bytes both ways: "88.1 kB (88,123 B)"."""
+    """Return bytes both ways: "88.1 kB (88,123 B)"."""
     return human_bytes(count) if abs(count) < 1000 else f"{human_bytes(count)} ({count:,} B)"
 
 
 def human_seconds(seconds: float) -> str:
-    """Gives a duration with a unit that keeps it readable, from ns to s."""
+    """Return a duration with a unit that keeps it readable, from ns to s."""
     for limit, scale, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
         if abs(seconds) < limit * 0.9995:
             return f"{seconds * scale:.{0 if unit == 'ns' else 1}f} {unit}"
@@ -30,12 +30,12 @@ def human_seconds(seconds: float) -> str:
 
 
 def human_rate(bytes_moved: float, seconds: float) -> str:
-    """Gives a bandwidth, "-" where no time passed."""
+    """Return a bandwidth, "-" where no time passed."""
     return f"{human_bytes(bytes_moved / seconds)}/s" if seconds > 0 else "-"
 
 
 def percent(part: float, whole: float) -> str:
-    """Gives a share with one digit, "-" of nothing; never "100.0 %" or "0.0 %" where that is not exact."""
+    """Return a share with one digit, "-" of nothing; never "100.0 %" or "0.0 %" where that is not exact."""
     if not whole:
         return "-"
     share = 100 * part / whole
@@ -56,7 +56,7 @@ def percent_at_most(part: float, whole: float) -> str:
 
 
 def human_times(factor: float) -> str:
-    """Gives a factor: "2.79x"; "100x or more" where it says little but that next to nothing is left."""
+    """Return a factor: "2.79x"; "100x or more" where it says little but that next to nothing is left."""
     return f"{factor:.2f}x" if factor < MOST_TIMES else f"{MOST_TIMES}x or more"
 
 
@@ -71,17 +71,17 @@ def human_speedup(expected: float, low: float, high: float) -> str:
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
-    """Gives a count with its noun: "1 process", "2 processes"."""
+    """Return a count with its noun: "1 process", "2 processes"."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def started_at(start_ns: int) -> str:
-    """Gives a moment in ns since the epoch as local time, "2024-01-31 16:05"; "-" for 0, an unknown one."""
+    """Return a moment in ns since the epoch as local time, "2024-01-31 16:05"; "-" for 0, an unknown one."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(start_ns // 1_000_000_000)) if start_ns else "-"
 
 
 def shortened(text: str, width: int) -> str:
-    """Gives `text`, or its end after "..." where it is longer than `width`."""
+    """Return `text`, or its end after "..." where it is longer than `width`."""
     return text if len(text) <= width else "..." + text[len(text) - width + 3 :]
 
 

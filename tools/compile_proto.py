@@ -31,14 +31,14 @@ DESCRIPTOR = b64decode(
 
 
 def compiler() -> list[str] | None:
-    """Gives the command of a protoc; None if this machine has none."""
+    """Return the command of a protoc; None if this machine has none."""
     if importlib.util.find_spec("grpc_tools"):
         return [sys.executable, "-m", "grpc_tools.protoc"]
     return ["protoc"] if shutil.which("protoc") else None
 
 
 def compiled(command: list[str], proto: Path = PROTO) -> bytes:
-    """Gives a .proto's serialized FileDescriptorProto."""
+    """Return a .proto's serialized FileDescriptorProto."""
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
     with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def compiled(command: list[str], proto: Path = PROTO) -> bytes:
 
 
 def main() -> None:
-    """Writes the module."""
+    """Write the module."""
     from base64 import b64encode
 
     command = compiler()

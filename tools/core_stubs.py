@@ -56,7 +56,7 @@ NEW = "    @overload\n    def new(self, cdecl: {cdecl}, init: Any = ...) -> {res
 
 
 def declared(header: str) -> list[Any]:
-    """Returns the declarations of a header of csrc/ as cffi is given them."""
+    """Return the declarations of a header of csrc/ as cffi is given them."""
     spec = importlib.util.spec_from_file_location("build_core", ROOT / "csrc" / "build_core.py")
     assert spec
     assert spec.loader
@@ -68,7 +68,7 @@ def declared(header: str) -> list[Any]:
 
 
 def type_of(node: Any, structs: set[str]) -> str:
-    """Returns a declaration's type in Python; Any for what cffi takes several types for."""
+    """Return a declaration's type in Python; Any for what cffi takes several types for."""
     if isinstance(node, c_ast.PtrDecl):
         found = type_of(node.type, structs)
         return found if found in structs else "Any"
@@ -80,13 +80,13 @@ def type_of(node: Any, structs: set[str]) -> str:
 
 
 def struct_stub(struct: Any, structs: set[str]) -> str:
-    """Returns the class of a struct."""
+    """Return the class of a struct."""
     fields = [f"    {field.name}: {type_of(field.type, structs)}\n" for field in struct.decls or ()]
     return f"class {struct.name}(Struct):\n{''.join(fields) or '    pass'}\n"
 
 
 def function_stub(name: str, function: Any, structs: set[str]) -> str:
-    """Returns the method of Lib that stands for a function."""
+    """Return the method of Lib that stands for a function."""
     parameters = [
         f"{parameter.name}: {type_of(parameter.type, structs)}"
         for parameter in (function.args.params if function.args else ())
@@ -97,14 +97,14 @@ def function_stub(name: str, function: Any, structs: set[str]) -> str:
 
 
 def constants(nodes: list[Any]) -> Iterator[str]:
-    """Yields the attribute of each constant of an enum."""
+    """Yield the attribute of each constant of an enum."""
     for node in nodes:
         if isinstance(node.type, c_ast.Enum):
             yield from (f"    {constant.name}: int\n" for constant in node.type.values.enumerators)
 
 
 def stub(header: str) -> str:
-    """Returns the stub of the extension whose interface is csrc/`header`."""
+    """Return the stub of the extension whose interface is csrc/`header`."""
     nodes = declared(header)
     found = [node.type for node in nodes if isinstance(node.type, c_ast.Struct)]
     structs = {struct.name for struct in found}
@@ -121,7 +121,7 @@ def stub(header: str) -> str:
 
 
 def main() -> int:
-    """Writes or checks the stubs; returns the exit status."""
+    """Write or check the stubs; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is out of date")
     check = parser.parse_args().check

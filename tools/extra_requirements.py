@@ -5,7 +5,7 @@ from importlib.metadata import requires
 
 
 def extra_requirements(extra: str) -> list[str]:
-    """Returns the requirements that pyproject.toml lists under `extra`, without their markers."""
+    """Return the requirements that pyproject.toml lists under `extra`, without their markers."""
     split = [requirement.partition(";") for requirement in requires("tfdarshan") or []]
     return [name.strip() for name, _, marker in split if marker.strip() == f'extra == "{extra}"']
 

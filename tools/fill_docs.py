@@ -40,13 +40,13 @@ MARK = re.compile(r"(?<=<!-- table: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.D
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Returns a Markdown table."""
+    """Return a Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
 
 
 def columns(declared: Iterable[schema.Column]) -> str:
-    """Returns the table of a table's columns."""
+    """Return the table of a table's columns."""
     return table(
         ("column", "dtype", "unit", "meaning"),
         ((f"`{c.name}`", c.dtype, c.unit, c.meaning) for c in declared),
@@ -54,14 +54,14 @@ def columns(declared: Iterable[schema.Column]) -> str:
 
 
 def counters(prefix: str) -> str:
-    """Returns the table of the per-file counters whose names begin with `prefix`."""
+    """Return the table of the per-file counters whose names begin with `prefix`."""
     declared = (*schema.counter_columns(), *schema.f_counter_columns())
     rows = ((f"`{c.name}`", c.unit, c.meaning) for c in declared if c.name.startswith(prefix))
     return table(("counter", "unit", "meaning"), rows)
 
 
 def options() -> str:
-    """Returns the table of a session's options and their defaults."""
+    """Return the table of a session's options and their defaults."""
     return table(
         ("option", "default", "meaning", "values"),
         (
@@ -72,13 +72,13 @@ def options() -> str:
 
 
 def metrics() -> str:
-    """Returns the table of what sessions are compared by, and what of it `io_budget` limits."""
+    """Return the table of what sessions are compared by, and what of it `io_budget` limits."""
     rows = ((f"`{m.name}`", m.unit or "count", m.about, "yes" if m.name in BUDGETS else "") for m in METRICS)
     return table(("metric", "unit", "meaning", "budget"), rows)
 
 
 def hooks() -> str:
-    """Returns the table of the hooked symbols by the operation they are recorded as."""
+    """Return the table of the hooked symbols by the operation they are recorded as."""
     rows = sorted((hook.operation or "(nothing)", hook.name) for hook in _bridge.hooks())
     return table(
         ("recorded as", "functions"),
@@ -90,7 +90,7 @@ def hooks() -> str:
 
 
 def versions() -> str:
-    """Returns the table of the versions that `make test-versions` tried."""
+    """Return the table of the versions that `make test-versions` tried."""
     known = json.loads((DOCS / "versions.json").read_text(encoding="utf-8"))
     rows = []
     for python, tensorflows in sorted(known.items(), key=lambda item: _numbers(item[0])):
@@ -101,7 +101,7 @@ def versions() -> str:
 
 
 def tried_version(result: Any) -> str:
-    """Returns what came of one environment as a cell."""
+    """Return what came of one environment as a cell."""
     if isinstance(result, str):
         return result
     named = result["versions"]
@@ -136,24 +136,24 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str) -> str:
-    """Returns a page's text with every generated table and sample as it should be."""
+    """Return a page's text with every generated table and sample as it should be."""
     return with_samples(MARK.sub(lambda match: f"{match[1]}{match[2]}{TABLES[match[1]]()}", text))
 
 
 def filled_limits(text: str) -> str:
-    """Returns a module's text with the limits in its docstring as they should be."""
+    """Return a module's text with the limits in its docstring as they should be."""
     return LIMITS_OF_DOCSTRING.sub(lambda match: "\n".join(limit_lines(match[1])), text)
 
 
 def limit_lines(indent: str) -> list[str]:
-    """Returns what `io_budget` limits as lines of a docstring."""
+    """Return what `io_budget` limits as lines of a docstring."""
     abouts = {metric.name: (metric.about, metric.unit or "a count") for metric in METRICS}
     arguments = ((name, f"Limit on {abouts[name][0]}; {abouts[name][1]}.") for name in BUDGETS)
     return [line for name, about in arguments for line in argument_lines(indent, name, about)]
 
 
 def pages() -> dict[Path, Callable[[str], str]]:
-    """Returns the files that hold something generated, and what fills each."""
+    """Return the files that hold something generated, and what fills each."""
     filling: dict[Path, Callable[[str], str]] = dict.fromkeys(
         (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))), filled
     )
@@ -164,14 +164,14 @@ def pages() -> dict[Path, Callable[[str], str]]:
 
 
 def finding_pages() -> dict[Path, str]:
-    """Returns the page of each finding, and "" for a page whose finding is gone."""
+    """Return the page of each finding, and "" for a page whose finding is gone."""
     folder = DOCS / "reference" / "findings"
     wanted = {folder / f"{cause.NAME}.md": finding_page(cause.NAME, cause.ABOUT) for cause in CAUSES}
     return dict.fromkeys(sorted(folder.glob("*.md")), "") | wanted
 
 
 def _write(page: Path, text: str) -> None:
-    """Writes a page; one of no text is of a finding that is gone."""
+    """Write a page; one of no text is of a finding that is gone."""
     if not text:
         page.unlink()
         return
@@ -180,7 +180,7 @@ def _write(page: Path, text: str) -> None:
 
 
 def main() -> int:
-    """Fills or checks every page and docstring; returns the exit status."""
+    """Fill or check every page and docstring; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--check", action="store_true", help="write nothing, fail where a table is out of date"

@@ -101,7 +101,7 @@ class RefusedError(Exception):
 
 
 def mirrors(host: str, suite: str, targets: str) -> list[str]:
-    """Returns apt's source lines for `suite`, from those this machine has for its own suite `host`.
+    """Return apt's source lines for `suite`, from those this machine has for its own suite `host`.
 
     Args:
         host: the suite of this machine; empty where it is not Debian
@@ -121,7 +121,7 @@ def mirrors(host: str, suite: str, targets: str) -> list[str]:
 
 
 def configured_mirrors(suite: str) -> list[str]:
-    """Returns apt's source lines for `suite` on the mirrors that this machine uses."""
+    """Return apt's source lines for `suite` on the mirrors that this machine uses."""
     release = dict(
         line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
     )
@@ -131,12 +131,12 @@ def configured_mirrors(suite: str) -> list[str]:
 
 
 def apt_settings() -> str:
-    """Returns apt's settings on how packages are reached, as a configuration file holds them."""
+    """Return apt's settings on how packages are reached, as a configuration file holds them."""
     return "".join(output("apt-config", "dump", f"Acquire::{name}") for name in APT_SETTINGS)
 
 
 def pip_files(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Returns pip's own configuration files of this user."""
+    """Return pip's own configuration files of this user."""
     named = [home / name for name in USER_PIP_FILES]
     if "PIP_CONFIG_FILE" in environment:
         named.append(Path(environment["PIP_CONFIG_FILE"]))
@@ -144,7 +144,7 @@ def pip_files(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def pip_values(files: list[Path], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yields the settings of pip, named as in its files, one for each word of a value."""
+    """Yield the settings of pip, named as in its files, one for each word of a value."""
     for path in files:
         parser = configparser.RawConfigParser()
         parser.read(path)
@@ -159,7 +159,7 @@ def pip_values(files: list[Path], environment: Mapping[str, str]) -> Iterator[tu
 
 
 def local_paths(settings: Iterator[tuple[str, str]]) -> list[Path]:
-    """Returns the folders and files of this machine that pip's settings name."""
+    """Return the folders and files of this machine that pip's settings name."""
     paths = set()
     for name, value in settings:
         path = Path(value.removeprefix("file://"))
@@ -170,7 +170,7 @@ def local_paths(settings: Iterator[tuple[str, str]]) -> list[Path]:
 
 
 def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns what a fresh machine has set: where programs are, and how this machine reaches the network."""
+    """Return what a fresh machine has set: where programs are, and how this machine reaches the network."""
     kept = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}
     kept.pop("PIP_CONFIG_FILE", None)
     return {**kept, "HOME": "/root", "PATH": SEARCH_PATH}
@@ -180,13 +180,13 @@ def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def make_root(root: Path, suite: str, sources: list[str], packages: Sequence[str]) -> None:
-    """Makes a minimal Debian with some packages."""
+    """Make a minimal Debian with some packages."""
     include = f"--include={','.join(packages)}"
     run("mmdebstrap", "--quiet", "--variant=minbase", include, suite, str(root), *sources)
 
 
 def take_over(root: Path, environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Gives the root this machine's ways to names and packages; returns what of its files it is to see."""
+    """Give the root this machine's ways to names and packages; return what of its files it is to see."""
     for name in COPIED:
         copy(Path(name), root / name.lstrip("/"))
     files = pip_files(environment, home)
@@ -201,7 +201,7 @@ def take_over(root: Path, environment: Mapping[str, str], home: Path) -> list[Pa
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copies a file or a folder, where there is one."""
+    """Copy a file or a folder, where there is one."""
     if source.is_dir():
         shutil.copytree(source, target, dirs_exist_ok=True)
     elif source.exists():
@@ -211,7 +211,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def bound(root: Path, paths: list[Path]) -> list[Path]:
-    """Makes places for what the root lacks of the paths; returns these."""
+    """Make places for what the root lacks of the paths; return these."""
     lacking = [path for path in paths if not (root / path.relative_to("/")).exists()]
     for path in lacking:
         place = root / path.relative_to("/")
@@ -221,13 +221,13 @@ def bound(root: Path, paths: list[Path]) -> list[Path]:
 
 
 def clone(root: Path) -> None:
-    """Clones what is committed."""
+    """Clone what is committed."""
     # Through a URL: a path would link the objects of this repository.
     run("git", "clone", "--quiet", "--depth", "1", REPOSITORY.as_uri(), str(root / CLONE.lstrip("/")))
 
 
 def inside(root: Path, options: argparse.Namespace) -> NoReturn:
-    """Makes the root and becomes the command in it; for a process in namespaces of its own."""
+    """Make the root and become the command in it; for a process in namespaces of its own."""
     suite, command = options.suite[0], options.command
     # What is mounted on the way goes with the namespace.
     make_root(root, suite, options.mirror, options.package)
@@ -249,7 +249,7 @@ def inside(root: Path, options: argparse.Namespace) -> NoReturn:
 
 @contextmanager
 def folder_for(suite: str, keep: bool) -> Iterator[Path]:
-    """Gives a folder for a root and removes it with all in it."""
+    """Yield a folder for a root and remove it with all in it."""
     # Not /tmp: that is memory on some machines, and a root with TensorFlow takes 4 GB.
     folder = Path(tempfile.mkdtemp(prefix=f"tfdarshan-{suite}-", dir=os.environ.get("TMPDIR", "/var/tmp")))
     try:
@@ -264,7 +264,7 @@ def folder_for(suite: str, keep: bool) -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder in which nothing is mounted."""
+    """Remove a folder in which nothing is mounted."""
     if str(folder) in Path("/proc/self/mountinfo").read_text():
         say(f"something is mounted in {folder}: it is left as it is")
         return
@@ -272,7 +272,7 @@ def remove(folder: Path) -> None:
 
 
 def detach_loop_devices(folder: Path) -> None:
-    """Detaches the loop devices that what was killed left on files of the folder."""
+    """Detach the loop devices that what was killed left on files of the folder."""
     if not shutil.which("losetup"):
         return
     number = folder.stat().st_dev
@@ -286,7 +286,7 @@ def detach_loop_devices(folder: Path) -> None:
 
 
 def run_suite(suite: str, sources: list[str], options: argparse.Namespace) -> int:
-    """Runs the command in a fresh root of the suite; returns its exit code."""
+    """Run the command in a fresh root of the suite; return its exit code."""
     with folder_for(suite, options.keep) as folder:
         arguments = ["--inside", str(folder / "root"), "--suite", suite, "--command", options.command]
         arguments += [f"--mirror={line}" for line in sources]
@@ -300,7 +300,7 @@ def run_suite(suite: str, sources: list[str], options: argparse.Namespace) -> in
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
-    """Ends the first process of the namespace, and with it every other one there."""
+    """End the first process of the namespace, and with it every other one there."""
     if child.poll() is not None:
         return
     with suppress(OSError):
@@ -314,12 +314,12 @@ def end(child: subprocess.Popen[bytes]) -> None:
 
 
 def output(*command: str) -> str:
-    """Returns what a program prints."""
+    """Return what a program prints."""
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def run(*command: str) -> None:
-    """Runs a program that has to succeed; what it says is shown if it does not."""
+    """Run a program that has to succeed; what it says is shown if it does not."""
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if ran.returncode:
         sys.stderr.write(ran.stdout)
@@ -327,12 +327,12 @@ def run(*command: str) -> None:
 
 
 def say(text: str) -> None:
-    """Says something beside what the commands print."""
+    """Say something beside what the commands print."""
     print(f"tfdarshan: {text}", file=sys.stderr, flush=True)
 
 
 def check_machine() -> None:
-    """Refuses where roots cannot be made."""
+    """Refuse where roots cannot be made."""
     if os.getuid():
         raise RefusedError("fresh Debian roots need root: chroot and mount do")
     missing = [name for name in PROGRAMS if not shutil.which(name)]
@@ -341,7 +341,7 @@ def check_machine() -> None:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Returns the options."""
+    """Return the options."""
     parser = argparse.ArgumentParser(prog="tools/fresh_debian.py", description=__doc__.splitlines()[0])
     parser.add_argument(
         "--suite", action="append", help=f"a suite of Debian; default: {' and '.join(SUITES)}"
@@ -368,14 +368,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def source_lines(suite: str, named: list[str] | None) -> list[str]:
-    """Returns apt's source lines for a suite."""
+    """Return apt's source lines for a suite."""
     if not named:
         return configured_mirrors(suite)
     return [name if name.startswith("deb ") else f"deb {name} {suite} main" for name in named]
 
 
 def run_suites(options: argparse.Namespace) -> int:
-    """Runs all suites, one after the other, and says how each ended."""
+    """Run all suites, one after the other, and say how each ended."""
     check_machine()
     suites = dict.fromkeys(options.suite or SUITES)
     sources = {suite: source_lines(suite, options.mirror) for suite in suites}
@@ -391,14 +391,14 @@ def run_suites(options: argparse.Namespace) -> int:
 
 
 def interrupted(number: int, _frame: object) -> NoReturn:
-    """Ends the run on a signal; what it made is removed on the way out."""
+    """End the run on a signal; what it made is removed on the way out."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
 def main(arguments: list[str]) -> int:
-    """Runs it; returns the exit code."""
+    """Run it; return the exit code."""
     options = parse(arguments)
     try:
         if options.inside:

@@ -41,18 +41,18 @@ class Lines(NamedTuple):
 
 
 def total(parts: Iterable[Lines]) -> Lines:
-    """Returns the sum of several files."""
+    """Return the sum of several files."""
     counted = list(parts)
     return Lines(sum(part.run for part in counted), sum(part.all for part in counted))
 
 
 def compiler() -> str:
-    """Returns the compiler that make takes."""
+    """Return the compiler that make takes."""
     return os.environ.get("CC", "cc")
 
 
 def said_by(*command: str) -> str:
-    """Returns what a program prints, nothing if it cannot be run or fails."""
+    """Return what a program prints, nothing if it cannot be run or fails."""
     try:
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except OSError:
@@ -61,7 +61,7 @@ def said_by(*command: str) -> str:
 
 
 def gcov() -> str | None:
-    """Returns the gcov of the compiler's own version, None if there is none."""
+    """Return the gcov of the compiler's own version, None if there is none."""
     version = said_by(compiler(), "-dumpfullversion")
     beside = said_by(compiler(), "-print-prog-name=gcov")
     for name in (beside, f"gcov-{version.partition('.')[0]}"):
@@ -80,12 +80,12 @@ def counts_lines() -> bool:
 
 
 def no_counts(folder: Path) -> NoReturn:
-    """Ends the program: the tests did not run before."""
+    """End the program: the tests did not run before."""
     sys.exit(f"tfdarshan: the tests left no counts of lines in {folder.relative_to(ROOT)}: run make test")
 
 
 def why_no_c() -> str | None:
-    """Returns why C is not counted on this machine, None if it is."""
+    """Return why C is not counted on this machine, None if it is."""
     if not gcov():
         return f"there is no gcov of {compiler()}'s version"
     if not counts_lines():
@@ -94,7 +94,7 @@ def why_no_c() -> str | None:
 
 
 def python_lines() -> dict[str, Lines]:
-    """Returns the lines of each file of the package, by its path in it."""
+    """Return the lines of each file of the package, by its path in it."""
     import coverage
 
     if not PYTHON_DATA.exists():
@@ -112,7 +112,7 @@ def python_lines() -> dict[str, Lines]:
 
 
 def gcov_files(program: str, data: list[Path]) -> Iterator[dict[str, Any]]:
-    """Yields what gcov says of each source and header of each object."""
+    """Yield what gcov says of each source and header of each object."""
     command = [program, "--json-format", "--stdout", *map(str, data)]
     said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     for line in said.stdout.splitlines():
@@ -121,7 +121,7 @@ def gcov_files(program: str, data: list[Path]) -> Iterator[dict[str, Any]]:
 
 
 def c_lines(program: str) -> dict[str, Lines]:
-    """Returns the lines of each file of csrc/ by its path from there, a header's from all that include it."""
+    """Return the lines of each file of csrc/ by its path from there, a header's from all that include it."""
     data = sorted(C_DATA.rglob("*.gcda"))
     if not data:
         no_counts(C_DATA)
@@ -135,7 +135,7 @@ def c_lines(program: str) -> dict[str, Lines]:
 
 
 def table(folder: str, files: dict[str, Lines]) -> Iterator[str]:
-    """Yields a line for a folder of the repository and one for each of its rooms."""
+    """Yield a line for a folder of the repository and one for each of its rooms."""
     rooms: dict[str, list[Lines]] = defaultdict(list)
     for name, lines in files.items():
         room, below, _ = name.partition("/")
@@ -146,12 +146,12 @@ def table(folder: str, files: dict[str, Lines]) -> Iterator[str]:
 
 
 def row(name: str, lines: Lines) -> str:
-    """Returns a line of a table."""
+    """Return a line of a table."""
     return f"  {name:<24}{lines.percent:6.1f} %{lines.run:>9,} of {lines.all:,}"
 
 
 def below_floor(folder: str, files: dict[str, Lines]) -> str | None:
-    """Returns a sentence if a folder is below its floor."""
+    """Return a sentence if a folder is below its floor."""
     lines, floor = total(files.values()), FLOORS_PERCENT[folder]
     if lines.percent >= floor:
         return None
@@ -162,7 +162,7 @@ def below_floor(folder: str, files: dict[str, Lines]) -> str | None:
 
 
 def report() -> int:
-    """Prints both tables; returns 1 if a floor does not hold."""
+    """Print both tables; return 1 if a floor does not hold."""
     counted = {"tfdarshan": python_lines()}
     reason = why_no_c()
     program = gcov()
@@ -182,7 +182,7 @@ def report() -> int:
 
 
 def begin() -> int:
-    """Drops old counts and prints the variant that counts the lines of C, if there can be one."""
+    """Drop old counts and print the variant that counts the lines of C, if there can be one."""
     shutil.rmtree(PYTHON_DATA.parent, ignore_errors=True)
     PYTHON_DATA.parent.mkdir(parents=True)
     for path in C_DATA.rglob("*.gcda"):
@@ -193,7 +193,7 @@ def begin() -> int:
 
 
 def main() -> int:
-    """Runs the verb; returns the exit status."""
+    """Run the verb; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("verb", choices=("begin", "report"))
     return begin() if parser.parse_args().verb == "begin" else report()

@@ -42,7 +42,7 @@ tf.profiler.experimental.stop()
 
 
 def open_viewer(page: Page, trace: Path) -> None:
-    """Opens the trace viewer alone: the tab around it fetches its charts from the internet."""
+    """Open the trace viewer alone: the tab around it fetches its charts from the internet."""
     query = urllib.parse.urlencode(
         {"run": trace.parent.name, "tag": "trace_viewer@", "host": trace.name.removesuffix(".xplane.pb")}
     )
@@ -56,7 +56,7 @@ def open_viewer(page: Page, trace: Path) -> None:
 
 
 def select_a_read(page: Page) -> None:
-    """Clicks along the first thread's line until a call is hit."""
+    """Click along the first thread's line until a call is hit."""
     line = page.locator("text=I/O thread").first.bounding_box()
     assert line is not None
     height = line["y"] + line["height"] / 2
@@ -70,7 +70,7 @@ def select_a_read(page: Page) -> None:
 
 
 def main() -> None:
-    """Makes the picture."""
+    """Make the picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", type=Path, nargs="?", default=Path("docs/images/trace-viewer.png"))
     parser.add_argument("--chromium", default="/usr/bin/chromium")
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def wait_for_server() -> None:
-    """Waits until TensorBoard answers, two minutes at most."""
+    """Wait until TensorBoard answers, two minutes at most."""
     for _ in range(240):
         try:
             urllib.request.urlopen(f"http://localhost:{PORT}/").close()

@@ -69,7 +69,7 @@ class Environment:
         (folder / "job.py").write_text(JOB, encoding="utf-8")
 
     def run(self, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        """Runs a program of the environment, which has to end with an exit code."""
+        """Run a program of the environment, which has to end with an exit code."""
         cwd = self.folder if self.folder.exists() else None
         done = subprocess.run(
             command, cwd=cwd, env=self.variables, capture_output=True, text=True, check=False
@@ -80,7 +80,7 @@ class Environment:
         return done
 
     def installed_mb(self) -> float:
-        """Returns what was installed beside pip takes of the disk, in MB."""
+        """Return what was installed beside pip takes of the disk, in MB."""
         return (self._installed_bytes() - self._without_bytes) / 1e6
 
     def _installed_bytes(self) -> int:
@@ -89,7 +89,7 @@ class Environment:
 
 
 def record(environment: Environment) -> None:
-    """Records the job, with what recording needs and no more."""
+    """Record the job, with what recording needs and no more."""
     environment.run("tfdarshan", "run", "--logdir", "logs", "job.py")
     doctor = environment.run("tfdarshan", "doctor").stdout
     if "FAILED" in doctor:
@@ -97,7 +97,7 @@ def record(environment: Environment) -> None:
 
 
 def install_what_is_named(environment: Environment) -> None:
-    """Asks for a summary, and runs the command that the answer names."""
+    """Ask for a summary, and run the command that the answer names."""
     said = environment.run("tfdarshan", "summary", "logs", code=1).stderr
     command = EXTRA.match(said.rstrip("\n"))
     if command is None:
@@ -106,7 +106,7 @@ def install_what_is_named(environment: Environment) -> None:
 
 
 def read(environment: Environment) -> str:
-    """Checks the counts of the job's files, and returns the verdict."""
+    """Check the counts of the job's files, and return the verdict."""
     listed = environment.run(
         "tfdarshan", "files", "--json", "--limit", "0", "--filter", "*/data/*.bin", "logs"
     )
@@ -120,7 +120,7 @@ def read(environment: Environment) -> str:
 
 
 def try_python(python: str, wheel: Path) -> str:
-    """Tries the wheel with one Python; returns what it took."""
+    """Try the wheel with one Python; return what it took."""
     with tempfile.TemporaryDirectory(prefix="tfdarshan-wheel-") as name:
         began = time.monotonic()
         environment = Environment(Path(name) / "venv", python, wheel)
@@ -138,7 +138,7 @@ def try_python(python: str, wheel: Path) -> str:
 
 
 def main(wheel: str, *pythons: str) -> int:
-    """Tries all; returns the exit code."""
+    """Try all; return the exit code."""
     if compiler := next(filter(None, map(shutil.which, COMPILERS)), None):
         print(f"tfdarshan: {compiler} is here: wheels are tried where nothing can be built", file=sys.stderr)
         return 1

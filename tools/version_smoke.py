@@ -95,7 +95,7 @@ COMMAND = re.compile(r"`(pip install [^`]+)`")
 
 
 def main() -> int:
-    """Runs all checks, and prints what failed."""
+    """Run all checks, and print what failed."""
     with tempfile.TemporaryDirectory(prefix="tfdarshan-versions-") as name:
         os.chdir(name)
         os.environ["XDG_CACHE_HOME"] = f"{name}/cache"
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def wrong_packages(doctor: str) -> int:
-    """Prints what the doctor found, and the command that it names; says if a verb ends in a traceback."""
+    """Print what the doctor found, and the command that it names; say if a verb ends in a traceback."""
     lines = [line for line in doctor.splitlines() if line.startswith("FAILED")]
     print("\n".join(lines))
     commands = COMMAND.findall(" ".join(lines))
@@ -131,7 +131,7 @@ def wrong_packages(doctor: str) -> int:
 
 
 def failures(check: Callable[[], Iterator[str]]) -> Iterator[str]:
-    """Yields what a check finds wrong, an exception among it."""
+    """Yield what a check finds wrong, an exception among it."""
     try:
         yield from check()
     except Exception:
@@ -139,14 +139,14 @@ def failures(check: Callable[[], Iterator[str]]) -> Iterator[str]:
 
 
 def words() -> dict[str, str]:
-    """Returns what stands for the words in braces."""
+    """Return what stands for the words in braces."""
     sessions = sorted(Path("logs/plugins/tfdarshan").glob("*"))
     places = {"logs": "logs", "job": "job.py", "out": "out", "fast": "fast", "data": "data"}
     return places | ({"first": str(sessions[0]), "second": str(sessions[-1])} if sessions else {})
 
 
 def typed(command: str, said: io.StringIO) -> int:
-    """Runs a verb in this process, in one of its own if it runs a script; returns its exit code."""
+    """Run a verb in this process, in one of its own if it runs a script; return its exit code."""
     from tfdarshan.commands import main as tfdarshan
 
     given = [word.format_map(words()) for word in command.split()]
@@ -169,7 +169,7 @@ def typed(command: str, said: io.StringIO) -> int:
 
 
 def verbs() -> Iterator[str]:
-    """Yields the verbs that end with another code than they should, or with a traceback."""
+    """Yield the verbs that end with another code than they should, or with a traceback."""
     from tfdarshan.commands import COMMANDS
 
     if set(COMMANDS) != set(VERBS):
@@ -183,7 +183,7 @@ def verbs() -> Iterator[str]:
 
 
 def counts() -> Iterator[str]:
-    """Yields the counts of each session that are not what the job did."""
+    """Yield the counts of each session that are not what the job did."""
     import tfdarshan
 
     for session in Path("logs/plugins/tfdarshan").iterdir():
@@ -195,7 +195,7 @@ def counts() -> Iterator[str]:
 
 
 def tensorflow() -> Iterator[str]:
-    """Yields how TensorFlow's plane differs from the session, and how many batches Keras did not show."""
+    """Yield how TensorFlow's plane differs from the session, and how many batches Keras did not show."""
     if importlib.util.find_spec("tensorflow") is None:
         return
     yield from keras("0", "trace")
@@ -205,7 +205,7 @@ def tensorflow() -> Iterator[str]:
 
 
 def keras(legacy: str, what: str) -> Iterator[str]:
-    """Yields what a TensorFlow job with Keras' callback did not do."""
+    """Yield what a TensorFlow job with Keras' callback did not do."""
     done = subprocess.run(
         [sys.executable, "-c", TENSORFLOW_JOB, what], capture_output=True, text=True, check=False,
         env={**os.environ, "TF_USE_LEGACY_KERAS": legacy, "TF_CPP_MIN_LOG_LEVEL": "3"},
@@ -216,7 +216,7 @@ def keras(legacy: str, what: str) -> Iterator[str]:
 
 
 def plane() -> Iterator[str]:
-    """Yields the numbers of calls if TensorFlow's trace has others than the session and the files."""
+    """Yield the numbers of calls if TensorFlow's trace has others than the session and the files."""
     import tfdarshan
 
     session = tfdarshan.open_session("trace")
@@ -235,7 +235,7 @@ def plane() -> Iterator[str]:
 
 
 def io_events(trace: Path) -> int:
-    """Returns the number of calls in the I/O plane, read with the classes that TensorFlow has for it."""
+    """Return the number of calls in the I/O plane, read with the classes that TensorFlow has for it."""
     package: Any = importlib.util.find_spec("tensorflow")
     path = Path(package.submodule_search_locations[0]) / "tsl" / "profiler" / "protobuf" / "xplane_pb2.py"
     spec: Any = importlib.util.spec_from_file_location("xplane_pb2", path)
@@ -247,7 +247,7 @@ def io_events(trace: Path) -> int:
 
 
 def routes() -> Iterator[str]:
-    """Yields the routes of the tab that a TensorBoard does not answer with 200."""
+    """Yield the routes of the tab that a TensorBoard does not answer with 200."""
     if importlib.util.find_spec("tensorboard") is None:
         return
     from tensorboard import default, program
@@ -268,7 +268,7 @@ def routes() -> Iterator[str]:
 
 
 def all_routes() -> list[str]:
-    """Returns the names of the tab's routes."""
+    """Return the names of the tab's routes."""
     from types import SimpleNamespace
 
     from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
@@ -278,7 +278,7 @@ def all_routes() -> list[str]:
 
 
 def answer(url: str) -> tuple[int, bytes]:
-    """Returns status and content of what a TensorBoard on this machine answers."""
+    """Return status and content of what a TensorBoard on this machine answers."""
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with local.open(url, timeout=120) as found:

@@ -42,12 +42,12 @@ class Environment:
             subprocess.run([interpreter, "-m", "venv", folder], check=True)
 
     def install(self, *arguments: str) -> None:
-        """Installs with pip."""
+        """Install with pip."""
         self.run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
                  "--no-compile", *arguments, check=True)  # fmt: skip
 
     def run(self, *arguments: str | Path, check: bool = False) -> str:
-        """Runs its Python, and returns what it prints, with the last line `failed` if it fails."""
+        """Run its Python, and return what it prints, with the last line `failed` if it fails."""
         done = subprocess.run(
             [self.python, *arguments], capture_output=True, text=True, env=self.variables, check=False
         )
@@ -56,11 +56,11 @@ class Environment:
         return f"{done.stdout}{'' if done.returncode == 0 else 'failed'}".strip()
 
     def version(self, package: str) -> str:
-        """Returns the version of a package."""
+        """Return the version of a package."""
         return self.run("-c", VERSION, package)
 
     def prepare(self, pins: str, tensorflow: str, wheel: Path, exact: Sequence[str]) -> None:
-        """Installs a TensorFlow, this tfdarshan, and what is declared at one end or as pip resolves it."""
+        """Install a TensorFlow, this tfdarshan, and what is declared at one end or as pip resolves it."""
         # A TensorFlow brings a TensorBoard.
         wanted = f"tensorflow-cpu=={tensorflow}.*" if tensorflow else "tensorboard"
         if pins == "newest":
@@ -73,7 +73,7 @@ class Environment:
         self.install("--no-deps", "--force-reinstall", str(wheel))
 
     def tried(self) -> dict[str, Any]:
-        """Returns what the smoke finds, and the commands that it named, which are run as printed."""
+        """Return what the smoke finds, and the commands that it named, which are run as printed."""
         mends: list[str] = []
         while True:
             lines = self.run(SMOKE).splitlines()
@@ -87,7 +87,7 @@ class Environment:
 
 
 def built_wheel(folder: Path) -> Path:
-    """Returns the wheel of this tree: one for all Pythons."""
+    """Return the wheel of this tree: one for all Pythons."""
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
          "--wheel-dir", folder, ROOT], check=True,
@@ -96,7 +96,7 @@ def built_wheel(folder: Path) -> Path:
 
 
 def try_ends(wheel: Path, prefix: str) -> int:
-    """Tries the oldest and the newest of everything in kept environments; returns an exit status."""
+    """Try the oldest and the newest of everything in kept environments; return an exit status."""
     python = "{}.{}".format(*sys.version_info)
     failed = 0
     for pins, place in (("oldest", 0), ("newest", -1)):
@@ -116,7 +116,7 @@ def try_ends(wheel: Path, prefix: str) -> int:
 
 
 def said(what: str, result: dict[str, Any]) -> bool:
-    """Prints what came of an environment; returns whether it failed."""
+    """Print what came of an environment; return whether it failed."""
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     mended = "".join(f", after {mend}" for mend in result["mends"])
     print(f"{'ok' if result['ok'] else 'FAILED'}: {what} ({versions}){mended}", flush=True)
@@ -126,7 +126,7 @@ def said(what: str, result: dict[str, Any]) -> bool:
 
 
 def try_table(wheel: Path, pythons: Sequence[str], only: Sequence[str], sets: Sequence[str]) -> int:
-    """Tries each Python with each TensorFlow; returns an exit status."""
+    """Try each Python with each TensorFlow; return an exit status."""
     failed = 0
     for python in pythons:
         interpreter = working(f"python{python}")
@@ -153,14 +153,14 @@ def try_table(wheel: Path, pythons: Sequence[str], only: Sequence[str], sets: Se
 
 
 def working(name: str) -> str | None:
-    """Returns the path of a Python that starts, None if there is none."""
+    """Return the path of a Python that starts, None if there is none."""
     path = shutil.which(name)
     starts = path and subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0
     return path if starts else None
 
 
 def keep(python: str, tensorflow: str, pins: str, result: Any) -> None:
-    """Writes what came of one environment beside what is known of the others."""
+    """Write what came of one environment beside what is known of the others."""
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     if not pins and tensorflow == NO_TENSORFLOW and known.get(python):
         # What was tried where this Python is counts more than that it is not here.
@@ -173,7 +173,7 @@ def keep(python: str, tensorflow: str, pins: str, result: Any) -> None:
 
 
 def main() -> int:
-    """Tries what the arguments name; returns an exit status."""
+    """Try what the arguments name; return an exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--ends", metavar="PREFIX", help="try oldest and newest alone, in PREFIX-oldest and -newest"

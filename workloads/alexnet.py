@@ -51,7 +51,7 @@ QUICK = Scale(batch=16, steps=10, side=64, width=0.25, threads=(1, 8), sleep_bat
 
 
 def run(experiment: Experiment) -> Result:
-    """Trains AlexNet without and with prefetch, then looks for the crossover."""
+    """Train AlexNet without and with prefetch, then look for the crossover."""
     scale = QUICK if experiment.quick else PUBLISHED
     result = experiment.new_result()
     files = experiment.images(
@@ -133,7 +133,7 @@ def _sleeping_run(
     compute_s: float,
     as_if: str,
 ) -> float:
-    """Gives the seconds of a step, the first two left out: there the prefetch is still empty."""
+    """Return the seconds of a step, the first two left out: there the prefetch is still empty."""
     dataset = file_pipeline(
         files, read_only, threads=threads, batch=scale.sleep_batch, prefetch=PREFETCH, skip_errors=True
     )
@@ -145,7 +145,7 @@ def _sleeping_run(
 
 
 def predicted_step_s(tier: str, files: Sequence[ImageFile], threads: int, steps: int) -> float:
-    """Gives the time the storage model says that reading a batch takes."""
+    """Return the time the storage model says that reading a batch takes."""
     return find_model(tier).files_time_s((file.size_bytes for file in files), threads) / steps
 
 
@@ -155,7 +155,7 @@ def _sleep(seconds: float, batch: Any) -> None:
 
 
 def crossover_s(arms: Sequence[Arm]) -> float:
-    """Gives the compute time at which a step begins to last as long as computing does.
+    """Return the compute time at which a step begins to last as long as computing does.
 
     Where computing is short, a step lasts as long as reading: a plateau. Where it is long, as long as
     computing and a little more: a line. They meet where the line reaches the plateau.

@@ -17,14 +17,14 @@ class LocalResponseNormalization(keras.layers.Layer):  # type: ignore[misc]
     """AlexNet's normalisation, which Keras does not have."""
 
     def call(self, inputs: Any) -> Any:
-        """Normalises over 5 neighbouring channels."""
+        """Normalise over 5 neighbouring channels."""
         return tf.nn.local_response_normalization(inputs, depth_radius=2, bias=2.0, alpha=1e-4, beta=0.75)
 
 
 def make_alexnet(
     *, side: int, classes: int, width: float = PUBLISHED_WIDTH, optimizer: str = "sgd", seed: int = 0
 ) -> keras.Model:
-    """Gives AlexNet, compiled and built.
+    """Return AlexNet, compiled and built.
 
     Args:
         side: Side of the square RGB input, 64 or more; 224 as published.
@@ -64,7 +64,7 @@ def make_alexnet(
 
 
 def make_malware_cnn(*, side: int, classes: int, seed: int = 0) -> keras.Model:
-    """Gives the network of two convolutions for grey images, compiled and built."""
+    """Return the network of two convolutions for grey images, compiled and built."""
     keras.utils.set_random_seed(seed)
     layers = keras.layers
     model = keras.Sequential(
@@ -82,14 +82,14 @@ def make_malware_cnn(*, side: int, classes: int, seed: int = 0) -> keras.Model:
 
 
 def _compiled(model: keras.Model, optimizer: str) -> keras.Model:
-    """Compiles and traces the model on zeros, so that no run pays for it."""
+    """Compile and trace the model on zeros, so that no run pays for it."""
     optimizers = {"sgd": keras.optimizers.SGD(0.01), "adam": keras.optimizers.Adam(1e-4)}
     model.compile(optimizer=optimizers[optimizer], loss="categorical_crossentropy", jit_compile=False)
     return model
 
 
 def warm_up(model: keras.Model, batch: int) -> None:
-    """Traces the training step for batches of that size."""
+    """Trace the training step for batches of that size."""
     inputs = np.zeros((batch, *model.input_shape[1:]), np.float32)
     targets = np.zeros((batch, model.output_shape[-1]), np.float32)
     targets[:, 0] = 1

@@ -11,7 +11,7 @@ from tfdarshan.units import plural
 
 
 def drop_from_cache(paths: Iterable[Path]) -> int:
-    """Asks the kernel to forget the pages of files; gives the number of files it was asked about.
+    """Ask the kernel to forget the pages of files; return the number of files it was asked about.
 
     Pages that are still to be written are written first. What lives in memory (tmpfs) stays there.
     """
@@ -28,7 +28,7 @@ def drop_from_cache(paths: Iterable[Path]) -> int:
 
 
 def read_into_cache(paths: Iterable[Path]) -> None:
-    """Reads files, so that the page cache has them as far as there is memory."""
+    """Read files, so that the page cache has them as far as there is memory."""
     for path in paths:
         with path.open("rb", buffering=0) as file:
             while file.read(1 << 20):
@@ -36,7 +36,7 @@ def read_into_cache(paths: Iterable[Path]) -> None:
 
 
 def storage_bytes_read() -> int:
-    """Gives the bytes this process had fetched from storage so far (read_bytes of /proc/self/io)."""
+    """Return the bytes this process had fetched from storage so far (read_bytes of /proc/self/io)."""
     for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
         if line.startswith("read_bytes:"):
             return int(line.split()[1])
@@ -44,7 +44,7 @@ def storage_bytes_read() -> int:
 
 
 def drops_here(paths: list[Path], fetched: Callable[[], int] = storage_bytes_read) -> bool:
-    """Says whether dropping works for these files: reading the first after it fetches from storage.
+    """Return whether dropping works for these files: reading the first after it fetches from storage.
 
     Args:
         paths: The files.
@@ -58,7 +58,7 @@ def drops_here(paths: list[Path], fetched: Callable[[], int] = storage_bytes_rea
 
 
 def said_of_cache(paths: list[Path], fetched: Callable[[], int] = storage_bytes_read) -> str:
-    """Gives a sentence on what happens to the page cache before each run."""
+    """Return a sentence on what happens to the page cache before each run."""
     files = plural(len(paths), "file")
     if drops_here(paths, fetched):
         return f"page cache: the {files} are dropped before each run (posix_fadvise)"

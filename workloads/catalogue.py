@@ -29,7 +29,7 @@ class Workload:
     packages: tuple[str, ...] = ("pillow", "tensorflow")  # that it does not run without
 
     def run(self, experiment: Experiment) -> Result:
-        """Runs it."""
+        """Run it."""
         result: Result = importlib.import_module(f".{self.module}", __package__).run(experiment)
         return result
 

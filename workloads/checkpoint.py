@@ -37,7 +37,7 @@ FLOAT_BYTES = 4
 
 
 def run(experiment: Experiment) -> Result:
-    """Trains on one batch of noise, without and with checkpoints: their cost is what is asked for."""
+    """Train on one batch of noise, without and with checkpoints: their cost is what is asked for."""
     scale = QUICK if experiment.quick else PUBLISHED
     result = experiment.new_result()
     model = make_alexnet(
@@ -89,7 +89,7 @@ def _run_once(experiment: Experiment, result: Result, model: Any, scale: Scale, 
 
 
 def _check_writes(result: Result, arm: Arm, rows: Any, folder: Path) -> None:
-    """Holds the bytes written through stdio against the sizes of the files that came of them."""
+    """Hold the bytes written through stdio against the sizes of the files that came of them."""
     rows = rows[(rows["module"] == "STDIO") & rows["path"].str.startswith(f"{folder}/")]
     sums = dict.fromkeys(("data", "index"), 0)
     sizes = dict(sums)

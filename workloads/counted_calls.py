@@ -24,7 +24,7 @@ class Counted:
 
 
 def counted_on(session: Session, files: Sequence[LabelledFile]) -> Counted:
-    """Sums up the session's POSIX counters of these files."""
+    """Sum up the session's POSIX counters of these files."""
     rows = session.files
     rows = rows[(rows["module"] == "POSIX") & rows["path"].isin({str(file.path) for file in files})]
     columns = ("POSIX_OPENS", "POSIX_READS", "TFD_ZERO_READS", "POSIX_BYTES_READ")
@@ -32,14 +32,14 @@ def counted_on(session: Session, files: Sequence[LabelledFile]) -> Counted:
 
 
 def expected_of(files: Sequence[LabelledFile], times: int = 1) -> Counted:
-    """Gives what tf.io.read_file makes of files read whole: a read per MiB begun, and an empty one."""
+    """Return what tf.io.read_file makes of files read whole: a read per MiB begun, and an empty one."""
     reads = sum(-(-file.size_bytes // READ_CHUNK_BYTES) + 1 for file in files)
     total_bytes = sum(file.size_bytes for file in files)
     return Counted(len(files) * times, reads * times, len(files) * times, total_bytes * times)
 
 
 def check_counts(result: Result, what: str, expected: Counted, counted: Counted) -> None:
-    """Adds the four checks to the result."""
+    """Add the four checks to the result."""
     result.check(f"{what}: opens", expected.opens, counted.opens)
     result.check(f"{what}: reads", expected.reads, counted.reads)
     result.check(f"{what}: zero-length reads", expected.zero_reads, counted.zero_reads)

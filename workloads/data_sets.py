@@ -28,7 +28,7 @@ def make_data_set(
     size_scale: float = 1.0,
     data_dir: Path | None = None,
 ) -> tuple[Path, Sequence[LabelledFile]]:
-    """Gives where the set is and its files, made as far as they are missing.
+    """Return where the set is and its files, made as far as they are missing.
 
     Args:
         name: Of an image set, or "malware".

@@ -23,7 +23,7 @@ from .read_check import check_reads
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the demo; 0 when the session says what the files say, else 1."""
+    """Run the demo; 0 when the session says what the files say, else 1."""
     options = _parse(arguments)
     try:
         return _run(options)
@@ -80,7 +80,7 @@ def _check_line(count: int, total_bytes: int, epochs: int, problems: Sequence[st
 
 
 def _tensorboard(logdir: Path) -> str:
-    """Gives the command that opens the logdir, to be typed here."""
+    """Return the command that opens the logdir, to be typed here."""
     program = Path(sys.executable).parent / "tensorboard"
     return shlex.join([os.path.relpath(program), "--logdir", os.path.relpath(logdir)])
 

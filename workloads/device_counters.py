@@ -42,7 +42,7 @@ class DeviceCounter:
         return fields[2] if fields else ""
 
     def sample(self) -> Sample:
-        """Reads the counter now."""
+        """Read the counter now."""
         fields = self._fields()
         return Sample(time.time_ns(), int(fields[5]) * SECTOR_BYTES if fields else 0)
 
@@ -53,7 +53,7 @@ class DeviceCounter:
         self._thread.start()
 
     def stop(self) -> list[Sample]:
-        """Ends sampling and gives the samples, a last one of this moment included."""
+        """End sampling and return the samples, a last one of this moment included."""
         self._ended.set()
         self._thread.join()
         self._samples.append(self.sample())
@@ -72,5 +72,5 @@ class DeviceCounter:
 
 
 def page_rounded(size_bytes: int) -> int:
-    """Gives what a file occupies in pages, which is what a device is asked for."""
+    """Return what a file occupies in pages, which is what a device is asked for."""
     return -(-size_bytes // PAGE_BYTES) * PAGE_BYTES

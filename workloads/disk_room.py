@@ -1,4 +1,4 @@
-"""Says before the work begins that there is too little disk for it."""
+"""Say before the work begins that there is too little disk for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RESERVE_BYTES = 64 << 20
 
 
 def check_room(directory: Path, needed_bytes: int, what: str) -> None:
-    """Returns when `directory` has room for `needed_bytes` and a reserve.
+    """Return when `directory` has room for `needed_bytes` and a reserve.
 
     Args:
         directory: Where it is to be written; need not exist yet.

@@ -50,7 +50,7 @@ class Experiment:
     say: Callable[[str], None] = print
 
     def new_result(self) -> Result:
-        """Gives an empty result with what is known already."""
+        """Return an empty result with what is known already."""
         return Result(
             workload=self.workload,
             tier=self.place.tier,
@@ -61,7 +61,7 @@ class Experiment:
         )
 
     def images(self, image_set: ImageSet, count: int, result: Result) -> list[ImageFile]:
-        """Gives the images to read: those of `--data-dir`, or generated ones.
+        """Return the images to read: those of `--data-dir`, or generated ones.
 
         Files that are no whole JPEG stay in: the pipelines skip what cannot be decoded. They are counted.
         """
@@ -78,7 +78,7 @@ class Experiment:
         return self._ready(files, result)
 
     def malware(self, count: int, result: Result) -> list[MalwareFile]:
-        """Gives the hex dumps to read: those of `--data-dir`, or generated ones."""
+        """Return the hex dumps to read: those of `--data-dir`, or generated ones."""
         if self.data_dir is None:
             folder, wanted = self._made_in / "malware", self.files or count
             with Progress("malware files") as progress:
@@ -94,7 +94,7 @@ class Experiment:
     def session(
         self, arm: Arm, files: Sequence[FileOnTier], *, as_if: str | None = None, mapped: bool = False
     ) -> Iterator[tfdarshan.Profile]:
-        """Records what is done inside, with files as the tier has them; the session is noted in the arm."""
+        """Record what is done inside, with files as the tier has them; the session is noted in the arm."""
         if self.place.keeps_cache:
             read_into_cache(file.path for file in files)
         else:
@@ -113,7 +113,7 @@ class Experiment:
         return self.place.backing or self.place.directory
 
     def session_options(self, as_if: str | None = None) -> dict[str, Any]:
-        """Gives the options of a session; another storage model than the place's own may be named."""
+        """Return the options of a session; another storage model than the place's own may be named."""
         folders = [f"{self.place.directory}/"]
         if self.data_dir is not None:
             folders.append(f"{self.data_dir}/")
@@ -121,7 +121,7 @@ class Experiment:
         return {"include": folders} | ({"as_if": model, "as_if_paths": folders} if model else {})
 
     def say_cache(self, paths: list[Path], result: Result) -> None:
-        """Notes what happens to the page cache before each run."""
+        """Note what happens to the page cache before each run."""
         if self.place.keeps_cache:
             result.notes.append(f"page cache: it has the {plural(len(paths), 'file')} before each run")
         else:
@@ -143,7 +143,7 @@ class Experiment:
         return files
 
     def _placed(self, files: list[File]) -> list[File]:
-        """Copies the files onto a device made for this run; elsewhere they are read where they are shown."""
+        """Copy the files onto a device made for this run; elsewhere they are read where they are shown."""
         if self.place.backend == FUSE and self.data_dir is None:
             return [replace(file, path=self.place.shown(file.path)) for file in files]
         if self.place.backend not in (DEVICE, FUSE):

@@ -38,7 +38,7 @@ class FuseMount:
     server: int
 
     def begin(self) -> None:
-        """Makes calls take their time from now on, that is once the server was told."""
+        """Make calls take their time from now on, that is once the server was told."""
         os.kill(self.server, signal.SIGUSR1)
         status = Path(f"/proc/{self.server}/status")
         until_s = time.monotonic() + TOLD_WITHIN_S
@@ -48,11 +48,11 @@ class FuseMount:
         time.sleep(0.01)
 
     def answered(self) -> int:
-        """Gives how many requests the server has answered: each answer is one write to /dev/fuse."""
+        """Return how many requests the server has answered: each answer is one write to /dev/fuse."""
         return self._counted("syscw")
 
     def bytes_given(self) -> int:
-        """Gives how many bytes it has answered with."""
+        """Return how many bytes it has answered with."""
         return self._counted("wchar")
 
     def _counted(self, name: str) -> int:
@@ -61,13 +61,13 @@ class FuseMount:
 
 
 def _is_pending(status: str) -> bool:
-    """Says whether the signal to begin waits for its process, by its status in /proc."""
+    """Return whether the signal to begin waits for its process, by its status in /proc."""
     sets = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("ShdPnd:")]
     return any(pending >> (signal.SIGUSR1 - 1) & 1 for pending in sets)
 
 
 def check_fuse(device: Path = DEVICE) -> None:
-    """Returns where such storage can be made.
+    """Return where such storage can be made.
 
     Raises:
         ConfigurationError: It cannot, and why.
@@ -84,7 +84,7 @@ def check_fuse(device: Path = DEVICE) -> None:
 
 
 def build_server(folder: Path) -> Path:
-    """Compiles the server into a folder, unless it is there; gives its path.
+    """Compile the server into a folder, unless it is there; return its path.
 
     Raises:
         StorageError: The compiler refuses it.
@@ -109,7 +109,7 @@ def build_server(folder: Path) -> Path:
 
 
 def described(model: Mapping[str, float | str]) -> str:
-    """Gives a model as the server's one line."""
+    """Return a model as the server's one line."""
     return " ".join(f"{name}={value}" for name, value in model.items())
 
 
@@ -117,7 +117,7 @@ def described(model: Mapping[str, float | str]) -> str:
 def fuse_mount(
     program: Path, backing: Path, mount_point: Path, model: Mapping[str, float | str]
 ) -> Iterator[FuseMount]:
-    """Mounts it for a while: nothing is cached at first, and nothing of it stays.
+    """Mount it for a while: nothing is cached at first, and nothing of it stays.
 
     Args:
         program: What `build_server` gave.
@@ -147,7 +147,7 @@ def fuse_mount(
 
 
 def _end(server: subprocess.Popen[str], mount_point: Path) -> None:
-    """Unmounts as soon as nothing is open any more; after a while whatever is open."""
+    """Unmount as soon as nothing is open any more; after a while whatever is open."""
     if server.poll() is None:
         busy = subprocess.run(["fusermount3", "-u", str(mount_point)], capture_output=True).returncode
         if busy:

@@ -17,7 +17,7 @@ PREFETCH = 2
 
 
 def make_dataset(files: Sequence[ImageFile], *, seed: int = 0) -> tf.data.Dataset:
-    """Gives batches of (images, labels): float32 (batch, side, side, 3) in 0..1, int32 (batch,).
+    """Return batches of (images, labels): float32 (batch, side, side, 3) in 0..1, int32 (batch,).
 
     Each file is read once per epoch, by one tf.io.read_file, and decoded, one file after another: as a first
     pipeline is written, and slower than the steps on any machine.
@@ -31,7 +31,7 @@ def make_dataset(files: Sequence[ImageFile], *, seed: int = 0) -> tf.data.Datase
 
 
 def make_model(*, seed: int = 0) -> keras.Model:
-    """Gives the compiled network, already built.
+    """Return the compiled network, already built.
 
     Keras builds a model it is given to fit() from a first batch, which would read the files of
     that batch once more; a batch of zeros builds it before.

@@ -30,7 +30,7 @@ PREFETCH = 10
 
 
 def run(experiment: Experiment) -> Result:
-    """Trains with few and with many reading threads."""
+    """Train with few and with many reading threads."""
     scale = QUICK if experiment.quick else PUBLISHED
     result = experiment.new_result()
     files = experiment.images(IMAGENET, scale.batch * scale.steps, result)

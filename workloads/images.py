@@ -70,7 +70,7 @@ def write_images(
     image_set: ImageSet = IMAGENET,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[ImageFile]:
-    """Gives the first `count` files of the set `seed`, written where they are missing.
+    """Return the first `count` files of the set `seed`, written where they are missing.
 
     Args:
         directory: The set is written to `seed-<seed>/class-<label>/<index>.jpg` below it.
@@ -94,7 +94,7 @@ def write_images(
 
 
 def target_bytes(index: int, seed: int, image_set: ImageSet = IMAGENET) -> int:
-    """Gives the size file `index` is made for, in bytes; it comes within 5 % of that."""
+    """Return the size file `index` is made for, in bytes; it comes within 5 % of that."""
     normal = np.random.default_rng([seed, index, 1]).standard_normal()
     size = image_set.median_bytes * np.exp(image_set.size_sigma * normal)
     return int(np.clip(size, image_set.smallest_bytes, image_set.largest_bytes))
@@ -125,7 +125,7 @@ def _present(root: Path, index: int, seed: int, image_set: ImageSet) -> ImageFil
 
 
 def is_whole_jpeg(path: Path) -> bool:
-    """Says whether a JPEG is there from its first marker to its last."""
+    """Return whether a JPEG is there from its first marker to its last."""
     try:
         with path.open("rb") as file:
             start = file.read(2)
@@ -142,7 +142,7 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 
 def _encode_to_size(size_bytes: int, index: int, tint: np.ndarray, seed: int) -> bytes:
-    """Gives a JPEG of about `size_bytes`, by choosing its area."""
+    """Return a JPEG of about `size_bytes`, by choosing its area."""
     pixels = size_bytes / _BYTES_PER_PIXEL
     for _ in range(8):
         data = _encode(pixels, index, tint, seed)
@@ -167,14 +167,14 @@ def _encode(pixels: float, index: int, tint: np.ndarray, seed: int) -> bytes:
 
 
 def _tint(label: int, classes: int) -> np.ndarray:
-    """Gives the RGB offset of a class: `classes` points on a circle of hues."""
+    """Return the RGB offset of a class: `classes` points on a circle of hues."""
     angle = 2 * np.pi * (label / classes + np.array([0, 1, 2]) / 3)
     return (40 * np.cos(angle)).astype(np.int16)
 
 
 @cache
 def _texture(seed: int) -> np.ndarray:
-    """Gives the noise all images of a set are cut from: int16, shape (side, side, 3)."""
+    """Return the noise all images of a set are cut from: int16, shape (side, side, 3)."""
     random = np.random.default_rng([seed, 0])
     texture = np.full((_TEXTURE_SIDE, _TEXTURE_SIDE, 3), 127.5, np.float32)
     for cells, amplitude in _OCTAVES:

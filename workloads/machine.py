@@ -25,7 +25,7 @@ class Machine:
     load_average: float
 
     def line(self) -> str:
-        """Gives it as one line."""
+        """Return it as one line."""
         return (
             f"{self.cpu}, {self.cores} cores{' of a virtual machine' if self.virtual else ''}, "
             f"{self.memory_gib} GiB, Linux {self.kernel}, clocksource {self.clocksource}, {self.c_library}, "
@@ -34,7 +34,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """Asks the kernel."""
+    """Ask the kernel."""
     cpu = _cpu_fields()
     return Machine(
         cpu=cpu.get("model name", platform.machine()),
@@ -50,13 +50,13 @@ def this_machine() -> Machine:
 
 
 def stolen_s() -> float:
-    """Gives the seconds for which other virtual machines had this one's processors, all of them added up."""
+    """Return the seconds for which other virtual machines had this one's processors, all of them added up."""
     ticks = int(_first_line(Path("/proc/stat")).split()[8])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def busy_elsewhere_s() -> float:
-    """Gives the seconds for which other processes had processors, all of them added up.
+    """Return the seconds for which other processes had processors, all of them added up.
 
     Children that this process waited for are none of the others.
 

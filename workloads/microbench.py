@@ -17,7 +17,7 @@ PAPER_SPEEDUPS = {"hdd": "2.3x", "lustre": "7.8x"}
 
 
 def run(experiment: Experiment) -> Result:
-    """Reads all files with 1, 2, 4 and 8 threads, with and without decoding."""
+    """Read all files with 1, 2, 4 and 8 threads, with and without decoding."""
     result = experiment.new_result()
     files = experiment.images(MEDIAN_112K, QUICK_FILES if experiment.quick else PUBLISHED_FILES, result)
     result.settings |= {"batch": BATCH, "side": SIDE, "prefetch": 0}

@@ -50,7 +50,7 @@ class Hardware:
     efficiency: float = 0.7
 
     def link_bytes(self, link: str) -> float:
-        """Gives what a link moves per second, efficiency included."""
+        """Return what a link moves per second, efficiency included."""
         peaks = {"ethernet": self.ethernet_bytes, "pcie": self.pcie_bytes, "nvlink": self.nvlink_bytes}
         return peaks[link] * self.efficiency
 
@@ -69,7 +69,7 @@ class Job:
 
 
 def step_time(job: Job, hardware: Hardware | None = None, storage: StorageDevice | None = None) -> StepTime:
-    """Gives the time of a step by the model."""
+    """Return the time of a step by the model."""
     hardware = hardware or Hardware()
     sharers = min(job.nodes, SERVER_GPUS) if job.architecture in SHARED_PCIE else 1
     storage_s = storage.seconds(job.input_requests, job.input_bytes) if storage is not None else 0.0
@@ -83,23 +83,23 @@ def step_time(job: Job, hardware: Hardware | None = None, storage: StorageDevice
 
 
 def throughput(job: Job, hardware: Hardware | None = None, storage: StorageDevice | None = None) -> float:
-    """Gives the job's steps per second times its replicas."""
+    """Return the job's steps per second times its replicas."""
     return job.nodes / step_time(job, hardware, storage).total_s
 
 
 def moved_to(job: Job, architecture: str) -> Job:
-    """Gives the job on another architecture; a local one has the GPUs of one server."""
+    """Return the job on another architecture; a local one has the GPUs of one server."""
     nodes = min(job.nodes, SERVER_GPUS) if architecture == ALLREDUCE_LOCAL else job.nodes
     return replace(job, architecture=architecture, nodes=nodes)
 
 
 def weights_speedup(source: str, target: str) -> float:
-    """Gives the bound on the gain from `source` to `target`, that of a job that only exchanges weights."""
+    """Return the bound on the gain from `source` to `target`, that of a job that only exchanges weights."""
     job = Job(architecture=source, weight_bytes=1e9)
     return step_time(job).weights_s / step_time(replace(job, architecture=target)).weights_s
 
 
 def ethernet_speedup(job: Job, gigabits: float) -> float:
-    """Gives how much faster the job's steps are when Ethernet goes from 25 Gb/s to `gigabits`."""
+    """Return how much faster the job's steps are when Ethernet goes from 25 Gb/s to `gigabits`."""
     faster = Hardware(ethernet_bytes=gigabits * GIGABIT)
     return step_time(job).total_s / step_time(job, faster).total_s

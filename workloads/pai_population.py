@@ -25,7 +25,7 @@ REMOTE_STORAGE = StorageDevice(latency_s=5e-3, bandwidth_bytes=2e9, concurrency=
 
 
 def make_jobs(count: int = JOBS, seed: int = 0) -> list[Job]:
-    """Gives `count` synthetic PS/Worker jobs."""
+    """Return `count` synthetic PS/Worker jobs."""
     random = np.random.default_rng([seed, 5])
 
     def lognormal(median: float, sigma: float) -> np.ndarray:
@@ -49,21 +49,21 @@ def make_jobs(count: int = JOBS, seed: int = 0) -> list[Job]:
 
 
 def communication_share(jobs: list[Job]) -> float:
-    """Gives the mean share of a step that weights take."""
+    """Return the mean share of a step that weights take."""
     return float(np.mean([step_time(job).communication_share for job in jobs]))
 
 
 def gaining_share(jobs: list[Job]) -> float:
-    """Gives the share of the jobs with a higher throughput on AllReduce-Local."""
+    """Return the share of the jobs with a higher throughput on AllReduce-Local."""
     return float(np.mean([throughput(moved_to(job, ALLREDUCE_LOCAL)) > throughput(job) for job in jobs]))
 
 
 def mean_ethernet_speedup(jobs: list[Job], gigabits: float = 100) -> float:
-    """Gives the mean gain of a step from faster Ethernet."""
+    """Return the mean gain of a step from faster Ethernet."""
     return float(np.mean([ethernet_speedup(job, gigabits) for job in jobs]))
 
 
 def storage_share(jobs: list[Job], storage: StorageDevice = REMOTE_STORAGE) -> float:
-    """Gives the mean share of a step that reading takes."""
+    """Return the mean share of a step that reading takes."""
     times = [step_time(job, None, storage) for job in jobs]
     return float(np.mean([time.storage_s / time.total_s for time in times]))

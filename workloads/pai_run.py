@@ -26,7 +26,7 @@ SYNTHETIC = "synthetic population, made to fit"
 
 
 def run(experiment: Experiment) -> Result:
-    """Computes; nothing is read."""
+    """Compute; nothing is read."""
     result = experiment.new_result()
     local = weights_speedup(PARAMETER_SERVER, ALLREDUCE_LOCAL)
     cluster = weights_speedup(PARAMETER_SERVER, ALLREDUCE_CLUSTER)

@@ -33,5 +33,5 @@ class Place:
     usable: bool = True  # or nothing can be read here, and `said` says why
 
     def shown(self, path: Path) -> Path:
-        """Gives where a file that lies in `backing` is read with the tier's speed."""
+        """Return where a file that lies in `backing` is read with the tier's speed."""
         return path if self.backing is None else self.directory / path.relative_to(self.backing)

@@ -15,7 +15,7 @@ PAPER_SPEEDUP = {"hdd": 2.3, "lustre": 7.8}
 
 
 def draw_plots(results: list[Result], folder: Path) -> list[Path]:
-    """Draws what the results allow into SVG files; gives those that were written."""
+    """Draw what the results allow into SVG files; return those that were written."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -31,7 +31,7 @@ def draw_plots(results: list[Result], folder: Path) -> list[Path]:
 
 
 def _theme() -> Any:
-    """Gives the I/O tab's colours, and what makes the same figures the same file."""
+    """Return the I/O tab's colours, and what makes the same figures the same file."""
     from cycler import cycler
 
     ink, grid = INK[LIGHT], GRID[LIGHT]

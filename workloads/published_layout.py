@@ -14,7 +14,7 @@ JPEG_SUFFIXES = (".jpg", ".jpeg")
 
 
 def find_images(directory: Path, limit: int | None = None) -> list[ImageFile]:
-    """Lists `<directory>/.../<category>/<image>.jpg`, as ImageNet and Caltech-101 are published.
+    """List `<directory>/.../<category>/<image>.jpg`, as ImageNet and Caltech-101 are published.
 
     Args:
         directory: The data set, or a folder above it (`ILSVRC/Data/CLS-LOC/train`, `101_ObjectCategories`).
@@ -41,7 +41,7 @@ def find_images(directory: Path, limit: int | None = None) -> list[ImageFile]:
 
 
 def find_malware(directory: Path, limit: int | None = None) -> list[MalwareFile]:
-    """Lists `train/<id>.bytes` by `trainLabels.csv`, as BIG 2015 is published.
+    """List `train/<id>.bytes` by `trainLabels.csv`, as BIG 2015 is published.
 
     Args:
         directory: The folder that holds both.

@@ -10,7 +10,7 @@ from .images import ImageFile
 
 
 def check_reads(rows: pd.DataFrame, files: Sequence[ImageFile], times: int) -> list[str]:
-    """Gives what differs, one sentence each; nothing when the session is exact.
+    """Return what differs, one sentence each; nothing when the session is exact.
 
     Args:
         rows: Rows of `session.files`, those of `files` only.

@@ -32,7 +32,7 @@ def write_tfrecords(
     shards: int = 4,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Path]:
-    """Gives TFRecord shards of `tf.train.Example`s with `data` and `label`, written where they are missing.
+    """Return TFRecord shards of `tf.train.Example`s with `data` and `label`, written where they are missing.
 
     Shard `s` holds the files s, s + shards, s + 2 shards ... Each shard appears whole or not at all, so an
     interrupted run goes on with the first one that is missing.
@@ -60,7 +60,7 @@ def write_lmdb(
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Path:
-    """Gives an LMDB database as Caffe's: keys are the index in 8 digits, values one label byte and the file.
+    """Return an LMDB database as Caffe's: keys are the index in 8 digits, values one label byte and the file.
 
     An interrupted run leaves a partial database, which the next one goes on with. Records are appended in
     the order of their keys.
@@ -96,6 +96,6 @@ def _example(tf: object, file: LabelledFile) -> bytes:
 
 
 def _fingerprint(files: Sequence[LabelledFile]) -> str:
-    """Gives a name for exactly these files."""
+    """Return a name for exactly these files."""
     words = "\n".join(f"{file.path}\t{file.label}\t{file.size_bytes}" for file in files)
     return hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -54,16 +54,16 @@ class Arm:
     sessions: list[str] = field(default_factory=list)
 
     def add(self, **values: float) -> None:
-        """Adds what one run measured."""
+        """Add what one run measured."""
         for name, value in values.items():
             self.values.setdefault(name, []).append(float(value))
 
     def median(self, name: str) -> float:
-        """Gives the median of the runs."""
+        """Return the median of the runs."""
         return statistics.median(self.values[name])
 
     def worded(self, name: str, unit: str = "", digits: int = 2) -> str:
-        """Gives the median and, of several runs, the smallest and the largest."""
+        """Return the median and, of several runs, the smallest and the largest."""
         values, space = self.values[name], f" {unit}" if unit else ""
         middle = f"{statistics.median(values):.{digits}f}{space}"
         if len(values) == 1:
@@ -89,7 +89,7 @@ class Result:
     legend: list[str] = field(default_factory=list)  # what is the same on every tier
 
     def arm(self, name: str) -> Arm:
-        """Gives the arm of that name, made where there is none."""
+        """Return the arm of that name, made where there is none."""
         for arm in self.arms:
             if arm.name == name:
                 return arm
@@ -97,13 +97,13 @@ class Result:
         return self.arms[-1]
 
     def check(self, what: str, expected: int, counted: int) -> None:
-        """Adds a check; one that holds in every run is kept once."""
+        """Add a check; one that holds in every run is kept once."""
         check = Check(what, int(expected), int(counted))
         if check not in self.checks:
             self.checks.append(check)
 
     def row(self, what: str, paper: str, here: str, kind: str, note: str = "") -> None:
-        """Adds a row of the table."""
+        """Add a row of the table."""
         self.rows.append(Row(what, paper, here, kind, note))
 
     @property
@@ -113,7 +113,7 @@ class Result:
 
 
 def write_result(result: Result, work_dir: Path) -> Path:
-    """Writes a result to `<work_dir>/results/<workload>-<tier>.json`, whole or not at all.
+    """Write a result to `<work_dir>/results/<workload>-<tier>.json`, whole or not at all.
 
     Raises:
         StorageError: It cannot be written.
@@ -132,7 +132,7 @@ def write_result(result: Result, work_dir: Path) -> Path:
 
 
 def read_results(work_dir: Path) -> list[Result]:
-    """Gives the results below `work_dir`, by name.
+    """Return the results below `work_dir`, by name.
 
     Raises:
         SessionDataError: There is none, or one is damaged.

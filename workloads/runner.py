@@ -42,7 +42,7 @@ class Plan:
 
 
 def run_plan(plan: Plan, say: Callable[[str], None] = print) -> list[Result]:
-    """Runs every workload on every tier and writes one JSON file for each.
+    """Run every workload on every tier and write one JSON file for each.
 
     Raises:
         TfdarshanError: A name, a tier, the data or a package cannot be used.
@@ -62,7 +62,7 @@ def run_plan(plan: Plan, say: Callable[[str], None] = print) -> list[Result]:
 
 
 def find_workload(name: str) -> Workload:
-    """Gives the workload of that name.
+    """Return the workload of that name.
 
     Raises:
         ConfigurationError: There is none.
@@ -75,7 +75,7 @@ def find_workload(name: str) -> Workload:
 
 
 def make_work_dir(work_dir: Path) -> None:
-    """Makes the work directory.
+    """Make the work directory.
 
     Raises:
         StorageError: It cannot be made.
@@ -87,7 +87,7 @@ def make_work_dir(work_dir: Path) -> None:
 
 
 def clean(work_dir: Path, *, everything: bool = False) -> list[str]:
-    """Takes back what runs left behind, also killed ones; gives a sentence for each thing done.
+    """Take back what runs left behind, also killed ones; return a sentence for each thing done.
 
     Args:
         work_dir: Of these runs.

@@ -24,7 +24,7 @@ class StorageDevice:
     concurrency: float = 1
 
     def seconds(self, requests: float, moved_bytes: float) -> float:
-        """Gives T_s: `requests x latency / concurrency + bytes / bandwidth`."""
+        """Return T_s: `requests x latency / concurrency + bytes / bandwidth`."""
         return requests * self.latency_s / self.concurrency + moved_bytes / self.bandwidth_bytes
 
 

@@ -44,7 +44,7 @@ QUICK = Scale(image_batch=64, image_steps=20, malware_batch=8, malware_steps=10)
 
 
 def run(experiment: Experiment) -> Result:
-    """Streams both data sets; with `--data-dir`, the images found there."""
+    """Stream both data sets; with `--data-dir`, the images found there."""
     scale = QUICK if experiment.quick else PUBLISHED
     result = experiment.new_result()
     result.settings |= {**vars(scale), "threads": THREADS, "prefetch": PREFETCH}
@@ -120,7 +120,7 @@ def _run_restarted(
 def _compare(
     arm: Arm, files: Sequence[LabelledFile], session: Session, counted_bytes: int, samples: list[Sample]
 ) -> None:
-    """Holds the session's bytes against the device's: all of them, and second by second.
+    """Hold the session's bytes against the device's: all of them, and second by second.
 
     The device is asked for whole pages; what it read beyond the files' pages is readahead and metadata.
     """
@@ -141,7 +141,7 @@ def _compare(
 
 
 def bytes_by_second(session: Session, edges_ns: Sequence[int]) -> np.ndarray:
-    """Gives the bytes read between neighbouring moments, each call's spread evenly over its duration."""
+    """Return the bytes read between neighbouring moments, each call's spread evenly over its duration."""
     events = session.events
     events = events[events["operation"].isin(["read", "pread"]) & (events["length"] > 0)]
     origin_ns = session.meta[0]["origin_realtime_ns"]

@@ -25,7 +25,7 @@ BEGIN, END = "<!-- begin of measured -->\n", "<!-- end of measured -->\n"
 
 
 def as_text(results: list[Result]) -> str:
-    """Gives the table for a terminal."""
+    """Return the table for a terminal."""
     parts = []
     for result in _without_repeats(_ordered(results)):
         parts += [_title(result), *(f"  {line}" for line in _about(result)), ""]
@@ -51,7 +51,7 @@ def as_markdown(results: list[Result]) -> str:
 
 
 def fill_page(page: Path, results: list[Result]) -> None:
-    """Puts the table between the marks of a page.
+    """Put the table between the marks of a page.
 
     Raises:
         StorageError: The page cannot be read or written, or has no marks.
@@ -78,7 +78,7 @@ def _ordered(results: list[Result]) -> list[Result]:
 
 
 def _without_repeats(results: list[Result]) -> Iterator[Result]:
-    """Leaves out what a workload's earlier result has said: its legend, and rows of what is assumed."""
+    """Leave out what a workload's earlier result has said: its legend, and rows of what is assumed."""
     said: set[object] = set()
     for result in results:
         legend = [line for line in result.legend if (result.workload, line) not in said]

@@ -14,7 +14,7 @@ from .records import LabelledFile
 
 
 def untuned(threads: int) -> tf.data.Options:
-    """Gives options that leave the pipeline as written.
+    """Return options that leave the pipeline as written.
 
     Without a pool of its own, the pipeline has as many threads as there are cores, whatever
     num_parallel_calls says. And TensorFlow would inject a prefetch and fuse map with batch, which hides
@@ -39,7 +39,7 @@ def file_pipeline(
     epochs: int = 1,
     skip_errors: bool = False,
 ) -> tf.data.Dataset:
-    """Gives batches of what `load(path, label)` makes of each file.
+    """Return batches of what `load(path, label)` makes of each file.
 
     Args:
         files: Read in this order, or shuffled anew each epoch where there is a seed.
@@ -66,13 +66,13 @@ def file_pipeline(
 
 
 def read_only(path: Any, label: Any) -> Any:
-    """Reads a file and gives its size."""
+    """Read a file and return its size."""
     del label
     return tf.strings.length(tf.io.read_file(path))
 
 
 def image_loader(side: int, classes: int) -> Callable[[Any, Any], Any]:
-    """Gives a function that reads, decodes, makes floats and resizes."""
+    """Return a function that reads, decodes, makes floats and resizes."""
 
     def load(path: Any, label: Any) -> Any:
         image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
@@ -84,7 +84,7 @@ def image_loader(side: int, classes: int) -> Callable[[Any, Any], Any]:
 
 
 def malware_loader(side: int, classes: int) -> Callable[[Any, Any], Any]:
-    """Gives a function that reads a hex dump and makes a grey image of its bytes."""
+    """Return a function that reads a hex dump and makes a grey image of its bytes."""
 
     def load(path: Any, label: Any) -> Any:
         values = parse_hex_dump(tf.io.read_file(path))
@@ -96,7 +96,7 @@ def malware_loader(side: int, classes: int) -> Callable[[Any, Any], Any]:
 
 
 def parse_hex_dump(text: Any) -> Any:
-    """Gives a dump's bytes as uint8, shape (16 x lines,). What is written "??" counts as 0.
+    """Return a dump's bytes as uint8, shape (16 x lines,). What is written "??" counts as 0.
 
     All lines are as wide as the first one; a last line that is shorter is left out.
     """
@@ -132,7 +132,7 @@ class StepTimes:
 def run_steps(
     dataset: tf.data.Dataset, compute: Callable[[Any], None], steps: int | None = None
 ) -> StepTimes:
-    """Takes batches one by one and computes on each; ends after `steps`, or with the data."""
+    """Take batches one by one and compute on each; end after `steps`, or with the data."""
     times = StepTimes()
     batches: Iterator[Any] = iter(dataset)
     while steps is None or len(times.compute_s) < steps:

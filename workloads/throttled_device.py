@@ -36,7 +36,7 @@ class ThrottledDevice:
     blkio: Path
 
     def renew_limits(self) -> None:
-        """Makes the next read and write begin with an empty allowance.
+        """Make the next read and write begin with an empty allowance.
 
         The kernel lets reads catch up on the time in which there were only writes: after 2 s of writing, 2 s
         worth of reads pass at full speed. Setting a limit again starts anew.
@@ -48,7 +48,7 @@ class ThrottledDevice:
 def throttled_device(
     work_dir: Path, name: str, *, bandwidth: int, capacity_bytes: int, blkio: Path = BLKIO
 ) -> Iterator[ThrottledDevice]:
-    """Gives a new file system, mounted; it is unmounted and removed at the end.
+    """Yield a new file system, mounted; it is unmounted and removed at the end.
 
     Args:
         work_dir: The file that holds it is made in `tiers/<name>` below.
@@ -74,7 +74,7 @@ def throttled_device(
 
 
 def check_possible(blkio: Path = BLKIO) -> None:
-    """Returns where a throttled device can be made.
+    """Return where a throttled device can be made.
 
     Raises:
         ConfigurationError: It cannot, and why.
@@ -92,7 +92,7 @@ def check_possible(blkio: Path = BLKIO) -> None:
 
 
 def clean_tiers(folder: Path, blkio: Path = BLKIO) -> list[str]:
-    """Unmounts, detaches and removes every device whose file lies in or below `folder`; says what it did.
+    """Unmount, detach and remove every device whose file lies in or below `folder`; say what it did.
 
     It asks the kernel what there is, so that it also finds what a killed run left behind.
 
@@ -130,7 +130,7 @@ def _mount(folder: Path, bandwidth: int, capacity_bytes: int, blkio: Path) -> st
 
 
 def _limit(number: str, bandwidth: int, blkio: Path) -> None:
-    """Limits a device, or lifts the limits with 0."""
+    """Limit a device, or lift the limits with 0."""
     for name in LIMITS:
         try:
             (blkio / name).write_text(f"{number} {bandwidth}\n", encoding="ascii")
@@ -148,7 +148,7 @@ def _mounts_below(folder: Path) -> list[Path]:
 
 
 def _loops_below(folder: Path) -> list[tuple[str, str]]:
-    """Gives the loop devices on files below the folder, with their numbers; removed files count."""
+    """Return the loop devices on files below the folder, with their numbers; removed files count."""
     found = []
     for backing in sorted(Path("/sys/block").glob("loop*/loop/backing_file")):
         with suppress(OSError):

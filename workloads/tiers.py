@@ -42,7 +42,7 @@ class Speed:
     small_files_threads: float
 
     def worded(self) -> str:
-        """Gives it in words."""
+        """Return it in words."""
         return (
             f"{human_rate(self.sequential, 1)} in order; files of 100 kB a second: "
             f"{self.small_files:,.0f} by 1 thread, {self.small_files_threads:,.0f} by {PROBE_THREADS} threads"
@@ -53,7 +53,7 @@ class Speed:
 def open_tier(
     tier: str, work_dir: Path, *, backend: str = EMULATION, capacity_bytes: int = DEVICE_BYTES
 ) -> Iterator[Place]:
-    """Gives a tier that is ready and measured; what was made for it alone is removed at the end.
+    """Yield a tier that is ready and measured; what was made for it alone is removed at the end.
 
     Args:
         tier: A storage model's name, "shm", "cached", or a folder.
@@ -82,17 +82,17 @@ def open_tier(
 
 
 def is_model(tier: str) -> bool:
-    """Says whether a tier is a storage model's name, so that a backend plays it."""
+    """Return whether a tier is a storage model's name, so that a backend plays it."""
     return tier in [model.name for model in STORAGE_MODELS]
 
 
 def shm_folder() -> Path:
-    """Gives the folder of the tier "shm", one for each user."""
+    """Return the folder of the tier "shm", one for each user."""
     return Path(f"/dev/shm/tfdarshan-workload-{os.getuid()}")
 
 
 def measure(place: Place) -> Speed:
-    """Measures a place with files of its own."""
+    """Measure a place with files of its own."""
     check_room(place.directory, PROBE_BYTES + PROBE_FILES * PROBE_FILE_BYTES, "measuring the tier")
     with tempfile.TemporaryDirectory(prefix="probe-", dir=place.directory) as name:
         large, small = Path(name) / "large", [Path(name) / str(number) for number in range(PROBE_FILES)]
@@ -171,7 +171,7 @@ def _fuse(tier: str, work_dir: Path) -> Iterator[Place]:
 
 
 def fuse_model(model: StorageModel) -> dict[str, float | str]:
-    """Gives a model in the FUSE server's words; it has no elevator that shortens seeks."""
+    """Return a model in the FUSE server's words; it has no elevator that shortens seeks."""
     words = {
         "open_s": model.open_s,
         "read_s": model.read_s,

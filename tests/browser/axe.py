@@ -17,19 +17,19 @@ RUN = """async () => {
 
 
 def grave_violations(frame: Frame) -> dict[str, list[str]]:
-    """Gives the rules that a document breaks seriously or critically, with some of the elements."""
+    """Return the rules that a document breaks seriously or critically, with some of the elements."""
     frame.evaluate(f"() => {{ {axe_script()} }}")
     return grave(frame.evaluate(RUN))
 
 
 def axe_script() -> str:
-    """Gives axe-core, which defines `axe`."""
+    """Return axe-core, which defines `axe`."""
     assert INSTALLED is not None
     assert INSTALLED.origin is not None
     return (Path(INSTALLED.origin).parent / "axe.min.js").read_text()
 
 
 def grave(found: Any) -> dict[str, list[str]]:
-    """Gives the serious ones of what `RUN` found."""
+    """Return the serious ones of what `RUN` found."""
     assert isinstance(found, list)
     return {rule: elements for rule, impact, elements in found if impact in GRAVE}

@@ -26,7 +26,7 @@ class Watched:
     faults: list[str] = field(default_factory=list)
 
     def check(self) -> None:
-        """Fails where the page asked another origin, broke a policy or logged an error."""
+        """Fail where the page asked another origin, broke a policy or logged an error."""
         assert self.faults == []
         for frame in self.page.frames:
             assert frame.locator("[data-title*='share' i], [data-title*='cloud' i]").count() == 0
@@ -36,7 +36,7 @@ class Watched:
 def browser_page(
     origin: str, *, width: int = 1280, height: int = 800, dark: bool = False
 ) -> Iterator[Watched]:
-    """Gives a page that is watched; `origin` is the one it may ask."""
+    """Yield a page that is watched; `origin` is the one it may ask."""
     with _open_browser() as browser:
         context = browser.new_context(
             viewport={"width": width, "height": height},
@@ -54,7 +54,7 @@ def browser_page(
 
 @contextmanager
 def shared_browser() -> Iterator[None]:
-    """Opens one browser for all pages meanwhile, if there are any. Each page is a new visitor's."""
+    """Open one browser for all pages meanwhile, if there are any. Each page is a new visitor's."""
     global _shared
     with ExitStack() as _shared:
         yield
@@ -67,7 +67,7 @@ _browsers: dict[ExitStack, Browser] = {}
 
 @contextmanager
 def _open_browser() -> Iterator[Browser]:
-    """Gives the shared browser, or one for this page alone."""
+    """Yield the shared browser, or one for this page alone."""
     with ExitStack() as alone:
         stack = _shared or alone
         if stack not in _browsers:

@@ -43,7 +43,7 @@ class Firefox:
         self.window = self.ask("browsingContext.getTree")["contexts"][0]["context"]
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Gives the answer to a command; AssertionError where it is an error."""
+        """Return the answer to a command; AssertionError where it is an error."""
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
@@ -55,18 +55,18 @@ class Firefox:
                 return message["result"]
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the page a size, in CSS pixels."""
+        """Give the page a size, in CSS pixels."""
         self.ask(
             "browsingContext.setViewport", context=self.window, viewport={"width": width, "height": height}
         )
 
     def go(self, url: str) -> None:
-        """Leaves the page, and loads another one."""
+        """Leave the page, and load another one."""
         for address in ("about:blank", url):
             self.ask("browsingContext.navigate", context=self.window, url=address, wait="complete")
 
     def frame(self) -> str:
-        """Gives the first frame in the page, waiting for it."""
+        """Return the first frame in the page, waiting for it."""
         for _ in _until(DRAWN_S):
             (tree,) = self.ask("browsingContext.getTree", root=self.window)["contexts"]
             if tree["children"]:
@@ -74,7 +74,7 @@ class Firefox:
         raise AssertionError("the page has no frame")
 
     def evaluate(self, script: str, context: str | None = None) -> Any:
-        """Gives what an expression gives, awaited, as JSON can hold it."""
+        """Return what an expression gives, awaited, as JSON can hold it."""
         told = self.ask(
             "script.evaluate",
             expression=f"Promise.resolve({script}).then((value) => JSON.stringify(value ?? null))",
@@ -85,7 +85,7 @@ class Firefox:
         return json.loads(told["result"]["value"])
 
     def run(self, script: str, context: str | None = None) -> None:
-        """Runs a script for what it does."""
+        """Run a script for what it does."""
         told = self.ask(
             "script.evaluate", expression=f"{script}\n;0", target={"context": context or self.window},
             awaitPromise=False,
@@ -93,7 +93,7 @@ class Firefox:
         assert told["type"] == "success", told["exceptionDetails"]["text"]
 
     def wait_for(self, condition: str, in_frame: bool = False) -> str:
-        """Waits until an expression is true, and gives the context in which it is."""
+        """Wait until an expression is true, and return the context in which it is."""
         for _ in _until(DRAWN_S):
             context = self.frame() if in_frame else self.window
             if self.evaluate(condition, context):
@@ -101,7 +101,7 @@ class Firefox:
         raise AssertionError(f"never true: {condition}")
 
     def close(self) -> None:
-        """Ends it."""
+        """End it."""
         self._socket.close()
 
     def _log(self, entry: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ class Firefox:
 
 @contextmanager
 def firefox(width: int = 1280, height: int = 800, *, dark: bool = False) -> Iterator[Firefox]:
-    """Gives a Firefox with an empty profile; its pages are told that people like them dark, or light."""
+    """Yield a Firefox with an empty profile; its pages are told that people like them dark, or light."""
     assert FIREFOX is not None
     with tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile:
         scheme = 0 if dark else 1

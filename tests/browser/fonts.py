@@ -26,7 +26,7 @@ USE_FONT = """async ([family, faces]) => {
 
 
 def use_font(page: Page, family: str) -> None:
-    """Shows the page in one of FONTS; a font that cannot be loaded is an error."""
+    """Show the page in one of FONTS; a font that cannot be loaded is an error."""
     faces = zip(("400", "600"), FONTS[family], strict=True)
     page.evaluate(USE_FONT, [family, [(weight, _text_of(name)) for weight, name in faces]])
 

@@ -32,7 +32,7 @@ class Job:
 
 
 def record_job(logdir: Path, data: Path, *, files: int = FILES, seed: int = 0) -> Job:
-    """Reads files whole with THREADS threads, as tf.io.read_file would, EPOCHS times; saves after each."""
+    """Read files whole with THREADS threads, as tf.io.read_file would, EPOCHS times; save after each."""
     _rehearse()
     sizes = _write_files(data, files, seed)
     weights = np.zeros(CHECKPOINT_BYTES, np.uint8)
@@ -52,7 +52,7 @@ def _record(logdir: Path, data: Path, paths: Iterable[str], weights: np.ndarray,
 
 @functools.cache
 def _rehearse() -> None:
-    """Runs the code once: what counts lines here asks for the folders of code that it sees first."""
+    """Run the code once: what counts lines here asks for the folders of code that it sees first."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "checkpoints").mkdir()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def with_few_colours(picture: Path) -> None:
-    """Writes a picture with 256 colours, which takes a third of the bytes."""
+    """Write a picture with 256 colours, which takes a third of the bytes."""
     from PIL import Image
 
     with Image.open(picture) as image:
@@ -20,7 +20,7 @@ def with_few_colours(picture: Path) -> None:
 
 @contextmanager
 def plain_folder(name: str) -> Iterator[Path]:
-    """Gives an empty folder of that name below the one for temporary files, whose path may be seen."""
+    """Yield an empty folder of that name below the one for temporary files, whose path may be seen."""
     folder = Path(tempfile.gettempdir()) / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -21,7 +21,7 @@ ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 def tensorboard(
     logdir: Path, *options: str, module: str = "tensorboard.main", **environment: str
 ) -> Iterator[str]:
-    """Runs it, and gives its address with its path prefix. Verdicts are kept in a cache folder of its own."""
+    """Run it, and return its address with its path prefix. Verdicts are kept in a cache folder of its own."""
     command = [sys.executable, "-m", module, "--logdir", str(logdir), *options]
     with started(command, environment) as address:
         prefix = next((o.partition("=")[2] for o in options if o.startswith("--path_prefix=")), "")
@@ -32,7 +32,7 @@ def tensorboard(
 def started(
     command: list[str], environment: Mapping[str, str] = MappingProxyType({}), cwd: Path | None = None
 ) -> Iterator[str]:
-    """Runs a command that starts it, and gives its address."""
+    """Run a command that starts it, and return its address."""
     cache = tempfile.TemporaryDirectory(prefix="tfdarshan-cache-")
     process = subprocess.Popen(
         [*command, "--host", "127.0.0.1", "--port", "0"],

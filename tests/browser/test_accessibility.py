@@ -42,7 +42,7 @@ def logdir(tmp_path_factory):
 
 
 def keep_steps(session: Session) -> None:
-    """Writes equal steps into a session."""
+    """Write equal steps into a session."""
     steps = with_steps(open_session(session.path)).steps
     rows = [
         [number, *(ORIGIN_NS + int(at) for at in row[:2]), int(row[2]), ""]

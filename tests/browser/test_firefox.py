@@ -63,7 +63,7 @@ def violations(browser, context=None):
 
 
 def address(job, before, view):
-    """Gives what stands in the address of a view of the job, before which the other one ran."""
+    """Return what stands in the address of a view of the job, before which the other one ran."""
     state = {"view": view, "session": f"./{job.session.path.name}"}
     state |= {"other": f"before/{before.session.path.name}"} if view == "compare" else {}
     pairs = (f"p.tfdarshan.{key}={urllib.parse.quote(value, '')}" for key, value in state.items())
@@ -71,7 +71,7 @@ def address(job, before, view):
 
 
 def lightness(browser, context):
-    """Gives how light the page's paper is, from 0 to 255."""
+    """Return how light the page's paper is, from 0 to 255."""
     colour = browser.evaluate("getComputedStyle(document.body).backgroundColor", context)
     return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
 

@@ -42,7 +42,7 @@ SAID = {
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Gives the logdir and the session of a loop that asks py-lmdb for records that lie anywhere."""
+    """Yield the logdir and the session of a loop that asks py-lmdb for records that lie anywhere."""
     top = tmp_path_factory.mktemp("mapped")
     server, (backing, keys) = make_server(top), records(lmdb, top / "backing")
     order = np.random.default_rng(2).permutation(len(keys))[: 2 * STEPS].reshape(STEPS, 2)

@@ -65,7 +65,7 @@ def tab(server):
 
 
 def rows(tab, *names):
-    """Waits for these rows, and gives what each moved."""
+    """Wait for these rows, and return what each moved."""
     frame = tab.page.frames[1]
     frame.wait_for_function(HAS_ROWS, arg=sorted(names))
     return dict(frame.evaluate(ROWS))

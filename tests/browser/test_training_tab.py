@@ -63,14 +63,14 @@ def exact(tab, label):
 
 
 def sums(tab, key):
-    """Gives what each trace of a chart adds up to, by its name."""
+    """Return what each trace of a chart adds up to, by its name."""
     return tab.frame.locator(f"[data-key='{key}'] .chart").evaluate(
         "chart => Object.fromEntries(chart.data.map(t => [t.name, t.y.reduce((sum, y) => sum + y, 0)]))"
     )
 
 
 def advised(run, room_bytes, tier="local", *, everything=False):
-    """Gives the advisor's decision, asked apart from the view; what the steps waited it reads itself."""
+    """Return the advisor's decision, asked apart from the view; what the steps waited it reads itself."""
     question = Question(fast=FAST, room_bytes=room_bytes, everything=everything)
     return decide([run.session], question, assumed_tier(tier, readers(run)))
 

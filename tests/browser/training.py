@@ -18,7 +18,7 @@ SAVER_TID = 99
 
 
 def training_session(logdir: Path, stamp: str = "2024_01_01_00_00_00", *, files: int = FILES) -> Session:
-    """Writes the session: FILES images of EPOCHS epochs, and SAVES checkpoints of WRITES fwrites each."""
+    """Write the session: FILES images of EPOCHS epochs, and SAVES checkpoints of WRITES fwrites each."""
     job = image_job(files, EPOCHS, THREADS, reads=1)
     end = int(job.columns["end_ns"].max())
     saves = [_save(int(end * (place + 1) / (SAVES + 1)), files + place) for place in range(SAVES)]
@@ -43,7 +43,7 @@ def training_session(logdir: Path, stamp: str = "2024_01_01_00_00_00", *, files:
 
 
 def with_steps(session: Session, steps: int = 20) -> Session:
-    """Gives the session with equal steps, of which the first tenth to a third waits for input."""
+    """Return the session with equal steps, of which the first tenth to a third waits for input."""
     duration = session.meta[0]["duration_ns"]
     edges = np.linspace(0, duration, steps + 1).astype(np.int64)
     wait = (np.diff(edges) * np.linspace(1 / 3, 0.1, steps)).astype(np.int64)

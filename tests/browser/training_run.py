@@ -25,7 +25,7 @@ SAVE_EVERY, STEP_S, VARIABLE_BYTES = 8, 0.03, 4 << 20
 
 
 def main() -> None:
-    """Trains."""
+    """Train."""
     logdir, folder = Path(sys.argv[1]), Path(sys.argv[2])
     storage, threads = sys.argv[3:] or ("hdd", str(THREADS))
     sizes = write_files(folder / "images")
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def write_files(folder: Path) -> dict[str, int]:
-    """Writes the files and drops them from the page cache; gives their sizes."""
+    """Write the files and drop them from the page cache; return their sizes."""
     rng = np.random.default_rng(0)
     sizes = {}
     for number in range(FILES):
@@ -81,7 +81,7 @@ def write_files(folder: Path) -> dict[str, int]:
 
 
 def batches_of(order: list[str], threads: int) -> tf.data.Dataset:
-    """Reads the files in order, so many at a time, without a prefetch."""
+    """Read the files in order, so many at a time, without a prefetch."""
     options = tf.data.Options()
     options.threading.private_threadpool_size = threads
     options.experimental_optimization.inject_prefetch = False

@@ -11,7 +11,7 @@ SOURCES = ("csrc", "tensorboard_plugin", "tfdarshan", "workloads", "pyproject.to
 
 
 def copy_sources(tree):
-    """Copies what a package is built from, and nothing that was built."""
+    """Copy what a package is built from, and nothing that was built."""
     for name in SOURCES:
         source = ROOT / name
         if source.is_dir():

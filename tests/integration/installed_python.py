@@ -10,14 +10,14 @@ JOIN = ROOT / "csrc" / "joining" / "tfdarshan_join.pth"
 
 
 def make_environment(folder: Path) -> Path:
-    """Makes a virtual environment; gives its interpreter."""
+    """Make a virtual environment; return its interpreter."""
     venv.create(folder, symlinks=True, with_pip=False)
     install(next(folder.glob("lib/python3*/site-packages")))
     return folder / "bin" / "python"
 
 
 def install(packages: Path) -> None:
-    """Puts into a folder of packages what is of tfdarshan there, and the way to what it needs."""
+    """Put into a folder of packages what is of tfdarshan there, and the way to what it needs."""
     ours = [path for path in sys.path if path.endswith("site-packages")]
     (packages / "found.pth").write_text("\n".join([str(ROOT), *ours]) + "\n")
     shutil.copy(JOIN, packages)

@@ -35,7 +35,7 @@ asyncio.run(work())
 
 
 def can_hide_folders() -> bool:
-    """Says whether processes may have mounts of their own here."""
+    """Return whether processes may have mounts of their own here."""
     command = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /tmp"]
     try:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -45,7 +45,7 @@ def can_hide_folders() -> bool:
 
 @contextmanager
 def other_machine(hidden: Path, scratch: Path, variables: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Gives the address of a scheduler whose one worker, of two threads, sees `hidden` as an empty folder.
+    """Yield the address of a scheduler whose one worker, of two threads, sees `hidden` as an empty folder.
 
     Args:
         hidden: The folder.

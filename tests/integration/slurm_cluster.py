@@ -52,7 +52,7 @@ class NoSlurmError(Exception):
 
 @contextmanager
 def slurm_cluster() -> Iterator[Mapping[str, str]]:
-    """Runs it; gives the variables that its commands need.
+    """Run it; return the variables that its commands need.
 
     Raises:
         NoSlurmError: A program is missing, this is not root, or the nodes do not come up.

@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def run_job(folder, files, operations, **options):
-    """Runs the job of tests/perf/bounds_probe.py in a process of its own."""
+    """Run the job of tests/perf/bounds_probe.py in a process of its own."""
     return run_child("bounds_probe", folder, folder / "logs", files, operations, json.dumps(options))
 
 

@@ -101,7 +101,7 @@ def test_coverage_counts_a_child_once(tmp_path):
 
 
 def charged_bytes(pid):
-    """Gives what the kernel charged to a process so far: rchar."""
+    """Return what the kernel charged to a process so far: rchar."""
     return int(Path(f"/proc/{pid}/io").read_text().split()[1])
 
 

@@ -189,7 +189,7 @@ for number in range(5):
 
 
 def run(run_python, tmp_path, *words, **environment):
-    """Runs the job by `tfdarshan run`."""
+    """Run the job by `tfdarshan run`."""
     (tmp_path / "job.py").write_text(JOB)
     return run_python("-m", "tfdarshan", "run", *words, "job.py", **environment)
 

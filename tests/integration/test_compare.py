@@ -20,7 +20,7 @@ def idle_machine(monkeypatch):
 
 
 def record(folder, run, *, chunk=5_000, sleep_s=0.0, **options):
-    """Reads 30 files of 10,000 bytes in parts of `chunk`."""
+    """Read 30 files of 10,000 bytes in parts of `chunk`."""
     for number in range(30):
         if not (folder / f"{number:02}").exists():
             (folder / f"{number:02}").write_bytes(bytes(10_000))

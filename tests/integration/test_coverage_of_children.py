@@ -71,7 +71,7 @@ with tfdarshan.profile("logs"):
 
 @pytest.fixture
 def coverage_of(run_python, tmp_path):
-    """Records a job that reads SIZE bytes, and gives its session."""
+    """Record a job that reads SIZE bytes, and return its session."""
     (tmp_path / "data").write_bytes(bytes(SIZE))
     script = tmp_path / "job.py"
     script.write_text(JOB)

@@ -22,7 +22,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def run_demo(run_python: Run) -> Run:
-    """Runs the demo with options."""
+    """Run the demo with options."""
     return lambda *options: run_python("-m", "tfdarshan.workloads.demo", *options, PYTHONPATH=str(REPOSITORY))
 
 

@@ -34,7 +34,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def read_whole(path: Path) -> int:
-    """Reads a file by read() of 1 MiB until it returns nothing."""
+    """Read a file by read() of 1 MiB until it returns nothing."""
     descriptor, total = os.open(path, os.O_RDONLY), 0
     while part := os.read(descriptor, MIB):
         total += len(part)
@@ -43,7 +43,7 @@ def read_whole(path: Path) -> int:
 
 
 def emulated(tmp_path: Path, data: Path, work: Callable[[], Any], as_if: str = "hdd") -> dict[str, Any]:
-    """Runs `work` on emulated storage and gives the metadata's block of it."""
+    """Run `work` on emulated storage and return the metadata's block of it."""
     with tfdarshan.profile(tmp_path / "logs", as_if=as_if, as_if_paths=[f"{data}/"]) as session:
         work()
     block: dict[str, Any] = session.meta[0]["emulation"]

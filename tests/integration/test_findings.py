@@ -32,7 +32,7 @@ def load(path):
 
 
 def train(logdir, data, readers, *, ahead=False, options=None):
-    """Reads batches by `readers` threads, while steps compute if `ahead`, and gives the session."""
+    """Read batches by `readers` threads, while steps compute if `ahead`, and return the session."""
     folder, paths = data
     batches = [paths[first : first + BATCH] for first in range(0, FILES, BATCH)]
     options = {"as_if": "lustre", "as_if_paths": [f"{folder}/"]} if options is None else options

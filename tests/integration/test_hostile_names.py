@@ -55,7 +55,7 @@ def job(tmp_path_factory):
 
 
 def harmless(capfd):
-    """Gives what was printed, which changes nothing on a terminal."""
+    """Return what was printed, which changes nothing on a terminal."""
     said = capfd.readouterr()
     found = NEVER.search(said.out + said.err)
     assert found is None, ascii((said.out + said.err)[max(found.start() - 80, 0) : found.end() + 20])

@@ -46,7 +46,7 @@ def other_clock(tmp_path_factory):
 
 
 def run_hosts(folder, library, clocks, **environment):
-    """Runs a rank on each host.
+    """Run a rank on each host.
 
     Args:
         clocks: What CLOCK_REALTIME and CLOCK_MONOTONIC are ahead in ns, and the latter's drift in ppm.
@@ -87,7 +87,7 @@ def run_hosts(folder, library, clocks, **environment):
 
 
 def clocks_of(count, seed):
-    """Gives clocks of hosts: up to 50 ms apart, drifting by up to 80 ppm."""
+    """Return clocks of hosts: up to 50 ms apart, drifting by up to 80 ppm."""
     rng = np.random.default_rng(seed)
     apart = rng.integers(-50_000_000, 50_000_000, (count, 2)).tolist()
     drift = rng.integers(-80, 81, count).tolist()
@@ -95,7 +95,7 @@ def clocks_of(count, seed):
 
 
 def truths_ns(first, rank, of_first, of_rank):
-    """Gives what moves a rank's times to the first one's, when the later of them began and the earlier ended.
+    """Yield what moves a rank's times to the first one's, when the later of them began and the earlier ended.
 
     Each begins with its CLOCK_REALTIME, and goes on with its CLOCK_MONOTONIC, which drifts.
     """

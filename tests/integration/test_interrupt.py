@@ -53,7 +53,7 @@ POINTS = (
 
 
 def run_job(folder, job, *arguments, way="with"):
-    """Runs a job, under `tfdarshan run` where that is the way."""
+    """Run a job, under `tfdarshan run` where that is the way."""
     (folder / "job.py").write_text(job)
     words = ["-c", ENTRY_POINT, "run", "job.py"] if way == "run" else ["job.py"]
     return subprocess.run(

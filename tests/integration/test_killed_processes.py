@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 
 def accounts(folder):
-    """Gives how often each process says that it read its file."""
+    """Return how often each process says that it read its file."""
     found = {}
     for path in folder.iterdir():
         text = path.read_text()
@@ -67,7 +67,7 @@ def kill(pid):
 
 
 def recover():
-    """Recovers as soon as multiprocessing's helpers, whose job was killed, have ended."""
+    """Recover as soon as multiprocessing's helpers, whose job was killed, have ended."""
     deadline = time.monotonic() + 120
     while main(["recover", "logs"]) != 0:
         assert time.monotonic() < deadline

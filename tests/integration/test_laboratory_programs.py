@@ -42,7 +42,7 @@ def place(program: Program, pool: Path) -> None:
 
 
 def run(program: Program, work: Path, number: int) -> tuple[int, float]:
-    """Gives the number of batches that it trained on, and the sum of all that was in them."""
+    """Return the number of batches that it trained on, and the sum of all that was in them."""
     text = source(program, work / f"logs-{number}").replace("def compute(batch):\n", SUMMED)
     file = work / f"train-{number}.py"
     checked = "assert validation_paths\n" if program.extra == "validation" else ""

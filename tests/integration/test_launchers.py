@@ -62,7 +62,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def training(tmp_path, monkeypatch):
-    """Gives the command of a rank, under strace."""
+    """Return the command of a rank, under strace."""
     if not strace_log.is_available():
         pytest.skip("strace is missing, or may not trace here")
     monkeypatch.chdir(tmp_path)
@@ -80,7 +80,7 @@ def training(tmp_path, monkeypatch):
 
 
 def check(tmp_path, done):
-    """Checks the session of four ranks, and gives it."""
+    """Check the session of four ranks, and return it."""
     assert done.returncode == 0, done.stderr
     session = tfdarshan.open_session(tmp_path / "logs")
     assert (len(session.joint.ranks), session.joint.missing, session.problems) == (RANKS, (), [])
@@ -93,7 +93,7 @@ def check(tmp_path, done):
 
 
 def open_mpi():
-    """Gives the command, None if it is not there."""
+    """Return the command, None if it is not there."""
     command = shutil.which("mpirun")
     if command is None:
         return None

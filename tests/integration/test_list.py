@@ -25,14 +25,14 @@ SECOND = 1_000_000_000
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory, monkeypatch):
-    """Gives each test a cache folder of its own."""
+    """Give each test a cache folder of its own."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 
 
 def record(logdir, wait_ms, *, steps=40, start_s=0, **meta):
-    """Writes a session whose steps of 100 ms wait so long for reads."""
+    """Write a session whose steps of 100 ms wait so long for reads."""
     calls = [(n * 100, n * 100 + max(wait_ms, 1), READER, "pread", 0, 1_000_000, 0) for n in range(steps)]
     began = ORIGIN_NS + start_s * SECOND
     session = training(logdir, calls, epochs_of_steps(steps, 100, wait_ms))

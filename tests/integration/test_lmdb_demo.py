@@ -42,7 +42,7 @@ PROMISES = {"mapped_wait"}
 
 @pytest.fixture(autouse=True)
 def every_fault(monkeypatch):
-    """Has each fault seen, whatever that costs: on a busy machine the guard may leave too few."""
+    """Have each fault seen, whatever that costs: on a busy machine the guard may leave too few."""
     for name, value in ALL.items():
         monkeypatch.setenv(name, value)
 
@@ -66,7 +66,7 @@ def backing(tmp_path_factory):
 
 @contextmanager
 def late(server, backing, tmp_path):
-    """Gives what shows the records on storage of 4 ms a read, each time with nothing in memory."""
+    """Yield what shows the records on storage of 4 ms a read, each time with nothing in memory."""
     yield lambda: storage(server, backing, tmp_path / "m", **LATE)
 
 
@@ -96,7 +96,7 @@ def throttled(server, backing, tmp_path):
 
 
 def train(logdir, folder, keys, batch=BATCH, **how):
-    """Takes these records' batches as the demo does; gives the session and the seconds of the steps."""
+    """Take these records' batches as the demo does; return the session and the seconds of the steps."""
 
     def batches():
         # Within the session: of what was mapped before, FUSE does not tell what came in.
@@ -111,7 +111,7 @@ def train(logdir, folder, keys, batch=BATCH, **how):
 
 
 def train_cured(logdir, line, keys, batch=BATCH):
-    """Takes as many batches of the data set that the line as printed makes; gives the steps' seconds."""
+    """Take as many batches of the data set that the line as printed makes; return the steps' seconds."""
     names: dict[str, Any] = {"tfdarshan": tfdarshan, "batch_size": batch}
     # TensorFlow keeps a data set until the interpreter ends, and with it the file system busy.
     exec(line.replace(', framework="tensorflow"', ""), names)
@@ -121,7 +121,7 @@ def train_cured(logdir, line, keys, batch=BATCH):
 
 
 def probed(logdir, shown):
-    """Measures the storage under the session's mapped file, as the finding says to; gives the findings."""
+    """Measure the storage under the session's mapped file, as the finding says to; return the findings."""
     with shown():
         assert main(["probe", "--logdir", str(logdir)]) == 0
     return found_in(tfdarshan.open_session(logdir))
@@ -132,7 +132,7 @@ def anywhere(keys, count):
 
 
 def is_named(finding, path):
-    """Holds a finding to file, share and cure, and to a range that is one."""
+    """Hold a finding to file, share and cure, and to a range that is one."""
     assert finding.files == (str(path),)
     assert finding.cost_share > 0.1
     assert finding.cure.line

@@ -29,7 +29,7 @@ TOUCHES = 48
 
 
 def mapped_row(session, path):
-    """Gives the files table's row of a mapped file, if its faults can be seen here."""
+    """Return the files table's row of a mapped file, if its faults can be seen here."""
     reads = summarize(session.session).mapped
     if reads.faults is None:
         must_be_seen(reads.notes)
@@ -39,7 +39,7 @@ def mapped_row(session, path):
 
 @pytest.fixture(autouse=True)
 def every_fault(monkeypatch):
-    """Has each fault seen, whatever that costs: counts are exact then."""
+    """Have each fault seen, whatever that costs: counts are exact then."""
     for name, value in ALL.items():
         monkeypatch.setenv(name, value)
 
@@ -76,7 +76,7 @@ def test_each_fault_on_a_mapping_is_counted(sparse, tmp_path):
 
 
 def faults_of(session, path):
-    """Gives the page faults of a file in the events table, in order."""
+    """Return the page faults of a file in the events table, in order."""
     events = session.events
     return events[(events["operation"] == "fault") & (events["path"] == str(path))]
 
@@ -180,7 +180,7 @@ def test_a_mapping_of_before_is_found(sparse, tmp_path):
 
 
 def cached_bytes(path):
-    """Gives what of a file is in the page cache, by mincore in another process."""
+    """Return what of a file is in the page cache, by mincore in another process."""
     script = """
         import ctypes, mmap, os, sys
         size = os.path.getsize(sys.argv[1])
@@ -310,7 +310,7 @@ def test_nothing_watches_if_it_is_told_not_to(sparse, tmp_path):
 
 
 def in_child(of, path):
-    """Has a forked child map a file and read it, and then do `of()`; gives its metadata and its row."""
+    """Have a forked child map a file and read it, and then do `of()`; return its metadata and its row."""
     with tfdarshan.profile(path.parent / "logs", mapped=True) as session:
         child = os.fork()
         if child == 0:

@@ -30,7 +30,7 @@ pytestmark = needs_fuse
 
 @pytest.fixture(autouse=True)
 def every_fault(monkeypatch):
-    """Has each fault seen, whatever that costs: on a busy machine the guard may leave too few."""
+    """Have each fault seen, whatever that costs: on a busy machine the guard may leave too few."""
     for name, value in ALL.items():
         monkeypatch.setenv(name, value)
 
@@ -129,7 +129,7 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
 
 
 def job_of_generator(logdir, folder, keys):
-    """Takes all batches of a tf.data generator that asks py-lmdb for records; likewise."""
+    """Take all batches of a tf.data generator that asks py-lmdb for records; likewise."""
     lmdb, tf = pytest.importorskip("lmdb"), pytest.importorskip("tensorflow")
     # It is closed before the storage goes: TensorFlow keeps a generator until the interpreter ends.
     with lmdb.open(str(folder), readonly=True, lock=False) as database, database.begin() as reading:

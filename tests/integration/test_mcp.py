@@ -33,7 +33,7 @@ def logdir(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """Keeps verdicts in a folder of this test."""
+    """Keep verdicts in a folder of this test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

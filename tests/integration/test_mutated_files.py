@@ -131,7 +131,7 @@ def journal_target(folder):
 
 
 def tiers_with_all(folder):
-    """Makes tiers of which the slow one has two checkpoints and the fast one a third."""
+    """Make tiers of which the slow one has two checkpoints and the fast one a third."""
     tiers = Tiers(folder)
     ledger = Ledger(tiers.fast.folder, tiers.slow.folder)
     for number in (1, 2):
@@ -211,7 +211,7 @@ def session_of(folder, more):
 
 
 def read_all(directory):
-    """Reads a session as every view of it does; gives it."""
+    """Read a session as every view of it does; return it."""
     session = open_session(directory)
     overlapping(directory, [])
     for read in (

@@ -19,7 +19,7 @@ NAMES = {
 
 
 def read_all(name: str) -> int:
-    """Reads a file without a buffer, by one call that gets it all and one that gets nothing."""
+    """Read a file without a buffer, by one call that gets it all and one that gets nothing."""
     descriptor = os.open(name, os.O_RDONLY)
     total = 0
     while got := len(os.read(descriptor, 1 << 16)):

@@ -195,13 +195,13 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
 
 
 def bound(words: list[str], *, allowed: bool) -> list[str]:
-    """Gives the whole command; if not `allowed`, one that permissions bind even as root."""
+    """Return the whole command; if not `allowed`, one that permissions bind even as root."""
     setpriv = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
     return [*([] if allowed or os.geteuid() else setpriv), sys.executable, "-m", "tfdarshan", *words]
 
 
 def tfdarshan_says(words, environment=None, *, allowed=True, **streams):
-    """Runs the command; if not `allowed`, as somebody whom permissions bind, even as root."""
+    """Run the command; if not `allowed`, as somebody whom permissions bind, even as root."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | streams
     return subprocess.run(
         bound(words, allowed=allowed),
@@ -210,7 +210,7 @@ def tfdarshan_says(words, environment=None, *, allowed=True, **streams):
 
 
 def said_at(place: str, words: list[str], *, allowed: bool = True) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in such a place."""
+    """Run the command in such a place."""
     columns = COLUMNS_OF.match(place)
     if columns is None:
         return tfdarshan_says(words, PLACES[place], allowed=allowed)

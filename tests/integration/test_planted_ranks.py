@@ -44,7 +44,7 @@ def scratch():
 
 
 def run_ranks(folder, plans, hosts=None):
-    """Runs each rank's sessions in lockstep; gives the sessions, the oldest first."""
+    """Run each rank's sessions in lockstep; return the sessions, the oldest first."""
     with ExitStack() as stack:
         ranks = []
         for rank, plan in enumerate(plans):
@@ -77,7 +77,7 @@ def _start(folder, plan, rank, hosts):
 
 
 def shards(folder, rng):
-    """Deals all files out: for each rank two a step."""
+    """Deal all files out: for each rank two a step."""
     order = rng.permutation(FILES).reshape(WORLD, STEPS, 2)
     return [[[str(folder / f"{n:03}") for n in step] for step in part] for part in order]
 

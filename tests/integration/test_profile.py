@@ -199,7 +199,7 @@ def test_decorator_makes_one_session_a_call(logdir, data):
     # GIVEN
     @tfdarshan.profile(logdir)
     def work(times, *, end):
-        """Reads."""
+        """Read."""
         for _ in range(times):
             read_in_chunks(data)
         return end
@@ -209,7 +209,7 @@ def test_decorator_makes_one_session_a_call(logdir, data):
 
     # THEN
     assert results == ["x", "y"]
-    assert (work.__name__, work.__doc__) == ("work", "Reads.")
+    assert (work.__name__, work.__doc__) == ("work", "Read.")
     sessions = [tfdarshan.open_session(path) for path in tfdarshan.find_sessions(logdir)]
     assert [row(session, data)["POSIX_OPENS"] for session in sessions] == [1, 2]
 

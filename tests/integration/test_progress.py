@@ -24,7 +24,7 @@ print(rows["files"]["rows"], rows["events"]["rows"], len(session.events))
 
 
 def read_terminal(handle):
-    """Gives what was written to it until its last writer closed it."""
+    """Return what was written to it until its last writer closed it."""
     shown = b""
     while True:
         try:
@@ -82,7 +82,7 @@ sys.exit(main(["export", *sys.argv[1:]]))
 
 @pytest.fixture(scope="module")
 def logdir(tmp_path_factory):
-    """Gives a logdir whose session has rows of files and of calls."""
+    """Return a logdir whose session has rows of files and of calls."""
     folder = tmp_path_factory.mktemp("job")
     run_job(folder, subprocess.PIPE)
     return folder / "logs"

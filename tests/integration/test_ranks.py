@@ -62,7 +62,7 @@ def mpi(rank, world):
 
 @pytest.fixture
 def job(tmp_path):
-    """Starts ranks of a job that reads 24 files of known sizes; gives the processes."""
+    """Start ranks of a job that reads 24 files of known sizes; return the processes."""
     data, account = tmp_path / "data", tmp_path / "account"
     data.mkdir()
     account.mkdir()
@@ -105,14 +105,14 @@ def job(tmp_path):
 
 
 def finish(processes):
-    """Waits for ranks, and gives the directories that they wrote to."""
+    """Wait for ranks, and return the directories that they wrote to."""
     said = [process.communicate(timeout=120)[0].splitlines()[-1] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes)
     return [Path(line) for line in said]
 
 
 def accounts(tmp_path):
-    """Adds up what the ranks say that they read of each file."""
+    """Add up what the ranks say that they read of each file."""
     whole: dict[str, int] = {}
     for path in (tmp_path / "account").iterdir():
         for name, moved in json.loads(path.read_text()).items():

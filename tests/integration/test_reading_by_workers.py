@@ -13,7 +13,7 @@ from tfdarshan.staging import probe
 
 @pytest.fixture
 def sessions(tmp_path):
-    """Gives two sessions of two processes each."""
+    """Return two sessions of two processes each."""
     found = []
     for run in range(2):
         jobs = [

@@ -47,7 +47,7 @@ wait
 
 
 def printed(beginning):
-    """Gives the code block that has a line with this beginning."""
+    """Return the code block that has a line with this beginning."""
     blocks = re.findall(r"^```\w*\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     (block,) = {one for one in blocks if any(line.startswith(beginning) for line in one.splitlines())}
     return block
@@ -79,7 +79,7 @@ class Job:
         return path
 
     def run(self, block, **more):
-        """Runs a block as it is printed."""
+        """Run a block as it is printed."""
         text = block.replace("/shared/logs", str(self.folder / "logs"))
         return subprocess.run(
             ["bash", "-c", text],

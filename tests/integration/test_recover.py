@@ -305,7 +305,7 @@ print("the job goes on")
 
 @pytest.fixture
 def shell(tmp_path):
-    """Runs a command line as a user would who copied it."""
+    """Run a command line as a user would who copied it."""
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "tfdarshan").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tfdarshan "$@"\n')

@@ -9,7 +9,7 @@ from tfdarshan.commands import main
 
 @pytest.fixture
 def script(tmp_path):
-    """Writes a script and gives its path."""
+    """Write a script and return its path."""
 
     def write(text, name="job.py"):
         path = tmp_path / name
@@ -135,7 +135,7 @@ def test_error_of_ours_in_the_script_is_the_scripts(run_python, script):
 
 @pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["foreground", "background"])
 def interruptible(request):
-    """Says whether programs can be interrupted: a shell starts those in its background without SIGINT."""
+    """Yield whether programs can be interrupted: a shell starts those in its background without SIGINT."""
     before = signal.signal(signal.SIGINT, request.param)
     yield request.param is not signal.SIG_IGN
     signal.signal(signal.SIGINT, before)

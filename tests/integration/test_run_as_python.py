@@ -44,7 +44,7 @@ end(sys.argv[2])
 
 @pytest.fixture
 def programs(tmp_path):
-    """Lays the probe out in every form that Python runs."""
+    """Lay the probe out in every form that Python runs."""
     for name in ("job.py", "inside/job.py", "package/part.py", "package/__main__.py", "folder/__main__.py"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -79,7 +79,7 @@ WAYS = {
 
 
 def run_both(folder, words, end="", *, options=(), **environment):
-    """Runs the same program under plain Python and under `tfdarshan run`; gives both, as they ended."""
+    """Run the same program under plain Python and under `tfdarshan run`; return both, as they ended."""
     words = [word.replace("{}", str(folder)) if len(word) < 20 else word for word in words]
     ours = (*options, "-c", ENTRY_POINT, "run", "--no-trace")
     return [
@@ -94,7 +94,7 @@ def run_both(folder, words, end="", *, options=(), **environment):
 
 
 def start(folder, arguments, stdin="", **environment):
-    """Runs Python in a folder."""
+    """Run Python in a folder."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,

@@ -29,7 +29,7 @@ LEAST_SCENARIOS = 16
 
 
 def run_suite(folder: Path, *options: str, timeout_s: int) -> dict[str, dict[str, Any]]:
-    """Runs the suite and gives each scenario's outcome."""
+    """Run the suite and return each scenario's outcome."""
     done = subprocess.run(
         [
             sys.executable,

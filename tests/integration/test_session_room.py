@@ -29,7 +29,7 @@ os.read(gate, 1)
 
 
 def forked(data, done, gate):
-    """Starts a worker by fork; gives what waits for its end."""
+    """Start a worker by fork; return what waits for its end."""
     child = os.fork()
     if not child:
         try:
@@ -41,7 +41,7 @@ def forked(data, done, gate):
 
 
 def started(data, done, gate):
-    """Starts a worker as a program of its own."""
+    """Start a worker as a program of its own."""
     command = [sys.executable, "-c", WORK, str(data), str(done), str(gate)]
     return subprocess.Popen(command, pass_fds=(done, gate)).wait
 

@@ -15,7 +15,7 @@ MORE = "import os, sys; f = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND); os.
 
 
 def recorded(session, path):
-    """Gives the file's row, and offset and length of each write to it."""
+    """Return the file's row, and offset and length of each write to it."""
     rows = session.files[session.files["path"] == str(path)]
     events = session.events[session.events["path"] == str(path)]
     writes = events[events["operation"].isin(["write", "writev", "pwrite", "pwritev"])]

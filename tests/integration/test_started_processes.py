@@ -81,12 +81,12 @@ def data(tmp_path):
 
 
 def job(python, data, body, after="", *, follow=True, options=""):
-    """Runs a job that does `body` while it is recorded, and then `after`; gives its session."""
+    """Run a job that does `body` while it is recorded, and then `after`; return its session."""
     return job_and_output(python, data, body, after, follow=follow, options=options)[0]
 
 
 def job_and_output(python, data, body, after="", *, follow=True, options=""):
-    """Runs such a job; gives its session and the lines that it printed."""
+    """Run such a job; return its session and the lines that it printed."""
     folder = data.parent
     text = JOB.replace("FOLLOW", f"{follow}{options}").replace("BODY", textwrap.indent(body, " " * 8))
     (folder / "job.py").write_text(text.replace("AFTER", textwrap.indent(after, " " * 4)))
@@ -307,7 +307,7 @@ pool.join()
 
 
 def read_durations_s(session, data):
-    """Gives how long each read of the data took that was not at a file's end, the shortest first."""
+    """Return how long each read of the data took that was not at a file's end, the shortest first."""
     events = session.events
     reads = (events["operation"] == "read") & (events["length"] > 0)
     mine = events[reads & events["path"].str.startswith(f"{data}/", na=False)]

@@ -219,7 +219,7 @@ def job_of(commands, mode, logdir):
 
 
 def run_job(commands, mode, logdir, **more):
-    """Runs a job that starts each command: gives the exit code, output and errors of each."""
+    """Run a job that starts each command: return the exit code, output and errors of each."""
     ran = subprocess.run(job_of(commands, mode, logdir), capture_output=True, text=True, timeout=200, **more)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not ran.stderr

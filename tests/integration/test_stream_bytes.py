@@ -83,7 +83,7 @@ def streams(library_path):
 
 
 def bytes_of(session, path):
-    """Gives the bytes read and written of the file's streams, counted and by its events."""
+    """Return the bytes read and written of the file's streams, counted and by its events."""
     rows = session.files[(session.files["path"] == str(path)) & (session.files["module"] == "STDIO")]
     events = session.events[session.events["path"] == str(path)]
     counted = (int(rows["STDIO_BYTES_READ"].sum()), int(rows["STDIO_BYTES_WRITTEN"].sum()))

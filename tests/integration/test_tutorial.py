@@ -15,7 +15,7 @@ FIX = re.compile(r"^  [-+] .*$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def tutorial(tmp_path_factory):
-    """Run the page once. Gives its text, filled, and the shell that ran it."""
+    """Run the page once. Return its text, filled, and the shell that ran it."""
     shell = Shell(tmp_path_factory.mktemp("tutorial") / "tutorial")
     shell.folder.mkdir()
     return run_page(PAGE.read_text(encoding="utf-8"), shell), shell

@@ -22,7 +22,7 @@ build_editable(sys.argv[1])
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Gives the wheel that `pip install --editable` makes and installs."""
+    """Return the wheel that `pip install --editable` makes and installs."""
     folder = tmp_path_factory.mktemp("editable")
     copy_sources(folder / "tree")
     command = [sys.executable, "-c", BUILD, folder / "wheel"]

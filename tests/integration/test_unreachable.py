@@ -14,7 +14,7 @@ LEVELS, LEVEL = 25, "d" * 200
 
 @pytest.fixture
 def deep(tmp_path):
-    """Leads to a folder whose path is longer than PATH_MAX; gives a descriptor of it."""
+    """Lead to a folder whose path is longer than PATH_MAX; return a descriptor of it."""
     handle = os.open(tmp_path, os.O_RDONLY)
     for _ in range(LEVELS):
         os.mkdir(LEVEL, dir_fd=handle)
@@ -27,7 +27,7 @@ def deep(tmp_path):
 
 @pytest.fixture
 def inside(deep):
-    """Works there for the time of the test."""
+    """Work there for the time of the test."""
     before = os.open(".", os.O_RDONLY)
     os.fchdir(deep)
     yield deep

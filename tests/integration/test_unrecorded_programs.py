@@ -97,7 +97,7 @@ UNCOUNTED = {
 
 @pytest.fixture
 def session_of(run_python, tmp_path):
-    """Records a job that does `body`, and gives its session."""
+    """Record a job that does `body`, and return its session."""
     (tmp_path / "data").write_bytes(bytes(SIZE))
 
     def record(body):

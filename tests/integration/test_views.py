@@ -36,7 +36,7 @@ def training(folder):
 
 
 def stepping(folder, *, steps=4, **options):
-    """Records steps that each read a file, with time between them that is in no step."""
+    """Record steps that each read a file, with time between them that is in no step."""
     folder.mkdir(exist_ok=True)
     (folder / "data").write_bytes(bytes(5_000))
     with tfdarshan.profile(folder / "logs", spool_dir=folder, **options) as recorded:
@@ -91,7 +91,7 @@ def test_views_are_drawn_whatever_the_session_has(session, view):
 
 
 def tiles(panels):
-    """Gives value and note of each tile, by label."""
+    """Return value and note of each tile, by label."""
     items = [tile for panel in panels if panel.kind == "tiles" for tile in panel.items]
     return {tile.label: (tile.value.text, tile.note) for tile in items}
 

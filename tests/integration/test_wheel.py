@@ -21,7 +21,7 @@ def run(*command, cwd, **environment):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Builds the source distribution and, from nothing but that, the wheel."""
+    """Build the source distribution and, from nothing but that, the wheel."""
     folder = tmp_path_factory.mktemp("build")
     copy_sources(folder / "tree")
     code = "import setuptools.build_meta as backend, sys; backend.build_sdist(sys.argv[1])"

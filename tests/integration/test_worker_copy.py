@@ -25,7 +25,7 @@ def session(tmp_path):
 
 @pytest.fixture
 def copy(session, tmp_path):
-    """Gives a copy that is to be made."""
+    """Return a copy that is to be made."""
     return WorkerCopy(f"file://{session}", tmp_path / f"tmp/{COPY_FOLDER}x", PLACE)
 
 

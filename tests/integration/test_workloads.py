@@ -33,7 +33,7 @@ def tier(tmp_path: Path) -> Path:
 
 
 def run(name: str, tier: Path, **options: object) -> Result:
-    """Runs a workload once on a folder."""
+    """Run a workload once on a folder."""
     plan = Plan(
         names=(name,),
         tiers=(str(tier),),

@@ -20,7 +20,7 @@ VERBS = (
 
 
 def run_verb(capfd, line, **places):
-    """Runs a verb; gives its exit code and the lines of its stderr."""
+    """Run a verb; return its exit code and the lines of its stderr."""
     words = line.split()
     for name, path in places.items():
         words = [word.replace(name, str(path)) for word in words]

@@ -14,7 +14,7 @@ BUILD = HERE.parent.parent / "build" / "native"
 
 @functools.cache
 def build(variant: str, target: str = "all") -> None:
-    """Makes it once, also where several workers ask for it."""
+    """Make it once, also where several workers ask for it."""
     BUILD.mkdir(parents=True, exist_ok=True)
     jobs = len(os.sched_getaffinity(0))
     with (BUILD / f"{variant}.lock").open("w") as lock:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def run_profiled(folder: Path, script: str, *arguments: str, timeout_s: float = 100) -> tfdarshan.Session:
-    """Runs `script` in `folder`, which must write its session to "logs" there; a hang is a failure."""
+    """Run `script` in `folder`, which must write its session to "logs" there; a hang is a failure."""
     (folder / "script.py").write_text(textwrap.dedent(script))
     ran = subprocess.run(
         [sys.executable, "-W", "error", "script.py", *arguments],
@@ -28,6 +28,6 @@ def run_profiled(folder: Path, script: str, *arguments: str, timeout_s: float = 
 
 
 def counted(session: tfdarshan.Session, path: Path, counter: str) -> int:
-    """Gives the sum of a counter over the session's processes."""
+    """Return the sum of a counter over the session's processes."""
     rows = session.files[session.files["path"] == str(path)]
     return int(rows[counter].sum())

@@ -118,7 +118,7 @@ Part = Callable[[Path], tuple[list[Row], list[str]]]
 
 
 def parts(repetitions: Repetitions) -> dict[str, Part]:
-    """Gives the parts of a run by the name that --only takes."""
+    """Return the parts of a run by the name that --only takes."""
     lmdb: dict[str, Any] = {
         "runs": repetitions.lmdb_runs,
         "megabytes": repetitions.lmdb_megabytes,
@@ -164,7 +164,7 @@ def parts(repetitions: Repetitions) -> dict[str, Part]:
 
 
 def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list[str]]:
-    """Runs the named parts; gives the rows, and a sentence for each thing left out."""
+    """Run the named parts; return the rows, and a sentence for each thing left out."""
     rows, missing = [], []
     for name in names:
         with tempfile.TemporaryDirectory(prefix="tfdarshan-bench-") as folder:
@@ -176,7 +176,7 @@ def measure(names: list[str], repetitions: Repetitions) -> tuple[list[Row], list
 
 
 def main() -> None:
-    """Parses the command line, measures, prints, and writes what was asked for."""
+    """Parse the command line, measure, print, and write what was asked for."""
     arguments = _parser().parse_args()
     names = arguments.only or [name for name in PART_NAMES if name != "bounds" or arguments.full]
     machine = this_machine()

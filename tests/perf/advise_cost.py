@@ -13,7 +13,7 @@ MOST_BYTES = 3e9
 
 
 def advise_cost(folder: Path, *, files: int, runs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows; the session is synthetic, with all columns that a recorded one has."""
+    """Return the rows; the session is synthetic, with all columns that a recorded one has."""
     group = f"advising on {files:,} files"
     session = folder / "session"
     progress.show(f"writing a session of {files:,} files")

@@ -22,7 +22,7 @@ FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0), 1e9, True, "assumed")
 
 
 def write_many(directory: Path, files: int) -> None:
-    """Writes a session of `files` files of ImageNet-like sizes, read with Zipf-like frequencies."""
+    """Write a session of `files` files of ImageNet-like sizes, read with Zipf-like frequencies."""
     random = np.random.default_rng(1)
     size = (110_000 * np.exp(0.6 * random.standard_normal(files))).astype(np.int64)
     opens = np.minimum(random.zipf(2.0, files), 1_000)
@@ -51,7 +51,7 @@ def write_many(directory: Path, files: int) -> None:
 
 
 def advise(directory: Path, unit: str) -> dict[str, object]:
-    """Advises with room for a quarter of the bytes; gives seconds, peak memory and what was chosen."""
+    """Advise with room for a quarter of the bytes; return seconds, peak memory and what was chosen."""
     before = time.perf_counter()
     session = open_session(directory)
     room = int(session.processes[0].meta["counts"]["files"] * 130_000 * 0.25)

@@ -23,7 +23,7 @@ VERSION = f"import importlib.metadata as m; print(m.version({PACKAGE!r}))"
 
 
 def main(session: Path, scratch: Path) -> None:
-    """Prints seconds by the clock and of processors, MiB of its largest process, and the calls it counted."""
+    """Print seconds by the clock and of processors, MiB of its largest process, and the calls it counted."""
     python = os.environ.get("ANALYZER_PYTHON", sys.executable)
     version = subprocess.check_output([python, "-c", VERSION], text=True).strip()
     trace = write_trace(session, scratch / "trace")

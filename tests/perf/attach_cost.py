@@ -15,7 +15,7 @@ WANTED_FIRST_MS = 15.0
 
 
 def attach_cost(folder: Path, *, processes: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, or a sentence where TensorFlow is not installed."""
+    """Return the rows, or a sentence where TensorFlow is not installed."""
     if find_spec("tensorflow") is None:
         return [], ["Attaching with TensorFlow loaded is left out: it is not installed."]
     runs = []

@@ -11,7 +11,7 @@ import tfdarshan
 
 
 def attach(logdir: Path) -> dict[str, float]:
-    """Starts and stops a session; milliseconds and the slots patched."""
+    """Start and stop a session; milliseconds and the slots patched."""
     session = tfdarshan.profile(logdir, tf_profiler=False)
     begin = time.perf_counter()
     session.start()
@@ -29,7 +29,7 @@ def attach(logdir: Path) -> dict[str, float]:
 
 
 def main(logdir: Path, later: int) -> None:
-    """Prints the first and `later` later ones."""
+    """Print the first and `later` later ones."""
     import tensorflow  # noqa: F401
 
     print(json.dumps([attach(logdir) for _ in range(1 + later)]))

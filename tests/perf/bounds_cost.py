@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def bounds_cost(folder: Path) -> tuple[list[Row], list[str]]:
-    """Gives the rows."""
+    """Return the rows."""
     progress.show(f"{FILES:,} files, {OPERATIONS:,} operations")
     found = run_child("bounds_probe", folder, folder / "logs", FILES, OPERATIONS, "{}")
     shutil.rmtree(folder / "many")

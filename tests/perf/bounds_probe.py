@@ -21,7 +21,7 @@ CALLS_PER_FILE = 4
 
 
 def main(folder: Path, logdir: Path, files: int, operations: int, options: dict[str, Any]) -> None:
-    """Prints the figures."""
+    """Print the figures."""
     data = folder / "many"
     link_files(data, files)
     jobs = KnownJobs(folder)
@@ -42,7 +42,7 @@ def main(folder: Path, logdir: Path, files: int, operations: int, options: dict[
 
 
 def run(jobs: KnownJobs, data: Path, files: int, operations: int) -> dict[str, int]:
-    """Runs the job and gives its totals."""
+    """Run the job and return its totals."""
     remaining = operations - CALLS_PER_FILE * files - 2  # an open and a close
     each = jobs.read_files(data, files, THREADS)
     one = jobs.read_one_byte(linked_path(data, 0), remaining, THREADS)
@@ -54,7 +54,7 @@ def run(jobs: KnownJobs, data: Path, files: int, operations: int) -> dict[str, i
 
 
 def counted(session: tfdarshan.recording.profiler.Profile, data: Path) -> dict[str, int]:
-    """Sums the counters of the files below `data` and of the row for files beyond the cap."""
+    """Sum the counters of the files below `data` and of the row for files beyond the cap."""
     files = session.files
     beyond = files["path"] == PATHS_OF_NO_FILE[1]
     mine = files["path"].str.startswith(f"{data}/")
@@ -68,7 +68,7 @@ def counted(session: tfdarshan.recording.profiler.Profile, data: Path) -> dict[s
 
 
 def peak_memory_bytes() -> int:
-    """Gives the most memory this process had, its part of the spool with it."""
+    """Return the most memory this process had, its part of the spool with it."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) << 10
 

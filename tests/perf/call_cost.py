@@ -42,7 +42,7 @@ Measured = dict[str, list[tuple[Timing, Timing]]]
 
 
 def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, and a sentence for each peer that is left out."""
+    """Return the rows, and a sentence for each peer that is left out."""
     loops = HotLoop(folder, threads=max(THREADS))
     own: list[Contender] = [*own_contenders(loops)]
     peers, missing = find_peers(loops, folder)
@@ -60,7 +60,7 @@ def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
 
 
 def contender_rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
-    """Gives a row for each contender; `wanted` is wanted of tfdarshan itself."""
+    """Return a row for each contender; `wanted` is wanted of tfdarshan itself."""
     name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
     rows = [
         added_row(GROUP, name, runs, subject=subject, wanted=wanted if subject == OWN else None)
@@ -78,7 +78,7 @@ def _bounded(row: Row, rows: Sequence[Row]) -> Row:
 
 
 def _alternate(contenders: Sequence[Contender], loop: Loop, threads: int, pairs: int) -> Measured:
-    """Gives the pairs of each contender by its name; all that take part in a round take it in turn."""
+    """Return the pairs of each contender by its name; all that take part in a round take it in turn."""
     measured: Measured = {contender.name: [] for contender in contenders}
     for number in range(pairs):
         for contender in contenders:

@@ -34,7 +34,7 @@ class CheckpointJob:
 
 
 def checkpoint_cost(folder: Path, *, job: CheckpointJob) -> tuple[list[Row], list[str]]:
-    """Gives the rows, and a sentence for each way that could not be measured."""
+    """Return the rows, and a sentence for each way that could not be measured."""
     room = (4 << 30) // job.scale + (64 << 20)
     try:
         with hdd_tier(folder, room) as slow:
@@ -75,7 +75,7 @@ def _run(way: str, folder: Path, slow: Path, job: CheckpointJob) -> dict[str, An
 
 
 def _plain_copy_s(folder: Path, slow: Path, size_bytes: int) -> float:
-    """Gives the seconds in which the bytes of one checkpoint are copied and synced."""
+    """Return the seconds in which the bytes of one checkpoint are copied and synced."""
     source, target = folder / "plain", slow / "plain"
     source.write_bytes(os.urandom(1 << 20) * (size_bytes >> 20))
     began_s = time.monotonic()

@@ -47,7 +47,7 @@ class Training:
         self._pause_s = pause_s
 
     def step(self) -> float:
-        """Trains; gives the seconds it took."""
+        """Train; return the seconds it took."""
         began_s = time.monotonic()
         time.sleep(self._pause_s)
         self._update()
@@ -63,7 +63,7 @@ class Training:
             )  # fmt: skip
 
     def digest(self) -> str:
-        """Gives what tells these values from any others."""
+        """Return what tells these values from any others."""
         import xxhash
 
         digest = xxhash.xxh3_128()
@@ -85,23 +85,23 @@ class Saver:
 
 
 def sync_file_system(folder: Path) -> None:
-    """Makes all that was written to a file system durable."""
+    """Make all that was written to a file system durable."""
     subprocess.run(["sync", "--file-system", os.fspath(folder)], check=True)
 
 
 def none(_training: Training, _fast: Path, _slow: Path) -> Saver:
-    """Saves nothing."""
+    """Save nothing."""
     return Saver(save=lambda: None)
 
 
 def direct(training: Training, _fast: Path, slow: Path) -> Saver:
-    """Saves as TensorFlow does: nothing is synced until the end."""
+    """Save as TensorFlow does: nothing is synced until the end."""
     manager = tf.train.CheckpointManager(training.checkpoint, slow, max_to_keep=TO_KEEP)
     return Saver(manager.save, lambda: sync_file_system(slow), latest=lambda: manager.latest_checkpoint)
 
 
 def direct_fsync(training: Training, _fast: Path, slow: Path) -> Saver:
-    """Saves as TensorFlow does, and syncs each before training goes on."""
+    """Save as TensorFlow does, and sync each before training goes on."""
     manager = tf.train.CheckpointManager(training.checkpoint, slow, max_to_keep=TO_KEEP)
 
     def save() -> None:
@@ -115,7 +115,7 @@ def direct_fsync(training: Training, _fast: Path, slow: Path) -> Saver:
 
 
 def tensorflow_async(training: Training, _fast: Path, slow: Path) -> Saver:
-    """Saves by TensorFlow's asynchronous checkpointing: nothing is synced until the end."""
+    """Save by TensorFlow's asynchronous checkpointing: nothing is synced until the end."""
     manager = tf.train.CheckpointManager(training.checkpoint, slow, max_to_keep=TO_KEEP)
     options = tf.train.CheckpointOptions(enable_async=True)
 
@@ -127,7 +127,7 @@ def tensorflow_async(training: Training, _fast: Path, slow: Path) -> Saver:
 
 
 def orbax_async(training: Training, _fast: Path, slow: Path) -> Saver:
-    """Saves the values as a tree of arrays by Orbax, asynchronously; the end syncs."""
+    """Save the values as a tree of arrays by Orbax, asynchronously; the end syncs."""
     import orbax.checkpoint as ocp
 
     manager = ocp.CheckpointManager(
@@ -151,7 +151,7 @@ def orbax_async(training: Training, _fast: Path, slow: Path) -> Saver:
 
 
 def burst_buffer(training: Training, fast: Path, slow: Path) -> Saver:
-    """Saves through the burst buffer: each is durable and verified when it says so."""
+    """Save through the burst buffer: each is durable and verified when it says so."""
     from tfdarshan.checkpoint import BurstBuffer, read_ledger
     from tfdarshan.checkpoint.ledger import ledger_path
 
@@ -177,7 +177,7 @@ WAYS = {
 
 
 def measure(training: Training, saver: Saver, *, steps: int, every: int) -> dict[str, object]:
-    """Trains and saves; gives seconds by what they were spent on."""
+    """Train and save; return seconds by what they were spent on."""
     training.step()
     stalls_s: list[float] = []
     quiet_s: list[float] = []
@@ -214,7 +214,7 @@ def measure(training: Training, saver: Saver, *, steps: int, every: int) -> dict
 
 
 def is_identical(training: Training, latest: str | None, digest: str) -> bool | None:
-    """Says whether what is restored is what was saved; None without a checkpoint of TensorFlow."""
+    """Return whether what is restored is what was saved; None without a checkpoint of TensorFlow."""
     if latest is None:
         return None
     training.step()

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_child(module: str, *arguments: object, python: str | None = None) -> Any:
-    """Runs `python -m tests.perf.<module> ARGUMENTS`; what it prints on its last line is the result.
+    """Run `python -m tests.perf.<module> ARGUMENTS`; what it prints on its last line is the result.
 
     The libdarshan that a variable names, for those who count with it, is not used there.
 

@@ -13,12 +13,12 @@ FLAGS = ("-std=c11", "-O2", "-fvisibility=hidden", "-pthread")
 
 
 def compile_library(name: str, folder: Path) -> ctypes.CDLL:
-    """Compiles `<name>.c` to a library in `folder` and loads it."""
+    """Compile `<name>.c` to a library in `folder` and load it."""
     return ctypes.CDLL(str(_compile(name, folder / f"lib{name}.so", "-shared", "-fPIC")))
 
 
 def compile_program(name: str, folder: Path) -> Path:
-    """Compiles `<name>.c` to a program in `folder`."""
+    """Compile `<name>.c` to a program in `folder`."""
     return _compile(name, folder / name)
 
 

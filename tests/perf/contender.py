@@ -46,10 +46,10 @@ class Contender(Protocol):
         """What a table calls it."""
 
     def plain(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop unrecorded in the same setting."""
+        """Run the loop unrecorded in the same setting."""
 
     def recorded(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop recorded."""
+        """Run the loop recorded."""
 
 
 class HotLoop:
@@ -66,7 +66,7 @@ class HotLoop:
         self._run.argtypes = (*strings, *numbers, ctypes.POINTER(_CTiming))
 
     def run_here(self, loop: Loop, threads: int, warm_up: int) -> Timing:
-        """Runs a loop in this process."""
+        """Run a loop in this process."""
         found = _CTiming()
         names = loop.symbol.encode(), os.fsencode(self.folder)
         if self._run(*names, threads, warm_up, loop.calls, found):
@@ -76,7 +76,7 @@ class HotLoop:
     def run_program(
         self, loop: Loop, threads: int, calls: int, prefix: tuple[str, ...], environment: Mapping[str, str]
     ) -> Timing:
-        """Runs a loop in a process of its own."""
+        """Run a loop in a process of its own."""
         numbers = map(str, (threads, loop.warm_up, calls))
         command = [*prefix, str(self.program), loop.symbol, str(self.folder), *numbers]
         ran = subprocess.run(
@@ -96,11 +96,11 @@ class Recorded:
     darshan: bool = False
 
     def plain(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop with nothing attached."""
+        """Run the loop with nothing attached."""
         return self.loops.run_here(loop, threads, self._warm_up(loop))
 
     def recorded(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop in a session of its own, with a new spool as every session has."""
+        """Run the loop in a session of its own, with a new spool as every session has."""
         spool = Path(tempfile.mkdtemp(prefix="tfdarshan-bench-", dir=choose_folder(OPTIONS)))
         try:
             _bridge.start_session(
@@ -136,11 +136,11 @@ class Floor:
     suffix: str
 
     def plain(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop as it is."""
+        """Run the loop as it is."""
         return self.loops.run_here(loop, threads, loop.warm_up)
 
     def recorded(self, loop: Loop, threads: int) -> Timing:
-        """Runs the loop that notes its calls."""
+        """Run the loop that notes its calls."""
         return self.loops.run_here(replace(loop, symbol=loop.symbol + self.suffix), threads, loop.warm_up)
 
 
@@ -161,17 +161,17 @@ class Peer:
     blind: tuple[str, ...] = ()
 
     def plain(self, loop: Loop, threads: int) -> Timing:
-        """Runs the program without the tool."""
+        """Run the program without the tool."""
         return self.loops.run_program(loop, threads, self._calls(loop), (), {})
 
     def recorded(self, loop: Loop, threads: int) -> Timing:
-        """Runs the program under the tool, which finds nothing of the run before."""
+        """Run the program under the tool, which finds nothing of the run before."""
         for path in self.written():
             path.unlink()
         return self.loops.run_program(loop, threads, self._calls(loop), self.prefix, self.environment)
 
     def written(self) -> list[Path]:
-        """Lists the files the tool wrote: `trace`, or all in it if that is a folder."""
+        """List the files the tool wrote: `trace`, or all in it if that is a folder."""
         paths = self.trace.rglob("*") if self.trace.is_dir() else [self.trace]
         return [path for path in paths if path.is_file()]
 
@@ -186,7 +186,7 @@ DARSHAN_FILES = 4096
 
 
 def darshan_engine(loops: HotLoop, folder: Path) -> Recorded:
-    """Gives tfdarshan with libdarshan counting beside it; from then on libdarshan is in this process.
+    """Return tfdarshan with libdarshan counting beside it; from then on libdarshan is in this process.
 
     Raises:
         LookupError: There is none that can be used.
@@ -199,7 +199,7 @@ def darshan_engine(loops: HotLoop, folder: Path) -> Recorded:
 
 
 def floors(loops: HotLoop) -> list[Floor]:
-    """Lists the floors of a transfer's cost: where memory costs nothing, and where every event needs its own.
+    """List the floors of a transfer's cost: where memory costs nothing, and where every event needs its own.
 
     What is kept needs new pages.
     """
@@ -210,7 +210,7 @@ def floors(loops: HotLoop) -> list[Floor]:
 
 
 def own_contenders(loops: HotLoop) -> list[Recorded]:
-    """Lists tfdarshan as it is used: with the trace, without, and once the trace has reached its bound.
+    """List tfdarshan as it is used: with the trace, without, and once the trace has reached its bound.
 
     In the last two the calls are folded into the counters as they are made.
     """

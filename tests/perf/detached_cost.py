@@ -13,7 +13,7 @@ GROUP = "after a session"
 
 
 def detached_cost(_folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
-    """Gives loop after / loop before, in processes with a session in between and in ones without."""
+    """Return loop after / loop before, in processes with a session in between and in ones without."""
     runs: dict[str, list[float]] = {"none": [], "session": []}
     slots = 0
     for number in range(pairs):

@@ -16,7 +16,7 @@ RUNS = 5
 
 
 def main(session: bool) -> None:
-    """Prints the medians before and after, and the slots that still hold wrappers."""
+    """Print the medians before and after, and the slots that still hold wrappers."""
     with tempfile.TemporaryDirectory() as folder:
         loops = HotLoop(Path(folder), threads=1)
         recorded = Recorded("", loops)

@@ -14,7 +14,7 @@ BATCH = 1 << 17
 
 
 def write_trace(session: Path, folder: Path) -> Path:
-    """Writes `rank_0.pfw.gz`, a line of JSON a call with times in microseconds, and gives its folder."""
+    """Write `rank_0.pfw.gz`, a line of JSON a call with times in microseconds, and return its folder."""
     folder.mkdir(parents=True)
     (events,) = session.glob("*.events.parquet")
     file = pq.ParquetFile(events)

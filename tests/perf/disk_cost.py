@@ -15,7 +15,7 @@ WANTED_BYTES = 16.0
 
 
 def disk_cost(folder: Path, *, epochs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, or a sentence where TensorFlow is not installed."""
+    """Return the rows, or a sentence where TensorFlow is not installed."""
     if find_spec("tensorflow") is None:
         return [], ["tf.io.read_file is left out: TensorFlow is not installed."]
     progress.show(f"tf.io.read_file over {FILES} files, {epochs} epochs")

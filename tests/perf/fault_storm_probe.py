@@ -23,7 +23,7 @@ STORM_S, THREADS = 3.0, 2
 
 
 def storm_timing(storm: Any, file: Path, logdir: Path, *, mapped: bool) -> tuple[Timing, dict[str, Any]]:
-    """Gives what a million faults take, and what the session says of them."""
+    """Return what a million faults take, and what the session says of them."""
     with tfdarshan.profile(logdir, mapped=mapped) as session:
         with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ) as pages:
             faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -39,7 +39,7 @@ def storm_timing(storm: Any, file: Path, logdir: Path, *, mapped: bool) -> tuple
 
 
 def main() -> None:
-    """Measures in the folder of the first argument, as many pairs as the second says."""
+    """Measure in the folder of the first argument, as many pairs as the second says."""
     folder, pairs = Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True)
     library = ctypes.CDLL(str(build_touch(folder)))

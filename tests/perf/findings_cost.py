@@ -16,7 +16,7 @@ WANTED_MIB = 2e9 / (1 << 20)
 
 
 def findings_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows for `files` files, and for a tenth of them."""
+    """Return the rows for `files` files, and for a tenth of them."""
     rows = []
     for count in (files // 10, files):
         label = f"{count * EVENTS_PER_FILE / 1e6:g} M events, {count:,} files"

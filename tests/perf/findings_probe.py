@@ -20,7 +20,7 @@ EPOCHS, THREADS, STEPS = 2, 8, 2_000
 
 
 def main() -> None:
-    """Does the one or the other."""
+    """Do the one or the other."""
     task, folder = sys.argv[1], Path(sys.argv[2])
     if task == "make":
         _make(folder, int(sys.argv[3]))

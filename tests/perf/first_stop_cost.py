@@ -20,7 +20,7 @@ WANTED_CPU_S = 0.1
 
 
 def first_stop_cost(folder: Path, *, processes: int, at_once: int) -> list[Row]:
-    """Gives the rows; a stop has Arrow's import alone, measured in turn with it, as what it is without."""
+    """Return the rows; a stop has Arrow's import alone, measured in turn with it, as what it is without."""
     progress.show("first stops, one after the other")
     kinds: dict[str, tuple[str, ...]] = {"nothing else imported": (), "NumPy imported": ("numpy",)}
     rows = []
@@ -37,7 +37,7 @@ def first_stop_cost(folder: Path, *, processes: int, at_once: int) -> list[Row]:
 
 
 def _pair(folder: Path, count: int, *preloaded: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Gives what took the longest of `count` processes that import Arrow, and of as many that stop."""
+    """Return what took the longest of `count` processes that import Arrow, and of as many that stop."""
     imports, stops = (_run_at_once(folder, action, count, *preloaded) for action in ("import", "stop"))
     return _longest(imports), _longest(stops)
 
@@ -60,7 +60,7 @@ def _stop_row(
 
 
 def _run_at_once(folder: Path, action: str, count: int, *preloaded: str) -> list[dict[str, float]]:
-    """Starts processes, lets all of them act at the same time, and gives what each took."""
+    """Start processes, let all of them act at the same time, and return what each took."""
     started = [_start(folder / "logs" / str(number), action, *preloaded) for number in range(count)]
     for process in started:
         process.stdout.readline()

@@ -12,7 +12,7 @@ import tfdarshan
 
 
 def main(logdir: Path, action: str, *preloaded: str) -> None:
-    """Prints seconds of processor time and wall clock; `action` is "stop" or "import"."""
+    """Print seconds of processor time and wall clock; `action` is "stop" or "import"."""
     for module in preloaded:
         import_module(module)
     cpu_s = time.process_time()

@@ -20,7 +20,7 @@ class NoTierError(Exception):
 
 @contextmanager
 def hdd_tier(folder: Path, size_bytes: int) -> Iterator[Path]:
-    """Gives a folder on storage that takes `WRITE_BYTES_PER_S`, and no more room than `size_bytes`.
+    """Yield a folder on storage that takes `WRITE_BYTES_PER_S`, and no more room than `size_bytes`.
 
     Raises:
         NoTierError: There is none to be had here.
@@ -50,7 +50,7 @@ def hdd_tier(folder: Path, size_bytes: int) -> Iterator[Path]:
 
 
 def memory_folder(folder: Path, size_bytes: int) -> Path:
-    """Gives a folder in memory where there is room to spare; else the one given."""
+    """Return a folder in memory where there is room to spare; else the one given."""
     memory = Path("/dev/shm")
     return memory if shutil.disk_usage(memory).free > 2 * size_bytes else folder
 

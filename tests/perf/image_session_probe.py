@@ -20,7 +20,7 @@ def _make(folder: Path, files: int, processes: int = 1) -> None:
 
 
 def _make_ranks(folder: Path, files: int, ranks: int) -> None:
-    """Writes the session of a job of as many calls and files, each rank on a host of its own."""
+    """Write the session of a job of as many calls and files, each rank on a host of its own."""
     for rank in range(ranks):
         job = image_job(files // ranks, EPOCHS, THREADS, seed=rank)
         part = write_session(folder / f"part-{rank}", job)

@@ -33,7 +33,7 @@ class RandomReads:
     threads: int = 4
 
     def make_files(self, folder: Path) -> None:
-        """Makes the files, without blocks."""
+        """Make the files, without blocks."""
         folder.mkdir(parents=True)
         for number in range(self.files):
             with (folder / str(number)).open("wb") as file:
@@ -47,35 +47,35 @@ class KnownJobs:
         self._library = compile_library("known_job", folder)
 
     def read_at_random(self, folder: Path, job: RandomReads) -> None:
-        """Runs `job` on files that its `make_files` made."""
+        """Run `job` on files that its `make_files` made."""
         sizes = (job.files, job.file_bytes, job.longest_read, job.reads)
         self._library.known_job_read_at_random(
             os.fsencode(folder), *map(ctypes.c_long, sizes), ctypes.c_int(job.threads)
         )
 
     def read_files(self, folder: Path, files: int, threads: int) -> Totals:
-        """Reads files that `link_files` made, each to its end: open, pread, an empty pread, close."""
+        """Read files that `link_files` made, each to its end: open, pread, an empty pread, close."""
         self._library.known_job_read_files(os.fsencode(folder), ctypes.c_long(files), ctypes.c_int(threads))
         return Totals(files, 2 * files, sum(map(linked_size, range(files))))
 
     def read_one_byte(self, path: Path, reads: int, threads: int) -> Totals:
-        """Reads the first byte of a file `reads` times."""
+        """Read the first byte of a file `reads` times."""
         self._library.known_job_read_one_byte(os.fsencode(path), ctypes.c_long(reads), ctypes.c_int(threads))
         return Totals(1, reads, reads)
 
 
 def linked_size(number: int) -> int:
-    """Gives the size of file `number`: the same for all names of one inode, different for each inode."""
+    """Return the size of file `number`: the same for all names of one inode, different for each inode."""
     return 101 + number // LINKS_PER_FILE
 
 
 def linked_path(folder: Path, number: int) -> Path:
-    """Gives the path of file `number`."""
+    """Return the path of file `number`."""
     return folder / f"{number // FILES_PER_FOLDER:04d}" / f"{number:08d}.bin"
 
 
 def link_files(folder: Path, count: int) -> None:
-    """Makes `count` names of files of `linked_size` bytes. Hard links: a million of them take no blocks."""
+    """Make `count` names of files of `linked_size` bytes. Hard links: a million of them take no blocks."""
     for first in range(0, count, FILES_PER_FOLDER):
         linked_path(folder, first).parent.mkdir(parents=True)
     for number in range(count):

@@ -20,7 +20,7 @@ TIMES = ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns")
 
 
 def write_large_session(logdir: Path, events: int) -> Path:
-    """Writes a session of one process, and gives its folder.
+    """Write a session of one process, and return its folder.
 
     Its files' counters are those of one epoch, which costs no more to read than those of all.
 
@@ -42,7 +42,7 @@ def write_large_session(logdir: Path, events: int) -> Path:
 
 
 def _repeat(path: Path, epochs: int, epoch_ns: int) -> None:
-    """Writes the events of an epoch so many times, each time an epoch later, and in whole row groups."""
+    """Write the events of an epoch so many times, each time an epoch later, and in whole row groups."""
     found = pq.read_table(path)
     kept = pq.ParquetFile(path).metadata.row_group(0).column(0).compression
     unwritten = path.with_suffix(".new")
@@ -59,7 +59,7 @@ def _repeat(path: Path, epochs: int, epoch_ns: int) -> None:
 
 
 def _encodings(table: pa.Table) -> dict[str, Any]:
-    """Gives what tables are written with: times as differences, texts and small numbers by dictionary."""
+    """Return what tables are written with: times as differences, texts and small numbers by dictionary."""
     times = ("start_ns", "end_ns")
     plain = (*times, "file", "offset", "length")
     return {

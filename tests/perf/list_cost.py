@@ -26,7 +26,7 @@ READ_ALL = (
 
 
 def list_cost(folder: Path, *, rounds: int, sessions: int = 1_000) -> tuple[list[Row], list[str]]:
-    """Gives the row: seconds of processor time, and how many times those of reading the metadata."""
+    """Return the row: seconds of processor time, and how many times those of reading the metadata."""
     progress.show(f"listing {sessions:,} sessions")
     make_sessions(folder, sessions)
     pairs = [
@@ -45,7 +45,7 @@ def list_cost(folder: Path, *, rounds: int, sessions: int = 1_000) -> tuple[list
 
 
 def make_sessions(logdir: Path, count: int) -> None:
-    """Writes a session, and the metadata of others like it."""
+    """Write a session, and the metadata of others like it."""
     session = write_session(logdir, image_job(8, 1, 2))
     (meta,) = session.path.glob("*.meta.json")
     content = json.loads(meta.read_text())
@@ -57,7 +57,7 @@ def make_sessions(logdir: Path, count: int) -> None:
 
 
 def cpu_s(arguments: Sequence[str]) -> float:
-    """Gives the processor time of a Python process, its children's included."""
+    """Return the processor time of a Python process, its children's included."""
     before = _children_s()
     environment = os.environ | {"XDG_CACHE_HOME": os.devnull}
     subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment)

@@ -67,7 +67,7 @@ class Cell:
 
 
 def make_database(folder: Path, records: int, value_bytes: int) -> Path:
-    """Writes a database; gives its folder."""
+    """Write a database; return its folder."""
     import lmdb
 
     folder.mkdir(parents=True)
@@ -85,7 +85,7 @@ Measured = Callable[[str, Path, Path], Iterable[Row]]
 def lmdb_cost(
     folder: Path, *, runs: int, megabytes: int, kinds: Sequence[str]
 ) -> tuple[list[Row], list[str]]:
-    """Gives the rows of the matrix, and a sentence for each thing left out."""
+    """Return the rows of the matrix, and a sentence for each thing left out."""
 
     def measured(storage: str, shown: Path, stored: Path) -> Iterator[Row]:
         yield from _matrix(storage, shown / "large", stored / "large", runs)
@@ -98,7 +98,7 @@ def lmdb_cost(
 def on_each_storage(
     folder: Path, megabytes: int, kinds: Sequence[str], measured: Measured
 ) -> tuple[list[Row], list[str]]:
-    """Writes a database of large records and one of small ones; gives what is measured on each storage.
+    """Write a database of large records and one of small ones; return what is measured on each storage.
 
     Args:
         folder: An empty one.
@@ -122,7 +122,7 @@ def on_each_storage(
 
 
 def kind_of(storage: str) -> str:
-    """Gives the first word of a storage's name, which --lmdb-storage takes."""
+    """Return the first word of a storage's name, which --lmdb-storage takes."""
     return re.split(r"\W", storage)[0]
 
 
@@ -161,7 +161,7 @@ Reader = Callable[[Cell, Any, int], int]
 
 
 def _speed(cell: Cell, reader: Reader) -> float:
-    """Reads all once, by forked processes; gives MB/s from the first one's begin to the last one's end."""
+    """Read all once, by forked processes; return MB/s from the first one's begin to the last one's end."""
     drop_from_cache([cell.shown / "data.mdb", cell.backing])
     if cell.cached:
         cell.backing.read_bytes()
@@ -198,7 +198,7 @@ def _by_us(cell: Cell, index: Any, which: int) -> int:
 
 @contextmanager
 def _keys(cell: Cell) -> Iterator[list[list[bytes]]]:
-    """Gives the keys that each reader reads, in its order."""
+    """Yield the keys that each reader reads, in its order."""
     with Index(cell.shown, snapshot="check") as index:
         drop_from_cache([cell.shown / "data.mdb", cell.backing] if not cell.cached else [])
         keys, sizes = index.keys(), index.sizes
@@ -227,7 +227,7 @@ def _values(transaction: Any, keys: list[bytes], *, in_order: bool) -> Iterator[
 
 
 def _touched(value: Any) -> int:
-    """Gives a value's size, and has one byte of each page read: what is mapped comes no sooner."""
+    """Return a value's size, and have one byte of each page read: what is mapped comes no sooner."""
     sum(value[::4096])
     return len(value)
 

@@ -26,7 +26,7 @@ LONGEST_S = 1800
 def lmdb_tensorflow_cost(
     folder: Path, *, runs: int, megabytes: int, kinds: Sequence[str]
 ) -> tuple[list[Row], list[str]]:
-    """Gives the rows, and a sentence for each thing left out."""
+    """Return the rows, and a sentence for each thing left out."""
 
     def measured(storage: str, shown: Path, stored: Path) -> Iterator[Row]:
         yield from _case(f"{storage}, 110 KB", shown / "large", stored / "large", runs, megabytes)
@@ -42,7 +42,7 @@ def lmdb_tensorflow_cost(
 def _case(
     name: str, shown: Path, stored: Path | None, runs: int, megabytes: int, *options: str
 ) -> Iterator[Row]:
-    """Gives rows of one database.
+    """Yield rows of one database.
 
     tensorflow-io reads in order alone: it has a row where `stored` says what lies below.
     """
@@ -75,7 +75,7 @@ def _row(name: str, subject: str, speeds: list[float], base: list[float], note: 
 def _peer_row(
     name: str, shown: Path, stored: Path, is_cold: bool, runs: int, megabytes: int, base: list[float]
 ) -> Row:
-    """Gives the row of tensorflow-io, or one that says why there are no figures."""
+    """Return the row of tensorflow-io, or one that says why there are no figures."""
     python = os.environ.get("TENSORFLOW_IO_PYTHON", "")
     name = f"{name}, {PEER}"
     if not python:

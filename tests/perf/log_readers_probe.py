@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def with_pydarshan(log: Path) -> dict[str, float]:
-    """Adds up by PyDarshan's report and its aggregation of records."""
+    """Add up by PyDarshan's report and its aggregation of records."""
     import darshan
     from darshan.backend.cffi_backend import accumulate_records
 
@@ -24,7 +24,7 @@ def with_pydarshan(log: Path) -> dict[str, float]:
 
 
 def with_tfdarshan(folder: Path) -> dict[str, float]:
-    """Adds up by what a summary says of files."""
+    """Add up by what a summary says of files."""
     import tfdarshan
     from tfdarshan.analysis.files.file_totals import total_files
 

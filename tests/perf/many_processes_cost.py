@@ -14,7 +14,7 @@ WANTED_S = 10.0
 
 
 def many_processes_cost(folder: Path, *, runs: int, workers: int, group: str) -> list[Row]:
-    """Gives the row of a session of `workers` processes that were started anew; without: of none."""
+    """Return the row of a session of `workers` processes that were started anew; without: of none."""
     taken: list[tuple[dict[str, float], dict[str, float]]] = []
     for number in range(runs):
         progress.show(f"stopping with {workers} processes, run {number + 1} of {runs}")

@@ -14,7 +14,7 @@ READ = "import sys; open(sys.argv[1], 'rb').read(); print('read', flush=True); s
 
 
 def main(logdir: Path, workers: int) -> None:
-    """Prints seconds of the stop; all workers live until it has ended."""
+    """Print seconds of the stop; all workers live until it has ended."""
     session = tfdarshan.profile(logdir).start()
     Path(__file__).read_bytes()
     command = [sys.executable, "-c", READ, __file__]

@@ -22,7 +22,7 @@ REST_S = 0.1
 
 
 def first_mapping(file: Path, logdir: Path, *, mapped: bool) -> Timing:
-    """Maps a file of a page once in a session, reads it, and rests."""
+    """Map a file of a page once in a session, read it, and rest."""
     with tfdarshan.profile(logdir, mapped=mapped):
         cpu_ns, wall_ns = time.process_time_ns(), time.perf_counter_ns()
         with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ) as pages:
@@ -34,7 +34,7 @@ def first_mapping(file: Path, logdir: Path, *, mapped: bool) -> Timing:
 
 
 def main() -> None:
-    """Measures in the folder of the first argument, as many pairs as the second says."""
+    """Measure in the folder of the first argument, as many pairs as the second says."""
     folder, pairs = Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True)
     file = folder / "page"

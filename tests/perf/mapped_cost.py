@@ -20,7 +20,7 @@ EPOCHS = {"loop": "an epoch of a loop over py-lmdb", "tf.data": "an epoch of py-
 
 
 def mapped_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows of the first mapping, an epoch over LMDB from the page cache, and a storm of faults."""
+    """Return the rows of the first mapping, an epoch over LMDB from the page cache, and a storm of faults."""
     epochs = [_epoch(folder, kind, of, EPOCH_PAIRS * pairs) for kind, of in EPOCHS.items()]
     return [_begin(folder, pairs), *epochs, _storm(folder, pairs)], []
 

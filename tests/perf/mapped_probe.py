@@ -25,7 +25,7 @@ WARM_UP = 1
 
 
 def make_database(folder: Path) -> None:
-    """Writes a database whose records are of the size of ImageNet's, in the page cache from then on."""
+    """Write a database whose records are of the size of ImageNet's, in the page cache from then on."""
     record = os.urandom(RECORD_BYTES)
     with lmdb.open(str(folder), map_size=1 << 30) as database, database.begin(write=True) as writing:
         for number in range(RECORDS):
@@ -33,7 +33,7 @@ def make_database(folder: Path) -> None:
 
 
 def epoch(folder: Path, kind: str) -> None:
-    """Reads all records several times, in one mapping, by a loop over py-lmdb or by a tf.data generator."""
+    """Read all records several times, in one mapping, by a loop over py-lmdb or by a tf.data generator."""
     with lmdb.open(str(folder), readonly=True, lock=False) as database:
         if kind == "loop":
             read_by_loop(database)
@@ -42,7 +42,7 @@ def epoch(folder: Path, kind: str) -> None:
 
 
 def read_by_loop(database: Any) -> None:
-    """Touches each cache line of each record where it lies, as decoding would."""
+    """Touch each cache line of each record where it lies, as decoding would."""
     for _ in range(PASSES["loop"]):
         with database.begin(buffers=True) as reading:
             for _, value in reading.cursor():
@@ -50,7 +50,7 @@ def read_by_loop(database: Any) -> None:
 
 
 def read_by_generator(database: Any) -> None:
-    """Has tf.data take records from a generator, and batch them."""
+    """Have tf.data take records from a generator, and batch them."""
     import tensorflow as tf
 
     with database.begin() as reading:
@@ -73,7 +73,7 @@ def timed_epoch(folder: Path, kind: str, logdir: Path, *, mapped: bool) -> tuple
 
 
 def main() -> None:
-    """Measures in the folder of the first argument, by the kind and as many pairs as the others say."""
+    """Measure in the folder of the first argument, by the kind and as many pairs as the others say."""
     folder, kind, pairs = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     folder.mkdir(parents=True)
     make_database(folder / "data")

@@ -26,7 +26,7 @@ PAINTED = "() => performance.getEntriesByName('tfdarshan:painted').length"
 
 
 def main() -> None:
-    """Opens each view first of a new TensorBoard, then once more; gives medians in seconds.
+    """Open each view first of a new TensorBoard, then once more; return medians in seconds.
 
     Arguments: the logdir, and how many TensorBoards are started for each view, 1 by default.
     """

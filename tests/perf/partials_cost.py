@@ -21,7 +21,7 @@ MILLION = 1_000_000
 
 
 def partials_cost(folder: Path, *, events: Sequence[int], compared: int) -> tuple[list[Row], list[str]]:
-    """Gives a row for each number of events, and for each runner at `compared` of them."""
+    """Return a row for each number of events, and for each runner at `compared` of them."""
     rows: list[Row] = []
     missing: list[str] = []
     for count in events:
@@ -53,7 +53,7 @@ def partials_cost(folder: Path, *, events: Sequence[int], compared: int) -> tupl
 
 
 def _cpu_words(took: dict[str, float]) -> str:
-    """Says what all processes took, and what of it only one of them can do: merging what the others give."""
+    """Describe what all processes took, and what only one of them can do: merging what the others give."""
     return f"{took['cpu_s']:.1f} s of CPU, {took['own_cpu_s']:.1f} s of it by the one that asks"
 
 

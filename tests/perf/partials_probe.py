@@ -22,7 +22,7 @@ from tfdarshan.partials.serial import SERIAL
 
 
 def main() -> None:
-    """Does the one or the other: `make FOLDER EVENTS`, or `answer FOLDER serial|pool:N|local:N|slurm:N`."""
+    """Do the one or the other: `make FOLDER EVENTS`, or `answer FOLDER serial|pool:N|local:N|slurm:N`."""
     task, folder = sys.argv[1], Path(sys.argv[2])
     if task == "make":
         write_large_session(folder, int(sys.argv[3]))
@@ -66,7 +66,7 @@ def _runner(name: str) -> Any:
 
 @contextmanager
 def _on_slurm(name: str) -> Iterator[Any]:
-    """Gives workers that are jobs of a Slurm with two nodes on this machine."""
+    """Yield workers that are jobs of a Slurm with two nodes on this machine."""
     with slurm_cluster() as variables:
         os.chdir(sys.argv[2])  # what its jobs print goes there
         os.environ.update({**variables, **DASK_SETTINGS})
@@ -77,7 +77,7 @@ def _on_slurm(name: str) -> Iterator[Any]:
 
 
 def _cpu_of_jobs_s(runner: Any) -> float:
-    """Gives the processor time of workers that are no children of this process, and of their nannies."""
+    """Return the processor time of workers that are no children of this process, and of their nannies."""
     if not hasattr(runner, "slurm"):
         return 0.0
     asked = [runner._client.run(time.process_time, nanny=nanny) for nanny in (False, True)]
@@ -85,13 +85,13 @@ def _cpu_of_jobs_s(runner: Any) -> float:
 
 
 def _cpu_s() -> float:
-    """Gives the processor time of this process and of all that it started and that ended."""
+    """Return the processor time of this process and of all that it started and that ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _peak_mib() -> float:
-    """Gives the memory of the largest of them."""
+    """Return the memory of the largest of them."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return max(one.ru_maxrss for one in used) / 1024
 

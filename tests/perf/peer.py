@@ -24,7 +24,7 @@ print(*pathlib.Path(dftracer.__file__).parent.rglob("libdftracer_preload.so"), s
 
 
 def find_peers(loops: HotLoop, folder: Path) -> tuple[list[Peer], list[str]]:
-    """Gives the tools that work here, and one sentence for each that does not."""
+    """Return the tools that work here, and one sentence for each that does not."""
     peers: list[Peer] = []
     missing: list[str] = []
     finders: tuple[Callable[[HotLoop, Path], list[Peer]], ...] = (_darshan, _dftracer, _strace)
@@ -51,7 +51,7 @@ def _darshan(loops: HotLoop, folder: Path) -> list[Peer]:
 
 
 def _darshan_version(library: Path) -> str:
-    """Gives the version its pkg-config file has, "" where there is none."""
+    """Return the version its pkg-config file has, "" where there is none."""
     description = library.resolve().parent / "pkgconfig" / "darshan-runtime.pc"
     found = re.search(
         r"^Version:\s*(\S+)", description.read_text() if description.exists() else "", re.MULTILINE
@@ -97,7 +97,7 @@ def _strace(loops: HotLoop, folder: Path) -> list[Peer]:
 
 
 def _proven(peer: Peer) -> Peer:
-    """Gives the peer back if it writes something when it runs: a tool that does nothing costs nothing."""
+    """Return the peer back if it writes something when it runs: a tool that does nothing costs nothing."""
     peer.recorded(PROOF, 1)
     if not any(path.stat().st_size for path in peer.written()):
         raise LookupError(f"{peer.name} is left out: a run of it wrote no trace.")

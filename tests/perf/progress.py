@@ -1,4 +1,4 @@
-"""Says on a terminal what is being measured; silent in a pipe."""
+"""Say on a terminal what is being measured; silent in a pipe."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import sys
 
 
 def show(text: str) -> None:
-    """Replaces the terminal's last line; "" clears it."""
+    """Replace the terminal's last line; "" clears it."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)

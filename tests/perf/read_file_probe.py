@@ -12,7 +12,7 @@ from tests.perf.session_size import session_size
 
 
 def make_files(folder: Path, count: int) -> list[str]:
-    """Makes files with a median of 88 KB, all under 1 MiB; gives their paths."""
+    """Make files with a median of 88 KB, all under 1 MiB; return their paths."""
     source = random.Random(1)
     folder.mkdir()
     paths = [folder / f"{number:06d}.jpg" for number in range(count)]
@@ -22,7 +22,7 @@ def make_files(folder: Path, count: int) -> list[str]:
 
 
 def main(folder: Path, count: int, epochs: int) -> None:
-    """Reads every file in every epoch, shuffled, 8 at a time."""
+    """Read every file in every epoch, shuffled, 8 at a time."""
     import tensorflow as tf
 
     paths = make_files(folder / "images", count)

@@ -33,7 +33,7 @@ FEW_EVENTS = FILES * EVENTS_PER_FILE
 
 
 def readers_cost(folder: Path, *, events: int) -> tuple[list[Row], list[str]]:
-    """Gives rows for each tool, and a sentence for each that does not work here."""
+    """Return rows for each tool, and a sentence for each that does not work here."""
     label = f"{events / MILLION:g} M events"
     progress.show(f"asking other tools about {label}")
     session = write_large_session(folder, events)
@@ -53,7 +53,7 @@ def readers_cost(folder: Path, *, events: int) -> tuple[list[Row], list[str]]:
 
 
 def _asked(python: str, tool: str, session: Path) -> dict[str, Any]:
-    """Asks a tool in a new process that has nothing of tfdarshan on its path but the script."""
+    """Ask a tool in a new process that has nothing of tfdarshan on its path but the script."""
     ran = subprocess.run(
         [python, str(PROBE), tool, str(session)], capture_output=True, text=True, check=False
     )
@@ -71,7 +71,7 @@ def _check(tool: str, answer: Mapping[str, Any], ours: Mapping[str, Any]) -> Non
 
 
 def _analyzer_rows(session: Path, scratch: Path) -> tuple[list[Row], list[str]]:
-    """Asks DFTracer's analyzer, which reads DFTracer's traces, about one of the same FEW_EVENTS calls."""
+    """Ask DFTracer's analyzer, which reads DFTracer's traces, about one of the same FEW_EVENTS calls."""
     label = f"{FEW_EVENTS / MILLION:g} M events"
     progress.show(f"asking {NAMES['analyzer']} about {label}")
     try:

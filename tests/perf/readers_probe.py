@@ -34,7 +34,7 @@ BY_TIME = "select start_ns * {parts} // {end} as part, sum(length) from calls gr
 
 
 def with_duckdb(tables: list[str]) -> dict[str, float]:
-    """Asks DuckDB."""
+    """Ask DuckDB."""
     duckdb = importlib.import_module("duckdb")
     database = duckdb.connect()
     database.execute(f"create view calls as select * from read_parquet({tables!r})")
@@ -53,7 +53,7 @@ def with_duckdb(tables: list[str]) -> dict[str, float]:
 
 
 def with_polars(tables: list[str]) -> dict[str, float]:
-    """Asks Polars, by its streaming engine."""
+    """Ask Polars, by its streaming engine."""
     pl: Any = importlib.import_module("polars")
     calls = pl.scan_parquet(tables)
     taken = pl.col("end_ns") - pl.col("start_ns")
@@ -80,7 +80,7 @@ def with_polars(tables: list[str]) -> dict[str, float]:
 
 
 def with_tfdarshan(tables: list[str]) -> dict[str, float]:
-    """Asks tfdarshan."""
+    """Ask tfdarshan."""
     import tfdarshan
     from tfdarshan.analysis.calls.wall_clock import measure_wall_clock
     from tfdarshan.analysis.files.session_files import load_files_and_totals
@@ -105,7 +105,7 @@ TOOLS: dict[str, Callable[[list[str]], dict[str, float]]] = {
 
 
 def main(tool: str, folder: str) -> None:
-    """Asks one of TOOLS about the session in a folder."""
+    """Ask one of TOOLS about the session in a folder."""
     tables = sorted(map(str, Path(folder).glob("*.events.parquet")))
     before = time.perf_counter()
     answer = TOOLS[tool](tables)

@@ -13,7 +13,7 @@ MOST_NS = 1_000.0
 
 
 def redirect_cost(folder: Path, *, rounds: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows: what is added to an open, a close with it, and to a read."""
+    """Return the rows: what is added to an open, a close with it, and to a read."""
     progress.show("opens of staged files")
     pairs = run_child("redirect_probe", folder, rounds)
     opens, reads, checks = (

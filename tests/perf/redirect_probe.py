@@ -31,7 +31,7 @@ class Opens:
         self._run.restype = ctypes.c_double
 
     def run(self, opened: Path, looked_at: Path | None = None) -> float:
-        """Opens the files of a folder in turn, and looks at the copy and at a file of the other folder each
+        """Open the files of a folder in turn, and look at the copy and at a file of the other folder each
         time; gives ns per open."""
         other = os.fsencode(looked_at) if looked_at else None
         took = float(self._run(os.fsencode(opened), other, FILES, OPENS))
@@ -41,7 +41,7 @@ class Opens:
 
 
 def read_one(path: str) -> float:
-    """Reads a byte of an open file again and again; gives ns of processor time per read."""
+    """Read a byte of an open file again and again; return ns of processor time per read."""
     handle = os.open(path, os.O_RDONLY)
     begin = time.thread_time_ns()
     for _ in range(READS):
@@ -52,7 +52,7 @@ def read_one(path: str) -> float:
 
 
 def main(folder: Path, rounds: int) -> dict[str, list[list[float]]]:
-    """Measures all in turn, within one session."""
+    """Measure all in turn, within one session."""
     slow, fast = folder / "slow", folder / "fast"
     slow.mkdir()
     for number in range(FILES):

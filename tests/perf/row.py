@@ -43,7 +43,7 @@ def single_row(
     wanted: float | None = None,
     note: str = "",
 ) -> Row:
-    """Gives the row of a figure that has no counterpart without recording."""
+    """Return the row of a figure that has no counterpart without recording."""
     low, high = quartiles(values)
     return Row(
         group,
@@ -67,7 +67,7 @@ def added_row(
     subject: str,
     wanted: float | None = None,
 ) -> Row:
-    """Gives the row of what recording adds; a pair is (without, with), measured one after the other."""
+    """Return the row of what recording adds; a pair is (without, with), measured one after the other."""
     added = [recorded.wall_ns - plain.wall_ns for plain, recorded in pairs]
     low, high = quartiles(added)
     return Row(
@@ -87,7 +87,7 @@ def added_row(
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float]:
-    """Gives the lower and upper quartile; both are the value where there is only one."""
+    """Return the lower and upper quartile; both are the value where there is only one."""
     if len(values) == 1:
         return values[0], values[0]
     lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")

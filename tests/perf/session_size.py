@@ -8,7 +8,7 @@ import tfdarshan
 
 
 def session_size(session: tfdarshan.recording.profiler.Profile) -> dict[str, int]:
-    """Gives its segments, and the bytes of the events table and of all its files."""
+    """Return its segments, and the bytes of the events table and of all its files."""
     paths = list(Path(session.path).iterdir())
     events = [path for path in paths if path.name.endswith(".events.parquet")]
     return {

@@ -39,7 +39,7 @@ Start = tuple[Path, Mapping[str, str]]
 
 
 def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows of an interpreter that does nothing, each beside one that was measured in turn with it.
+    """Return the rows of an interpreter that does nothing, each beside one that was measured in turn with it.
 
     The environment is one that has nothing but tfdarshan_join.pth, or not even that.
     """
@@ -69,7 +69,7 @@ def start_cost(folder: Path, *, runs: int) -> tuple[list[Row], list[str]]:
 
 @contextmanager
 def _recording(logdir: Path) -> Iterator[str]:
-    """Has another job record; gives its session's name. What this process starts is not its child."""
+    """Have another job record; return its session's name. What this process starts is not its child."""
     command = [sys.executable, "-c", OWNER, str(logdir)]
     environment = {name: value for name, value in os.environ.items() if name != NAME}
     with subprocess.Popen(
@@ -95,7 +95,7 @@ def _environment(folder: Path, *files: Path) -> Path:
 
 
 def _shortest(kinds: Mapping[str, Start]) -> dict[str, Timing]:
-    """Starts an interpreter of each kind, by turns and some times; gives the shortest times of each."""
+    """Start an interpreter of each kind, by turns and some times; return the shortest times of each."""
     starts = [{kind: _start(*start) for kind, start in kinds.items()} for _ in range(STARTS_OF_A_RUN)]
     return {
         kind: Timing(min(one[kind].wall_ns for one in starts), min(one[kind].cpu_ns for one in starts))
@@ -104,7 +104,7 @@ def _shortest(kinds: Mapping[str, Start]) -> dict[str, Timing]:
 
 
 def _start(python: Path, environment: Mapping[str, str]) -> Timing:
-    """Runs an interpreter from its start to its end."""
+    """Run an interpreter from its start to its end."""
     start_ns = time.perf_counter_ns()
     child = os.posix_spawn(python, [str(python), "-c", ""], environment)
     _, status, usage = os.wait4(child, 0)

@@ -17,7 +17,7 @@ WANTED_BYTES = 16.0
 
 
 def stop_cost(folder: Path, *, processes: int, at_once: int, reads: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows."""
+    """Return the rows."""
     runs = []
     for number in range(processes):
         progress.show(f"stopping with {reads:,} events, process {number + 1} of {processes}")

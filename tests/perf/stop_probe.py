@@ -13,7 +13,7 @@ from tests.perf.session_size import session_size
 
 
 def main(folder: Path, logdir: Path, reads: int) -> None:
-    """Prints the figures of both sessions."""
+    """Print the figures of both sessions."""
     jobs, job = KnownJobs(folder), RandomReads(reads=reads)
     data = folder / "random"
     if not data.exists():

@@ -18,7 +18,7 @@ WANTED_MIB = 1e9 / (1 << 20)
 
 
 def summary_cost(folder: Path, *, events: Sequence[int], ranks: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows of sessions of so many events, up to LARGE, and of one of so many ranks."""
+    """Return the rows of sessions of so many events, up to LARGE, and of one of so many ranks."""
     rows: list[Row] = []
     for count in (one for one in events if one <= LARGE):
         label = f"{count / MILLION:,g} M events, 100,000 files"

@@ -22,7 +22,7 @@ RANKS_OF_A_HOST, STEPS = 8, 8
 
 
 def main() -> None:
-    """Does the one or the other: `ranks FOLDER COUNT`, or `summary FOLDER`."""
+    """Do the one or the other: `ranks FOLDER COUNT`, or `summary FOLDER`."""
     task, folder = sys.argv[1], Path(sys.argv[2])
     if task == "ranks":
         write_ranks(folder, int(sys.argv[3]))
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def write_ranks(logdir: Path, count: int) -> None:
-    """Writes a job whose ranks did what one of two did: 32 calls each, in a folder each."""
+    """Write a job whose ranks did what one of two did: 32 calls each, in a folder each."""
     made = joint_training(logdir, [MadeUpRank([[step, step + 1] for step in range(STEPS)])] * 2)
     root = logdir / "plugins/tfdarshan" / SESSION
     assert made.path == root
@@ -60,7 +60,7 @@ def write_ranks(logdir: Path, count: int) -> None:
 
 
 def _summarized(path: Path, environment: dict[str, str]) -> dict[str, float]:
-    """Gives the processor time of the command, and the memory of the largest process so far."""
+    """Return the processor time of the command, and the memory of the largest process so far."""
     before = _cpu_s()
     command = [sys.executable, "-m", "tfdarshan", "summary", "--json", str(path)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)

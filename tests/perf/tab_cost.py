@@ -29,7 +29,7 @@ WANTED_GROWTH_MIB = 300.0
 
 
 def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, or a sentence where TensorBoard is not installed."""
+    """Return the rows, or a sentence where TensorBoard is not installed."""
     if find_spec("tensorboard") is None:
         return [], ["the I/O tab is left out: TensorBoard is not installed."]
     label = f"{files * EVENTS_PER_FILE / 1e6:g} M events, {files:,} files"
@@ -54,7 +54,7 @@ def tab_cost(folder: Path, *, files: int) -> tuple[list[Row], list[str]]:
 
 
 def _of_many(folder: Path, files: int, what: str, task: str) -> list[Row]:
-    """Gives how long the overview takes of as many calls and files in many processes, and to paint."""
+    """Return how long the overview takes of as many calls and files in many processes, and to paint."""
     label = f"{PROCESSES} {what} with as many calls and files together"
     progress.show(f"asking the tab for {label}")
     run_child("image_session_probe", task, folder, files, PROCESSES)
@@ -69,7 +69,7 @@ def _of_many(folder: Path, files: int, what: str, task: str) -> list[Row]:
 
 
 def _painted(folder: Path, of: str = "") -> tuple[list[Row], list[str]]:
-    """Gives how long the first views take in a browser, from the tab's frame being there on."""
+    """Return how long the first views take in a browser, from the tab's frame being there on."""
     if find_spec("playwright") is None or shutil.which("chromium") is None:
         return [], ["first paint is left out: playwright or chromium is not installed."]
     found = run_child("paint_probe", folder, PAINT_ROUNDS)

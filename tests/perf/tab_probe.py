@@ -18,7 +18,7 @@ FIRST = "beginning of the overview"
 
 
 def main() -> None:
-    """Asks everything twice, in the page's order: the files' view is there before one can search in it."""
+    """Ask everything twice, in the page's order: the files' view is there before one can search in it."""
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=sys.argv[1]))
     apps = plugin.get_plugin_apps()
 

@@ -26,15 +26,15 @@ class EmptyTab(base_plugin.TBPlugin):
     plugin_name = NAME
 
     def is_active(self):
-        """Says that there is something to see."""
+        """Say that there is something to see."""
         return True
 
     def frontend_metadata(self):
-        """Names the tab and its script."""
+        """Name the tab and its script."""
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name="Empty")
 
     def get_plugin_apps(self):
-        """Gives the only route."""
+        """Return the only route."""
         return {"/index.js": self._script}
 
     @wrappers.Request.application
@@ -43,7 +43,7 @@ class EmptyTab(base_plugin.TBPlugin):
 
 
 def main() -> None:
-    """Runs it with the arguments of TensorBoard."""
+    """Run it with the arguments of TensorBoard."""
     server = program.TensorBoard([*default.get_plugins(), EmptyTab])
     server.configure(sys.argv)
     sys.exit(server.main())

@@ -26,7 +26,7 @@ MEASURED = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)"
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """Gives a titled table for each group, in the order in which the groups appear."""
+    """Return a titled table for each group, in the order in which the groups appear."""
     groups = dict.fromkeys(row.group for row in rows)
     return "\n".join(_titled(group, [row for row in rows if row.group == group]) for group in groups)
 
@@ -51,7 +51,7 @@ def _side_by_side(group: str, rows: Sequence[Row]) -> str:
 
 
 def replace_measured(page: Path, text: str) -> None:
-    """Puts `text` between the marks of a page of the documentation.
+    """Put `text` between the marks of a page of the documentation.
 
     Raises:
         ValueError: The page has no such marks.
@@ -89,7 +89,7 @@ def _wanted(row: Row) -> str:
 
 
 def _number(value: float) -> str:
-    """Gives three or more significant digits."""
+    """Return three or more significant digits."""
     if value == round(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"

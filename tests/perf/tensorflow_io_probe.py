@@ -12,7 +12,7 @@ import tensorflow_io as tfio  # type: ignore[import-not-found]
 
 
 def main() -> None:
-    """Reads up to so many bytes of values of a data file, in batches of 16, so many times."""
+    """Read up to so many bytes of values of a data file, in batches of 16, so many times."""
     path, most_bytes, runs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     small = tf.data.Dataset.from_tensors(b"x").batch(2)
     for batch in small.prefetch(1):  # what TensorFlow starts once

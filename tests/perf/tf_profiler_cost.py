@@ -17,7 +17,7 @@ WANTED_TAIL_S = 0.5
 
 
 def tf_profiler_cost(folder: Path, *, rounds: int, tails: int, reads: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows, or a sentence where TensorFlow is not installed."""
+    """Return the rows, or a sentence where TensorFlow is not installed."""
     if find_spec("tensorflow") is None:
         return [], ["TensorFlow's profiler is left out: TensorFlow is not installed."]
     rows = []

@@ -19,7 +19,7 @@ ARMS = ("none", "tensorflow", "tfdarshan")
 
 
 def image_batches(folder: Path) -> Any:
-    """Gives batches of 64 decoded images: many files of about 100 KB."""
+    """Return batches of 64 decoded images: many files of about 100 KB."""
     import tensorflow as tf
 
     from tfdarshan.workloads.images import write_images
@@ -35,7 +35,7 @@ def image_batches(folder: Path) -> Any:
 
 
 def malware_batches(folder: Path) -> Any:
-    """Gives batches of 8 files of 4 MB each, made smaller."""
+    """Return batches of 8 files of 4 MB each, made smaller."""
     import tensorflow as tf
 
     paths = [folder / f"{number}.bytes" for number in range(32)]
@@ -54,7 +54,7 @@ JOBS = {"images": image_batches, "malware": malware_batches}
 
 
 def run(batches: Iterator[Any], train: Any, arm: str, logdir: Path) -> dict[str, float]:
-    """Runs 10 steps in one of the ways; gives the seconds of the steps and of what follows them."""
+    """Run 10 steps in one of the ways; return the seconds of the steps and of what follows them."""
     import tensorflow as tf
 
     (tfdarshan.enable if arm == "tfdarshan" else tfdarshan.disable)()
@@ -73,7 +73,7 @@ def run(batches: Iterator[Any], train: Any, arm: str, logdir: Path) -> dict[str,
 
 
 def main(job: str, folder: Path, rounds: int) -> None:
-    """Prints the rounds."""
+    """Print the rounds."""
     import tensorflow as tf
 
     batches = iter(JOBS[job](folder))

@@ -12,7 +12,7 @@ from tests.perf.known_job import KnownJobs, RandomReads
 
 
 def main(folder: Path, reads: int, rounds: int) -> None:
-    """Prints the seconds of stop(), and until the session is written, of every round."""
+    """Print the seconds of stop(), and until the session is written, of every round."""
     import tensorflow as tf
 
     jobs, job = KnownJobs(folder), RandomReads(reads=reads)

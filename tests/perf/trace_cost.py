@@ -14,7 +14,7 @@ WANTED_S = 0.8
 
 
 def trace_cost(folder: Path, *, processes: int) -> tuple[list[Row], list[str]]:
-    """Gives the rows: all of it, and what protobuf alone takes for the same bytes."""
+    """Return the rows: all of it, and what protobuf alone takes for the same bytes."""
     runs = []
     for number in range(processes):
         progress.show(f"reading a trace, process {number + 1} of {processes}")

@@ -14,7 +14,7 @@ from tfdarshan.sessions.traces.xspace_session import XspaceReader
 
 
 def main() -> None:
-    """Measures in the folder of the first argument, with as many calls as the second says."""
+    """Measure in the folder of the first argument, with as many calls as the second says."""
     folder, calls = Path(sys.argv[1]), int(sys.argv[2])
     path = put_trace(folder, MadeUpTrace(calls=calls).content())
 

@@ -81,7 +81,7 @@ def test_each_way_of_joining_is_in_one_library(build_core):
 
 
 def dynamic_symbols(name):
-    """Gives the names that a library defines for others, and those that it takes from others."""
+    """Return the names that a library defines for others, and those that it takes from others."""
     library = ROOT / "tfdarshan" / "native" / name
     listed = subprocess.run(
         ["nm", "-D", "--without-symbol-versions", "--format=posix", library],

@@ -33,7 +33,7 @@ def objects():
 
 
 def build(sources, **flags):
-    """Compiles as one run of setup.py does; returns the object and the time of its making by source."""
+    """Compile as one run of setup.py does; return the object and the time of its making by source."""
     names = objects().compile(sources, **(FLAGS | flags))
     return {source: (name, os.stat(name).st_mtime_ns) for source, name in zip(sources, names, strict=True)}
 

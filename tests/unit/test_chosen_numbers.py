@@ -80,7 +80,7 @@ Found = tuple[str, int, float]
 
 
 def chosen_numbers(stem: str, statements: list[ast.stmt]) -> Iterator[Found]:
-    """Yields the numbers of a module, or of a class in it, that stand in no table: where, line and value."""
+    """Yield the numbers of a module, or of a class in it, that stand in no table: where, line and value."""
     allowed = set().union(*ALLOWED.values())
     for statement in statements:
         if isinstance(statement, ast.ClassDef):

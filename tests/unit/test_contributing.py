@@ -17,7 +17,7 @@ MOST_LINES = 50
 
 
 def text_of(page):
-    """Gives the page in one line, without its blocks of code."""
+    """Return the page in one line, without its blocks of code."""
     return " ".join(re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL).split())
 
 
@@ -26,7 +26,7 @@ def code_of(page):
 
 
 def names_of(page):
-    """Gives each path that a page names, and the test in it or "". "::test" is of the file before."""
+    """Return each path that a page names, and the test in it or "". "::test" is of the file before."""
     named, before = [], ""
     for code in code_of(page):
         path, _, test = code.partition("::")
@@ -48,7 +48,7 @@ def git(*arguments):
 
 @pytest.fixture(scope="module")
 def history():
-    """Skips where the commits are not at hand."""
+    """Skip where the commits are not at hand."""
     try:
         top = git("rev-parse", "--show-toplevel")
     except (FileNotFoundError, subprocess.CalledProcessError):

@@ -10,7 +10,7 @@ from tfdarshan.recording.writing.file_format import file_formats, format_of
 
 
 def written(folder):
-    """Writes a file of each kind under a name that says nothing; gives their formats."""
+    """Write a file of each kind under a name that says nothing; return their formats."""
     np.save(folder / "a.bin", np.arange(9))
     (folder / "a.bin.npy").rename(folder / "npy")
     table = pa.table({"x": [1, 2, 3]})

@@ -28,7 +28,7 @@ def fresh_debian():
 
 @pytest.fixture
 def refusal(fresh_debian, capsys, monkeypatch):
-    """Runs it with arguments that it refuses; gives the one line it says."""
+    """Run it with arguments that it refuses; return the one line it says."""
     # What signals do in the tests' own process stays as it is.
     monkeypatch.setattr(fresh_debian.signal, "signal", lambda *_: None)
 
@@ -149,7 +149,7 @@ def test_folders_that_pip_is_configured_with_are_there(fresh_debian, tmp_path):
 
 @pytest.fixture
 def made_by(tmp_path):
-    """Starts a run on a machine whose mmdebstrap does as told; gives the process and where roots are made."""
+    """Start a run on a machine whose mmdebstrap does as told; return the process and where roots are made."""
     if (
         os.getuid()
         or subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True).returncode
@@ -188,7 +188,7 @@ def loop_devices():
 
 
 def running(word):
-    """Gives the command lines of this machine that contain a word."""
+    """Return the command lines of this machine that contain a word."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):

@@ -22,7 +22,7 @@ SIZE = 500_000
 
 
 def possible() -> bool:
-    """Says whether this machine lets this user mount by FUSE."""
+    """Return whether this machine lets this user mount by FUSE."""
     try:
         check_fuse()
     except ConfigurationError:
@@ -47,7 +47,7 @@ def backing(tmp_path_factory):
 
 
 def read_all(folder: Path, readers: int = 1, names: str = "*") -> float:
-    """Reads each file by one call, so many at a time; gives the seconds."""
+    """Read each file by one call, so many at a time; return the seconds."""
 
     def read(path: Path) -> None:
         file = os.open(path, os.O_RDONLY)

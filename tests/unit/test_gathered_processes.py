@@ -38,7 +38,7 @@ def folder(written, tmp_path):
 
 
 def all_of(folder):
-    """Gives what is said of a session."""
+    """Return what is said of a session."""
     session = tfdarshan.open_session(folder)
     files = load_files(session.processes)
     segments = load_segments(session.processes, files.index)

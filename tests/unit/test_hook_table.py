@@ -46,7 +46,7 @@ def csrc(tmp_path):
 
 
 def compiled(csrc, source):
-    """Compiles a file of the core without optimization and returns the names in its symbol table."""
+    """Compile a file of the core without optimization and return the names in its symbol table."""
     target = csrc / "compiled.o"
     command = ["gcc", "-std=c11", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-cast-function-type"]
     command += ["-Wno-missing-field-initializers", f"-I{csrc}", "-c", "-o", target, csrc / source]

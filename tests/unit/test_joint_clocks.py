@@ -33,7 +33,7 @@ def ranks(*changes):
 
 
 def starts_ms(session):
-    """Gives when each rank's first call began."""
+    """Return when each rank's first call began."""
     found = {}
     for process in session.processes:
         found[process.meta["job"]["rank"]] = int(process.table("events")["start_ns"].to_numpy().min()) / 1e6
@@ -224,7 +224,7 @@ def test_two_hosts_that_asked_a_third_know_each_other(tmp_path):
 
 
 def tell(session, number, **peer):
-    """Writes what a rank's host was told by the one that it asked."""
+    """Write what a rank's host was told by the one that it asked."""
     (path,) = rank_folder(session.path, number).glob("*.meta.json")
     meta = json.loads(path.read_text())
     meta["job"]["clock"]["peer"] = peer

@@ -35,7 +35,7 @@ def test_the_keras_of_the_job_is_told_by_tensorflows_variable_or_what_is_loaded(
 
 
 def imported(folder, code, **environment):
-    """Runs code that finds, beside tfdarshan, the packages of a folder first."""
+    """Run code that finds, beside tfdarshan, the packages of a folder first."""
     found = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     variables = {**os.environ, "PYTHONPATH": found, **environment}
     return subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True)

@@ -19,7 +19,7 @@ CALLS = 1_000
 
 @pytest.fixture
 def footers(monkeypatch):
-    """Has tables of any size count as large; lists the footers that are read."""
+    """Have tables of any size count as large; list the footers that are read."""
     monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 64)
     monkeypatch.setattr(event_groups, "LARGE_TABLE_BYTES", 0)
     monkeypatch.setattr(event_groups, "FOOTERS", KnownFooters())

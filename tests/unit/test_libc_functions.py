@@ -15,13 +15,13 @@ OF_NO_FILE = frozenset((UNIT / "libc_functions_of_no_file.txt").read_text().spli
 
 
 def hooked() -> set[str]:
-    """Gives the hooked functions and their aliases."""
+    """Return the hooked functions and their aliases."""
     table = (HOOKS / "hook_table.h").read_text()
     return set(re.findall(r"^    [XA]\((\w+), (?=\"|\w+\))", table, re.MULTILINE))
 
 
 def explained() -> list[str]:
-    """Lists the functions that have a reason not to be hooked."""
+    """List the functions that have a reason not to be hooked."""
     rows = re.findall(
         r"^\| (`.*`) \| \S.* \|$", (HOOKS / "functions_without_hook.md").read_text(), re.MULTILINE
     )
@@ -29,7 +29,7 @@ def explained() -> list[str]:
 
 
 def exported() -> set[str]:
-    """Gives the functions that programs may take from the C library of this machine."""
+    """Return the functions that programs may take from the C library of this machine."""
     libraries = [ctypes.util.find_library(name) for name in ("c", "rt", "pthread")]
     mapped = Path("/proc/self/maps").read_text()
     paths = {path for path in re.findall(r"(/\S+)", mapped) if Path(path).name in libraries}

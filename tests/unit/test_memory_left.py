@@ -18,7 +18,7 @@ NO_LIMIT_V1 = "9223372036854771712\n"
 
 @pytest.fixture
 def tree(tmp_path):
-    """Makes what the kernel shows: groups by their folder, each with its files; gives the root."""
+    """Make what the kernel shows: groups by their folder, each with its files; return the root."""
 
     def make(cgroup, mountinfo, groups):
         process = tmp_path / "proc/self"

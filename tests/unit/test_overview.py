@@ -11,7 +11,7 @@ READ, CLOSE = 1, 0
 
 
 def batch(rows):
-    """Makes a batch of (start, end, tid, operation, length)."""
+    """Make a batch of (start, end, tid, operation, length)."""
     columns = dict(
         zip(("start_ns", "end_ns", "tid", "operation", "length"), zip(*rows, strict=True), strict=True)
     )

@@ -22,7 +22,7 @@ class Clock:
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Gives a function that makes stderr a terminal: in a fixture pytest would still replace it."""
+    """Return a function that makes stderr a terminal: in a fixture pytest would still replace it."""
 
     def watch():
         terminal = Terminal()

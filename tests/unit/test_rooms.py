@@ -18,7 +18,7 @@ ALLOWED = {("tfdarshan.recording.profiler", "tfdarshan.session")}
 
 
 def modules(root=ROOT, folders=FOLDERS):
-    """Gives each module's file by its name."""
+    """Return each module's file by its name."""
     found = {}
     for name, folder in folders.items():
         for path in (root / folder).rglob("*.py"):
@@ -28,7 +28,7 @@ def modules(root=ROOT, folders=FOLDERS):
 
 
 def imported(name, path, known):
-    """Names the modules that one imports: anywhere, also within functions and for types alone."""
+    """Name the modules that one imports: anywhere, also within functions and for types alone."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -50,7 +50,7 @@ def imports(found):
 
 
 def circle(graph):
-    """Gives the modules of one circle; empty if there is none."""
+    """Return the modules of one circle; empty if there is none."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -22,7 +22,7 @@ DOUBT = ("doubt", "low_coverage")
 
 
 def nothing(*_arguments: object) -> None:
-    """Stands for a job."""
+    """Stand for a job."""
 
 
 def scenario(

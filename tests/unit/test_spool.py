@@ -31,7 +31,7 @@ def free(monkeypatch):
 
 @pytest.fixture
 def default_folders(monkeypatch, tmp_path):
-    """Stands for /dev/shm and TMPDIR."""
+    """Stand for /dev/shm and TMPDIR."""
     monkeypatch.delenv("TFDARSHAN_SPOOL_DIR", raising=False)
     for name in ("shm", "tmp"):
         (tmp_path / name).mkdir()

@@ -66,7 +66,7 @@ def rows(answer):
 
 
 def looked(ask):
-    """Asks until all are looked at."""
+    """Ask until all are looked at."""
     answer = ask(look="1")
     while answer["left"]:
         answer = ask(look="1")

@@ -128,7 +128,7 @@ def test_every_view_of_an_emulated_session_says_so(logdir):
 
 
 def record_command(logdir, stamp, command):
-    """Records a job of a command at the time of its stamp; gives the session's id."""
+    """Record a job of a command at the time of its stamp; return the session's id."""
     session = write_session(logdir, image_job(2, 1, 1), stamp=stamp)
     for file in session.path.glob("*.meta.json"):
         began_ns = calendar.timegm(time.strptime(stamp, "%Y_%m_%d_%H_%M_%S")) * 10**9
@@ -554,7 +554,7 @@ def test_a_long_session_with_a_damaged_table_says_so_once_tables_are_read(logdir
 
 
 def overview_of(logdir):
-    """Gives what asks one server for the overview."""
+    """Return what asks one server for the overview."""
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
 
     def view(**arguments):

@@ -24,7 +24,7 @@ def verify(
     seen: dict[str, float] | None = None,
     unseen: tuple[str, ...] = (),
 ) -> dict[str, dict[str, object]]:
-    """Compares one row. `seen` is the fold of the calls that libdarshan saw; None: it cannot be told."""
+    """Compare one row. `seen` is the fold of the calls that libdarshan saw; None: it cannot be told."""
     columns = module_columns(module)
     exact = seen is not None or not unseen
     expected = batch_of(module, fold if seen is None else seen)

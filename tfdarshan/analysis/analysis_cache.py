@@ -38,7 +38,7 @@ CLASSES = (
 
 
 def kept_looks(session: SessionData) -> KeptPartials:
-    """Gives what is kept of a session."""
+    """Return what is kept of a session."""
     return KeptPartials(Path(session.path), session.processes, {one.__name__: one for one in CLASSES})
 
 

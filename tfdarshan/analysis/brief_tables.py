@@ -25,7 +25,7 @@ STEPS_BRIEF = (
 
 
 def brief_files(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives one row per path, over all processes and modules, the one that took most time first.
+    """Return one row per path, over all processes and modules, the one that took most time first.
 
     Returns:
         FILES_BRIEF: `path`; `time_s`, seconds in all calls on it; `reads`, `writes`, `opens`, `stats`, calls;
@@ -61,7 +61,7 @@ def brief_files(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
-    """Gives the table of training steps with times that can be read.
+    """Return the table of training steps with times that can be read.
 
     Args:
         steps: `session.steps`.
@@ -94,12 +94,12 @@ def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rate(moved: Any, seconds: Any) -> Any:
-    """Gives MB a second; NaN where no such call moved a byte or took time."""
+    """Return MB a second; NaN where no such call moved a byte or took time."""
     return moved / MB / seconds.where((seconds > 0) & (moved > 0))
 
 
 def _readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rounds numbers with a fraction to DIGITS digits; those of more whole digits keep these."""
+    """Round numbers with a fraction to DIGITS digits; those of more whole digits keep these."""
     for name in frame.select_dtypes("float"):
         values = frame[name].to_numpy()
         known = np.isfinite(values) & (values != 0)

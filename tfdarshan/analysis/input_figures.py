@@ -85,7 +85,7 @@ def measure_input(
     windows: StepWindows | None,
     clock: WallClock,
 ) -> InputFigures:
-    """Measures the input.
+    """Measure the input.
 
     Args:
         processes: The session's processes, the owner first.
@@ -128,7 +128,7 @@ def measure_input(
 
 
 def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:
-    """Gives what says of a thread whether it is the owner's main one, whose id is its process's.
+    """Return what says of a thread whether it is the owner's main one, whose id is its process's.
 
     Training loops run there. A Darshan log says of no thread whether it is the main one: those that it does
     not tell apart all have the process's number.
@@ -154,7 +154,7 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
 
 
 def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
-    """Gives what was read of files that the recording leaves out, outside of steps: modules, mostly.
+    """Return what was read of files that the recording leaves out, outside of steps: modules, mostly.
 
     Steps' own figures of what storage was asked for leave the start out.
     """
@@ -165,7 +165,7 @@ def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
 
 
 def _counted(rows: pd.DataFrame) -> dict[str, CallGroup]:
-    """Gives calls by the counters alone: times are summed over files."""
+    """Return calls by the counters alone: times are summed over files."""
     sums = {name: float(rows[name].sum()) for name in ("reads", "bytes_read", "read_s", "meta_s")}
     others = float((rows["opens"] + rows["stats"]).sum())
     return {

@@ -120,7 +120,7 @@ class SummaryData:
 def summarize(
     session: SessionData, top: int = 5, runner: Runner = SERIAL, files: SessionFiles | None = None
 ) -> SummaryData:
-    """Reads what the summary needs, in bounded memory.
+    """Read what the summary needs, in bounded memory.
 
     Args:
         session: The session.
@@ -143,7 +143,7 @@ def summarize(
 def summary_of(
     session: SessionData, files: FileTotals, wall_clock: WallClock, ranks: RankTable | None = None
 ) -> SummaryData:
-    """Gives the summary of a session whose tables were read already; `ranks` are those of a job."""
+    """Return the summary of a session whose tables were read already; `ranks` are those of a job."""
     owner = session.meta[0]
     children = [meta["children"] for meta in session.meta if "children" in meta]
     imported = owner.get("darshan", {})
@@ -217,7 +217,7 @@ def summary_of(
 
 
 def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
-    """Gives the emulation's block; of a recovered session, which has none, what its options say."""
+    """Return the emulation's block; of a recovered session, which has none, what its options say."""
     options = owner.get("options", {})
     if options.get("as_if") is None:
         return None
@@ -227,12 +227,12 @@ def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def slowed_calls(emulation: dict[str, Any] | None) -> bool:
-    """Says whether emulated storage slowed a call, so times are a model's; True where that is unknown."""
+    """Return whether emulated storage slowed a call, so times are a model's; True where that is unknown."""
     return emulation is not None and emulation.get("delayed_calls") != 0
 
 
 def _not_emulated(owner: dict[str, Any], mapped: MappedReads) -> list[str]:
-    """Says that emulated storage slows calls alone, where a file that it is for was mapped."""
+    """Say that emulated storage slows calls alone, where a file that it is for was mapped."""
     emulation = emulation_of(owner)
     if emulation is None or not mapped.files:
         return []
@@ -284,7 +284,7 @@ def _failures(metas: list[dict[str, Any]]) -> list[FailureCount]:
 
 
 def _bounds(metas: list[dict[str, Any]]) -> list[str]:
-    """Names the process that a bound is of, where there are several; a note on the session is of none."""
+    """Name the process that a bound is of, where there are several; a note on the session is of none."""
     if len(metas) == 1:
         return list(metas[0].get("bounds", ()))
     bounds = []

@@ -19,12 +19,12 @@ class HasDescriptor(Protocol):
     """An open file, as `open` and `os.fdopen` give it."""
 
     def fileno(self) -> int:
-        """Gives its descriptor."""
+        """Return its descriptor."""
         ...
 
 
 def sync_behind(file: HasDescriptor | int, *, every_s: float = EVERY_S) -> None:
-    """Has a thread sync a file, in place of an `os.fsync` that the training loop waits for.
+    """Have a thread sync a file, in place of an `os.fsync` that the training loop waits for.
 
     What was written before the call is on the device `every_s` seconds later, and what the sync itself takes:
     of all calls meanwhile one sync is made. What a file object buffers is not written yet: flush it before,
@@ -62,7 +62,7 @@ class _Syncs:
     error: OSError | None = None
 
     def ask(self, descriptor: int, every_s: float) -> None:
-        """Remembers a file, whose sync is due after an interval: then it is of what else is written, too."""
+        """Remember a file, whose sync is due after an interval: then it is of what else is written, too."""
         status = os.fstat(descriptor)
         key = (status.st_dev, status.st_ino)
         with self.changed:
@@ -76,7 +76,7 @@ class _Syncs:
             self.changed.notify_all()
 
     def finish(self) -> None:
-        """Syncs all that is due or will be.
+        """Sync all that is due or will be.
 
         Raises:
             OSError: A sync failed.
@@ -90,7 +90,7 @@ class _Syncs:
             self._raise_error()
 
     def forget(self) -> None:
-        """Leaves all to the parent, in a child: it has no thread, and the parent syncs."""
+        """Leave all to the parent, in a child: it has no thread, and the parent syncs."""
         for one in self.due.values():
             os.close(one.descriptor)
         self.__init__()  # type: ignore[misc]

@@ -35,7 +35,7 @@ class Bundle:
 
 
 def find_bundle(prefix: Path) -> Bundle:
-    """Finds the files of a TensorFlow checkpoint.
+    """Find the files of a TensorFlow checkpoint.
 
     Raises:
         IncompleteCheckpointError: The index or a shard is missing.
@@ -53,7 +53,7 @@ def find_bundle(prefix: Path) -> Bundle:
 
 
 def growing_shard(prefix: Path) -> Path | None:
-    """Finds the largest data file that TensorFlow is writing of a checkpoint; None while there is none.
+    """Find the largest data file that TensorFlow is writing of a checkpoint; None while there is none.
 
     It writes in `<prefix>_temp`, from a file's beginning to its end, under a name of its own, and renames.
     """
@@ -65,12 +65,12 @@ def growing_shard(prefix: Path) -> Path | None:
 
 
 def single_file(path: Path) -> Bundle:
-    """Gives the bundle of a checkpoint that is one file."""
+    """Return the bundle of a checkpoint that is one file."""
     return Bundle(path.name, "file", path.parent, (path.name,))
 
 
 def checkpoint_files(folder: Path, name: str) -> list[str]:
-    """Lists the files that belong to a TensorFlow checkpoint's name, the index first; none if no folder."""
+    """List the files that belong to a TensorFlow checkpoint's name, the index first; none if no folder."""
     try:
         names = [path.name for path in folder.iterdir()]
     except FileNotFoundError:
@@ -80,23 +80,23 @@ def checkpoint_files(folder: Path, name: str) -> list[str]:
 
 
 def renamed_file(file: str, name: str, new_name: str) -> str:
-    """Gives the file's name in a checkpoint of another name."""
+    """Return the file's name in a checkpoint of another name."""
     return new_name + file[len(name) :]
 
 
 def number_of(name: str) -> int | None:
-    """Gives the number at a checkpoint name's end: 3 of "ckpt-3"."""
+    """Return the number at a checkpoint name's end: 3 of "ckpt-3"."""
     match = NUMBERED.match(name)
     return int(match["number"]) if match else None
 
 
 def series_of(name: str) -> str:
-    """Gives what the checkpoints of one series have in common: their name but for its numbers."""
+    """Return what the checkpoints of one series have in common: their name but for its numbers."""
     return DIGITS.sub("#", name)
 
 
 def other_name(name: str, attempt: int) -> str:
-    """Gives another name that keeps the number at its end: "ckpt-3" becomes "ckpt.2-3"."""
+    """Return another name that keeps the number at its end: "ckpt-3" becomes "ckpt.2-3"."""
     match = NUMBERED.match(name)
     return f"{match['stem']}.{attempt}-{match['number']}" if match else f"{name}.{attempt}"
 
@@ -106,7 +106,7 @@ def _belongs(suffix: str) -> bool:
 
 
 def _newest_shards(folder: Path, names: set[str]) -> list[str]:
-    """Gives the complete set of shards; the newest, where an overwritten checkpoint left another."""
+    """Return the complete set of shards; the newest, where an overwritten checkpoint left another."""
     sets: dict[str, list[str]] = {}
     for name in sorted(names):
         match = SHARD.search(name)

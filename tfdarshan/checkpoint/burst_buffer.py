@@ -131,7 +131,7 @@ class BurstBuffer:
     def save(
         self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
     ) -> str | None:
-        """Saves a checkpoint.
+        """Save a checkpoint.
 
         Args:
             checkpoint_number: Its number; None takes the next.
@@ -173,7 +173,7 @@ class BurstBuffer:
         return str(prefix)
 
     def restore_or_initialize(self) -> str | None:
-        """Restores the newest checkpoint of both tiers; without one, calls `init_fn`.
+        """Restore the newest checkpoint of both tiers; without one, call `init_fn`.
 
         Returns:
             The path of the checkpoint that was restored; None where there was none.
@@ -197,7 +197,7 @@ class BurstBuffer:
         return self._latest
 
     def sync(self) -> None:
-        """Waits until all that was saved is durable on the fast tier.
+        """Wait until all that was saved is durable on the fast tier.
 
         Raises:
             BurstBufferError: It could not be written.
@@ -205,16 +205,16 @@ class BurstBuffer:
         self._join_writing()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until all that was saved is durable on the slow tier; False where the time was up before."""
+        """Wait until all that was saved is durable on the slow tier; False where the time was up before."""
         self.sync()
         return self._pipeline.wait(timeout_s)
 
     def status(self) -> DrainStatus:
-        """Says what waits for the slow tier, what is durable there, and what is wrong with it."""
+        """Describe what waits for the slow tier, what is durable there, and what is wrong with it."""
         return self._pipeline.status()
 
     def close(self, *, wait: bool = True) -> bool:
-        """Waits for what is not durable yet, unless told not to, and gives both folders up.
+        """Wait for what is not durable yet, unless told not to, and return both folders up.
 
         Returns:
             Whether all that was saved is durable; what is not waits on the fast tier for the next run.
@@ -234,7 +234,7 @@ class BurstBuffer:
         self.close()
 
     def _write(self, prefix: Path, options: Any, **about: Any) -> None:
-        """Writes now, or holds the values and writes them meanwhile."""
+        """Write now, or hold the values and write them meanwhile."""
         held = None
         if self._asynchronous:
             with suppress(CannotMirrorError):
@@ -260,7 +260,7 @@ class BurstBuffer:
             self._join_writing()
 
     def _captured(self, checkpoint: Any, prefix: Path, options: Any, about: dict[str, Any]) -> Entry:
-        """Writes and seals; where the fast tier is full, tries again as checkpoints leave it."""
+        """Write and seal; where the fast tier is full, try again as checkpoints leave it."""
         while True:
             waiting = len(self._pipeline.status().pending)
             try:
@@ -272,7 +272,7 @@ class BurstBuffer:
                     raise
 
     def _make_room(self, name: str, waiting: int) -> bool:
-        """Frees what it can of the fast tier; False where nothing became free since `waiting` waited."""
+        """Free what it can of the fast tier; False where nothing became free since `waiting` waited."""
         self._view.begin(name)
         freed = self._view.make_room()
         return freed or self._pipeline.drain.wait_for_progress(waiting, self._pipeline.options.wait_limit_s)
@@ -297,7 +297,7 @@ class BurstBuffer:
             ) from error
 
     def _slow_state(self) -> CheckpointState | None:
-        """Gives the slow tier's state; None where it has none, or is away."""
+        """Return the slow tier's state; None where it has none, or is away."""
         try:
             return self._pipeline.slow.state()
         except OSError:
@@ -326,7 +326,7 @@ class BurstBuffer:
         return number
 
     def _newest_of_before(self) -> str | None:
-        """Gives the newest checkpoint of earlier runs: one that waits, unless overtaken by others."""
+        """Return the newest checkpoint of earlier runs: one that waits, unless overtaken by others."""
         slow = self._pipeline.slow
         waiting = [entry for entry in self._pipeline.status().pending if entry.kind == "tensorflow"]
         if waiting and not (slow.present() and slow.stale(waiting[-1])):
@@ -352,7 +352,7 @@ def _options(given: dict[str, Any]) -> BurstOptions:
 
 
 def _synchronous(options: Any) -> Any:
-    """Gives the options without asynchronous saving: when writing returns the files are there."""
+    """Return the options without asynchronous saving: when writing returns the files are there."""
     if options is None:
         return None
     changed = copy.copy(options)

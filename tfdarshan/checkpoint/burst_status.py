@@ -53,7 +53,7 @@ class TierStatus:
 
 
 def burst_status(folder: Path, *, verify: bool = False) -> TierStatus:
-    """Says how a tier stands.
+    """Describe how a tier stands.
 
     Raises:
         BurstBufferError: The folder is no tier of a burst buffer.

@@ -19,7 +19,7 @@ class Background:
         self._error: Exception | None = None
 
     def start(self, task: Callable[[], None]) -> None:
-        """Begins a task; the one before must have been joined."""
+        """Begin a task; the one before must have been joined."""
 
         def run() -> None:
             try:
@@ -32,7 +32,7 @@ class Background:
         self._thread.start()
 
     def join(self) -> None:
-        """Waits for the task's end.
+        """Wait for the task's end.
 
         Raises:
             Exception: What the task raised; once.

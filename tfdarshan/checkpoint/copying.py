@@ -79,7 +79,7 @@ class Copier:
 
     @contextmanager
     def ending_at(self, given_up: threading.Event | None) -> Iterator[None]:
-        """Lets `given_up` end what is copied meanwhile, as `cancelled` ends everything."""
+        """Let `given_up` end what is copied meanwhile, as `cancelled` ends everything."""
         before, self._given_up = self._given_up, given_up or self._given_up
         try:
             yield
@@ -87,7 +87,7 @@ class Copier:
             self._given_up = before
 
     def copy(self, source: Path, target: Path, *, finished: threading.Event = _FINISHED) -> CopiedFile:
-        """Makes `target` a durable copy of `source`; its name is durable after its folder is synced.
+        """Make `target` a durable copy of `source`; its name is durable after its folder is synced.
 
         Args:
             source: The file to copy.
@@ -114,7 +114,7 @@ class Copier:
         return CopiedFile(target.name, copied.size_bytes, copied.digest)
 
     def follow(self, growing: Growing, target: Path) -> CopiedFile | None:
-        """Copies a file while it is written; None where there was none to be found meanwhile.
+        """Copy a file while it is written; None where there was none to be found meanwhile.
 
         The copy is of what was read: only comparing its digest with the finished file's says whether that
         is what the file holds.
@@ -133,7 +133,7 @@ class Copier:
         return self.copy(source, target, finished=growing.finished)
 
     def holds(self, path: Path, copied: CopiedFile) -> bool:
-        """Says whether a file holds the bytes that were copied, by size and digest.
+        """Return whether a file holds the bytes that were copied, by size and digest.
 
         Raises:
             SourceError: It cannot be read.
@@ -150,7 +150,7 @@ class Copier:
             raise SourceError(error.errno, error.strerror, str(path)) from error
 
     def verify(self, copied: CopiedFile, path: Path) -> None:
-        """Reads a copy back, past the page cache where the file system can, and compares size and digest.
+        """Read a copy back, past the page cache where the file system can, and compare size and digest.
 
         Raises:
             DamagedCopyError: It holds other bytes.
@@ -166,7 +166,7 @@ class Copier:
             )
 
     def _read_source(self, descriptor: int, path: Path, finished: threading.Event, view: memoryview) -> int:
-        """Fills `view`; less than that is the end of the finished file."""
+        """Fill `view`; less than that is the end of the finished file."""
         filled = 0
         while True:
             is_finished = finished.is_set()

@@ -128,26 +128,26 @@ class Drain:
         self._thread = threading.Thread(target=self._run, name="tfdarshan burst drain", daemon=True)
 
     def start(self, waiting: list[Entry]) -> None:
-        """Starts with what an earlier owner left waiting."""
+        """Start with what an earlier owner left waiting."""
         self._pending = list(waiting)
         self._thread.start()
 
     def expect(self, entry_id: str, growing: Growing) -> None:
-        """Takes note of a checkpoint that is being written: its largest file may be copied meanwhile."""
+        """Take note of a checkpoint that is being written: its largest file may be copied meanwhile."""
         with self._changed:
             self._expected = entry_id, growing
             self._changed.notify_all()
 
     def announce(self, entry: Entry) -> None:
-        """Takes note of a checkpoint whose files are all there: it may be copied while it is being sealed."""
+        """Take note of a checkpoint whose files are all there: it may be copied while it is being sealed."""
         with self._changed:
             self._expected, self._announced = None, entry
             self._changed.notify_all()
 
     def withdraw(self, entry_id: str) -> None:
-        """Takes back what was expected or announced: it is not sealed and never will be.
+        """Take back what was expected or announced: it is not sealed and never will be.
 
-        Returns once its files are not read any more: an open file keeps its room on the fast tier.
+        Return once its files are not read any more: an open file keeps its room on the fast tier.
         """
         with self._changed:
             self._expected = self._announced = None
@@ -159,7 +159,7 @@ class Drain:
             self._changed.wait_for(lambda: self._ahead is not ahead, timeout=STOP_LIMIT_S)
 
     def add(self, entry: Entry) -> None:
-        """Adds a checkpoint that the fast tier has sealed."""
+        """Add a checkpoint that the fast tier has sealed."""
         with self._changed:
             self._expected = self._announced = None
             self._pending.append(entry)
@@ -168,7 +168,7 @@ class Drain:
             self._changed.notify_all()
 
     def admit(self) -> bool:
-        """Applies back pressure before a save: waits if it has to; False where the save is to be skipped."""
+        """Apply back pressure before a save: wait if it has to; False where the save is to be skipped."""
         with self._changed:
             if len(self._pending) < self._options.max_pending or self._options.when_full == "newest":
                 return True
@@ -179,7 +179,7 @@ class Drain:
             return True
 
     def wait(self, timeout_s: float | None = None, *, give_up_on_problem: bool = False) -> bool:
-        """Waits until all that was added is durable; False where it is not.
+        """Wait until all that was added is durable; False where it is not.
 
         Args:
             timeout_s: The longest to wait, None for ever.
@@ -199,7 +199,7 @@ class Drain:
             return not self._pending
 
     def wait_patiently(self, limit_s: float) -> bool:
-        """Waits until all is durable; False where the slow tier failed for `limit_s` without any progress."""
+        """Wait until all is durable; False where the slow tier failed for `limit_s` without any progress."""
         with self._changed:
             while self._pending and self._thread.is_alive():
                 gone = self._changed.wait_for(self._fewer_than(len(self._pending)), timeout=limit_s)
@@ -208,7 +208,7 @@ class Drain:
             return not self._pending
 
     def wait_for_progress(self, before: int, timeout_s: float) -> bool:
-        """Waits until fewer than `before` wait; False where the time is up or the slow tier fails before."""
+        """Wait until fewer than `before` wait; False where the time is up or the slow tier fails before."""
         with self._changed:
             if not self._pending and not before:
                 return False
@@ -216,7 +216,7 @@ class Drain:
             return len(self._pending) < before
 
     def stop(self) -> bool:
-        """Ends the thread; a copy under way is given up and done again by the next owner.
+        """End the thread; a copy under way is given up and done again by the next owner.
 
         Returns:
             Whether it ended; if not, a call to storage hangs, and the slow tier stays its own.
@@ -233,7 +233,7 @@ class Drain:
         return True
 
     def status(self) -> DrainStatus:
-        """Says where it stands."""
+        """Describe where it stands."""
         with self._changed:
             return DrainStatus(tuple(self._pending), self._durable, self._problem, self._tries)
 
@@ -244,7 +244,7 @@ class Drain:
         return len(self._pending) < self._options.max_pending or not self._thread.is_alive()
 
     def _supersede(self) -> None:
-        """Drops what waits but for the newest of its series and the one whose copying has begun."""
+        """Drop what waits but for the newest of its series and the one whose copying has begun."""
         newest = {series_of(entry.name): entry for entry in self._pending}
         for entry in list(self._pending):
             if entry.id != self._active and entry is not newest[series_of(entry.name)]:
@@ -263,7 +263,7 @@ class Drain:
         self._discard_ahead()
 
     def _next(self) -> Callable[[], None] | None:
-        """Waits for something to do; None when it is to end."""
+        """Wait for something to do; None when it is to end."""
         with self._changed:
             self._active = ""
             while not self._stopping:
@@ -279,7 +279,7 @@ class Drain:
             return None
 
     def _work_ahead(self) -> Callable[[], None] | None:
-        """Gives what can be done for a checkpoint that is not in the queue yet."""
+        """Return what can be done for a checkpoint that is not in the queue yet."""
         if self._announced is not None:
             entry = self._announced
             if self._ahead is not None and self._ahead.id != entry.id:
@@ -296,7 +296,7 @@ class Drain:
         return None
 
     def _copy_ahead(self, copy: Callable[..., None]) -> None:
-        """Copies; if that fails, it is done again, and told, once the entry is in the queue."""
+        """Copy; if that fails, it is done again, and told, once the entry is in the queue."""
         assert self._ahead is not None
         with suppress(Exception):
             copy(given_up=self._ahead.given_up)
@@ -377,7 +377,7 @@ class Drain:
             self._changed.notify_all()
 
     def _pause(self, error: Exception) -> None:
-        """Says what is wrong and waits before the next try."""
+        """Say what is wrong and wait before the next try."""
         with self._changed:
             self._problem = _sentence(error)
             self._tries += 1

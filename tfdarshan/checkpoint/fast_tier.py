@@ -60,7 +60,7 @@ class FastTier:
         self._next_order = 1
 
     def open(self) -> list[Entry]:
-        """Takes ownership, removes what an earlier owner did not finish, and gives what still waits.
+        """Take ownership, remove what an earlier owner did not finish, and return what still waits.
 
         Raises:
             TierInUseError: Another burst buffer owns the folder.
@@ -81,7 +81,7 @@ class FastTier:
         return waiting
 
     def close(self) -> None:
-        """Gives the folder up."""
+        """Give the folder up."""
         self._lock.release()
 
     def seal(
@@ -95,7 +95,7 @@ class FastTier:
         copier: Copier | None = None,
         announce: Announce = lambda entry: None,
     ) -> Entry:
-        """Puts a complete checkpoint into the queue, durably; from then on its own files may be removed.
+        """Put a complete checkpoint into the queue, durably; from then on its own files may be removed.
 
         Args:
             bundle: The checkpoint, on the fast tier's file system.
@@ -152,29 +152,29 @@ class FastTier:
         return entry
 
     def path(self, entry: Entry) -> Path:
-        """Gives the folder that holds an entry's files."""
+        """Return the folder that holds an entry's files."""
         return self._queue / f"{entry.order:08}-{entry.id}"
 
     def source(self, entry: Entry) -> Path:
-        """Gives the folder that holds an entry's files now, also before it is in the queue."""
+        """Return the folder that holds an entry's files now, also before it is in the queue."""
         final = self.path(entry)
         return final if final.exists() else final.with_name(final.name + PARTIAL)
 
     def remove(self, entry: Entry) -> None:
-        """Takes an entry out of the queue, durably: it does not come back, whatever happens next."""
+        """Take an entry out of the queue, durably: it does not come back, whatever happens next."""
         self._leave(entry, DONE)
         self._storage.remove_folder(self.path(entry).with_name(self.path(entry).name + DONE))
 
     def set_aside(self, entry: Entry) -> Path:
-        """Takes an entry out of the queue and keeps its files; gives their folder."""
+        """Take an entry out of the queue and keep its files; return their folder."""
         return self._leave(entry, ASIDE)
 
     def paired(self) -> Pairing | None:
-        """Gives the slow tier that this one drains to, None before the first time."""
+        """Return the slow tier that this one drains to, None before the first time."""
         return read_pairing(self.folder)
 
     def pair(self, pairing: Pairing) -> None:
-        """Remembers the slow tier."""
+        """Remember the slow tier."""
         text = json.dumps({"folder": pairing.folder, "id": pairing.id}) + "\n"
         replace_file(self._storage, self.control / PAIRING, text, scratch=self.control)
 
@@ -197,12 +197,12 @@ class FastTier:
 
 
 def new_id() -> str:
-    """Makes an identity that nothing else has."""
+    """Make an identity that nothing else has."""
     return uuid.uuid4().hex[:16]
 
 
 def pending_entries(folder: Path) -> list[Entry]:
-    """Lists what waits in a fast tier's queue, oldest first, without owning it.
+    """List what waits in a fast tier's queue, oldest first, without owning it.
 
     Raises:
         BurstBufferError: A manifest is damaged or of a newer version.
@@ -218,7 +218,7 @@ def pending_entries(folder: Path) -> list[Entry]:
 
 
 def read_pairing(folder: Path) -> Pairing | None:
-    """Gives the slow tier that a fast tier drains to, without owning it.
+    """Return the slow tier that a fast tier drains to, without owning it.
 
     Raises:
         BurstBufferError: What says so is damaged.
@@ -254,7 +254,7 @@ def _pin(storage: Storage, source: Path, target: Path, copier: Copier | None) ->
 
 
 def _signatures(bundle: Bundle) -> list[tuple[int, int, int]]:
-    """Gives what tells a version of each file from the next."""
+    """Return what tells a version of each file from the next."""
     try:
         found = [(bundle.folder / file).stat() for file in bundle.files]
     except FileNotFoundError as error:

@@ -38,7 +38,7 @@ class FastView:
         self._retention = Retention(max_to_keep=keep)
 
     def recover(self) -> None:
-        """Removes what an earlier owner left unfinished, and a state file that names nothing."""
+        """Remove what an earlier owner left unfinished, and a state file that names nothing."""
         self._storage.make_folder(self._writing)
         state = self.state()
         if state is None or not checkpoint_files(self._folder, state.latest):
@@ -50,14 +50,14 @@ class FastView:
             self._storage.remove(intent)
 
     def state(self) -> CheckpointState | None:
-        """Gives what the state file names; None where it is missing or was damaged by a power cut."""
+        """Return what the state file names; None where it is missing or was damaged by a power cut."""
         try:
             return read_state(self._folder)
         except BurstBufferError:
             return None
 
     def begin(self, name: str) -> Path:
-        """Gives the prefix to write a checkpoint to; nothing of that name is there.
+        """Return the prefix to write a checkpoint to; nothing of that name is there.
 
         A file that has been sealed shares its bytes with the queue: it must not be written again in place.
         """
@@ -66,7 +66,7 @@ class FastView:
         return self._folder / name
 
     def finish(self, name: str, saved_at: float) -> None:
-        """Names a checkpoint that was written and sealed, and removes the oldest beyond what stays."""
+        """Name a checkpoint that was written and sealed, and remove the oldest beyond what stays."""
         state, dropped = next_state(self.state(), name, saved_at, self._retention)
         replace_file(self._storage, self._folder / STATE_NAME, state.text(), scratch=self._control)
         self._storage.remove(self._writing / name)
@@ -74,7 +74,7 @@ class FastView:
             self._remove_files(old)
 
     def adopt(self, entry: Entry, source: Path) -> Path:
-        """Gives a waiting checkpoint of an earlier run a name to restore from; gives its prefix."""
+        """Give a waiting checkpoint of an earlier run a name to restore from; return its prefix."""
         prefix = self.begin(entry.name)
         for file in entry.files:
             self._storage.link(source / file, self._folder / file)
@@ -82,13 +82,13 @@ class FastView:
         return prefix
 
     def abandon(self, name: str) -> None:
-        """Removes a checkpoint that could not be written."""
+        """Remove a checkpoint that could not be written."""
         with suppress(OSError):
             self._remove_files(name)
             self._storage.remove(self._writing / name)
 
     def make_room(self) -> bool:
-        """Removes all that TensorFlow sees, which the queue does not need; False where there was nothing."""
+        """Remove all that TensorFlow sees, which the queue does not need; False where there was nothing."""
         state = self.state()
         names = sorted(state.names) if state else []
         self._storage.remove(self._folder / STATE_NAME)

@@ -10,7 +10,7 @@ HEAD_BYTES = 48
 
 
 def is_whole_hdf5(path: Path) -> bool:
-    """Says whether a file is as long as its superblock says it must be.
+    """Return whether a file is as long as its superblock says it must be.
 
     Source: HDF5 File Format Specification 3.0, II.A, superblock versions 0 to 3: the end-of-file address is
         at byte 40 of

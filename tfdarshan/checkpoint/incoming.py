@@ -67,11 +67,11 @@ class Incoming:
         self._arrival: Arrival | None = None
 
     def of(self, entry_id: str) -> Path:
-        """Gives the folder of one checkpoint."""
+        """Return the folder of one checkpoint."""
         return self.folder / entry_id
 
     def follow(self, entry_id: str, growing: Growing) -> None:
-        """Copies a checkpoint's data file while it is written, for `bring` to use."""
+        """Copy a checkpoint's data file while it is written, for `bring` to use."""
         arriving, started = self._empty(entry_id), self._clock()
         with self._removed_on_error(arriving):
             copied = self._copier.follow(growing, arriving / AHEAD)
@@ -79,7 +79,7 @@ class Incoming:
             self._followed = _Followed(entry_id, copied, self._clock() - started)
 
     def bring(self, entry: Entry, target: str, source: Callable[[], Path]) -> Arrival:
-        """Copies all files of a checkpoint under their names to be, and verifies them.
+        """Copy all files of a checkpoint under their names to be, and verify them.
 
         Args:
             entry: The checkpoint.
@@ -102,17 +102,17 @@ class Incoming:
         return self._arrival
 
     def arrival(self, entry_id: str) -> Arrival | None:
-        """Gives what was brought of a checkpoint; None where that is nothing."""
+        """Return what was brought of a checkpoint; None where that is nothing."""
         return self._arrival if self._arrival is not None and self._arrival.id == entry_id else None
 
     def forget(self) -> None:
-        """Forgets what was copied ahead: it is published, or its folder was removed."""
+        """Forget what was copied ahead: it is published, or its folder was removed."""
         self._followed = self._arrival = None
 
     def _copied(
         self, entry: Entry, target: str, source: Callable[[], Path], followed: _Followed | None
     ) -> tuple[CopiedFile, ...]:
-        """Copies an entry's files, but for one that was followed and is as it was read then."""
+        """Copy an entry's files, but for one that was followed and is as it was read then."""
         arriving, ahead = self.of(entry.id), followed.copied if followed else None
         copied = []
         for file in entry.files:

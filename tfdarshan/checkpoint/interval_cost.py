@@ -38,7 +38,7 @@ class IntervalCost:
 
 
 def interval_costs(rows: Sequence[CheckpointRow], factors: Sequence[float] = FACTORS) -> list[IntervalCost]:
-    """Gives the cost of the job's interval and of multiples of it.
+    """Return the cost of the job's interval and of multiples of it.
 
     The medians of what a save blocked and of a step's own time are taken to hold for other intervals. Fewer
     than three checkpoints with a step give [].
@@ -57,7 +57,7 @@ def interval_costs(rows: Sequence[CheckpointRow], factors: Sequence[float] = FAC
 def costs_of_intervals(
     interval: int, *, step_s: float, blocked_s: float, factors: Sequence[float] = FACTORS
 ) -> list[IntervalCost]:
-    """Gives the cost of an interval of so many steps, and of multiples of it.
+    """Return the cost of an interval of so many steps, and of multiples of it.
 
     Args:
         interval: Steps between checkpoints.
@@ -73,7 +73,7 @@ def costs_of_intervals(
 
 
 def interval_sentence(costs: Sequence[IntervalCost]) -> str:
-    """Words it: "every 20 steps costs 15.0 % of run time; every 50, 6.6 %"; "" without figures."""
+    """Word it: "every 20 steps costs 15.0 % of run time; every 50, 6.6 %"; "" without figures."""
     measured = [cost for cost in costs if cost.measured]
     if not measured:
         return ""

@@ -74,25 +74,25 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
         self._step = 0
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        """Saves where it is time to."""
+        """Save where it is time to."""
         self._step += 1
         self._timed(super().on_train_batch_end, batch, logs)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Saves where it is time to."""
+        """Save where it is time to."""
         self._timed(super().on_epoch_end, epoch, logs)
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Waits until all that was saved is durable."""
+        """Wait until all that was saved is durable."""
         super().on_train_end(logs)
         self._pipeline.drain.wait_patiently(self._pipeline.options.wait_limit_s)
 
     def status(self) -> DrainStatus:
-        """Says what waits for the slow tier, what is durable there, and what is wrong with it."""
+        """Describe what waits for the slow tier, what is durable there, and what is wrong with it."""
         return self._pipeline.status()
 
     def close(self) -> bool:
-        """Waits for what is not durable yet and gives both folders up; says whether all is durable."""
+        """Wait for what is not durable yet and return both folders up; say whether all is durable."""
         return self._pipeline.close()
 
     def _timed(self, hook: Any, number: int, logs: dict[str, Any] | None) -> None:
@@ -102,7 +102,7 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
             self._take(path, began_s, saved_at)
 
     def _take(self, path: Path, began_s: float, saved_at: float) -> None:
-        """Seals a file that Keras has just written, and takes it out of Keras's reach."""
+        """Seal a file that Keras has just written, and take it out of Keras's reach."""
         unique, written_s = new_id(), time.monotonic()
         about = {"checkpoint": path.name, "step": self._step, "saved_at": saved_at}
         admitted = self._pipeline.drain.admit()

@@ -98,7 +98,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def record(self, event: str, unique: str, **values: Any) -> None:
-        """Appends one event of a checkpoint; `values` are columns of `CheckpointRow`."""
+        """Append one event of a checkpoint; `values` are columns of `CheckpointRow`."""
         line = json.dumps({"event": event, "at": self._clock(), "id": unique, **values}) + "\n"
         with self._lock:
             session = self._sessions.setdefault(unique, _session_file())
@@ -108,14 +108,14 @@ class Ledger:
             self._keep_for_slow(event, unique, line)
 
     def flush(self) -> None:
-        """Appends what the slow tier's ledger has not been given yet."""
+        """Append what the slow tier's ledger has not been given yet."""
         with self._lock:
             text, self._late = "".join(self._late), []
             if text:
                 self._append(self._slow, text)
 
     def _keep_for_slow(self, event: str, unique: str, line: str) -> None:
-        """Keeps the events of what becomes durable; only the drain's own event writes to the slow tier.
+        """Keep the events of what becomes durable; only the drain's own event writes to the slow tier.
 
         A save that returns after its checkpoint was durable must not wait for slow storage: its line is late.
         """
@@ -142,7 +142,7 @@ class Ledger:
 
 
 def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:
-    """Adds a ledger's events up to one row per checkpoint, in the order of saving; [] without a file.
+    """Add a ledger's events up to one row per checkpoint, in the order of saving; [] without a file.
 
     What a crash cut short is left out, and so is a row whose values are not what a ledger has: a session, and
     its ledger with it, may come from anybody.
@@ -159,7 +159,7 @@ def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:
 
 
 def fold_events(events: Iterable[dict[str, Any]]) -> list[CheckpointRow]:
-    """Adds events up to one row per checkpoint, in the order of their saving."""
+    """Add events up to one row per checkpoint, in the order of their saving."""
     rows: dict[str, CheckpointRow] = {}
     for event in events:
         row = rows.get(event["id"]) or CheckpointRow(id=event["id"])
@@ -175,12 +175,12 @@ def _saved_at(row: CheckpointRow) -> float:
 
 
 def ledger_path(folder: Path) -> Path:
-    """Gives where a tier's ledger is."""
+    """Return where a tier's ledger is."""
     return folder / BURST_CONTROL / LEDGER
 
 
 def _event(line: bytes) -> dict[str, Any] | None:
-    """Reads a line; None for one that a crash cut short, or that is of no event."""
+    """Read a line; None for one that a crash cut short, or that is of no event."""
     from tfdarshan.checkpoint.tier_shape import EventShape
     from tfdarshan.sessions.checked_json import DecodingError, check, decode_json
 
@@ -203,7 +203,7 @@ def _is_sound(row: CheckpointRow) -> bool:
 
 
 def _session_file() -> Path | None:
-    """Gives the file of the session that records in this process, if there is one; loads nothing for it."""
+    """Return the file of the session that records in this process, if there is one; loads nothing for it."""
     claim = sys.modules.get("tfdarshan.recording.claim")
     active = getattr(claim, "_active", None)
     if active is None or not active.in_this_process():

@@ -65,17 +65,17 @@ class Published:
     copied: tuple[CopiedFile, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Gives it as plain data."""
+        """Return it as plain data."""
         return {"version": VERSION, **dataclasses.asdict(self)}
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
-    """Gives an entry as plain data."""
+    """Return an entry as plain data."""
     return {"version": VERSION, "entry": dataclasses.asdict(entry)}
 
 
 def read_entry(path: Path) -> Entry | None:
-    """Reads an entry's manifest; None where there is none or only a part of it, as after a crash.
+    """Read an entry's manifest; None where there is none or only a part of it, as after a crash.
 
     Raises:
         BurstBufferError: It is of a newer version, or damaged otherwise.
@@ -90,7 +90,7 @@ def read_entry(path: Path) -> Entry | None:
 
 
 def read_published(path: Path) -> Published | None:
-    """Reads the manifest of a checkpoint on the slow tier; None where there is none or only a part of it.
+    """Read the manifest of a checkpoint on the slow tier; None where there is none or only a part of it.
 
     Raises:
         BurstBufferError: It is of a newer version, or damaged otherwise.
@@ -115,7 +115,7 @@ def _entry(path: Path, shape: EntryShape) -> Entry:
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:
-    """Refuses what would lead out of a tier's folders."""
+    """Refuse what would lead out of a tier's folders."""
     for name in names:
         if not is_plain(name):
             raise damaged(path, f"{name!r} is not a file name")

@@ -30,7 +30,7 @@ class FolderLock:
         _locks.add(self)
 
     def acquire(self) -> None:
-        """Takes the lock.
+        """Take the lock.
 
         Raises:
             TierInUseError: Another process, or another burst buffer of this one, has it.
@@ -57,7 +57,7 @@ class FolderLock:
         self._descriptor = descriptor
 
     def held(self) -> bool:
-        """Says whether the lock is held and its file is still the one at its path."""
+        """Return whether the lock is held and its file is still the one at its path."""
         if self._descriptor is None:
             return False
         try:
@@ -67,7 +67,7 @@ class FolderLock:
         return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
 
     def release(self) -> None:
-        """Gives the lock up; does nothing without it."""
+        """Give the lock up; does nothing without it."""
         if self._descriptor is not None:
             # A child that is just being forked has the descriptor too: closing alone would leave it the lock.
             with suppress(OSError):
@@ -75,7 +75,7 @@ class FolderLock:
         self.forget()
 
     def forget(self) -> None:
-        """Closes the file and leaves the lock to whoever else has it open."""
+        """Close the file and leave the lock to whoever else has it open."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             with suppress(OSError):
@@ -83,7 +83,7 @@ class FolderLock:
 
 
 def owner_of(path: Path) -> dict[str, object] | None:
-    """Gives host and pid of a lock's owner, {} if the lock does not say, None where nobody has it."""
+    """Return host and pid of a lock's owner, {} if the lock does not say, None where nobody has it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -107,7 +107,7 @@ def _owner(path: Path) -> str:
 
 
 def _decoded(content: bytes) -> dict[str, object]:
-    """Gives host and pid, {} where they cannot be told: a lock holds without them."""
+    """Return host and pid, {} where they cannot be told: a lock holds without them."""
     from tfdarshan.checkpoint.tier_shape import LockShape
     from tfdarshan.sessions.checked_json import DecodingError, decode
 

@@ -9,7 +9,7 @@ from tfdarshan.errors import ConfigurationError
 
 
 def open_slow(slow: SlowTier, fast: FastTier) -> None:
-    """Opens the slow tier that the fast one drained to before, or another if nothing waits for that.
+    """Open the slow tier that the fast one drained to before, or another if nothing waits for that.
 
     Raises:
         ConfigurationError: Checkpoints wait for another slow tier.

@@ -107,7 +107,7 @@ class Pipeline:
 
     @contextmanager
     def written_meanwhile(self, unique: str, find: Callable[[], Path | None]) -> Iterator[None]:
-        """Tells that a checkpoint is being written, so that the drain copies it meanwhile if it is idle.
+        """Tell that a checkpoint is being written, so that the drain copies it meanwhile if it is idle.
 
         Args:
             unique: The id with which `capture` is called then.
@@ -132,7 +132,7 @@ class Pipeline:
         step: int | None = None,
         copies: Collection[str] = (),
     ) -> Entry:
-        """Makes a complete checkpoint durable on the fast tier and hands it to the drain.
+        """Make a complete checkpoint durable on the fast tier and hand it to the drain.
 
         Raises:
             IncompleteCheckpointError: A file vanished or changed meanwhile.
@@ -166,7 +166,7 @@ class Pipeline:
         return entry
 
     def check_usable(self) -> None:
-        """Refuses a process or a time in which checkpoints cannot be taken.
+        """Refuse a process or a time in which checkpoints cannot be taken.
 
         Raises:
             BurstBufferError: It is closed, or this is a forked child.
@@ -179,15 +179,15 @@ class Pipeline:
             raise BurstBufferError(f"the burst buffer of {self.slow.folder} is closed: make a new one.")
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until all that was saved is durable on the slow tier; False where the time was up before."""
+        """Wait until all that was saved is durable on the slow tier; False where the time was up before."""
         return self.drain.wait(timeout_s)
 
     def status(self) -> DrainStatus:
-        """Says what waits, what is durable, and what is wrong."""
+        """Describe what waits, what is durable, and what is wrong."""
         return self.drain.status()
 
     def close(self, *, wait: bool = True, give_up_on_problem: bool = False) -> bool:
-        """Stops; what is not durable stays on the fast tier for the next owner.
+        """Stop; what is not durable stays on the fast tier for the next owner.
 
         Args:
             wait: Whether to wait for what is not durable yet; while the slow tier fails, not for longer
@@ -218,7 +218,7 @@ class Pipeline:
 
 
 def tier_folders(fast_dir: str | os.PathLike[str], slow_dir: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Gives both folders as absolute paths.
+    """Return both folders as absolute paths.
 
     Raises:
         ConfigurationError: They are the same, one within the other, or not local.

@@ -31,7 +31,7 @@ class Retention:
 def next_state(
     state: CheckpointState | None, name: str, saved_at: float, retention: Retention
 ) -> tuple[CheckpointState, list[str]]:
-    """Gives the state once `name` is the latest, and the checkpoints that it no longer names.
+    """Return the state once `name` is the latest, and the checkpoints that it no longer names.
 
     Source: CheckpointManager's `_sweep` and `__init__`,
         tensorflow/python/checkpoint/checkpoint_management.py.

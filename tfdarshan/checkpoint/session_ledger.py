@@ -10,7 +10,7 @@ from tfdarshan.sessions.process_data import ProcessData
 
 
 def session_ledger(processes: Sequence[ProcessData]) -> list[CheckpointRow]:
-    """Gives one row per checkpoint of all processes, in the order of saving; [] without a burst buffer.
+    """Return one row per checkpoint of all processes, in the order of saving; [] without a burst buffer.
 
     Raises:
         SessionDataError: A ledger cannot be read.

@@ -73,7 +73,7 @@ class SlowTier:
         self._unfinished = True
 
     def open(self, expected_id: str | None) -> str:
-        """Takes ownership, finishes or removes what an earlier owner left, and gives the tier's identity.
+        """Take ownership, finish or remove what an earlier owner left, and return the tier's identity.
 
         Args:
             expected_id: The identity it must have; None takes any, and makes the folder if need be.
@@ -102,15 +102,15 @@ class SlowTier:
         return unique
 
     def close(self) -> None:
-        """Gives the folder up."""
+        """Give the folder up."""
         self._lock.release()
 
     def present(self) -> bool:
-        """Says whether the folder that is owned is still there."""
+        """Return whether the folder that is owned is still there."""
         return self._lock.held()
 
     def follow(self, entry_id: str, growing: Growing, *, given_up: Event | None = None) -> None:
-        """Copies a checkpoint's data file while it is being written, for `bring` and `publish` to use.
+        """Copy a checkpoint's data file while it is being written, for `bring` and `publish` to use.
 
         Args:
             entry_id: The checkpoint.
@@ -127,7 +127,7 @@ class SlowTier:
             self._incoming.follow(entry_id, growing)
 
     def bring(self, entry: Entry, source: Callable[[], Path], *, given_up: Event | None = None) -> None:
-        """Copies a checkpoint and verifies the copy, for `publish` to use; nothing is visible before.
+        """Copy a checkpoint and verify the copy, for `publish` to use; nothing is visible before.
 
         Args:
             entry: The checkpoint, which need not be durable on the fast tier yet.
@@ -145,7 +145,7 @@ class SlowTier:
             self._bring(entry, source)
 
     def discard(self, entry_id: str) -> None:
-        """Removes what was copied of a checkpoint that is not to be published."""
+        """Remove what was copied of a checkpoint that is not to be published."""
         unfinished, self._unfinished = self._unfinished, True
         self._incoming.forget()
         # If that fails, or the tier is away, its next use tidies it up.
@@ -155,7 +155,7 @@ class SlowTier:
                 self._unfinished = unfinished
 
     def publish(self, entry: Entry, source: Callable[[], Path]) -> Publication:
-        """Makes a checkpoint durable and the latest one.
+        """Make a checkpoint durable and the latest one.
 
         Once this returns, `tf.train.latest_checkpoint` names this checkpoint or a later one, whatever
         happens.
@@ -181,7 +181,7 @@ class SlowTier:
         return publication
 
     def stale(self, entry: Entry) -> bool:
-        """Says whether the slow tier holds a newer checkpoint that came from elsewhere."""
+        """Return whether the slow tier holds a newer checkpoint that came from elsewhere."""
         state = read_state(self.folder)
         if entry.kind == "file":
             latest = self._manifest(entry.name)
@@ -194,11 +194,11 @@ class SlowTier:
         return _newer(latest, entry)
 
     def state(self) -> CheckpointState | None:
-        """Reads the state file."""
+        """Read the state file."""
         return read_state(self.folder)
 
     def _take_up(self) -> None:
-        """Sees to it that the tier is there and tidy."""
+        """See to it that the tier is there and tidy."""
         if not self.present():
             raise TierAwayError(f"slow tier {self.folder} is gone: is it mounted?")
         if self._unfinished:
@@ -247,7 +247,7 @@ class SlowTier:
             )
 
     def _confirmed(self, entry: Entry) -> Publication | None:
-        """Gives what was published before, once it is certain to be durable; None if that cannot be said."""
+        """Return what was published before, once it is certain to be durable; None if that cannot be said."""
         published = self._known(entry)
         if published is None:
             return None
@@ -267,7 +267,7 @@ class SlowTier:
         return Publication(published, 0.0, self._clock() - started)
 
     def _known(self, entry: Entry) -> Published | None:
-        """Gives what the entry was published as, if it was: under its name or one that gave way."""
+        """Return what the entry was published as, if it was: under its name or one that gave way."""
         candidate, attempt = entry.name, 1
         while (published := self._manifest(candidate)) is not None:
             if published.entry.id == entry.id:
@@ -280,7 +280,7 @@ class SlowTier:
         replace_file(self._storage, self.folder / STATE_NAME, state.text(), scratch=self.control)
 
     def _free_name(self, name: str, state: CheckpointState | None) -> str:
-        """Gives the name, or one like it that no checkpoint has: two of them must never mix."""
+        """Return the name, or one like it that no checkpoint has: two of them must never mix."""
         taken = state.names if state else frozenset()
         candidate, attempt = name, 1
         while candidate in taken or checkpoint_files(self.folder, candidate):
@@ -289,7 +289,7 @@ class SlowTier:
         return candidate
 
     def _recover(self) -> None:
-        """Finishes what became visible and removes what did not."""
+        """Finish what became visible and remove what did not."""
         self._incoming.forget()
         state = read_state(self.folder)
         named = state.names if state else frozenset()
@@ -320,7 +320,7 @@ class SlowTier:
         self._storage.remove_folder(arriving)
 
     def _withdraw(self, published: Published | None, arriving: Path) -> None:
-        """Takes back the files of a checkpoint that the state does not name, then its incoming folder."""
+        """Take back the files of a checkpoint that the state does not name, then its incoming folder."""
         if published is not None and published.entry.kind == "tensorflow":
             for file in reversed(published.copied):
                 if not (arriving / file.name).exists():
@@ -329,7 +329,7 @@ class SlowTier:
         self._storage.remove_folder(arriving)
 
     def _remove_checkpoint(self, name: str) -> None:
-        """Removes a checkpoint that the state no longer names, its index first: it is never half there."""
+        """Remove a checkpoint that the state no longer names, its index first: it is never half there."""
         index, *shards = checkpoint_files(self.folder, name) or [f"{name}.index"]
         self._storage.remove(self.folder / index)
         self._storage.sync_folder(self.folder)
@@ -358,7 +358,7 @@ class SlowTier:
 
 
 def tier_id(folder: Path) -> str:
-    """Gives a slow tier's identity, "" where it has none.
+    """Return a slow tier's identity, "" where it has none.
 
     Raises:
         BurstBufferError: It is damaged.
@@ -368,7 +368,7 @@ def tier_id(folder: Path) -> str:
 
 
 def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:
-    """Reads all checkpoints of a slow tier back, and says what is wrong with those that changed since.
+    """Read all checkpoints of a slow tier back, and say what is wrong with those that changed since.
 
     Returns:
         A sentence for each checkpoint that is not what was written, by its name.

@@ -35,7 +35,7 @@ class Snapshot:
         self._variables: dict[int, tuple[Any, Any]] = {}
 
     def take(self) -> Any:
-        """Gives a tf.train.Checkpoint with the present values, to be written before the next `take()`.
+        """Return a tf.train.Checkpoint with the present values, to be written before the next `take()`.
 
         Raises:
             CannotMirrorError: Something else than variables has a value, or TensorFlow is not eager.
@@ -71,7 +71,7 @@ class Snapshot:
         return mirror
 
     def _held(self, tf: Any, node: Any, variable: Any) -> Any:
-        """Gives the variable that holds the value; it is kept with its node, whose id thus stays its own."""
+        """Return the variable that holds the value; it is kept with its node, whose id thus stays its own."""
         if id(node) not in self._variables:
             with tf.device("CPU:0"):
                 held = tf.Variable(
@@ -85,7 +85,7 @@ class Snapshot:
 
 
 def _variable_of(tf: Any, node: Any) -> Any:
-    """Gives the tf.Variable of a node: itself, or what a Keras variable wraps; None for other nodes."""
+    """Return the tf.Variable of a node: itself, or what a Keras variable wraps; None for other nodes."""
     candidate = node if isinstance(node, tf.Variable) else None
     if candidate is None and hasattr(type(node), "value") and hasattr(type(node), "_copy_trackable_to_cpu"):
         value = node.value

@@ -41,7 +41,7 @@ class CheckpointState:
         return frozenset((self.latest, *(name for name, _ in self.kept)))
 
     def text(self) -> str:
-        """Words the state as TensorFlow does."""
+        """Word the state as TensorFlow does."""
         lines = [f"model_checkpoint_path: {_quoted(self.latest)}"]
         lines += [f"all_model_checkpoint_paths: {_quoted(name)}" for name, _ in self.kept]
         lines += [f"all_model_checkpoint_timestamps: {saved_at!r}" for _, saved_at in self.kept]
@@ -50,7 +50,7 @@ class CheckpointState:
 
 
 def read_state(folder: Path) -> CheckpointState | None:
-    """Reads a folder's state; None where there is none, or it is empty as after a power cut.
+    """Read a folder's state; None where there is none, or it is empty as after a power cut.
 
     Raises:
         BurstBufferError: It cannot be understood.
@@ -67,7 +67,7 @@ def read_state(folder: Path) -> CheckpointState | None:
 
 
 def parse_state(text: str, folder: Path) -> CheckpointState:
-    """Reads a state from text.
+    """Read a state from text.
 
     Raises:
         BurstBufferError: It cannot be understood.
@@ -94,7 +94,7 @@ def parse_state(text: str, folder: Path) -> CheckpointState:
 
 
 def _seconds(text: str, folder: Path) -> float:
-    """Reads a time; one that is not finite would be neither before nor after any other."""
+    """Read a time; one that is not finite would be neither before nor after any other."""
     try:
         seconds = float(text)
     except ValueError:

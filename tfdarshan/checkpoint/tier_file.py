@@ -11,7 +11,7 @@ Shape = TypeVar("Shape")
 
 
 def read_tier_json(path: Path) -> Any:
-    """Gives a file's JSON; None where there is no file or only a part of it, as after a crash.
+    """Return a file's JSON; None where there is no file or only a part of it, as after a crash.
 
     Raises:
         BurstBufferError: It has text that is none.
@@ -28,7 +28,7 @@ def read_tier_json(path: Path) -> Any:
 
 
 def shaped(path: Path, data: Any, shape: type[Shape]) -> Shape:
-    """Gives a file's data as `shape`.
+    """Return a file's data as `shape`.
 
     Raises:
         BurstBufferError: It is not.
@@ -42,7 +42,7 @@ def shaped(path: Path, data: Any, shape: type[Shape]) -> Shape:
 
 
 def read_identity(path: Path) -> str:
-    """Gives a tier's identity, "" where it has none.
+    """Return a tier's identity, "" where it has none.
 
     Raises:
         BurstBufferError: The file is damaged.
@@ -55,10 +55,10 @@ def read_identity(path: Path) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Says whether a name is that of something in the folder where it is looked for."""
+    """Return whether a name is that of something in the folder where it is looked for."""
     return bool(name) and not {"/", "\0"} & set(name) and name not in (".", "..")
 
 
 def damaged(path: Path, what: str) -> BurstBufferError:
-    """Gives the error for a file that is not what a burst buffer writes."""
+    """Return the error for a file that is not what a burst buffer writes."""
     return BurstBufferError(f"{path} is damaged: {what}; move it away to go on without it.")

@@ -106,5 +106,5 @@ class RowShape(Struct, frozen=True):
 
 
 def fields_of(shape: Any) -> dict[str, Any]:
-    """Gives a shape's fields by name."""
+    """Return a shape's fields by name."""
     return {name: getattr(shape, name) for name in shape.__struct_fields__}

@@ -52,7 +52,7 @@ class Watch:
             self._note_durable(durable.latest)
 
     def take_new(self) -> list[str]:
-        """Takes over what is complete and was not taken before; gives the names."""
+        """Take over what is complete and was not taken before; return the names."""
         taken = []
         for bundle in self._complete():
             marker = self._folder / bundle.files[-1]
@@ -98,14 +98,14 @@ class Watch:
             self._taken[marker] = _seen(path)
 
     def _note_durable(self, name: str) -> None:
-        """Keeps from taking again what an earlier watch made durable: the same index, byte for byte."""
+        """Keep from taking again what an earlier watch made durable: the same index, byte for byte."""
         mine, durable = self._folder / (name + INDEX), self._pipeline.slow.folder / (name + INDEX)
         if mine.exists() and durable.exists() and mine.read_bytes() == durable.read_bytes():
             self._taken[mine.name] = _seen(mine)
 
 
 def _finished(bundle: Bundle) -> Bundle:
-    """Refuses a checkpoint that is being written again under its name: TensorFlow writes the index last."""
+    """Refuse a checkpoint that is being written again under its name: TensorFlow writes the index last."""
     *shards, index = (bundle.folder / file for file in bundle.files)
     if any(shard.stat().st_mtime_ns > index.stat().st_mtime_ns for shard in shards):
         raise IncompleteCheckpointError(f"{index} is older than its data.")

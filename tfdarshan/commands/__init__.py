@@ -56,7 +56,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a verb and gives the exit code: 0, 1 for a failure, 2 for wrong use."""
+    """Run a verb and return the exit code: 0, 1 for a failure, 2 for wrong use."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         outcome = _outcome(given)
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _outcome(given: Sequence[str]) -> int | Callable[[], int]:
-    """Does what was typed, and writes what was printed: nothing is left for the interpreter's end."""
+    """Do what was typed, and write what was printed: nothing is left for the interpreter's end."""
     try:
         if not given:
             print(make_parser().format_help(), end="")
@@ -104,7 +104,7 @@ def _outcome(given: Sequence[str]) -> int | Callable[[], int]:
 
 @contextmanager
 def _fitted(*, exact: bool) -> Iterator[None]:
-    """Has lines folded that are wider than the terminal they go to, but for `exact` ones such as JSON."""
+    """Have lines folded that are wider than the terminal they go to, but for `exact` ones such as JSON."""
     stream = sys.stdout
     if exact or not stream.isatty():
         yield
@@ -118,13 +118,13 @@ def _fitted(*, exact: bool) -> Iterator[None]:
 
 
 def _write_no_more() -> None:
-    """Has the interpreter's end write what stdout still holds to nowhere."""
+    """Have the interpreter's end write what stdout still holds to nowhere."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def escape_what_the_locale_lacks() -> None:
-    """Has characters that an encoding cannot write escaped, as Python does on stderr, or spelt otherwise.
+    """Have characters that an encoding cannot write escaped, as Python does on stderr, or spelt otherwise.
 
     A stdout that was closed becomes one that writes nowhere.
     """
@@ -139,7 +139,7 @@ def escape_what_the_locale_lacks() -> None:
 
 
 def _spelt_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Gives what stands for the first character that an encoding lacks, and where to go on."""
+    """Return what stands for the first character that an encoding lacks, and where to go on."""
     if isinstance(error, UnicodeEncodeError):
         error.end = error.start + 1
         if (spelt := SPELT.get(error.object[error.start])) is not None:
@@ -148,7 +148,7 @@ def _spelt_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def _open_what_was_closed() -> None:
-    """Gives numbers 0 to 2 to /dev/null where they are free, so that no file of ours is stdin or stdout."""
+    """Give numbers 0 to 2 to /dev/null where they are free, so that no file of ours is stdin or stdout."""
     number = os.open(os.devnull, os.O_RDWR)
     while number < 3:
         number = os.open(os.devnull, os.O_RDWR)
@@ -157,7 +157,7 @@ def _open_what_was_closed() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with arguments without writing them to the terminal as they are."""
+    """Say what is wrong with arguments without writing them to the terminal as they are."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
@@ -176,7 +176,7 @@ class _TopParser(_Parser):
     verbs: dict[str, str]
 
     def format_help(self) -> str:
-        """Gives usage, options, and the verbs in groups."""
+        """Return usage, options, and the verbs in groups."""
         width, columns = max(map(len, self.verbs)) + 2, paint_for(sys.stdout).width
         lines = [self.format_usage().rstrip(), "", *wrap(str(self.description), columns), ""]
         for title, names in GROUPS.items():
@@ -192,7 +192,7 @@ class _TopParser(_Parser):
         return "\n".join(lines) + "\n"
 
     def error(self, message: str) -> NoReturn:
-        """Says which verb there is instead of listing all."""
+        """Say which verb there is instead of listing all."""
         wrong = re.search(r"argument VERB: invalid choice: '(.*?)'", message)
         if wrong is None:
             super().error(message)
@@ -216,7 +216,7 @@ class _PrintCompletion(argparse.Action):
 
 
 def make_parser(verb: str = "") -> argparse.ArgumentParser:
-    """Makes the parser of one verb; of all where it is none."""
+    """Make the parser of one verb; of all where it is none."""
     parser = _TopParser(
         prog="tfdarshan", description="See a job's file I/O, counted by Darshan's definitions."
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     from tfdarshan.staging.checksum import POLICIES
     from tfdarshan.staging.plan_formats import FORMATS
     from tfdarshan.staging.question import UNITS
@@ -86,7 +86,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Advises."""
+    """Advise."""
     _refuse_wrong_numbers(arguments)
     check_runner(arguments)
     if arguments.check:
@@ -137,7 +137,7 @@ def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Holds a session against a plan's promise."""
+    """Hold a session against a plan's promise."""
     from tfdarshan.reports.text.staging_check_text import render_check
     from tfdarshan.session import open_session
     from tfdarshan.staging.check import check_plan
@@ -175,14 +175,14 @@ def _sessions(arguments: argparse.Namespace) -> list[Session]:
 
 
 def _overlapping(sessions: list[Session]) -> list[Path]:
-    """Lists the sessions that overlap those that were chosen, and are not among them."""
+    """List the sessions that overlap those that were chosen, and are not among them."""
     own = {session.path for session in sessions}
     others = dict.fromkeys(path for session in sessions for path in session.overlapping)
     return [path for path in others if path not in own]
 
 
 def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Decision, int]:
-    """Gives the decision and what must stay free on the fast tier."""
+    """Return the decision and what must stay free on the fast tier."""
     from tfdarshan.staging.advice import decide_on
     from tfdarshan.staging.capacity import existing_parent, measure_room, parse_size
     from tfdarshan.staging.probe import probe_tier
@@ -211,7 +211,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
 
 
 def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrored: bool = False) -> None:
-    """Writes the plan, or its list for another mover, and says on stderr what is not in it."""
+    """Write the plan, or its list for another mover, and say on stderr what is not in it."""
     from tfdarshan.staging.plan import write_plan
     from tfdarshan.staging.plan_formats import emit
     from tfdarshan.staging.staged_command import apply_and_run
@@ -251,7 +251,7 @@ def _write_bytes(content: bytes, output: Path | None) -> None:
 
 
 def _plain(decision: Decision) -> dict[str, Any]:
-    """Gives the advice as data, with what its properties say."""
+    """Return the advice as data, with what its properties say."""
     import dataclasses
 
     advice = decision.advice

@@ -39,12 +39,12 @@ SWITCHES = ("mapped",)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds --json."""
+    """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def add_session(parser: argparse.ArgumentParser) -> None:
-    """Adds the session to read."""
+    """Add the session to read."""
     parser.add_argument(
         "path",
         metavar="LOGDIR",
@@ -61,19 +61,19 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 
 
 def session_of(arguments: argparse.Namespace) -> Session:
-    """Opens the session that the arguments name."""
+    """Open the session that the arguments name."""
     from tfdarshan.session import open_session
 
     return open_session(arguments.path, skip_damaged=arguments.skip_damaged)
 
 
 def overlap_of(session: Session) -> dict[str, Any]:
-    """Gives what JSON says of the sessions that overlap the one that was chosen."""
+    """Return what JSON says of the sessions that overlap the one that was chosen."""
     return {"overlapping_sessions": [str(path) for path in session.overlapping]}
 
 
 def overlap_text(session: Session) -> str:
-    """Gives what text begins with where others overlap the session that was chosen, "" where none does."""
+    """Return what text begins with where others overlap the session that was chosen, "" where none does."""
     from tfdarshan.sessions.overlap import overlap_lines
 
     lines = overlap_lines(session.overlapping)
@@ -81,7 +81,7 @@ def overlap_text(session: Session) -> str:
 
 
 def check_least(option: str, number: int, least: int) -> None:
-    """Checks a number.
+    """Check a number.
 
     Raises:
         ConfigurationError: It is less than `least`.
@@ -106,7 +106,7 @@ def step_range(option: str, text: str) -> tuple[int, int]:
 
 
 def folder_of(option: str, name: str) -> str:
-    """Gives a folder's absolute path.
+    """Return a folder's absolute path.
 
     Raises:
         ConfigurationError: It is none.
@@ -119,7 +119,7 @@ def folder_of(option: str, name: str) -> str:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds every session option, spelled with hyphens."""
+    """Add every session option, spelled with hyphens."""
     from tfdarshan.options import Options
 
     group = parser.add_argument_group("session options")
@@ -146,7 +146,7 @@ def _yes_or_no(value: Any) -> str:
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Gives the session options that were given."""
+    """Return the session options that were given."""
     from tfdarshan.options import Options
 
     given = {option.name: getattr(arguments, option.name) for option in dataclasses.fields(Options)}
@@ -158,12 +158,12 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def say(line: str, *, error: bool = False) -> None:
-    """Prints a line on stdout, or on stderr; names in it change nothing on a terminal."""
+    """Print a line on stdout, or on stderr; names in it change nothing on a terminal."""
     print(printable(line), file=sys.stderr if error else sys.stdout, flush=error)
 
 
 def print_json(value: Any) -> None:
-    """Prints data as JSON; dataclasses and paths become objects and strings.
+    """Print data as JSON; dataclasses and paths become objects and strings.
 
     Names are exact: a byte that is not UTF-8 is a lone surrogate, from which `os.fsencode()` makes it again.
     """

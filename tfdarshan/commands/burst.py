@@ -29,7 +29,7 @@ LEDGER = Columns("    ", -24, " ", -13, " ", 9, "  blocked ", 9, "  durable afte
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb and its own verbs."""
+    """Add the verb and its own verbs."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "burst",
         help="copy a job's checkpoints to lasting storage while it runs",
@@ -70,7 +70,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run_command(arguments: argparse.Namespace) -> int:
-    """Watches until a signal comes, then drains."""
+    """Watch until a signal comes, then drain."""
     stop = threading.Event()
     previous = {
         number: signal.signal(number, _stopper(stop, number)) for number in (signal.SIGINT, signal.SIGTERM)
@@ -85,7 +85,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def _watch(pipeline: Pipeline, stop: threading.Event) -> bool:
-    """Takes over what the job saves until told to stop; gives whether all is durable."""
+    """Take over what the job saves until told to stop; return whether all is durable."""
     from tfdarshan.checkpoint.watch import Watch
 
     try:
@@ -100,7 +100,7 @@ def _watch(pipeline: Pipeline, stop: threading.Event) -> bool:
 
 
 def drain_command(arguments: argparse.Namespace) -> int:
-    """Drains what waits."""
+    """Drain what waits."""
     pipeline = _pipeline(arguments)
     waiting = len(pipeline.status().pending)
     done = pipeline.close()
@@ -110,7 +110,7 @@ def drain_command(arguments: argparse.Namespace) -> int:
 
 
 def status_command(arguments: argparse.Namespace) -> int:
-    """Says how a tier stands."""
+    """Describe how a tier stands."""
     from tfdarshan.checkpoint.burst_status import burst_status
 
     try:
@@ -223,7 +223,7 @@ def _stopper(stop: threading.Event, number: int) -> Any:
 
 
 def _look(watch: Watch, pipeline: Pipeline, told: str) -> str:
-    """Takes what is new, and says what is wrong, once for each thing that is."""
+    """Take what is new, and say what is wrong, once for each thing that is."""
     problem = pipeline.status().problem
     try:
         watch.take_new()

@@ -24,7 +24,7 @@ MOST_RUNS = 26
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "compare",
         help="say what changed between runs",
@@ -63,7 +63,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Compares."""
+    """Compare."""
     check_runner(arguments)
     with runner_of(arguments, processes=1) as runner:
         return _compare(arguments, runner)
@@ -116,7 +116,7 @@ def _sides(paths: Sequence[str], runs: int, runner: Runner) -> list[Side]:
 
 
 def _labels(paths: Sequence[str], sessions: Sequence[str]) -> list[str]:
-    """Names runs by what was typed, else by their sessions; by where they stand if one is given twice."""
+    """Name runs by what was typed, else by their sessions; by where they stand if one is given twice."""
     typed = [path.rpartition(":")[2].rstrip("/").rpartition("/")[2] for path in paths]
     for names in (typed, list(sessions)):
         if all(names) and len(set(names)) == len(names):

@@ -22,7 +22,7 @@ STATE, NAME = 8, 23
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "doctor",
         help="check that tfdarshan works here",
@@ -49,7 +49,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Runs the checks; the exit code is 1 if one fails."""
+    """Run the checks; the exit code is 1 if one fails."""
     from tfdarshan.doctor.hook_proof import FAILED, prove_hooks
     from tfdarshan.doctor.self_check import run_checks
 
@@ -83,7 +83,7 @@ def _conclusion(checks: list[Check], proofs: list[HookProof]) -> str:
 
 
 def _check_lines(checks: list[Check], proofs: list[HookProof], *, every: bool, width: int) -> list[str]:
-    """Gives what each check found; unless every hook is listed, what came of all, and which failed."""
+    """Return what each check found; unless every hook is listed, what came of all, and which failed."""
     from tfdarshan.doctor.hook_proof import FAILED
 
     rows = [(check.ok, check.name, check.finding) for check in checks]
@@ -96,7 +96,7 @@ def _check_lines(checks: list[Check], proofs: list[HookProof], *, every: bool, w
 
 
 def _every_hook(proofs: list[HookProof], width: int) -> list[str]:
-    """Gives a table of hooks."""
+    """Return a table of hooks."""
     table = [
         ("hook", "slots", "proof"),
         *((proof.hook, str(proof.slots or "-"), _said(proof)) for proof in proofs),

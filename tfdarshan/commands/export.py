@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "export",
         help="write a session in another format",
@@ -52,7 +52,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Writes the file and says what it has."""
+    """Write the file and say what it has."""
     if arguments.process is not None and arguments.darshan is None:
         raise ConfigurationError("--process goes with --darshan: other formats have all processes.")
     session = session_of(arguments)

@@ -57,7 +57,7 @@ TABLE = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "files",
         help="list a session's files",
@@ -96,7 +96,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the table."""
+    """Print the table."""
     check_least("--limit", arguments.limit, 0)
     with opened(arguments.path, skip_damaged=arguments.skip_damaged) as session:
         return _list(session, arguments)
@@ -137,7 +137,7 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _list_of_steps(session: Session, arguments: argparse.Namespace) -> int:
-    """Prints the files that calls of some steps used."""
+    """Print the files that calls of some steps used."""
     from tfdarshan.analysis.steps.files_of_steps import files_of_steps
 
     steps = None if arguments.steps is None else step_range("--steps", arguments.steps)
@@ -172,7 +172,7 @@ def _of_which_steps(found: FilesOfSteps) -> str:
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
-    """Gives the rows that --module and --filter leave."""
+    """Return the rows that --module and --filter leave."""
     import pandas as pd
 
     if arguments.module:
@@ -186,7 +186,7 @@ def _chosen(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
 
 
 def _listed_layers(layers: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """Gives as many rows of the other layers, those of most time first."""
+    """Return as many rows of the other layers, those of most time first."""
     times = layers[["read_s", "write_s", "meta_s"]].astype(float).sum(axis=1)
     ordered = layers.loc[times.sort_values(ascending=False, kind="stable").index]
     return ordered.head(limit) if limit else ordered
@@ -258,5 +258,5 @@ def _print_mapped(table: pd.DataFrame, *, alone: bool) -> None:
 
 
 def _count(value: float) -> str:
-    """Words a count; an imported log may lack one, which is NaN."""
+    """Word a count; an imported log may lack one, which is NaN."""
     return "-" if value != value else f"{int(value):,}"

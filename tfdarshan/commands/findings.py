@@ -18,7 +18,7 @@ from tfdarshan.commands.workers import USUAL, add_runner, check_runner, runner_o
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "findings",
         help="say why a job is slow, and what each fix gives",
@@ -32,7 +32,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the findings."""
+    """Print the findings."""
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.plain import plain_diagnosis
     from tfdarshan.reports.text.findings_text import findings_text

@@ -32,7 +32,7 @@ READING = "reading jobs"
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "fleet",
         help="summarize I/O time lost across many sessions and Darshan logs",
@@ -142,7 +142,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Brings the catalogue up to date, and answers."""
+    """Bring the catalogue up to date, and answer."""
     check_least("--top", arguments.top, 0)
     check_least("--findings", arguments.findings, 0)
     check_least("--models", arguments.models, 0)
@@ -161,7 +161,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _question(arguments: argparse.Namespace) -> FasterPart | None:
-    """Gives the part that is asked about; None for the overview. Takes the word from the paths.
+    """Return the part that is asked about; None for the overview. Takes the word from the paths.
 
     Raises:
         ConfigurationError: A value cannot be used, or there is not exactly one question.
@@ -192,7 +192,7 @@ def _question(arguments: argparse.Namespace) -> FasterPart | None:
 
 
 def _told(part: FasterPart, done: Update, arguments: argparse.Namespace) -> Told:
-    """Asks the models of the sessions that may gain most."""
+    """Ask the models of the sessions that may gain most."""
     from tfdarshan.fleet.job_models import ask_models
     from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 
@@ -229,7 +229,7 @@ def _said(done: Update) -> dict[str, Any]:
 
 
 def _updated(arguments: argparse.Namespace) -> Update:
-    """Reads what is new; gives the rows that are asked about."""
+    """Read what is new; return the rows that are asked about."""
     from tfdarshan.fleet.catalogue_folder import CatalogueFolder, default_folder
     from tfdarshan.fleet.catalogue_update import as_it_is, update
     from tfdarshan.fleet.input_list import find_inputs
@@ -251,7 +251,7 @@ def _updated(arguments: argparse.Namespace) -> Update:
 
 
 def _with_findings(catalogue: Any, done: Update, arguments: argparse.Namespace, runner: Runner) -> Update:
-    """Looks for findings in the logs that lose most and that nobody has looked at yet."""
+    """Look for findings in the logs that lose most and that nobody has looked at yet."""
     from tfdarshan.fleet.catalogue_update import add_findings, rows_of
     from tfdarshan.fleet.job_table import job_table
     from tfdarshan.fleet.population import not_looked_at
@@ -276,7 +276,7 @@ def _redacted(done: Update) -> Update:
 
 
 def _export(done: Update, arguments: argparse.Namespace) -> None:
-    """Writes the files that were asked for.
+    """Write the files that were asked for.
 
     Raises:
         StorageError: One is there, or cannot be written.

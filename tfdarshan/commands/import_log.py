@@ -11,7 +11,7 @@ from tfdarshan.units import plural
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "import",
         help="make a session of a Darshan log",
@@ -30,7 +30,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Makes the session and says where it is."""
+    """Make the session and say where it is."""
     from tfdarshan.formats.importing.darshan_log import import_darshan
     from tfdarshan.reports.text.layers_text import not_known_line
 

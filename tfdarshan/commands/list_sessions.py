@@ -25,7 +25,7 @@ LOOK_S, MOST_SEGMENTS, MOST_SESSIONS = 3.0, 200_000, 50
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "list",
         help="list the sessions of a logdir, the worst first",
@@ -53,7 +53,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the list."""
+    """Print the list."""
     if len(arguments.paths) > 1 or is_log(arguments.paths[0]):
         return _list_logs(arguments)
     return _list(arguments.paths[0], arguments)
@@ -106,7 +106,7 @@ def _look_at(
     verdicts: dict[Path, KeptVerdict],
     wait_s: float,
 ) -> int:
-    """Works out verdicts that are missing for so long, the newest first; gives how many are left."""
+    """Work out verdicts that are missing for so long, the newest first; return how many are left."""
     from tfdarshan.sessions.catalogue import COMPLETE
 
     until_s = time.monotonic() + wait_s
@@ -124,7 +124,7 @@ def _look_at(
 
 
 def _verdict_on(session: ListedSession) -> KeptVerdict:
-    """Works out the verdict on a session; one that cannot be read is said to be so."""
+    """Work out the verdict on a session; one that cannot be read is said to be so."""
     from tfdarshan.errors import SessionDataError
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.kept_verdicts import KeptVerdict, kept_verdict
@@ -137,7 +137,7 @@ def _verdict_on(session: ListedSession) -> KeptVerdict:
 
 
 def _rank(group: Sequence[ListedSession], verdicts: dict[Path, KeptVerdict]) -> tuple[float, int]:
-    """Sorts by the seconds lost by all of a group, then the newest first."""
+    """Sort by the seconds lost by all of a group, then the newest first."""
     lost_s = sum(verdicts[one.path].lost_s for one in group if one.path in verdicts)
     return -lost_s, -max(one.start_ns for one in group)
 

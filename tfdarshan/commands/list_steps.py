@@ -37,7 +37,7 @@ NO_STEPS = (
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "steps",
         help="list a session's training steps, the longest first",
@@ -60,7 +60,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the table."""
+    """Print the table."""
     check_least("--limit", arguments.limit, 0)
     session = session_of(arguments)
     steps = session.steps

@@ -26,7 +26,7 @@ KINDS = {
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "lmdb",
         help="look at, verify and measure an LMDB database",
@@ -73,7 +73,7 @@ def _add(actions: Any, name: str, what: str, command: Any, *, db: bool = False) 
 
 
 def info(arguments: argparse.Namespace) -> int:
-    """Prints what is in a database."""
+    """Print what is in a database."""
     from tfdarshan.lmdb import Index
     from tfdarshan.reports.text.lmdb_text import info_text
 
@@ -84,7 +84,7 @@ def info(arguments: argparse.Namespace) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Reads all databases of a file."""
+    """Read all databases of a file."""
     from tfdarshan.lmdb.verification import printable_name, verify
     from tfdarshan.reports.text.lmdb_text import verified_text
 
@@ -99,7 +99,7 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def bench(arguments: argparse.Namespace) -> int:
-    """Measures reading a database."""
+    """Measure reading a database."""
     from tfdarshan.lmdb.data_path import data_path
     from tfdarshan.lmdb.speed_test import Trial, measure_speed
     from tfdarshan.reports.text.lmdb_text import speed_text

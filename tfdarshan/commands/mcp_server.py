@@ -13,7 +13,7 @@ from tfdarshan.errors import ConfigurationError
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "mcp",
         help="let a coding assistant ask about the sessions of a logdir",
@@ -34,7 +34,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Serves until standard input ends."""
+    """Serve until standard input ends."""
     from tfdarshan.sessions.session_directory import no_logdir
 
     logdir = Path(arguments.path)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "probe",
         help="measure the storage under data: latency, bandwidth, and what more readers get",
@@ -47,7 +47,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Probes, and prints what was found."""
+    """Probe, and print what was found."""
     from tfdarshan.reports.text.probe_text import probe_text
     from tfdarshan.session import open_session
     from tfdarshan.staging.capacity import parse_size
@@ -77,7 +77,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace, session: Session | None, bounds: Bounds) -> list[StorageProbe]:
-    """Gives the probes that measured something.
+    """Return the probes that measured something.
 
     Raises:
         StorageError: None did.
@@ -96,7 +96,7 @@ def _probe(arguments: argparse.Namespace, session: Session | None, bounds: Bound
 
 
 def _keep(session: Session, probes: list[StorageProbe]) -> TfdarshanError | None:
-    """Keeps probes in a session; gives the error where that cannot be, to be said after what was found."""
+    """Keep probes in a session; return the error where that cannot be, to be said after what was found."""
     from tfdarshan.storage_probe.session_probes import keep_probes
 
     try:

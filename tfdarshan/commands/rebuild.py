@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "rebuild",
         help="make sessions of TensorFlow's traces",
@@ -29,7 +29,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Makes all that can be made, and says of each what became of it."""
+    """Make all that can be made, and say of each what became of it."""
     from tfdarshan.recording.tensorflow.rebuild import find_traces, rebuild_session
 
     found = find_traces(arguments.logdir)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "recover",
         help="write sessions that were interrupted",
@@ -40,7 +40,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Recovers all that can be, and says of each session what became of it."""
+    """Recover all that can be, and say of each session what became of it."""
     recovered: list[Recovered] = []
     failed: list[str] = []
     for recover in _recoveries(arguments):

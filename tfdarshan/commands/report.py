@@ -32,7 +32,7 @@ KEY_VARIABLE = "TFDARSHAN_REDACT_KEY"
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "report",
         help="write a session as one HTML file",
@@ -67,7 +67,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Writes the report and says where it is."""
+    """Write the report and say where it is."""
     check_runner(arguments)
     if len(arguments.paths) > 1:
         return _several(arguments)
@@ -81,7 +81,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _several(arguments: argparse.Namespace) -> int:
-    """Writes a file for each, and says a line of each."""
+    """Write a file for each, and say a line of each."""
     from tfdarshan.reports.text.ranked_text import ranked_text
     from tfdarshan.terminal.paint import paint_for
 
@@ -100,7 +100,7 @@ def _several(arguments: argparse.Namespace) -> int:
 
 
 def _file_names(paths: Sequence[str], folder: Path) -> list[Path]:
-    """Names a file for each: what was given without its suffix, numbered where two are the same.
+    """Name a file for each: what was given without its suffix, numbered where two are the same.
 
     Raises:
         ConfigurationError: The folder is a file.
@@ -144,7 +144,7 @@ def _write(arguments: argparse.Namespace, path: str, output: Path) -> tuple[Repo
 
 
 def _measured(session: Session, folder: str) -> TierProbe:
-    """Measures a folder at the session's own concurrency."""
+    """Measure a folder at the session's own concurrency."""
     from tfdarshan.staging.probe import probe_tier
     from tfdarshan.staging.run_facts import run_facts
 

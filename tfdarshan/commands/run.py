@@ -28,7 +28,7 @@ TENSORFLOW_ONLY = "TFDARSHAN"
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "run",
         help="profile a script",
@@ -83,7 +83,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
-    """Starts recording and gives what runs the script; the session ends with the interpreter."""
+    """Start recording and return what runs the script; the session ends with the interpreter."""
     from tfdarshan.recording.profiler import start_shared
     from tfdarshan.recording.tensorflow.tf_profiler import enable
 
@@ -126,7 +126,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _say_if_nothing_was_profiled(pid: int) -> None:
-    """Says that TFDARSHAN=1 found nothing to record, and why."""
+    """Say that TFDARSHAN=1 found nothing to record, and why."""
     from tfdarshan.native import _bridge
     from tfdarshan.recording.tensorflow.tf_plugin import tensorflow_imported
 
@@ -150,7 +150,7 @@ class Ending:
     staged: StagedFiles | None = None
 
     def run(self) -> None:
-        """Says where the session is, and ends by SIGINT where Python would have."""
+        """Say where the session is, and end by SIGINT where Python would have."""
         if self.profile is None or os.getpid() != self.pid:
             return
         from tfdarshan.native.interrupt import end_by_interrupt
@@ -179,7 +179,7 @@ class Ending:
 
 
 def _say_what_got_copies(staged: StagedFiles) -> None:
-    """Says how many opens were led to copies, and what could not be led there."""
+    """Say how many opens were led to copies, and what could not be led there."""
     totals = staged.totals
     opens, missing = plural(totals.copies, "open"), plural(totals.missing, "copy", "copies")
     originals = f"{missing} missing, {totals.stale:,} stale"

@@ -50,7 +50,7 @@ class Ranked:
 
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
-    """Adds the sessions to read."""
+    """Add the sessions to read."""
     parser.add_argument(
         "paths",
         metavar="LOGDIR",
@@ -68,20 +68,20 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
 
 
 def is_copy(path: str) -> bool:
-    """Says whether what a path names is read from a temporary folder: a log, or what a URL names."""
+    """Return whether what a path names is read from a temporary folder: a log, or what a URL names."""
     from tfdarshan.sessions.session_directory import REMOTE_URL
 
     return REMOTE_URL.match(path) is not None or is_log(path)
 
 
 def is_log(path: str) -> bool:
-    """Says whether a path names a Darshan log, and not a folder with sessions."""
+    """Return whether a path names a Darshan log, and not a folder with sessions."""
     return Path(path).is_file() or (path.endswith(LOG_SUFFIX) and not Path(path).exists())
 
 
 @contextmanager
 def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
-    """Opens a session; a Darshan log is imported, and what a URL names copied, to a folder removed again.
+    """Open a session; a Darshan log is imported, and what a URL names copied, to a folder removed again.
 
     Raises:
         ConfigurationError: PyDarshan, or what reads such a URL, is not installed.
@@ -109,7 +109,7 @@ def opened(path: str, *, skip_damaged: bool) -> Iterator[Session]:
 def ranked(
     paths: Sequence[str], *, skip_damaged: bool, runner: Runner = SERIAL, progress: Progress = in_silence
 ) -> list[Ranked]:
-    """Reads sessions and logs: those that lose most come first.
+    """Read sessions and logs: those that lose most come first.
 
     A cure's seconds come before seconds in I/O, for a log does not say what its job waited for.
 
@@ -131,12 +131,12 @@ def _read(path: str, *, skip_damaged: bool) -> Ranked:
 
 
 def distinct(paths: Sequence[str]) -> list[str]:
-    """Gives the paths without those that were given before."""
+    """Return the paths without those that were given before."""
     return list(dict.fromkeys(paths))
 
 
 def check_all_logs(paths: Sequence[str]) -> None:
-    """Checks that paths are all logs.
+    """Check that paths are all logs.
 
     Raises:
         ConfigurationError: One is a folder.
@@ -150,7 +150,7 @@ def check_all_logs(paths: Sequence[str]) -> None:
 
 
 def plain(rows: Sequence[Ranked]) -> list[dict[str, Any]]:
-    """Gives the lines as JSON has them."""
+    """Return the lines as JSON has them."""
     return [dict(vars(row)) for row in rows]
 
 

@@ -20,7 +20,7 @@ SOMETHING_WRONG = 1
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb and its own verbs."""
+    """Add the verb and its own verbs."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "stage",
         help="apply, verify or undo a staging plan",
@@ -139,7 +139,7 @@ def _threads(arguments: argparse.Namespace) -> int:
 
 
 def _print_problems(problems: dict[str, str], title: str) -> None:
-    """Prints names by reason, the first few of each."""
+    """Print names by reason, the first few of each."""
     if not problems:
         return
     say(f"{plural(len(problems), 'name')} {title}:")

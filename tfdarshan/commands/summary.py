@@ -21,7 +21,7 @@ MOST_FILES = 5
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "summary",
         help="print a session's summary",
@@ -40,7 +40,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the summary."""
+    """Print the summary."""
     top = MOST_FILES if arguments.top is None else arguments.top
     check_least("--top", top, 0)
     check_runner(arguments)
@@ -56,7 +56,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _several(arguments: argparse.Namespace, runner: Runner) -> int:
-    """Prints a line for each."""
+    """Print a line for each."""
     from tfdarshan.reports.text.ranked_text import ranked_text
     from tfdarshan.terminal.paint import paint_for
     from tfdarshan.terminal.progress import LONG_WORK_S, Progress

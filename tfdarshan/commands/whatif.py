@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb."""
+    """Add the verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "whatif",
         help="estimate a step on other storage, or with more reads at a time",
@@ -46,7 +46,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Prints the answer."""
+    """Print the answer."""
     from tfdarshan.findings.measurement import measure_leading
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import StorageChange, parse_factor, what_if
@@ -78,7 +78,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _questions(measures: Measures, session: Session, *, as_json: bool) -> int:
-    """Prints the questions worth asking, each as it is to be typed, with its answer."""
+    """Print the questions worth asking, each as it is to be typed, with its answer."""
     from tfdarshan.findings.plain import plain_gain
     from tfdarshan.findings.whatif import questions_of
     from tfdarshan.reports.text.whatif_text import questions_text

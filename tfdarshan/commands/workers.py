@@ -21,7 +21,7 @@ USUAL = "1; as many as there are processors for a large session of several proce
 
 
 def add_runner(parser: Any, usual: str = "one a processor") -> None:
-    """Adds --processes and --cluster; `usual` says how many processes there are by default."""
+    """Add --processes and --cluster; `usual` says how many processes there are by default."""
     parser.add_argument(
         "--processes", type=int, metavar="N", help=f"how many processes read (default: {usual})"
     )
@@ -34,7 +34,7 @@ def add_runner(parser: Any, usual: str = "one a processor") -> None:
 
 
 def check_runner(arguments: argparse.Namespace) -> None:
-    """Checks them.
+    """Check them.
 
     Raises:
         ConfigurationError: Both are given, or there are less than one process.
@@ -49,7 +49,7 @@ def check_runner(arguments: argparse.Namespace) -> None:
 def runner_of(
     arguments: argparse.Namespace, processes: int | None = None, data: Data | None = None
 ) -> Iterator[Runner]:
-    """Gives what was asked for; a pool begins its processes when it has tasks, a cluster at once.
+    """Yield what was asked for; a pool begins its processes when it has tasks, a cluster at once.
 
     Args:
         arguments: What was asked for.
@@ -93,7 +93,7 @@ def _with_data(cluster: DaskCluster, data: Data | None) -> Iterator[Runner]:
 
 @contextmanager
 def runner_of_session(arguments: argparse.Namespace, path: str, session: SessionData) -> Iterator[Runner]:
-    """Gives what was asked for to read one session; this process by default.
+    """Yield what was asked for to read one session; this process by default.
 
     What a URL names was copied to this machine, and workers of a cluster copy it to theirs. A Darshan log was
     imported here, and is small: this process reads it.
@@ -116,7 +116,7 @@ def runner_of_session(arguments: argparse.Namespace, path: str, session: Session
 
 
 def _is_read_here(arguments: argparse.Namespace, session: SessionData) -> bool:
-    """Says whether a session is that of a log: workers of a cluster do not see what was imported here."""
+    """Return whether a session is that of a log: workers of a cluster do not see what was imported here."""
     from tfdarshan.sessions.session_directory import is_of_a_log
 
     return arguments.cluster is not None and is_of_a_log(session.path)
@@ -133,7 +133,7 @@ def _data_of(path: str, session: SessionData) -> Data | None:
 def runner_of_calls(
     arguments: argparse.Namespace, session: SessionData, path: str = ""
 ) -> Iterator[Runner | None]:
-    """Gives what reads the calls of one session, which shows its progress.
+    """Yield what reads the calls of one session, which shows its progress.
 
     That is who was asked for, as in `runner_of_session`; else processes of this machine if there is more than
     one window to read, and None, for whoever reads the calls anyway, if not.

@@ -17,7 +17,7 @@ DEFAULT_TIER = "hdd"
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the verb and its own verbs."""
+    """Add the verb and its own verbs."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "workload",
         help="run the papers' workloads",
@@ -118,7 +118,7 @@ def _add_clean(actions: Any) -> None:
 
 
 def list_command(arguments: argparse.Namespace) -> int:
-    """Prints the workloads."""
+    """Print the workloads."""
     with _installed():
         from tfdarshan.workloads.catalogue import WORKLOADS
     if arguments.json:
@@ -130,7 +130,7 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 
 def run_command(arguments: argparse.Namespace) -> int:
-    """Runs workloads; 1 where an exact count is wrong."""
+    """Run workloads; 1 where an exact count is wrong."""
     with _installed():
         from tfdarshan.workloads import runner, table
         from tfdarshan.workloads.catalogue import WORKLOADS
@@ -158,7 +158,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def data_command(arguments: argparse.Namespace) -> int:
-    """Generates a data set."""
+    """Generate a data set."""
     with _installed():
         from tfdarshan.workloads.data_sets import make_data_set
     path, files = make_data_set(
@@ -179,7 +179,7 @@ def data_command(arguments: argparse.Namespace) -> int:
 
 
 def table_command(arguments: argparse.Namespace) -> int:
-    """Prints the table."""
+    """Print the table."""
     with _installed():
         from tfdarshan.workloads import table
         from tfdarshan.workloads.result import read_results
@@ -197,7 +197,7 @@ def table_command(arguments: argparse.Namespace) -> int:
 
 
 def clean_command(arguments: argparse.Namespace) -> int:
-    """Removes what runs left behind."""
+    """Remove what runs left behind."""
     with _installed():
         from tfdarshan.workloads.runner import clean
     done = clean(Path(arguments.work_dir).absolute(), everything=arguments.all)
@@ -239,7 +239,7 @@ def _add_work_dir(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def _installed() -> Iterator[None]:
-    """Says which extra brings what a workload imports and this environment lacks."""
+    """Yield which extra brings what a workload imports and this environment lacks."""
     try:
         yield
     except ModuleNotFoundError as error:

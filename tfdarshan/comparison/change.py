@@ -118,12 +118,12 @@ class Comparison:
     ranks: RankChanges | None = None
 
     def change(self, metric: Metric) -> Change:
-        """Gives one metric's change."""
+        """Return one metric's change."""
         return next(change for change in self.changes if change.metric is metric)
 
 
 def compare(first: Side, second: Side) -> Comparison:
-    """Compares two sides.
+    """Compare two sides.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -143,7 +143,7 @@ def compare(first: Side, second: Side) -> Comparison:
 
 
 def changes_between(first: Side, second: Side, *, same_work: bool) -> list[Change]:
-    """Gives every metric's change."""
+    """Return every metric's change."""
     noises = Noise(first.runs), Noise(second.runs)
     return [
         Change(metric, _median(metric, first), _median(metric, second), _together(metric, noises), same_work)
@@ -152,7 +152,7 @@ def changes_between(first: Side, second: Side, *, same_work: bool) -> list[Chang
 
 
 def judge(conditions: Sequence[Condition], comparisons: Sequence[Comparison]) -> list[Failure]:
-    """Lists the conditions that hold, or that cannot be judged."""
+    """List the conditions that hold, or that cannot be judged."""
     found = []
     for comparison in comparisons:
         for condition in conditions:

@@ -49,7 +49,7 @@ class Condition:
     limit: float
 
     def holds(self, before: float | None, after: float | None) -> bool | None:
-        """Says whether it holds; None where the figures do not tell."""
+        """Return whether it holds; None where the figures do not tell."""
         if after is None or (before is None and self.kind != VALUE):
             return None
         if self.kind == VALUE:
@@ -66,7 +66,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """Reads a condition.
+    """Read a condition.
 
     Raises:
         ConfigurationError: It is none; the message says what is wrong with it.

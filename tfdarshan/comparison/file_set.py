@@ -66,7 +66,7 @@ class FilePair:
         self._rows = one.join(two, how="outer").sort_index()
 
     def sets(self) -> FileSets:
-        """Compares what was read and not written."""
+        """Compare what was read and not written."""
         read = [self._rows[f"only_read_{side}"].eq(True).to_numpy(bool) for side in SIDES]
         size = [self._rows[f"size_bytes_{side}"].to_numpy() for side in SIDES]
         shared = int((read[0] & read[1]).sum())
@@ -76,7 +76,7 @@ class FilePair:
         return FileSets(shared - resized, resized, only[0], only[1], moved)
 
     def most_changed(self, top: int) -> list[FileChange]:
-        """Lists the files whose time in calls changed most, the largest change first, then by name."""
+        """List the files whose time in calls changed most, the largest change first, then by name."""
         first, second = (self._rows[f"time_s_{side}"].fillna(0.0).to_numpy() for side in SIDES)
         order = np.argsort(-np.abs(second - first), kind="stable")[:top]
         return [
@@ -95,7 +95,7 @@ def _by_path(table: FileTable) -> Any:
 
 
 def _matched(one: Any, two: Any) -> tuple[Any, Any]:
-    """Gives both with names that match: paths, and below a folder that was copied the names from there.
+    """Return both with names that match: paths, and below a folder that was copied the names from there.
 
     What both read at its place, such as the script, says nothing of the rest. A run with copies may ask
     for the originals with `stat()`, and does not read them.
@@ -110,7 +110,7 @@ def _matched(one: Any, two: Any) -> tuple[Any, Any]:
 
 
 def _renamed(frame: Any, folder: str, names: set[str]) -> Any:
-    """Names files of a folder by their path from there."""
+    """Name files of a folder by their path from there."""
     prefix = f"{folder.rstrip('/')}/"
     cut = len(prefix)
     paths = [path[cut:] if path.startswith(prefix) and path[cut:] in names else path for path in frame.index]

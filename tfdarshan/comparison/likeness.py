@@ -34,7 +34,7 @@ class Check:
 
 
 def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, str]) -> list[Check]:
-    """Asks all questions.
+    """Ask all questions.
 
     Args:
         first: One run.
@@ -62,7 +62,7 @@ def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, s
 
 
 def verdict_of(checks: Iterable[Check]) -> str:
-    """Gives YES, WITH_CARE or NO."""
+    """Return YES, WITH_CARE or NO."""
     states = {check.state for check in checks}
     if OTHER_WORK in states:
         return NO
@@ -90,13 +90,13 @@ def _where(sets: FileSets) -> str:
 
 
 def _other(sets: FileSets) -> bool:
-    """Says whether more than a few of the files differ."""
+    """Return whether more than a few of the files differ."""
     apart = sets.resized + sets.only_first + sets.only_second
     return apart > BYTES_APART * max(sets.shared + apart, 1)
 
 
 def _same_steps(both: tuple[Run, Run], files: FileSets) -> bool:
-    """Says whether both read the same files for as many steps: a run that keeps them in memory reads less."""
+    """Return whether both read the same files for as many steps: a run with them in memory reads less."""
     one, two = (len(run.steps) for run in both)
     return one == two > 0 and not _other(files)
 

@@ -49,7 +49,7 @@ class Metric:
         return self.unit in (SECONDS, RATE)
 
     def worded(self, value: float | None) -> str:
-        """Words a value of it."""
+        """Word a value of it."""
         if value is None:
             return "-"
         if self.unit in (BYTES, RATE):
@@ -62,7 +62,7 @@ class Metric:
 
 
 def find_metric(name: str) -> Metric:
-    """Gives the metric of that name.
+    """Return the metric of that name.
 
     Raises:
         ConfigurationError: There is none; the message names what is near.

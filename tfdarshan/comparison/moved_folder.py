@@ -24,7 +24,7 @@ class MovedFolder:
 
 
 def find_moved_folder(first: Any, second: Any) -> MovedFolder | None:
-    """Gives the folder that most files were moved from and to, None where they are no copies of each other.
+    """Return the folder that most files were moved from and to, None where they are no copies of each other.
 
     Args:
         first: Frame with `size_bytes` by path: what only the first session read.
@@ -40,7 +40,7 @@ def find_moved_folder(first: Any, second: Any) -> MovedFolder | None:
 
 
 def below(frame: Any, folder: str) -> Any:
-    """Gives the rows below a folder, by their path from there."""
+    """Return the rows below a folder, by their path from there."""
     prefix = f"{folder.rstrip('/')}/"
     inside = [path.startswith(prefix) for path in frame.index]
     rows = frame[inside]
@@ -48,7 +48,7 @@ def below(frame: Any, folder: str) -> Any:
 
 
 def _candidates(first: Any, second: Any) -> Iterator[MovedFolder]:
-    """Yields where each of some files, and its like in the other session, differ in folder."""
+    """Yield where each of some files, and its like in the other session, differ in folder."""
     # Of paths sorted from their ends, a file's neighbours are those whose ends are most alike.
     reverse = sorted(path[::-1] for path in second.index)
     for path in first.index[:: len(first) // ASKED + 1]:
@@ -60,7 +60,7 @@ def _candidates(first: Any, second: Any) -> Iterator[MovedFolder]:
 
 
 def _folders(one: str, two: str) -> MovedFolder:
-    """Takes off the end that two paths have in common."""
+    """Take off the end that two paths have in common."""
     parts = [PurePosixPath(path).parts for path in (one, two)]
     shortest = min(map(len, parts))
     same = next(

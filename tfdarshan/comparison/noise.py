@@ -40,7 +40,7 @@ class Noise:
         self._of_kind: dict[str, float | None] = {}
 
     def of(self, metric: Metric) -> float | None:
-        """Gives a figure's noise: 0 for what is counted, None where nothing tells."""
+        """Return a figure's noise: 0 for what is counted, None where nothing tells."""
         if metric.noise is None:
             return 0.0
         if len(self._runs) > 1:
@@ -83,7 +83,7 @@ def _of_calls(run: Run, io_class: str) -> float | None:
 
 
 def _over_time(run: Run, io_class: str) -> tuple[Array, Array]:
-    """Gives calls and their thread time by moment, of all processes, in order of time."""
+    """Return calls and their thread time by moment, of all processes, in order of time."""
     moments, counts, busy = [np.zeros(0, np.int64)], [np.zeros(0)], [np.zeros(0)]
     for part in overview_parts(run.processes):
         chosen = (

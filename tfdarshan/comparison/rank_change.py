@@ -43,7 +43,7 @@ class RankChanges:
 
 
 def rank_changes(first: RankTable | None, second: RankTable | None) -> RankChanges | None:
-    """Compares the ranks of two runs; None unless both have ranks."""
+    """Compare the ranks of two runs; None unless both have ranks."""
     if first is None or second is None:
         return None
     one, two = ({row.rank: row for row in table.ranks} for table in (first, second))
@@ -63,7 +63,7 @@ def rank_changes(first: RankTable | None, second: RankTable | None) -> RankChang
 
 
 def _measure(rows: list[RankFigures]) -> str:
-    """Chooses what all ranks of both runs say."""
+    """Choose what all ranks of both runs say."""
     if all(row.wait_s is not None for row in rows):
         return WAIT
     return CALLS if all(row.steps for row in rows) else CALLS_WITHOUT_STEPS

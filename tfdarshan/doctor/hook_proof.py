@@ -52,12 +52,12 @@ class Event:
     path: str | None
 
     def __str__(self) -> str:
-        """Gives it as a sentence shows it."""
+        """Return it as a sentence shows it."""
         failed = f" failed with errno {self.error}" if self.error else ""
         return f"{self.operation}{failed} of {self.length} bytes at {self.offset} in {self.path}"
 
     def matches(self, expected: Event) -> bool:
-        """Says whether this event is the expected one."""
+        """Return whether this event is the expected one."""
         return (
             (self.operation, self.error, self.length) == (expected.operation, 0, expected.length)
             and expected.offset in (ANY_OFFSET, self.offset)
@@ -87,7 +87,7 @@ class Trial:
 
 
 def prove_hooks() -> list[HookProof]:
-    """Tries every hook; takes about a second.
+    """Try every hook; takes about a second.
 
     Raises:
         StorageError: No files to try them on could be made, or no session started.
@@ -199,7 +199,7 @@ def _expected(probe: int, call: Call) -> list[Event]:
 
 
 def _problem(trial: Trial, alone: Call, expected: list[Event]) -> str:
-    """Says what is wrong, "" where nothing is."""
+    """Describe what is wrong, "" where nothing is."""
     if not trial.slots:
         return "no slot was patched"
     if not trial.call.ok:

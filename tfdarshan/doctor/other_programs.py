@@ -25,7 +25,7 @@ PLUGINS = "tensorboard_plugins"
 
 
 def check_tensorflow() -> str:
-    """Says whether TensorFlow's profiler can be joined, in a process of its own.
+    """Return whether TensorFlow's profiler can be joined, in a process of its own.
 
     Raises:
         TfdarshanError: It cannot.
@@ -61,7 +61,7 @@ def _last_words(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def check_tensorboard() -> str:
-    """Says whether TensorBoard shows the tab.
+    """Return whether TensorBoard shows the tab.
 
     Raises:
         TfdarshanError: It is installed, and would not.
@@ -88,7 +88,7 @@ def check_tensorboard() -> str:
 
 
 def check_pydarshan() -> str:
-    """Says whether Darshan logs can be read and written."""
+    """Return whether Darshan logs can be read and written."""
     version = _version("darshan")
     if version is None:
         return "not installed: `tfdarshan import` needs it (pip install darshan)"

@@ -39,7 +39,7 @@ class Check:
 
 
 def run_checks(engine: str = "builtin", library: str | None = None) -> list[Check]:
-    """Runs all checks; where one of the first two fails, those that record cannot run.
+    """Run all checks; where one of the first two fails, those that record cannot run.
 
     Args:
         engine: With "darshan" also libdarshan is tried, and compared with the builtin fold.
@@ -64,7 +64,7 @@ def run_checks(engine: str = "builtin", library: str | None = None) -> list[Chec
 
 
 def known_calls(folder: Path) -> dict[str, int]:
-    """Makes calls on a new file and gives the counters that must come out."""
+    """Make calls on a new file and return the counters that must come out."""
     path = folder / "known"
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     os.pwrite(handle, bytes(FILE_BYTES), 0)
@@ -130,7 +130,7 @@ def _check_known_calls() -> str:
 
 
 def _check_started_python() -> str:
-    """Starts an interpreter that reads a file of known size, and looks for it in the session."""
+    """Start an interpreter that reads a file of known size, and look for it in the session."""
     read = "import sys\nwith open(sys.argv[1], 'rb') as file:\n    sys.exit(0 if file.read() else 1)"
     found, _ = _read_by([sys.executable, "-c", read])
     if found == 0:
@@ -146,7 +146,7 @@ def _check_started_python() -> str:
 
 
 def _check_programs() -> str:
-    """Starts a program that reads a file of known size, and looks for it in the session."""
+    """Start a program that reads a file of known size, and look for it in the session."""
     if (problem := _extension.program_library_problem()) is not None:
         return f"not seen: {problem}"
     library = _extension.program_library()
@@ -165,7 +165,7 @@ def _check_programs() -> str:
 
 
 def _read_by(command: list[str], *, programs: bool = False) -> tuple[int, dict[str, Any]]:
-    """Gives the bytes of a known file that a session has of a program, and what it says of programs."""
+    """Return the bytes of a known file that a session has of a program, and what it says of programs."""
 
     def read(folder: Path) -> None:
         (folder / "known").write_bytes(bytes(FILE_BYTES))
@@ -177,7 +177,7 @@ def _read_by(command: list[str], *, programs: bool = False) -> tuple[int, dict[s
 
 
 def _check_darshan(engine: str, library: str | None) -> list[Check]:
-    """Checks that libdarshan counts what the builtin engine counts; with "auto" there need not be one."""
+    """Check that libdarshan counts what the builtin engine counts; with "auto" there need not be one."""
     found: list[dict[str, Any]] = []
 
     def used() -> str:
@@ -201,7 +201,7 @@ def _check_darshan(engine: str, library: str | None) -> list[Check]:
 
 
 def _darshan_session(engine: str, library: str | None) -> dict[str, Any]:
-    """Records known calls, and gives the session's metadata."""
+    """Record known calls, and return the session's metadata."""
     with trial_session(known_calls, engine=engine, darshan_library=library) as (_, _, session):
         return session.meta[0]
 

@@ -34,7 +34,7 @@ class BandwidthLimit:
         self._free_at_s = 0.0
 
     def take(self, size_bytes: int, *, check: Callable[[], None] = lambda: None) -> None:
-        """Waits until `size_bytes`, and all bytes before them, have had their time.
+        """Wait until `size_bytes`, and all bytes before them, have had their time.
 
         Args:
             size_bytes: How many bytes pass.

@@ -17,7 +17,7 @@ from tfdarshan.durable.file_operations import Storage
 def durable_file(
     path: Path, *, shared: bool = False, temporary: Path | None = None, storage: Storage | None = None
 ) -> Iterator[BinaryIO]:
-    """Gives a file to write to, which replaces `path` when the block ends and its bytes are durable.
+    """Yield a file to write to, which replaces `path` when the block ends and its bytes are durable.
 
     Whatever ends the block early leaves `path` as it was. The name is durable after `sync_folder()`.
 
@@ -61,7 +61,7 @@ def _refuse_what_is_no_file(path: Path) -> None:
 
 
 def replace_file(storage: Storage, path: Path, text: str, *, scratch: Path) -> None:
-    """Puts `text` in place of a file at once and durably: at any time it holds all of the old or the new.
+    """Put `text` in place of a file at once and durably: at any time it holds all of the old or the new.
 
     Args:
         storage: The file operations.
@@ -79,7 +79,7 @@ def replace_file(storage: Storage, path: Path, text: str, *, scratch: Path) -> N
 
 
 def sync_folder(folder: str | Path) -> None:
-    """Makes the names in a folder durable.
+    """Make the names in a folder durable.
 
     Raises:
         OSError: It is not there, or its device failed.

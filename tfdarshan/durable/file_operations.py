@@ -36,39 +36,39 @@ class Storage:
             self._before(operation, Path(path))
 
     def make_folder(self, folder: Path, *, parents: bool = False) -> None:
-        """Makes a folder, and its parents if told so; one that exists is fine."""
+        """Make a folder, and its parents if told so; one that exists is fine."""
         self._step("mkdir", folder)
         folder.mkdir(parents=parents, exist_ok=True)
 
     def link(self, source: Path, target: Path) -> None:
-        """Gives a file a second name, which keeps its bytes when the first name is removed."""
+        """Give a file a second name, which keeps its bytes when the first name is removed."""
         self._step("link", target)
         os.link(source, target)
 
     def rename(self, source: Path, target: Path) -> None:
-        """Renames, replacing a file that has the new name; durable after `sync_folder` of both folders."""
+        """Rename, replacing a file that has the new name; durable after `sync_folder` of both folders."""
         self._step("rename", target)
         source.replace(target)
 
     def remove(self, path: Path) -> None:
-        """Removes a file; one that is not there is fine."""
+        """Remove a file; one that is not there is fine."""
         self._step("unlink", path)
         path.unlink(missing_ok=True)
 
     def remove_folder(self, folder: Path) -> None:
-        """Removes a folder with all that is in it; one that is not there is fine."""
+        """Remove a folder with all that is in it; one that is not there is fine."""
         self._step("rmtree", folder)
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)
 
     def open(self, path: AnyPath, flags: int, mode: int = 0o666) -> int:
-        """Opens a file and gives its descriptor."""
+        """Open a file and return its descriptor."""
         self._step("open", path)
         return os.open(path, flags | os.O_CLOEXEC, mode)
 
     @contextmanager
     def opened(self, path: AnyPath, flags: int, mode: int = 0o666) -> Iterator[int]:
-        """Opens a file for the block, which gets its descriptor."""
+        """Open a file for the block, which gets its descriptor."""
         descriptor = self.open(path, flags, mode)
         try:
             yield descriptor
@@ -76,7 +76,7 @@ class Storage:
             os.close(descriptor)
 
     def read(self, descriptor: int, view: memoryview, path: AnyPath) -> int:
-        """Fills `view` from a file and gives the bytes read: fewer only at its end."""
+        """Fill `view` from a file and return the bytes read: fewer only at its end."""
         self._step("read", path)
         filled = 0
         while filled < len(view):
@@ -87,23 +87,23 @@ class Storage:
         return filled
 
     def write(self, descriptor: int, view: memoryview, path: AnyPath) -> None:
-        """Writes all of `view`."""
+        """Write all of `view`."""
         self._step("write", path)
         while view:
             view = view[os.write(descriptor, view) :]
 
     def sync(self, descriptor: int, path: AnyPath) -> None:
-        """Makes an open file's bytes durable."""
+        """Make an open file's bytes durable."""
         self._step("fsync", path)
         os.fsync(descriptor)
 
     def sync_file(self, path: Path) -> None:
-        """Makes a file's bytes durable, whoever wrote them."""
+        """Make a file's bytes durable, whoever wrote them."""
         with self.opened(path, os.O_RDONLY) as descriptor:
             self.sync(descriptor, path)
 
     def sync_folder(self, folder: AnyPath) -> None:
-        """Makes a folder's names durable."""
+        """Make a folder's names durable."""
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             self.sync(descriptor, folder)
@@ -111,22 +111,22 @@ class Storage:
             os.close(descriptor)
 
     def write_file(self, path: Path, text: str) -> None:
-        """Writes a new small file and makes its bytes durable, not its name."""
+        """Write a new small file and make its bytes durable, not its name."""
         with self.opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
             self.write(descriptor, memoryview(text.encode()), path)
             self.sync(descriptor, path)
 
     def mark(self, path: Path) -> None:
-        """Makes an empty file, of which nothing is durable."""
+        """Make an empty file, of which nothing is durable."""
         os.close(self.open(path, os.O_WRONLY | os.O_CREAT))
 
     def write_json(self, path: Path, value: Any) -> None:
-        """Writes a new JSON file and makes its bytes durable, not its name."""
+        """Write a new JSON file and make its bytes durable, not its name."""
         self.write_file(path, json.dumps(value, indent=1) + "\n")
 
 
 def set_direct(descriptor: int, direct: bool) -> bool:
-    """Switches a descriptor past the page cache or back; False where its file system cannot.
+    """Switch a descriptor past the page cache or back; False where its file system cannot.
 
     A copy past the page cache leaves no dirty pages that other writers would wait for, evicts nothing, and
     is read back from the device.

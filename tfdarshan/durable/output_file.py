@@ -13,7 +13,7 @@ from tfdarshan.errors import StorageError, reason
 
 @contextmanager
 def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
-    """Gives a file to write to, which gets its name when the block ends without an error.
+    """Yield a file to write to, which gets its name when the block ends without an error.
 
     Raises:
         StorageError: The file is there, or cannot be written.
@@ -30,7 +30,7 @@ def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
 
 
 def write_output(path: Path, content: bytes, *, force: bool) -> None:
-    """Writes a whole file.
+    """Write a whole file.
 
     Raises:
         StorageError: The file is there, or cannot be written.

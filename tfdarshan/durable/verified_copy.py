@@ -23,10 +23,10 @@ class Digest(Protocol):
     """What bytes are added to."""
 
     def update(self, data: bytes | memoryview, /) -> None:
-        """Adds bytes."""
+        """Add bytes."""
 
     def hexdigest(self) -> str:
-        """Gives the digest of all bytes so far."""
+        """Return the digest of all bytes so far."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class VerifiedCopy:
     moved: Callable[[int], None] = _nothing
 
     def transfer(self, read: Callable[[memoryview], int], writer: int, target: AnyPath) -> Contents:
-        """Writes to `writer`, an empty file, all that `read` gives; what is written is not durable yet.
+        """Write to `writer`, an empty file, all that `read` gives; what is written is not durable yet.
 
         Args:
             read: Fills a view and gives the bytes read; fewer than the view has room for is the end.
@@ -91,7 +91,7 @@ class VerifiedCopy:
         return Contents(size_bytes, digest.hexdigest())
 
     def read_back(self, descriptor: int, path: AnyPath) -> Contents:
-        """Reads a copy from its device, as far as its file system can, to be compared with what was copied.
+        """Read a copy from its device, as far as its file system can, to be compared with what was copied.
 
         Raises:
             OSError: It cannot be read.
@@ -102,7 +102,7 @@ class VerifiedCopy:
         return self.contents(descriptor, path)
 
     def contents(self, descriptor: int, path: AnyPath) -> Contents:
-        """Reads an open file from its beginning.
+        """Read an open file from its beginning.
 
         Raises:
             OSError: It cannot be read.
@@ -127,7 +127,7 @@ class VerifiedCopy:
         return Contents(size_bytes, digest.hexdigest())
 
     def _write(self, writer: int, block: memoryview, target: AnyPath, offset: int, *, direct: bool) -> bool:
-        """Writes a block at `offset`, where the file ends; says whether the file is past the page cache."""
+        """Write a block at `offset`, where the file ends; say whether the file is past the page cache."""
         if direct and len(block) % DIRECT_BLOCK_BYTES:
             direct = not set_direct(writer, False)
         try:
@@ -143,12 +143,12 @@ class VerifiedCopy:
 
 
 def copy_buffer(size_bytes: int) -> memoryview:
-    """Gives memory to copy through, of `size_bytes` rounded up to whole pages; it is taken as it is used."""
+    """Return memory to copy through, of `size_bytes` rounded up to whole pages; it is taken as it is used."""
     return memoryview(mmap.mmap(-1, -(-size_bytes // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES))
 
 
 def _blocks(read: Callable[[memoryview], int], view: memoryview) -> Iterator[memoryview]:
-    """Yields what is read, to the end, which is where `view` is not filled."""
+    """Yield what is read, to the end, which is where `view` is not filled."""
     count = len(view)
     while count == len(view):
         if count := read(view):

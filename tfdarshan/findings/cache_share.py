@@ -13,7 +13,7 @@ SERVED, SLOW_OPEN_S = THRESHOLD["cached"], THRESHOLD["slow open"]
 
 
 def from_memory(measures: Measures, rows: Array) -> bool:
-    """Says whether nearly all bytes of some files came from the page cache, so that storage slowed nothing.
+    """Return whether nearly all bytes of some files came from the page cache, so that storage slowed nothing.
 
     Args:
         measures: The session.
@@ -31,7 +31,7 @@ def from_memory(measures: Measures, rows: Array) -> bool:
 
 
 def opens_take_long(measures: Measures, rows: Array) -> bool:
-    """Says whether a server is slow to open some files, though memory may have their bytes."""
+    """Return whether a server is slow to open some files, though memory may have their bytes."""
     costs = measures.costs
     beyond_s = np.maximum(costs.other_s[rows] - costs.stat_s[rows] - SLOW_OPEN_S * costs.opens[rows], 0)
     return float(beyond_s.sum()) > (1 - SERVED) * float(costs.call_s[rows].sum())

@@ -15,7 +15,7 @@ from tfdarshan.staging.staged_command import StagedJob
 def copied(
     measures: Measures, rows: Array, *, everything: bool, place: str = "", mirrored: bool = False
 ) -> StagedJob:
-    """Gives what the commands are made of; redacted, they name no path of this machine.
+    """Return what the commands are made of; redacted, they name no path of this machine.
 
     Args:
         measures: The session.
@@ -39,7 +39,7 @@ def copied(
 
 
 def session_and_log(session: SessionData, *, redacted: bool) -> tuple[str, str]:
-    """Gives a session's path, or what stands for it, and the Darshan log that no session was kept of.
+    """Return a session's path, or what stands for it, and the Darshan log that no session was kept of.
 
     LOGDIR stands for one that is redacted, or that is removed: the copy of what a URL names.
 

@@ -19,7 +19,7 @@ def counted_note(
     most_s: float,
     cure: Cure,
 ) -> Finding | Unknown:
-    """Gives a note of what was counted, or what is unknown where it cannot have cost much.
+    """Return a note of what was counted, or what is unknown where it cannot have cost much.
 
     Args:
         measures: The session.

@@ -16,7 +16,7 @@ from tfdarshan.staging.planning import common_folder
 
 
 def with_place(finding: Finding, measures: Measures) -> Finding:
-    """Gives the finding; where its cure's line may be that of several data sets, with the one it means."""
+    """Return the finding; where its cure's line may be that of several data sets, with the one it means."""
     cure = finding.cure
     if cure is None or not _stands_twice(cure.instead_of.splitlines(), measures.pipelines or ()):
         return finding
@@ -30,7 +30,7 @@ def with_place(finding: Finding, measures: Measures) -> Finding:
 
 
 def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:
-    """Says whether two pipelines that read files have such a statement."""
+    """Return whether two pipelines that read files have such a statement."""
     having = [
         one
         for one in pipelines
@@ -40,7 +40,7 @@ def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:
 
 
 def _rows(measures: Measures, *, in_pauses: bool) -> Array:
-    """Gives the rows of the files that are read between the steps of two epochs, or of those in the steps."""
+    """Return the rows of files that are read between the steps of two epochs, or of those in the steps."""
     pauses = measures.pauses
     other: Array = np.zeros(0, np.int64) if pauses is None else pauses.rows
     if in_pauses:

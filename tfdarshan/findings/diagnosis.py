@@ -48,11 +48,11 @@ class Diagnosis:
     step: StepLength | None = None
 
     def __iter__(self) -> Iterator[Finding]:
-        """Gives the findings one by one, so that `for finding in session.findings` is right."""
+        """Return the findings one by one, so that `for finding in session.findings` is right."""
         return iter(self.findings)
 
     def __getitem__(self, place: int) -> Finding:
-        """Gives one of the findings."""
+        """Return one of the findings."""
         return self.findings[place]
 
     @property
@@ -72,7 +72,7 @@ class Diagnosis:
 
 
 def diagnose(session: SessionData, runner: Runner | None = None) -> Diagnosis:
-    """Finds what makes a job slow.
+    """Find what makes a job slow.
 
     Args:
         session: The session.
@@ -87,7 +87,7 @@ def diagnose(session: SessionData, runner: Runner | None = None) -> Diagnosis:
 def summary_and_diagnosis(
     session: SessionData, top: int, runner: Runner | None = None
 ) -> tuple[SummaryData, Diagnosis]:
-    """Gives what the summary says, of all ranks, and what was found, with the tables read once if it can be.
+    """Return what the summary says, of all ranks, and what was found, with the tables read once if it can be.
 
     Args:
         session: The session.

@@ -29,7 +29,7 @@ ABOUT = About(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds them where they cost time."""
+    """Find them where they cost time."""
     if not measures.kinds_known:
         return measures.untraced(NAME, "what reads of nothing cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")

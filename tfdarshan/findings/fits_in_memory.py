@@ -42,7 +42,7 @@ FROM_STORAGE = "from storage"
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds it where later passes take time: storage's, or that of calls which the page cache served."""
+    """Find it where later passes take time: storage's, or that of calls which the page cache served."""
     memory, costs = measures.machine.memory_bytes, measures.costs
     if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
         return None
@@ -84,7 +84,7 @@ def find(measures: Measures) -> Finding | None:
 
 
 def _later_passes_s(measures: Measures) -> Array:
-    """Gives what the calls of each file's passes but the first take, whoever served them.
+    """Return what the calls of each file's passes but the first take, whoever served them.
 
     Who keeps samples opens and reads nothing again: what the page cache serves is copied by calls, too.
     """
@@ -101,7 +101,7 @@ def _later_passes_s(measures: Measures) -> Array:
 
 
 def _reader_draws(measures: Measures) -> bool:
-    """Says whether the stage that reads draws random numbers: then only what is read is kept."""
+    """Return whether the stage that reads draws random numbers: then only what is read is kept."""
     pipeline = input_pipeline(measures)
     return (
         pipeline is not None and pipeline.reader is not None and draws(pipeline, pipeline.reader) is not None
@@ -109,7 +109,7 @@ def _reader_draws(measures: Measures) -> bool:
 
 
 def _too_large(measures: Measures, room: float) -> bool:
-    """Says whether what the stage that reads makes of the files is known to take more than there is room."""
+    """Return whether what the stage that reads makes of the files is known to take more than the room."""
     pipeline = input_pipeline(measures)
     if pipeline is None or pipeline.reader is None or _reader_draws(measures):
         return False

@@ -24,7 +24,7 @@ ABOUT = About(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Says how much of the steps is waiting."""
+    """Describe how much of the steps is waiting."""
     model = measures.model
     if model.wait_s is None:
         return Unknown(

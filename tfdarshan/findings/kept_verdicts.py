@@ -60,7 +60,7 @@ class KeptVerdicts:
         self._changed = False
 
     def get(self, session: ListedSession) -> KeptVerdict | None:
-        """Gives the verdict on a session, None if it is not kept."""
+        """Return the verdict on a session, None if it is not kept."""
         entry = self._entries.get(session.name)
         if not isinstance(entry, dict) or entry.get("age") != _age(session):
             return None
@@ -69,12 +69,12 @@ class KeptVerdicts:
         return None
 
     def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
-        """Keeps a verdict; `save()` writes it."""
+        """Keep a verdict; `save()` writes it."""
         self._entries[session.name] = asdict(verdict) | {"age": _age(session)}
         self._changed = True
 
     def save(self) -> None:
-        """Writes what was added. Where the cache folder cannot be written nothing is kept."""
+        """Write what was added. Where the cache folder cannot be written nothing is kept."""
         if self._file is None or not self._changed or len(self._entries) > THRESHOLD["listed"]:
             return
         content = json.dumps({"version": VERSION, "sessions": self._entries})
@@ -86,7 +86,7 @@ class KeptVerdicts:
 
 
 def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
-    """Takes from a diagnosis of a session of `duration_s` what a list says."""
+    """Take from a diagnosis of a session of `duration_s` what a list says."""
     verdict = diagnosis.verdict
     named = diagnosis.named
     gain = verdict.gain if verdict.state == "slow" else None

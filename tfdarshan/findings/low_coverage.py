@@ -27,7 +27,7 @@ ABOUT = About(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where the kernel charged the job far more than was recorded."""
+    """Find it where the kernel charged the job far more than was recorded."""
     coverage, data = measures.summary.coverage, measures.summary
     if measures.imported or coverage.read.kernel is None or coverage.incomplete:
         lack = "lack processes that nobody waited for" if coverage.incomplete else "are missing"
@@ -59,7 +59,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _matters(measures: Measures, missing: float, seen: int, taken_s: float | None) -> bool:
-    """Says whether what is missing may have taken time, at the pace of what was seen."""
+    """Return whether what is missing may have taken time, at the pace of what was seen."""
     if not seen or not taken_s:
         return True
     return missing * taken_s / seen >= THRESHOLD["note"] * measures.summary.duration_s
@@ -85,7 +85,7 @@ def _cure(measures: Measures, mapped: float) -> Cure:
 
 
 def _finding(name: str, missing: float, whole: float, mapped: float, cure: Cure, *, bounded: bool) -> Finding:
-    """Words it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
+    """Word it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
     how = "programs that are not Python, libc itself, or pages of mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
     if mapped:

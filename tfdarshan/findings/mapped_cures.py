@@ -23,12 +23,12 @@ POOL = f"pool = concurrent.futures.ThreadPoolExecutor({READERS})\n"
 
 
 def name_of(file: FileWaits) -> str:
-    """Names what a mapped file is: "LMDB database", "mapped file"."""
+    """Name what a mapped file is: "LMDB database", "mapped file"."""
     return NAMES.get(file.format, "mapped file")
 
 
 def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
-    """Words how to have more in flight than the page that a thread waits for.
+    """Word how to have more in flight than the page that a thread waits for.
 
     Args:
         measures: The session.
@@ -101,7 +101,7 @@ def _array(measures: Measures, file: FileWaits) -> Cure:
 
 
 def read_single_pages(file: FileWaits) -> Cure:
-    """Words how to have page faults read no more than the page that is touched."""
+    """Word how to have page faults read no more than the page that is touched."""
     what = "Tell the kernel that the mapping is read out of order: then a fault reads one page."
     if file.format == "npy":
         return Cure(what, "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap")
@@ -111,7 +111,7 @@ def read_single_pages(file: FileWaits) -> Cure:
 
 
 def read_larger_windows(file: FileWaits) -> Cure:
-    """Words how to have the kernel read further ahead on the file's mount, which root may set."""
+    """Word how to have the kernel read further ahead on the file's mount, which root may set."""
     where = shlex.quote(file.mount_point or "/")
     what = (
         "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "

@@ -172,16 +172,16 @@ class Measures:
         return next((place for place, found in enumerate(threads) if self.is_loop(found)), None)
 
     def calls_again(self, kind: str) -> Iterator[Segments]:
-        """Yields calls of a kind on input within the steps, block by block, in order of start."""
+        """Yield calls of a kind on input within the steps, block by block, in order of start."""
         return self._input_again(self.session_calls.blocks(), KIND[kind])
 
     def slow_reads(self, times: float) -> SlowCalls:
-        """Gives the reads that took so many times as long as they usually do."""
+        """Return the reads that took so many times as long as they usually do."""
         model, files = self.read_cost, len(self.files)
         return self.kept.get("slow reads", lambda: slow_calls(self.calls_again("read"), model, files, times))
 
     def slow_opens(self, times: float) -> SlowCalls:
-        """Gives the opens that took so many times as long as they usually do."""
+        """Return the opens that took so many times as long as they usually do."""
         costs, files = self.costs, len(self.files)
         opened = costs.opens > 0
         usual_s = float(np.median(costs.open_s[opened] / costs.opens[opened])) if opened.any() else 0.0
@@ -189,12 +189,12 @@ class Measures:
         return self.kept.get("slow opens", lambda: slow_calls(self.calls_again("open"), model, files, times))
 
     def compared_reads(self, files: Array) -> ComparedReads:
-        """Compares the reads of some files, a mask over rows of the file table, with those of the others."""
+        """Compare the reads of some files, a mask over rows of the file table, with those of the others."""
         model, name = self.read_cost, f"compared_and_stored_reads,{digest_of(files)}"
         return self.kept.get(name, lambda: compared_reads(self.calls_again("read"), model, files))
 
     def read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
-        """Gives the bytes that the loop, or a reader of the input, reads of some files within the steps.
+        """Return the bytes that the loop, or a reader of the input, reads of some files within the steps.
 
         Args:
             files: Which rows of the file table, a mask.
@@ -234,7 +234,7 @@ class Measures:
 
     @property
     def too_short(self) -> str:
-        """Says in words why the session is too short to judge by; "" if it is not."""
+        """Say in words why the session is too short to judge by; "" if it is not."""
         model, seconds = self.model, self.model.all_s
         if self.imported:
             return ""
@@ -258,7 +258,7 @@ class Measures:
         )
 
     def untraced(self, name: str, what: str) -> Unknown:
-        """Gives what is to be said of a finding that needs the trace of single calls where there is none."""
+        """Return what is to be said of a finding that needs the trace of single calls where there is none."""
         if not self.imported and not self.summary.calls:
             return Unknown(name, f"{what}: no call was recorded")
         if not self.imported and self.trace_room.dropped_calls:
@@ -269,7 +269,7 @@ class Measures:
         return Unknown(name, f"{what}: the log {why}", self.recorded.to_see_more)
 
     def group(self, *kinds: str) -> CallGroup:
-        """Gives calls of some kinds together."""
+        """Return calls of some kinds together."""
         return sum((self.calls.get(kind, NO_CALLS) for kind in kinds), start=NO_CALLS)
 
     @cached_property
@@ -334,7 +334,7 @@ class Measures:
         return output_calls(self.writes, self.windows, self.loop_thread)
 
     def paths_of(self, rows: Array) -> tuple[str, ...]:
-        """Gives the paths of some rows of the file table, of the first five at most."""
+        """Return the paths of some rows of the file table, of the first five at most."""
         return tuple(str(path) for path in self.files.rows["path"].iloc[rows[:5].tolist()])
 
     @cached_property
@@ -344,5 +344,5 @@ class Measures:
 
 
 def digest_of(*arrays: Array) -> str:
-    """Gives what tells a question about some stretches or files from another one of the same name."""
+    """Return what tells a question about some stretches or files from another one of the same name."""
     return f"{zlib.crc32(b''.join(np.ascontiguousarray(values).tobytes() for values in arrays)):08x}"

@@ -29,7 +29,7 @@ ABOUT = About(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it by the kernel's figures, or by how long reads took where these do not count."""
+    """Find it by the kernel's figures, or by how long reads took where these do not count."""
     if measures.imported:
         return Unknown(NAME, "what the page cache served: the log does not have the kernel's figures")
     read = float(measures.costs.read_bytes.sum())

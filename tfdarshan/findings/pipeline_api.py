@@ -46,13 +46,13 @@ CONNECTS = "database = sqlite3.connect(path)"
 
 
 def read_by_loop(measures: Measures) -> bool:
-    """Says whether the training loop's own thread reads the input."""
+    """Return whether the training loop's own thread reads the input."""
     facts = measures.facts
     return facts.reads > 0 and facts.loop_reads / facts.reads >= OWN_READS
 
 
 def input_pipeline(measures: Measures) -> Pipeline | None:
-    """Gives the tf.data pipeline that reads the input: the one that was iterated first."""
+    """Return the tf.data pipeline that reads the input: the one that was iterated first."""
     return next((one for one in measures.pipelines or () if one.reader is not None), None)
 
 
@@ -62,7 +62,7 @@ def words_of(measures: Measures) -> Words | None:
 
 
 def reads_whole_files(measures: Measures) -> bool:
-    """Says whether tf.io.read_file reads the input: it asks for each file's end, and nothing changes that."""
+    """Return whether tf.io.read_file reads the input: it asks for each file's end, whatever is changed."""
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader
     return (
@@ -74,14 +74,14 @@ def reads_whole_files(measures: Measures) -> bool:
 
 
 def reads_by_sqlite(measures: Measures) -> bool:
-    """Says whether SQLite reads most of the input: a connection reads page after page."""
+    """Return whether SQLite reads most of the input: a connection reads page after page."""
     read = measures.costs.read_bytes
     theirs = float(read[databases(measures.files.paths)].sum())
     return 2 * theirs > float(read.sum())
 
 
 def reads_by_tf_data(measures: Measures) -> bool:
-    """Says whether tf.data reads the input, or may: nobody has looked, or it was iterated in another way.
+    """Return whether tf.data reads the input, or may: nobody has looked, or it was iterated in another way.
 
     TensorFlow's readers say with each read where in the file it is: who does not is Python.
     """
@@ -96,7 +96,7 @@ def reads_by_tf_data(measures: Measures) -> bool:
 
 
 def reads_in_python(measures: Measures) -> bool:
-    """Says whether Python code reads the input: threads, a generator, or a map that runs Python."""
+    """Return whether Python code reads the input: threads, a generator, or a map that runs Python."""
     pipeline = input_pipeline(measures)
     if pipeline is None or pipeline.reader is None:
         return not reads_by_tf_data(measures)
@@ -105,7 +105,7 @@ def reads_in_python(measures: Measures) -> bool:
 
 
 def own_threads(measures: Measures) -> float:
-    """Gives how many threads of its own Python code reads with; 1 where it reads one file after the other.
+    """Return how many threads of its own Python code reads with; 1 where it reads one file after the other.
 
     tf.data asks a generator for one sample after the other. Where its calls overlap all the same it has
     threads of its own, and each of them reads a file at a time, however few of them are in a call at once.
@@ -121,7 +121,7 @@ def own_threads(measures: Measures) -> float:
 
 
 def runs_as_many(measures: Measures, stage: Stage | None, calls: int) -> bool:
-    """Says whether a stage runs so many calls at a time already, as far as it can be told to."""
+    """Return whether a stage runs so many calls at a time already, as far as it can be told to."""
     pipeline = input_pipeline(measures)
     if pipeline is None or stage is None or stage.calls is None:
         return False
@@ -131,7 +131,7 @@ def runs_as_many(measures: Measures, stage: Stage | None, calls: int) -> bool:
 
 
 def reads_as_many(measures: Measures, readers: int) -> bool:
-    """Says whether the pipeline reads with so many calls at a time already, as far as it can be told to.
+    """Return whether the pipeline reads with so many calls at a time already, as far as it can be told to.
 
     Threads of Python's own do if there are so many, however few of them are in a call at once.
     """
@@ -142,13 +142,13 @@ def reads_as_many(measures: Measures, readers: int) -> bool:
 
 
 def prepares_ahead(measures: Measures) -> bool:
-    """Says whether the pipeline ends in a buffer already."""
+    """Return whether the pipeline ends in a buffer already."""
     pipeline = input_pipeline(measures)
     return pipeline is not None and pipeline.prefetches
 
 
 def more_readers(measures: Measures, readers: int, before: int) -> Cure:
-    """Words how to read with so many calls at a time, where `before` ran at a time."""
+    """Word how to read with so many calls at a time, where `before` ran at a time."""
     what = f"Read with {readers} calls at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
@@ -187,7 +187,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
 
 
 def _by_threads(measures: Measures, what: str, threads: int) -> Cure:
-    """Words it for Python code that calls read() for one sample after the other."""
+    """Word it for Python code that calls read() for one sample after the other."""
     line = f"yield from map_ahead(read, samples, threads={threads})  # of tfdarshan.ahead"
     cure = Cure(f"{what} read() gives one sample.", line, ONE_BY_ONE)
     if not reads_by_sqlite(measures):
@@ -197,7 +197,7 @@ def _by_threads(measures: Measures, what: str, threads: int) -> Cure:
 
 
 def _pools(measures: Measures, threads: int, before: int) -> tuple[str, str]:
-    """Gives a pool of so many threads, and the pool as it is: of SQLite's readers each has a connection."""
+    """Return a pool of so many threads, and the pool as it is: of SQLite's readers each has a connection."""
     pool = f"pool = ThreadPoolExecutor({{}}{', initializer=connect' if reads_by_sqlite(measures) else ''})"
     return f"{pool.format(threads)}  # of concurrent.futures", pool.format(before)
 
@@ -220,30 +220,30 @@ def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
 
 
 def reads_by_workers(measures: Measures) -> bool:
-    """Says whether a DataLoader's worker processes read the input."""
+    """Return whether a DataLoader's worker processes read the input."""
     return "torch" in measures.versions and measures.summary.processes > 1
 
 
 def starts_workers_anew(measures: Measures) -> bool:
-    """Says whether the workers that read the input end with each epoch, and keep nothing for the next."""
+    """Return whether the workers that read the input end with each epoch, and keep nothing for the next."""
     return reads_by_workers(measures) and _workers(measures).started_anew
 
 
 def _with_workers(measures: Measures, readers: int) -> tuple[str, str]:
-    """Gives the DataLoader with so many workers, and as it is."""
+    """Return the DataLoader with so many workers, and as it is."""
     loader = "loader = DataLoader(dataset, batch_size=batch_size, num_workers={})"
     return loader.format(readers), loader.format(_workers(measures).at_a_time)
 
 
 def _workers(measures: Measures) -> WorkerLives:
-    """Gives the worker processes; where none is known for one, each process but the main one is."""
+    """Return the worker processes; where none is known for one, each process but the main one is."""
     others = measures.summary.processes - 1
     found = worker_lives(measures.session.meta)
     return found if found.started else WorkerLives(others, others)
 
 
 def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
-    """Words how to read with fewer calls at a time."""
+    """Word how to read with fewer calls at a time."""
     what = f"Read with {readers} call{'s' * (readers > 1)} at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
@@ -259,7 +259,7 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
 
 
 def read_ahead(measures: Measures) -> Cure:
-    """Words how to prepare input while a step computes."""
+    """Word how to prepare input while a step computes."""
     what = "Prepare the next batches while a step computes."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
@@ -276,7 +276,7 @@ def read_ahead(measures: Measures) -> Cure:
 
 
 def _by_a_thread(measures: Measures, what: str) -> Cure:
-    """Words it for a loop that iterates over what Python code reads."""
+    """Word it for a loop that iterates over what Python code reads."""
     line, goes = "for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:"
     if not read_by_loop(measures):
         return Cure(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
@@ -289,7 +289,7 @@ def _by_a_thread(measures: Measures, what: str) -> Cure:
 
 
 def keep_in_memory(measures: Measures) -> Cure:
-    """Words how to keep what was read in memory."""
+    """Word how to keep what was read in memory."""
     what = "Keep what was read in memory from the first epoch on."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
@@ -310,7 +310,7 @@ def keep_in_memory(measures: Measures) -> Cure:
 
 
 def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Cure:
-    """Words it for a Python function that is called with the same arguments in each epoch."""
+    """Word it for a Python function that is called with the same arguments in each epoch."""
     if starts_workers_anew(measures):
         what += " Workers end with each epoch: read before the first one, and have them inherit that."
         return Cure(what, f"samples = {{{argument}: {function}({argument}) for {argument} in {argument}s}}")
@@ -319,14 +319,14 @@ def _cached_calls(measures: Measures, what: str, function: str, argument: str) -
 
 
 def keeps_decoded(measures: Measures) -> bool:
-    """Says whether what `keep_in_memory` keeps is decoded: the stage that reads decodes, too."""
+    """Return whether what `keep_in_memory` keeps is decoded: the stage that reads decodes, too."""
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader
     return reader is not None and "decodes" in reader.does
 
 
 def more_decoding(measures: Measures, calls: int) -> Cure:
-    """Words how to decode with so many calls at a time, which keep all processors busy."""
+    """Word how to decode with so many calls at a time, which keep all processors busy."""
     what = "Decode with more calls at a time."
     decoder, words = decoding_stage(measures), words_of(measures)
     if decoder is None and words is not None:
@@ -371,7 +371,7 @@ def _processors(measures: Measures) -> int:
 
 
 def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Cure:
-    """Words how to decode less, where each epoch decodes the same, or where `limit` says why not more.
+    """Word how to decode less, where each epoch decodes the same, or where `limit` says why not more.
 
     Args:
         measures: The session.
@@ -413,7 +413,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
 
 
 def decoding_stage(measures: Measures) -> Stage | None:
-    """Gives the stage that decodes: the last map that does, else the last that has a function."""
+    """Return the stage that decodes: the last map that does, else the last that has a function."""
     pipeline = input_pipeline(measures)
     if pipeline is None:
         return None
@@ -423,7 +423,7 @@ def decoding_stage(measures: Measures) -> Stage | None:
 
 
 def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
-    """Words how to keep a validation set in memory, or to read it with so many calls at a time."""
+    """Word how to keep a validation set in memory, or to read it with so many calls at a time."""
     return replace(_validation_lines(measures, readers, keep=keep), data_set="validation")
 
 

@@ -11,7 +11,7 @@ from tfdarshan.findings.finding import Finding, Gain
 
 
 def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Gives all fields of a diagnosis, with speedups; `step_split_s` has its parts of a mean step."""
+    """Return all fields of a diagnosis, with speedups; `step_split_s` has its parts of a mean step."""
     verdict = diagnosis.verdict
     return {
         "verdict": dataclasses.asdict(verdict)
@@ -26,7 +26,7 @@ def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def plain_finding(finding: Finding) -> dict[str, Any]:
-    """Gives a finding's fields; the names of its files are exact."""
+    """Return a finding's fields; the names of its files are exact."""
     files = [exact_name(path) for path in finding.files]
     shown = dataclasses.replace(finding, edits=())
     plain = dataclasses.asdict(shown) | {"gain": plain_gain(finding.gain), "files": files}
@@ -34,7 +34,7 @@ def plain_finding(finding: Finding) -> dict[str, Any]:
 
 
 def plain_gain(gain: Gain | None) -> dict[str, Any] | None:
-    """Gives a gain's fields and the speedups."""
+    """Return a gain's fields and the speedups."""
     if gain is None:
         return None
     low, high = (min(value, 1e9) for value in gain.speedup_range)

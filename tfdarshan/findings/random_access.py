@@ -44,7 +44,7 @@ DATABASES = r"\.(?:db|sqlite3?)$"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where reading the same bytes in order would take less time."""
+    """Find it where reading the same bytes in order would take less time."""
     if not measures.traced:
         return _counted(measures)
     found = measures.facts.scattered
@@ -73,7 +73,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _counts(found: ScatteredReads, reads: int) -> tuple[Evidence, ...]:
-    """Gives how often was jumped, and in how many of all reads."""
+    """Return how often was jumped, and in how many of all reads."""
     if found.pieces < found.reads:
         return (
             Evidence("parts out of order", f"{found.pieces:,}", found.pieces),

@@ -37,7 +37,7 @@ class Excess:
 
 
 def excess_over(row: RankFigures, others: Sequence[RankFigures], seconds: str = "input_s") -> Excess | None:
-    """Compares a rank with others; None where either did too little to tell.
+    """Compare a rank with others; None where either did too little to tell.
 
     Args:
         row: The rank.
@@ -63,14 +63,14 @@ def excess_over(row: RankFigures, others: Sequence[RankFigures], seconds: str = 
 
 
 def leading_excess(measures: Measures) -> tuple[RankTable, Excess] | None:
-    """Compares the leading rank with all others."""
+    """Compare the leading rank with all others."""
     table = measures.ranks
     found = None if table is None else excess_over(table.leader, table.others)
     return None if table is None or found is None else (table, found)
 
 
 def wait_words(table: RankTable) -> str:
-    """Words what steps of the leading rank and of the others wait; "" where that is not known."""
+    """Word what steps of the leading rank and of the others wait; "" where that is not known."""
     waits = [row.wait_s for row in table.others if row.wait_s is not None]
     own = table.leader.wait_s
     if own is None or not waits:

@@ -19,13 +19,13 @@ READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 
 def in_shards_already(paths: Any) -> Array:
-    """Says which files hold many records by their names: bool, one entry for each path."""
+    """Return which files hold many records by their names: bool, one entry for each path."""
     found: Array = pc.match_substring_regex(paths, NAMES).to_numpy(zero_copy_only=False)
     return found.astype(bool)
 
 
 def steps_read_records(measures: Measures) -> bool:
-    """Says whether the pipeline that steps read takes records out of files, in a stage or in its function."""
+    """Return whether the steps' pipeline takes records out of files, in a stage or in its function."""
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader
     return reader is not None and any(name in (reader.name, *_words(reader.function)) for name in READERS)

@@ -75,7 +75,7 @@ def keeps_open(measures: Measures) -> bool:
 
 
 def _title(opens: float, needed: float, files: int) -> str:
-    """Words it; `needed` opens are left if each process opens each of its files once."""
+    """Word it; `needed` opens are left if each process opens each of its files once."""
     times = opens / max(needed, 1)
     how_often = f"{times:.0f}" if times == round(times) else f"{times:.1f}"
     if needed > files:

@@ -9,7 +9,7 @@ from tfdarshan.findings.finding import Cure, Finding
 
 
 def same_lines(finding: Finding, other: Finding) -> bool:
-    """Says whether two findings have the same lines of the same data set to change."""
+    """Return whether two findings have the same lines of the same data set to change."""
     one, two = finding.cure, other.cure
     if one is None or two is None or not one.line:
         return False
@@ -17,19 +17,19 @@ def same_lines(finding: Finding, other: Finding) -> bool:
 
 
 def cure_once(finding: Finding, findings: Sequence[Finding]) -> Cure | None:
-    """Gives a finding's cure, or a sentence that names the finding before it that has the same lines."""
+    """Return a finding's cure, or a sentence that names the finding before it that has the same lines."""
     first = next((one for one in findings if one is finding or same_lines(one, finding)), finding)
     return finding.cure if first is finding else Cure(f'Make the same change as for "{first.title}".')
 
 
 def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Says which cures give the same; "" if none does."""
+    """Return which cures give the same; "" if none does."""
     names = one_of_names(finding, findings)
     return f"Choose one: {names}." if names else ""
 
 
 def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Names them: "this fix, larger reads or copies on a local disk"; "" if there are none."""
+    """Name them: "this fix, larger reads or copies on a local disk"; "" if there are none."""
     same = {one.name for one in findings if finding is not None and same_lines(one, finding)}
     others = [name for name in finding.one_of if name not in same] if finding is not None else []
     if not others:

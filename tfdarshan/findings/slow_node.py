@@ -62,7 +62,7 @@ def find(measures: Measures) -> Finding | None:
 
 
 def slow_node(table: RankTable) -> Excess | None:
-    """Compares the leading rank with those of other nodes, if all ranks of its node are as slow."""
+    """Compare the leading rank with those of other nodes, if all ranks of its node are as slow."""
     host = table.leader.host
     elsewhere = [row for row in table.ranks if row.host != host]
     there = [row for row in table.ranks if row.host == host]
@@ -76,7 +76,7 @@ def slow_node(table: RankTable) -> Excess | None:
 
 
 def _mount_words(table: RankTable) -> str:
-    """Names the mounts whose calls take longer on the leading rank's node; "" if that cannot be told.
+    """Name the mounts whose calls take longer on the leading rank's node; "" if that cannot be told.
 
     Calls that take no longer than memory does say nothing of a mount.
     """
@@ -101,7 +101,7 @@ def _mount_words(table: RankTable) -> str:
 
 
 def _elsewhere(table: RankTable, mount: MountFigures) -> MountFigures | None:
-    """Gives the median rank's figures of the same mount on other nodes; None if there are too few calls."""
+    """Return the median rank's figures of the same mount on other nodes; None if there are too few calls."""
     same = [
         other
         for row in table.ranks

@@ -65,7 +65,7 @@ def find(measures: Measures) -> Finding | None:
 
 
 def _steadily(table: RankTable) -> bool:
-    """Says whether it is slow on most files: a few that stalled say nothing of the rank."""
+    """Return whether it is slow on most files: a few that stalled say nothing of the rank."""
     found = excess_over(table.leader, table.others, "steady_s")
     return found is not None and found.slow >= SLOWER
 

@@ -43,7 +43,7 @@ ONCE = (
 
 
 def find(measures: Measures) -> Finding | None:
-    """Finds them where what a file costs whatever its size is what costs most."""
+    """Find them where what a file costs whatever its size is what costs most."""
     costs, size = measures.costs, measures.sizes
     # A file renamed in the session was made in it, though under another name; one that is gone is no input.
     opened = (costs.opens >= 1) & (measures.files.rows["moves"].to_numpy() == 0)

@@ -40,7 +40,7 @@ MADE_WITHIN = ("interleave", "flat_map")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where storage serves small reads one by one, though nothing is jumped over."""
+    """Find it where storage serves small reads one by one, though nothing is jumped over."""
     if not measures.traced:
         return None
     made, moved = measures.pipeline.costs.reads, measures.pipeline.costs.read_bytes

@@ -39,7 +39,7 @@ CURE = Cure(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds stats by the job's own code, and of TensorFlow's readers those beyond the one of each open."""
+    """Find stats by the job's own code, and of TensorFlow's readers those beyond the one of each open."""
     if not measures.kinds_known:
         return _counted(measures)
     stats, opens = measures.group(*STATS), measures.group("open")
@@ -69,7 +69,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _title(per_unit: float, unit: str) -> str:
-    """Words how many a unit makes; of fewer than one, in how many units there is one."""
+    """Word how many a unit makes; of fewer than one, in how many units there is one."""
     if round(per_unit) >= 1:
         made = plural(round(per_unit), "stat")
         return f"{made} {'is' if round(per_unit) == 1 else 'are'} made a {unit}"

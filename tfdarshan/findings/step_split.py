@@ -27,7 +27,7 @@ class StepPart:
 
 
 def step_split(measures: Measures) -> tuple[StepPart, ...]:
-    """Splits the mean step.
+    """Split the mean step.
 
     The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
     faults on mapped files if these were watched, in processor time of the job, and neither (readers that wait
@@ -64,13 +64,13 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
 
 
 def _faults_s(measures: Measures) -> float:
-    """Gives what of the time for a batch the pipeline spends in page faults on mapped files."""
+    """Return what of the time for a batch the pipeline spends in page faults on mapped files."""
     found = measures.mapped
     return found.beside_s / found.readers / measures.model.units
 
 
 def _own_calls_s(measures: Measures) -> float:
-    """Gives what the training loop's thread spends in calls on input and output outside of its waits."""
+    """Return what the training loop's thread spends in calls on input and output outside of its waits."""
     output, segments = measures.output, measures.writes
     written = output.chosen[output.within]
     written_ns = np.sum(segments.end_ns[written] - segments.start_ns[written])

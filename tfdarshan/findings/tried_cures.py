@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def earlier_sessions(measures: Measures) -> list[Measures]:
-    """Measures those that came before this one, the oldest first; none of several ranks, or of a log."""
+    """Measure those that came before this one, the oldest first; none of several ranks, or of a log."""
     session = measures.session
     if measures.imported or measures.ranks is not None or session.joint is not None:
         return []
@@ -51,7 +51,7 @@ def earlier_sessions(measures: Measures) -> list[Measures]:
 
 
 def _older(path: Path) -> list[Path]:
-    """Gives the folders of sessions that were begun before one, the newest first: their names are times."""
+    """Return the folders of sessions that were begun before one, the newest first: their names are times."""
     with suppress(OSError):
         names = [folder for folder in path.parent.iterdir() if folder.name < path.name]
         return sorted((one for one in names if any(one.glob(f"*{META_SUFFIX}"))), reverse=True)

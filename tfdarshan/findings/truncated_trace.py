@@ -26,7 +26,7 @@ MIB_BYTES = 1 << 20
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Finds it where a bound dropped segments."""
+    """Find it where a bound dropped segments."""
     if measures.imported:
         # Darshan's own trace is of reads and writes alone.
         what = "single calls of STDIO, opens and stats" if measures.traced else "single calls"

@@ -22,7 +22,7 @@ class UnseenFaults:
 
 
 def unseen_faults(measures: Measures) -> UnseenFaults | None:
-    """Says what is not known of a session's page faults; None if all of them are in its figures.
+    """Describe what is not known of a session's page faults; None if all of them are in its figures.
 
     So little may have been mapped, or waited for, that no figure changes by it: that is None as well.
     """

@@ -34,13 +34,13 @@ class WayOfRecording:
     is_python: bool = True
 
     def spelled(self, **options: Any) -> str:
-        """Words options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
+        """Word options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
         if self.started_by != "run":
             return ", ".join(f"{name}={value!r}" for name, value in options.items())
         return " ".join(_flag(name.replace("_", "-"), value) for name, value in options.items())
 
     def line(self, **options: Any) -> str:
-        """Gives the whole line that records with other options."""
+        """Return the whole line that records with other options."""
         given = self.spelled(**options)
         if self.started_by == "run":
             return f"tfdarshan run {given} SCRIPT"
@@ -52,7 +52,7 @@ class WayOfRecording:
 
     @property
     def to_see_waits(self) -> str:
-        """Says how to record what steps wait for; "" if nothing can."""
+        """Describe how to record what steps wait for; "" if nothing can."""
         if self.started_by == "darshan":
             return RUN_IT if self.is_python else ""
         if not self.uses_tensorflow or self.options.get("tf_profiler", "auto") is not False:
@@ -63,7 +63,7 @@ class WayOfRecording:
 
     @property
     def to_mark_steps(self) -> str:
-        """Says how to record steps; "" if nothing can."""
+        """Describe how to record steps; "" if nothing can."""
         if self.started_by == "darshan":
             return RUN_IT if self.is_python else ""
         where = "in the script, " if self.started_by == "run" else ""
@@ -71,22 +71,22 @@ class WayOfRecording:
 
     @property
     def to_keep_calls(self) -> str:
-        """Says how to record single calls."""
+        """Describe how to record single calls."""
         return "record without --no-trace" if self.started_by == "run" else "record with trace=True"
 
     @property
     def to_see_more(self) -> str:
-        """Says how to record what no log of Darshan's has; "" if nothing can."""
+        """Describe how to record what no log of Darshan's has; "" if nothing can."""
         return RUN_IT if self.is_python else ""
 
     @property
     def to_leave_files_out(self) -> str:
-        """Says how to leave files out."""
+        """Describe how to leave files out."""
         return "--exclude PATTERN" if self.started_by == "run" else "exclude=[...]"
 
 
 def is_python(command: str) -> bool:
-    """Says whether Python runs a command line, whose words have blanks between them."""
+    """Return whether Python runs a command line, whose words have blanks between them."""
     program = command.split(maxsplit=1)[:1]
     return any(INTERPRETER.match(PurePosixPath(name).name) for name in program)
 

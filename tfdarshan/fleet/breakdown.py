@@ -44,7 +44,7 @@ class StepPart:
 
 
 def step_seconds(jobs: JobTable) -> dict[str, Array]:
-    """Gives the seconds of each part by job, by name; NaN where a job does not say it."""
+    """Return the seconds of each part by job, by name; NaN where a job does not say it."""
     rows = jobs.rows
     columns = ("steps_s", "input_wait_s", "device_copy_s", "communication_s")
     steps, waited, copied, talked = (rows[name].to_numpy(float) for name in columns)
@@ -53,7 +53,7 @@ def step_seconds(jobs: JobTable) -> dict[str, Array]:
 
 
 def step_breakdown(jobs: JobTable) -> list[StepPart]:
-    """Gives all four parts; [] if no job has steps."""
+    """Return all four parts; [] if no job has steps."""
     steps = jobs.rows["steps_s"].to_numpy(float)
     if not (steps > 0).any():
         return []

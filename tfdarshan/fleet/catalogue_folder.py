@@ -43,7 +43,7 @@ def default_folder() -> Path:
 
 
 def as_table(rows: Sequence[Row]) -> Any:
-    """Gives rows as a table of ARROW_SCHEMA; what a row does not have is null."""
+    """Return rows as a table of ARROW_SCHEMA; what a row does not have is null."""
     return pa.Table.from_pylist(list(rows), schema=ARROW_SCHEMA)
 
 
@@ -68,7 +68,7 @@ class CatalogueFolder:
         self.table = self._read()
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Writes rows durably, in place of those that were there of the same inputs.
+        """Write rows durably, in place of those that were there of the same inputs.
 
         Raises:
             StorageError: They cannot be written.
@@ -84,7 +84,7 @@ class CatalogueFolder:
         self._damaged.clear()
 
     def _later_than_known(self, rows: Sequence[Row]) -> list[Row]:
-        """Gives rows with times behind those of the rows that they replace: hosts' clocks differ."""
+        """Return rows with times behind those of the rows that they replace: hosts' clocks differ."""
         inputs = pa.array([row["input"] for row in rows], pa.string())
         there = self.table.filter(pc.is_in(self.table["input"], inputs)).select(["input", "catalogued_ns"])
         known = dict(zip(*(column.to_pylist() for column in there.columns), strict=True))
@@ -94,7 +94,7 @@ class CatalogueFolder:
         ]
 
     def put_together(self) -> None:
-        """Makes one part of many.
+        """Make one part of many.
 
         Raises:
             StorageError: It cannot be written.
@@ -159,7 +159,7 @@ class CatalogueFolder:
 
 
 def _read_part(part: Path) -> Any:
-    """Reads a part; None if it is of an older version."""
+    """Read a part; None if it is of an older version."""
     with native_file(part) as source:
         table = pq.read_table(source)
     said = (table.schema.metadata or {}).get(VERSION_KEY, b"0")
@@ -175,7 +175,7 @@ def _read_part(part: Path) -> Any:
 
 
 def _newest(tables: Sequence[Any]) -> Any:
-    """Puts tables together: of several rows of an input the latest counts."""
+    """Put tables together: of several rows of an input the latest counts."""
     whole = pa.concat_tables(tables)
     if len(tables) == 1 or not whole.num_rows:
         return whole

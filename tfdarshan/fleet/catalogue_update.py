@@ -51,7 +51,7 @@ def update(
     runner: Runner,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Update:
-    """Reads what is new or has changed, and writes it into the catalogue.
+    """Read what is new or has changed, and write it into the catalogue.
 
     Raises:
         StorageError: The catalogue cannot be written.
@@ -74,7 +74,7 @@ def update(
 
 
 def as_it_is(catalogue: CatalogueFolder) -> Update:
-    """Gives all that the catalogue has, and looks at no input."""
+    """Return all that the catalogue has, and look at no input."""
     table = catalogue.table
     gone = table["state"].to_pylist().count(VANISHED)
     return Update(table, table.num_rows - gone, 0, gone, tuple(_notes(catalogue.problems, table)))
@@ -86,7 +86,7 @@ def add_findings(
     runner: Runner,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
-    """Looks for findings in some logs of the catalogue, by the names it has them under.
+    """Look for findings in some logs of the catalogue, by the names it has them under.
 
     Raises:
         StorageError: The catalogue cannot be written.
@@ -98,7 +98,7 @@ def add_findings(
 
 
 def rows_of(catalogue: CatalogueFolder, table: Any) -> Any:
-    """Gives the rows of the same inputs as the catalogue has them now."""
+    """Return the rows of the same inputs as the catalogue has them now."""
     return _rows_of(catalogue.table, table["input"])
 
 
@@ -132,7 +132,7 @@ def _add_read(
 
 
 def _vanished(table: Any, names: Sequence[str]) -> list[Row]:
-    """Gives the rows of inputs that are gone: what they said stays, and does not count."""
+    """Return the rows of inputs that are gone: what they said stays, and does not count."""
     now = time.strftime("%Y-%m-%d", time.gmtime())
     rows: list[Row] = _rows_of(table, names).to_pylist() if names else []
     return [

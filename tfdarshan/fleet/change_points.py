@@ -20,7 +20,7 @@ LEAST_SCATTER = 1e-3
 
 
 def change_points(values: Array, least_values: int, least_step: float) -> list[int]:
-    """Gives the places at which another level begins, in order.
+    """Return the places at which another level begins, in order.
 
     Args:
         values: The series.
@@ -43,13 +43,13 @@ def change_points(values: Array, least_values: int, least_step: float) -> list[i
 
 
 def scatter_of(values: Array) -> float:
-    """Gives the standard deviation of values around their levels."""
+    """Return the standard deviation of values around their levels."""
     apart = np.diff(values)
     return max(MAD_SCALE * float(np.median(np.abs(apart))) / float(np.sqrt(2)), LEAST_SCATTER)
 
 
 def _best_fit(values: Array, least_values: int, price: float) -> list[int]:
-    """Gives the places of the cheapest fit, by the best fits of all beginnings."""
+    """Return the places of the cheapest fit, by the best fits of all beginnings."""
     count = len(values)
     best = np.full(count + 1, np.inf)
     best[0], before = -price, [0] * (count + 1)
@@ -67,7 +67,7 @@ def _best_fit(values: Array, least_values: int, price: float) -> list[int]:
 
 
 def _strengths(values: Array, places: list[int], scatter: float) -> Array:
-    """Gives for each place how far its levels are apart: in standard errors, and as it is."""
+    """Return for each place how far its levels are apart: in standard errors, and as it is."""
     edges = [0, *places, len(values)]
     rows = []
     for first, place, last in zip(edges, edges[1:], edges[2:], strict=False):

@@ -50,7 +50,7 @@ class FleetView:
 
 
 def fleet_view(jobs: JobTable, top: int, by: Sequence[str]) -> FleetView:
-    """Works it out: `top` jobs, and groups by each of `by`, of `job_groups.KINDS`."""
+    """Work it out: `top` jobs, and groups by each of `by`, of `job_groups.KINDS`."""
     trends, changes = find_trends(jobs)
     return FleetView(
         totals=total_of(jobs),

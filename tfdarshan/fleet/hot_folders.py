@@ -34,7 +34,7 @@ class HotFolder:
 def hot_folders(
     rows: pd.DataFrame, node_hours: Array, capacity_bytes: int
 ) -> tuple[tuple[HotFolder, ...], Array, Array]:
-    """Chooses folders, those first that save most for each byte, as long as they fit.
+    """Choose folders, those first that save most for each byte, as long as they fit.
 
     Args:
         rows: The jobs.
@@ -59,7 +59,7 @@ def hot_folders(
 
 
 def _sums(frame: pd.DataFrame) -> pd.DataFrame:
-    """Adds jobs up by folder, of those from which anything would be saved."""
+    """Add jobs up by folder, of those from which anything would be saved."""
     grouped = frame.groupby("input_folder", sort=True)
     sums = pd.DataFrame(
         {
@@ -74,7 +74,7 @@ def _sums(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _that_fit(sums: pd.DataFrame, capacity_bytes: int) -> list[str]:
-    """Names folders by what they save for each byte, as long as they fit."""
+    """Name folders by what they save for each byte, as long as they fit."""
     left, names = capacity_bytes, []
     for name in (sums["saved"] / sums["size"]).sort_values(ascending=False, kind="stable").index:
         size = int(sums["size"][name])

@@ -35,7 +35,7 @@ class InputList:
     unreadable: dict[str, str] = field(default_factory=dict)
 
     def would_find(self, path: str) -> bool:
-        """Says whether an input of this path would have been found if it were there."""
+        """Return whether an input of this path would have been found if it were there."""
         if any(_is_below(path, folder) for folder in self.unreadable):
             return False
         return any(
@@ -45,7 +45,7 @@ class InputList:
 
 
 def find_inputs(given: Sequence[str]) -> InputList:
-    """Finds all inputs: logs by their suffix, or named as they are; sessions where logdirs have them.
+    """Find all inputs: logs by their suffix, or named as they are; sessions where logdirs have them.
 
     Args:
         given: Folders, files, or patterns as a shell has them; `**` stands for any number of folders.
@@ -96,7 +96,7 @@ def _add(found: InputList, path: str) -> None:
 
 
 def _walk(found: InputList, top: str) -> None:
-    """Goes through folders; those of sessions are found where logdirs have them, and not gone into."""
+    """Go through folders; those of sessions are found where logdirs have them, and not gone into."""
     folders = [top]
     while folders:
         folder = folders.pop()
@@ -129,7 +129,7 @@ def _fingerprint_of_log(status: os.stat_result) -> str:
 
 
 def _add_session(found: InputList, folder: str) -> bool:
-    """Adds a session; says whether the folder is one."""
+    """Add a session; say whether the folder is one."""
     files: list[str] = []
     is_session = _add_files(folder, "", files)
     if is_session:
@@ -140,7 +140,7 @@ def _add_session(found: InputList, folder: str) -> bool:
 
 
 def _add_files(folder: str, below: str, files: list[str]) -> bool:
-    """Adds a session's files with sizes and times; says whether there is metadata or a marker among them."""
+    """Add a session's files with sizes and times; say whether there is metadata or a marker among them."""
     is_session = False
     try:
         with os.scandir(folder) as entries:

@@ -31,7 +31,7 @@ class Task:
 
 
 def read_all(tasks: Sequence[Task], runner: Runner) -> Iterator[list[Row]]:
-    """Yields the rows of inputs, some at a time, in any order.
+    """Yield the rows of inputs, some at a time, in any order.
 
     Args:
         tasks: The inputs.
@@ -57,7 +57,7 @@ def _ended(task: Task) -> Row:
 
 
 def read_some(tasks: Sequence[Task]) -> list[Row]:
-    """Reads inputs; whatever goes wrong with one is its row's."""
+    """Read inputs; whatever goes wrong with one is its row's."""
     return [_read(task) for task in tasks]
 
 
@@ -76,7 +76,7 @@ def _read(task: Task) -> Row:
 
 
 def _checked(row: Row) -> Row:
-    """Gives a row that a table can hold: no number that is none, no text that is not UTF-8."""
+    """Return a row that a table can hold: no number that is none, no text that is not UTF-8."""
     for name, value in row.items():
         if isinstance(value, float) and not math.isfinite(value):
             row[name] = None

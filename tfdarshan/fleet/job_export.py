@@ -19,7 +19,7 @@ LISTS = ("mounts", "doubts")
 
 
 def write_parquet(table: Any, path: Path, *, force: bool) -> None:
-    """Writes rows with all columns of the catalogue.
+    """Write rows with all columns of the catalogue.
 
     Raises:
         StorageError: The file is there, or cannot be written.
@@ -30,7 +30,7 @@ def write_parquet(table: Any, path: Path, *, force: bool) -> None:
 
 
 def write_csv(table: Any, path: Path, *, force: bool) -> None:
-    """Writes rows as CSV with a header: empty is unknown, `mounts` and `doubts` are JSON.
+    """Write rows as CSV with a header: empty is unknown, `mounts` and `doubts` are JSON.
 
     Raises:
         StorageError: The file is there, or cannot be written.

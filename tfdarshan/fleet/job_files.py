@@ -75,11 +75,11 @@ class JobFiles:
     stats_known: bool
 
     def total(self, name: str) -> Any:
-        """Adds a column up."""
+        """Add a column up."""
         return self.columns[name].sum().item()
 
     def by_file(self, name: str) -> Array:
-        """Adds a column up for each file."""
+        """Add a column up for each file."""
         return np.bincount(self.file, self.columns[name], minlength=len(self.paths))
 
     @property
@@ -94,7 +94,7 @@ class JobFiles:
 def files_of_log(
     records_of: Mapping[str, Records], mounts_known: Sequence[tuple[str, str]], names: Mapping[int, str]
 ) -> JobFiles:
-    """Gives the rows of a log's records, by module; of one record at least."""
+    """Return the rows of a log's records, by module; of one record at least."""
     parts = []
     for module, part in records_of.items():
         counters = {**part.counters, **part.f_counters}
@@ -118,7 +118,7 @@ def files_of_log(
 
 
 def files_of_session(processes: Sequence[ProcessData]) -> JobFiles:
-    """Gives the rows of a session's files tables.
+    """Return the rows of a session's files tables.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -152,7 +152,7 @@ def files_of_session(processes: Sequence[ProcessData]) -> JobFiles:
 
 
 def mount_entries(files: JobFiles) -> list[dict[str, Any]]:
-    """Gives what was done on each mount, that with most bytes first: entries of MOUNT_FIELDS."""
+    """Return what was done on each mount, that with most bytes first: entries of MOUNT_FIELDS."""
     count = len(files.mounts)
     of_row = files.mount[files.file]
     sums = {
@@ -173,7 +173,7 @@ def mount_entries(files: JobFiles) -> list[dict[str, Any]]:
 
 
 def input_folder(files: JobFiles) -> dict[str, Any]:
-    """Gives the deepest folder that has most of the bytes read, and what was read below it; {} of nothing."""
+    """Return the deepest folder with most of the bytes read, and what was read below it; {} of nothing."""
     read = files.by_file("bytes_read")
     total = float(read.sum())
     if total <= 0:
@@ -207,7 +207,7 @@ def _is_below(folder: str, top: str) -> bool:
 
 
 def _sum(known: Mapping[str, Array], name: str, rows: int) -> Array:
-    """Adds counters up, row by row; what was not counted, or is time below 0, is no part of it."""
+    """Add counters up, row by row; what was not counted, or is time below 0, is no part of it."""
     total = np.zeros(rows, np.float64 if name in SECONDS else np.int64)
     for counter in SUMS[name]:
         if counter in known:
@@ -219,7 +219,7 @@ def _sum(known: Mapping[str, Array], name: str, rows: int) -> Array:
 
 
 def _extent(known: Mapping[str, Array], moved: Array) -> Array:
-    """Gives the offset behind the last byte read; what the kernel copied may be of the whole file."""
+    """Return the offset behind the last byte read; what the kernel copied may be of the whole file."""
     last = np.maximum.reduce([known[name] for name in LAST_BYTES]) + 1
     copied = known.get(COPIES, np.zeros(len(moved))) > 0
     extent: Array = np.where(moved > 0, np.where(copied, np.maximum(last, known["size_bytes"]), last), 0)
@@ -234,7 +234,7 @@ def _filled(batch: Any, name: str) -> Array:
 def _mounts_of(
     paths: Sequence[str], mounts: Sequence[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], Array]:
-    """Gives the mounts of paths, and each path's place among them; `mounts` has the longest point first."""
+    """Return the mounts of paths, and each path's place among them; `mounts` has the longest point first."""
     known: dict[str, tuple[str, str]] = {}
     points = [(point, point.rstrip("/") + "/", fs_type) for point, fs_type in mounts]
     places: dict[tuple[str, str], int] = {}

@@ -53,7 +53,7 @@ class JobGroup:
 
 
 def group_jobs(jobs: JobTable, kind: str) -> list[JobGroup]:
-    """Gives the groups of one of KINDS, those that lose most first."""
+    """Return the groups of one of KINDS, those that lose most first."""
     if kind in OF_JOBS:
         rows = jobs.rows
         name = rows[OF_JOBS[kind]]
@@ -71,14 +71,14 @@ def group_jobs(jobs: JobTable, kind: str) -> list[JobGroup]:
 
 
 def user_names(rows: pd.DataFrame) -> pd.Series[str]:
-    """Gives what users are called whose names are not known."""
+    """Return what users are called whose names are not known."""
     known = rows["uid"].notna()
     named = "uid " + rows["uid"].fillna(0).astype("int64").astype(str)
     return named.where(known, UNKNOWN)
 
 
 def _dealt(jobs: JobTable) -> pd.DataFrame:
-    """Gives the mounts' rows with what their jobs lose, dealt by the time in calls on each."""
+    """Return the mounts' rows with what their jobs lose, dealt by the time in calls on each."""
     rows, mounts = jobs.rows, jobs.mounts
     job = mounts["job"].to_numpy()
     seconds = mounts[["read_s", "write_s", "meta_s"]].sum(axis=1).to_numpy(float)

@@ -25,7 +25,7 @@ TOO_OLD = re.compile(r"upgrade|reads up to|a Darshan log of version")
 
 
 def begin_row(path: str, kind: str, fingerprint: str) -> Row:
-    """Gives what is known of an input before it is read."""
+    """Return what is known of an input before it is read."""
     return {
         "input": table_name(os.fsencode(path)),
         "kind": kind,
@@ -36,12 +36,12 @@ def begin_row(path: str, kind: str, fingerprint: str) -> Row:
 
 
 def left_out(row: Row, state: str, note: str) -> Row:
-    """Gives the row of an input that has no figures."""
+    """Return the row of an input that has no figures."""
     return row | {"state": state, "note": note}
 
 
 def state_of(said: str) -> str:
-    """Tells damage from data that is newer than this tfdarshan, by what a reader said."""
+    """Tell damage from data that is newer than this tfdarshan, by what a reader said."""
     if "no POSIX or STDIO records" in said:
         return NO_RECORDS
     if TOO_OLD.search(said):
@@ -50,7 +50,7 @@ def state_of(said: str) -> str:
 
 
 def file_figures(files: JobFiles) -> Row:
-    """Gives the columns that rows of files make."""
+    """Return the columns that rows of files make."""
     read, posix_reads = files.total("bytes_read"), files.total("posix_reads")
     small = files.total("small_reads")
     again = read - int(files.unique_bytes.sum())
@@ -74,7 +74,7 @@ def file_figures(files: JobFiles) -> Row:
 
 
 def finding_figures(diagnosis: Diagnosis, duration_s: float) -> Row:
-    """Gives the columns of what was found: seconds of the whole job, that a finding has by the unit."""
+    """Return the columns of what was found: seconds of the whole job, that a finding has by the unit."""
     named, gain = diagnosis.named, diagnosis.verdict.gain
     row: Row = {"verdict": diagnosis.verdict.state, "finding": diagnosis.verdict.finding}
     if named is not None:
@@ -88,7 +88,7 @@ def finding_figures(diagnosis: Diagnosis, duration_s: float) -> Row:
 
 
 def application_of(command: str) -> str | None:
-    """Names the program of a command: the script or module where an interpreter runs one."""
+    """Name the program of a command: the script or module where an interpreter runs one."""
     words = command.split()
     if not words:
         return None
@@ -113,7 +113,7 @@ def _script(words: list[str]) -> str | None:
 
 
 def owner_of(path: Path) -> tuple[int | None, str | None]:
-    """Gives the number and the name of a folder's owner; None for what is not known."""
+    """Return the number and the name of a folder's owner; None for what is not known."""
     import pwd
 
     try:

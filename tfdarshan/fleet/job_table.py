@@ -38,7 +38,7 @@ class JobTable:
 
 
 def job_table(table: Any, *, processes_per_node: int | None = None, with_vanished: bool = False) -> JobTable:
-    """Makes the table of the rows of a catalogue that count.
+    """Make the table of the rows of a catalogue that count.
 
     Args:
         table: The catalogue's rows.
@@ -76,7 +76,7 @@ def _with_losses(rows: pd.DataFrame, processes_per_node: int | None) -> pd.DataF
 
 
 def _mounts(table: Any) -> pd.DataFrame:
-    """Makes a row of each entry of `mounts`."""
+    """Make a row of each entry of `mounts`."""
     mounts = table["mounts"].combine_chunks()
     entries = pc.list_flatten(mounts)
     job = pc.list_parent_indices(mounts).to_numpy()

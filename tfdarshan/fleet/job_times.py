@@ -37,7 +37,7 @@ class JobTimes:
 
 
 def job_times(jobs: JobTable) -> JobTimes:
-    """Gives the times of jobs."""
+    """Return the times of jobs."""
     rows = jobs.rows
     parts = {name: rows[name].to_numpy(float) for name in ("read_s", "write_s", "meta_s")}
     whole = sum(parts.values())

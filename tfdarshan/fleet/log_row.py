@@ -37,7 +37,7 @@ NO_RECORDS_SAID = "the log has no POSIX or STDIO records: nothing says what its 
 
 
 def row_of_log(path: str, fingerprint: str, *, findings: bool = False) -> Row:
-    """Reads what a row needs of a log; one that cannot be read is a row that says why.
+    """Read what a row needs of a log; one that cannot be read is a row that says why.
 
     Args:
         path: The log.
@@ -85,7 +85,7 @@ def _figures(row: Row, path: Path) -> Row:
 
 
 def _impossible(figures: Row) -> str:
-    """Names a figure that no job has, which would drown those of all others; "" if there is none."""
+    """Name a figure that no job has, which would drown those of all others; "" if there is none."""
     most_s = TEN_YEARS_S * max(figures["processes"], 1)
     for name in ("opens", "reads", "writes", "syncs", "stats", "bytes_read", "bytes_written"):
         if not 0 <= (figures[name] or 0) < MOST:
@@ -97,7 +97,7 @@ def _impossible(figures: Row) -> str:
 
 
 def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, list[str]]:
-    """Gives how long the job took, at least until the last timestamp, and what of the clock is odd."""
+    """Return how long the job took, at least until the last timestamp, and what of the clock is odd."""
     latest = (content.end_realtime_ns - content.start_realtime_ns) / 1e9
     below_0 = False
     for module, part in records.items():
@@ -112,7 +112,7 @@ def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, 
 
 
 def _count_files(records: dict[str, Records]) -> int:
-    """Counts files once a process, as an imported log does: above RANK_LIMIT all ranks are one."""
+    """Count files once a process, as an imported log does: above RANK_LIMIT all ranks are one."""
     record = np.concatenate([part.record for part in records.values()])
     rank = np.concatenate([part.rank for part in records.values()])
     if len(np.unique(rank[rank != SHARED])) > RANK_LIMIT:
@@ -121,7 +121,7 @@ def _count_files(records: dict[str, Records]) -> int:
 
 
 def _user(name: str, command: str) -> str | None:
-    """Gives whom the name of a log says, in front of the program; None if it is no name of Darshan's."""
+    """Return whom the name of a log says, in front of the program; None if it is no name of Darshan's."""
     found = OF_JOB.search(name)
     words = command.split()
     if found is None or not words:
@@ -134,7 +134,7 @@ def _user(name: str, command: str) -> str | None:
 
 
 def _found(path: str, row: Row) -> Row:
-    """Gives what is found in a log; where it cannot be looked at as a whole, its row says so."""
+    """Return what is found in a log; where it cannot be looked at as a whole, its row says so."""
     try:
         return _found_in_all(path)
     except ConfigurationError as error:
@@ -144,7 +144,7 @@ def _found(path: str, row: Row) -> Row:
 
 
 def _found_in_all(path: str) -> Row:
-    """Imports the log, and looks at it as a session; hosts are there where its segments say them."""
+    """Import the log, and look at it as a session; hosts are there where its segments say them."""
     from tfdarshan.findings.diagnosis import summary_and_diagnosis
     from tfdarshan.formats.importing.darshan_log import import_darshan
     from tfdarshan.sessions.session_data import SessionData

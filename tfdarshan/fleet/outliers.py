@@ -58,7 +58,7 @@ class Outlier:
 
 
 def find_outliers(jobs: JobTable) -> list[Outlier]:
-    """Finds users that stand out, those with the largest share first; none among few users.
+    """Find users that stand out, those with the largest share first; none among few users.
 
     Jobs of users that are not known count in shares and medians, and are nobody's.
     """

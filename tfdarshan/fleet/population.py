@@ -95,7 +95,7 @@ class WeekTotal:
 
 
 def total_of(jobs: JobTable) -> Totals:
-    """Adds jobs up; bytes and calls are exact."""
+    """Add jobs up; bytes and calls are exact."""
     rows = jobs.rows
     starts = rows["start"].dropna()
     duration = rows["duration_s"].to_numpy(float)
@@ -125,7 +125,7 @@ def total_of(jobs: JobTable) -> Totals:
 
 
 def distributions(jobs: JobTable) -> list[Distribution]:
-    """Gives how jobs are spread, figure by figure."""
+    """Return how jobs are spread, figure by figure."""
     rows = jobs.rows
     duration = rows["duration_s"].where(rows["duration_s"] > 0)
     figures = (
@@ -154,7 +154,7 @@ def distributions(jobs: JobTable) -> list[Distribution]:
 
 
 def weekly_totals(jobs: JobTable) -> list[WeekTotal]:
-    """Adds jobs up week by week (Mondays, UTC), of those whose start is known."""
+    """Add jobs up week by week (Mondays, UTC), of those whose start is known."""
     rows = jobs.rows[jobs.rows["start"].notna()]
     monday = (rows["start"] - pd.to_timedelta(rows["start"].dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
     figures = pd.DataFrame(
@@ -172,20 +172,20 @@ def weekly_totals(jobs: JobTable) -> list[WeekTotal]:
 
 
 def worst_jobs(jobs: JobTable, most: int) -> list[dict[str, Any]]:
-    """Gives the jobs that lose most node-hours to I/O: SHOWN_OF_JOB, None for what is unknown."""
+    """Return the jobs that lose most node-hours to I/O: SHOWN_OF_JOB, None for what is unknown."""
     worst = jobs.rows.nlargest(most, ["lost_node_hours", "lost_process_hours"])
     return plain_rows(worst[list(SHOWN_OF_JOB)])
 
 
 def not_looked_at(jobs: JobTable, most: int) -> list[str]:
-    """Gives the logs among the `most` jobs that lose most in which nobody has looked for findings."""
+    """Return the logs among the `most` jobs that lose most in which nobody has looked for findings."""
     worst = jobs.rows.nlargest(most, ["lost_node_hours", "lost_process_hours"])
     new = worst[(worst["kind"] == LOG) & worst["verdict"].isna() & (worst["state"] == READ)]
     return [str(name) for name in new["input"]]
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Gives rows as JSON has them: times as ISO 8601, None for what is unknown, whole numbers as such."""
+    """Return rows as JSON has them: times as ISO 8601, None for what is unknown, whole numbers as such."""
     rows = []
     for row in frame.to_dict("records"):
         rows.append({name: _plain(value) for name, value in row.items()})

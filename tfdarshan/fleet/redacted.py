@@ -12,13 +12,13 @@ class Tokens(Protocol):
     """What makes tokens: `tfdarshan.reports.views.redaction.Redaction`."""
 
     def path(self, path: str) -> str:
-        """Gives a file's path of tokens."""
+        """Return a file's path of tokens."""
 
     def folder(self, path: str) -> str:
-        """Gives a folder's path of tokens."""
+        """Return a folder's path of tokens."""
 
     def name(self, kind: str, name: str) -> str:
-        """Gives a name's token, which begins with a letter that says what it is of."""
+        """Return a name's token, which begins with a letter that says what it is of."""
 
 
 # Nothing else tells what these have, and what they say may have names in it.
@@ -28,7 +28,7 @@ NAMES = {"user": "u", "project": "p", "application": "a", "hosts": "h"}
 
 
 def redacted(table: Any, tokens: Tokens) -> Any:
-    """Gives a catalogue's rows, of ARROW_SCHEMA, with tokens for names; of doubts only how many there are."""
+    """Return a catalogue's rows, of ARROW_SCHEMA, with tokens for names; of doubts only their number."""
     schema = table.schema
 
     def put(name: str, values: Sequence[Any]) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def row_of_session(path: str, fingerprint: str) -> Row:
-    """Reads a session; one that is not finished or cannot be read is a row that says why."""
+    """Read a session; one that is not finished or cannot be read is a row that says why."""
     row = begin_row(path, SESSION, fingerprint)
     folder = Path(path)
     parts = parts_of(folder)
@@ -79,7 +79,7 @@ def _figures(session: SessionData, folder: Path) -> Row:
 
 
 def _cached(data: SummaryData, bytes_read: int) -> Row:
-    """Gives what the page cache must have given: what was read and storage was not asked for, at least.
+    """Return what the page cache must have given: what was read and storage was not asked for, at least.
 
     Nobody knows where the kernel's figures are missing. Emulated storage serves every byte, as if there were
     no cache.
@@ -99,7 +99,7 @@ def _job(owner: dict[str, Any]) -> str | None:
 
 
 def _steps(measures: Measures) -> Row:
-    """Gives where the steps' time went; of a job of several ranks in the leading one."""
+    """Return where the steps' time went; of a job of several ranks in the leading one."""
     model = measures.model
     if model.wait_s is None:
         return {}
@@ -112,7 +112,7 @@ def _steps(measures: Measures) -> Row:
 
 
 def _stall(diagnosis: Diagnosis, bytes_written: int) -> float | None:
-    """Gives what checkpoints held up: 0 if nothing was written; None if nobody can say."""
+    """Return what checkpoints held up: 0 if nothing was written; None if nobody can say."""
     if not bytes_written:
         return 0.0
     found = next((one for one in diagnosis.findings if one.name == checkpoint_stall.NAME), None)

@@ -111,7 +111,7 @@ class _Series:
 
 
 def find_trends(jobs: JobTable) -> tuple[list[Trend], list[Change]]:
-    """Gives the weeks of each mount, and the changes, those that cost most first."""
+    """Return the weeks of each mount, and the changes, those that cost most first."""
     trends, changes = [], []
     for point, fs_type, figure, series in _all_series(jobs):
         weeks, medians, sizes = _weeks(series.day, series.own)
@@ -152,7 +152,7 @@ def _all_series(jobs: JobTable) -> Iterator[tuple[str, str, str, _Series]]:
 
 
 def _over_applications(own: Array, application: Any) -> Array:
-    """Takes off what an application's jobs cost in the median, and puts the median of all in its place."""
+    """Take off what an application's jobs cost in the median, and put the median of all in its place."""
     cost: Array = own.copy()
     middle = float(np.median(own))
     for places in pd.Series(np.arange(len(own))).groupby(pd.Series(application), sort=False).indices.values():
@@ -162,7 +162,7 @@ def _over_applications(own: Array, application: Any) -> Array:
 
 
 def _weeks(day: Array, values: Array) -> tuple[Array, Array, Array]:
-    """Gives the weeks with enough jobs, the medians of their jobs, and how many these are."""
+    """Return the weeks with enough jobs, the medians of their jobs, and how many these are."""
     week = (day - MONDAY) // 7
     known, first, sizes = np.unique(week, return_index=True, return_counts=True)
     medians = np.array([np.median(values[f : f + n]) for f, n in zip(first, sizes, strict=True)])
@@ -171,7 +171,7 @@ def _weeks(day: Array, values: Array) -> tuple[Array, Array, Array]:
 
 
 def _changes(point: str, fs_type: str, figure: str, series: _Series) -> list[Change]:
-    """Finds the changes of one series: each in what is left between others."""
+    """Find the changes of one series: each in what is left between others."""
     days = _places(series.day, series.cost)
     found = []
     edges = [0, *days, len(series.day)]
@@ -204,7 +204,7 @@ def _changes(point: str, fs_type: str, figure: str, series: _Series) -> list[Cha
 
 
 def _places(day: Array, cost: Array) -> list[int]:
-    """Gives the places of the first jobs at another level; each side has enough jobs."""
+    """Return the places of the first jobs at another level; each side has enough jobs."""
     weeks, medians, _sizes = _weeks(day, cost)
     at = change_points(medians, LEAST_WEEKS, float(np.log(LEAST_RATIO)))
     edges = [0, *(int(np.searchsorted(day, int(weeks[week]) * 7 + MONDAY)) for week in at), len(day)]
@@ -219,7 +219,7 @@ def _places(day: Array, cost: Array) -> list[int]:
 
 
 def _best_day(day: Array, cost: Array, weeks: tuple[int, int]) -> int:
-    """Gives the place at which jobs around the change part best into two levels, between two days."""
+    """Return the place at which jobs around the change part best into two levels, between two days."""
     first, last = weeks[0] * 7 + MONDAY, weeks[1] * 7 + MONDAY
     one = float(np.median(cost[day < first + 7]))
     two = float(np.median(cost[day >= last]))

@@ -40,7 +40,7 @@ LOCATION = np.dtype([("offset", "u8"), ("length", "u8")])
 
 
 def header_dtype(modules: int, partial: str) -> np.dtype[Any]:
-    """Gives the header's layout, padded as C pads it."""
+    """Return the header's layout, padded as C pads it."""
     return np.dtype(
         [
             ("version", "S8"),
@@ -112,7 +112,7 @@ HEATMAP_RECORD = np.dtype(
 
 
 def counter_record(counters: int, f_counters: int) -> np.dtype[Any]:
-    """Gives the layout of a POSIX or STDIO record with so many counters."""
+    """Return the layout of a POSIX or STDIO record with so many counters."""
     return np.dtype(
         [
             ("id", "u8"),
@@ -124,5 +124,5 @@ def counter_record(counters: int, f_counters: int) -> np.dtype[Any]:
 
 
 def nameless(record: int) -> str:
-    """Gives what a session calls a record whose name a log does not have."""
+    """Return what a session calls a record whose name a log does not have."""
     return f"(record {record})"

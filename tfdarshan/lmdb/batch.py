@@ -28,7 +28,7 @@ class Batch:
         return len(self.numbers)
 
     def __getitem__(self, place: int) -> memoryview:
-        """Gives a value without a copy."""
+        """Return a value without a copy."""
         place = range(len(self))[place]
         return self.buffer.data[self.offsets[place] : self.offsets[place + 1]]
 
@@ -36,6 +36,6 @@ class Batch:
         return (self[place] for place in range(len(self)))
 
     def tolist(self) -> list[bytes]:
-        """Gives the values as bytes, each a copy."""
+        """Return the values as bytes, each a copy."""
         whole, ends = self.buffer.data, self.offsets.tolist()
         return [bytes(whole[begin:end]) for begin, end in pairwise(ends)]

@@ -21,7 +21,7 @@ class BatchRoom:
     """
 
     def __init__(self, numbers: NDArray[np.uint64], sizes: NDArray[np.uint32], batch: int) -> None:
-        """Plans batches of `batch` of the records `numbers`, of which `sizes` has those of all, in bytes."""
+        """Plan batches of `batch` of the records `numbers`, of which `sizes` has those of all, in bytes."""
         count = max(len(numbers), 1)
         batch = min(batch, count)
         self.numbers, self._batch = numbers, batch
@@ -37,7 +37,7 @@ class BatchRoom:
         self.buffer = _aligned(int(padded.sum()))
 
     def batches(self) -> list[Batch]:
-        """Gives the batches, which are views of the buffer; one that is empty if there are no records."""
+        """Return the batches, which are views of the buffer; one that is empty if there are no records."""
         places = zip(self._firsts.tolist(), self._begins.tolist(), strict=True)
         return [self._one(first, begin) for first, begin in places]
 

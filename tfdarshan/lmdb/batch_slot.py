@@ -14,7 +14,7 @@ WORD = 8
 
 
 def most_batch_bytes(sizes: NDArray[np.uint32], batch: int) -> int:
-    """Gives what the largest batch of any order can take, in bytes."""
+    """Return what the largest batch of any order can take, in bytes."""
     largest = np.partition(sizes, max(len(sizes) - batch, 0))[-batch:] if len(sizes) else sizes
     return int(largest.sum(dtype=np.int64)) + (2 * batch + 1) * WORD
 
@@ -27,7 +27,7 @@ class BatchSlot:
         self._memory = mmap.mmap(-1, max(room_bytes, 1))
 
     def put(self, batch: Batch | MappedBatch) -> int:
-        """Copies a batch in; returns how many records it has."""
+        """Copy a batch in; return how many records it has."""
         count, at = len(batch), 0
         for part in (batch.numbers.data, batch.offsets.data, *_pieces(batch)):
             if part.nbytes:
@@ -36,7 +36,7 @@ class BatchSlot:
         return count
 
     def take(self, count: int) -> Batch:
-        """Gives a copy of the batch of so many records."""
+        """Return a copy of the batch of so many records."""
         words = np.frombuffer(self._memory, np.uint64, 2 * count + 1)
         numbers, offsets = words[:count].copy(), words[count:].astype(np.int64)
         buffer = np.frombuffer(self._memory, np.uint8, int(offsets[-1]), words.nbytes).copy()
@@ -44,5 +44,5 @@ class BatchSlot:
 
 
 def _pieces(batch: Batch | MappedBatch) -> list[memoryview]:
-    """Gives the buffer as it can be copied once."""
+    """Return the buffer as it can be copied once."""
     return list(batch) if isinstance(batch, MappedBatch) else [batch.buffer.data]

@@ -49,7 +49,7 @@ class Records:
     takes_turns: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be.
+        """Refuse what cannot be.
 
         Raises:
             ConfigurationError: A batch or a number of epochs is below 1.
@@ -59,12 +59,12 @@ class Records:
         self.index.order(shard=self.shard, shuffle=self.shuffle)
 
     def order(self, epoch: int) -> NDArray[np.uint64]:
-        """Gives the records of an epoch; another order each where they are shuffled."""
+        """Return the records of an epoch; another order each where they are shuffled."""
         order = self.index.order(shard=self.shard, shuffle=self.shuffle, seed=self.seed + epoch)
         return order[: len(order) // self.batch * self.batch] if self.drop_remainder else order
 
     def part(self, which: int, parts: int) -> Records:
-        """Gives a part of the shard, for one worker of several."""
+        """Return a part of the shard, for one worker of several."""
         shard = (self.shard[0] * parts + which, self.shard[1] * parts)
         return replace(self, shard=shard)
 
@@ -78,7 +78,7 @@ class Records:
             epoch += 1
 
     def batches(self, order: NDArray[np.uint64]) -> Iterator[Batch | MappedBatch]:
-        """Yields the batches of an order of records, while others are read."""
+        """Yield the batches of an order of records, while others are read."""
         # A device that seeks wants one reader, others none that waits for the last part of a read.
         readers = 1 if self.index.threads == 1 else READS_AHEAD
         if self.shuffle == "exact":

@@ -7,7 +7,7 @@ from tfdarshan.native.residency import PAGE, is_resident
 
 
 def are_cached(handle: int, places: list[int], length: int = PAGE) -> list[bool] | None:
-    """Says of each place whether any byte there is in the page cache; None if the kernel does not say.
+    """Return for each place whether any byte there is in the page cache; None if the kernel does not say.
 
     Args:
         handle: A descriptor that may read the file.

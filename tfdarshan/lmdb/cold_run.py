@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def run_cold(data: Path, run: Callable[..., Result], *arguments: object) -> Result:
-    """Has the page cache forget a file, and calls what can be pickled in a process that has nothing mapped.
+    """Have the page cache forget a file, and call what can be pickled in a process that has nothing mapped.
 
     Raises:
         StorageError: The process ended before its result.
@@ -31,7 +31,7 @@ def run_cold(data: Path, run: Callable[..., Result], *arguments: object) -> Resu
 
 
 def forget(data: Path) -> None:
-    """Has the page cache drop a file's pages, as far as nobody has them mapped."""
+    """Have the page cache drop a file's pages, as far as nobody has them mapped."""
     number = os.open(data, os.O_RDONLY)
     try:
         os.posix_fadvise(number, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -40,7 +40,7 @@ def forget(data: Path) -> None:
 
 
 def warm_tensorflow() -> None:
-    """Has TensorFlow start what it starts once: threads, kernels, its pipeline."""
+    """Have TensorFlow start what it starts once: threads, kernels, its pipeline."""
     import tensorflow as tf
 
     signature = tf.TensorSpec((), tf.string)

@@ -23,7 +23,7 @@ class DataPath:
 
 
 def data_path(path: str | os.PathLike[str]) -> DataPath:
-    """Finds a database by its folder or its data file."""
+    """Find a database by its folder or its data file."""
     given = Path(path)
     if not given.is_dir():
         in_folder = given.name == "data.mdb" and (given.parent / "lock.mdb").exists()

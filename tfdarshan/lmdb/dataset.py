@@ -33,7 +33,7 @@ def dataset(
     remedy: RemedyName | None = None,
     readers: int = 1,
 ) -> Any:
-    """Gives a database's values in batches, read ahead by a thread in the background.
+    """Return a database's values in batches, read ahead by a thread in the background.
 
     Args:
         source: An index, the path of a database, or the lmdb.Environment in which the job has it open.

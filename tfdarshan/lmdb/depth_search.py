@@ -71,7 +71,7 @@ class _Pair:
         return self.low if self.sums[self.low].parts <= self.sums[self.high].parts else self.high
 
     def ratio(self) -> float | None:
-        """Gives how many times as much more in flight give; None until that can be told."""
+        """Return how many times as much more in flight give; None until that can be told."""
         low, high = self.sums[self.low], self.sums[self.high]
         pairs = min(low.parts, high.parts)
         if not pairs:
@@ -96,7 +96,7 @@ class DepthSearch:
     """
 
     def __init__(self, most: int) -> None:
-        """Searches from 1 to `most` in flight."""
+        """Search from 1 to `most` in flight."""
         self.most = most
         self.depth = 1
         self.harmed = False
@@ -123,7 +123,7 @@ class DepthSearch:
         return self.depth if self._pair is None else self._pair.next
 
     def expect(self) -> None:
-        """Reads with the most in flight, as a look at the storage says that it answers them at once.
+        """Read with the most in flight, as a look at the storage says that it answers them at once.
 
         One comparison with one in flight confirms that; reads too small to compare do not wait for it.
         """
@@ -132,7 +132,7 @@ class DepthSearch:
             self._pair = _Pair(1, self.most, expected=True)
 
     def adopt(self, depth: int, *, harmed: bool, confirm: bool = False) -> None:
-        """Takes what another process found, or a look at the storage, as if it had been found here.
+        """Take what another process found, or a look at the storage, as if it had been found here.
 
         Args:
             depth: How many in flight.
@@ -154,7 +154,7 @@ class DepthSearch:
         return 4 * self.next
 
     def add_part(self, depth: int, read_bytes: int, elapsed_s: float) -> None:
-        """Takes what a part gave."""
+        """Take what a part gave."""
         pair = self._pair
         if pair is None or depth not in pair.sums:
             return
@@ -165,7 +165,7 @@ class DepthSearch:
             self._judge(pair, ratio)
 
     def add_settled(self, read_bytes: int, elapsed_s: float) -> None:
-        """Takes what a read with `depth` in flight gave, and looks again where it is time."""
+        """Take what a read with `depth` in flight gave, and look again where it is time."""
         self._since.add(read_bytes, elapsed_s)
         if self._pair is not None or self.most == 1:
             return
@@ -179,7 +179,7 @@ class DepthSearch:
             self._look()
 
     def _is_other(self, speed: float) -> bool:
-        """Says whether the storage gives much more or less than when it was last looked at."""
+        """Return whether the storage gives much more or less than when it was last looked at."""
         usual = self.speeds.get(self.depth, speed)
         same = usual / OTHER_SPEED < speed < usual * OTHER_SPEED
         self._other_reads = 0 if same else self._other_reads + 1
@@ -210,7 +210,7 @@ class DepthSearch:
             self._since = _Sum()
 
     def _following(self, pair: _Pair, ratio: float, *, was_low: bool) -> _Pair | None:
-        """Gives what to compare next; None where the search ends."""
+        """Return what to compare next; None where the search ends."""
         if was_low and self.depth == pair.high:
             higher, known = min(2 * pair.high, self.most), {pair.high: pair.sums[pair.high]}
             return _Pair(pair.high, higher, known) if higher > pair.high else None

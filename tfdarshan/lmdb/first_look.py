@@ -43,7 +43,7 @@ class Answers(Enum):
 
 
 def first_look(handle: int, offsets: NDArray[np.uint64], *, is_little: bool = False) -> Answers | None:
-    """Reads pages at a few of the places, which the page cache lacks; None where that does not tell.
+    """Read pages at a few of the places, which the page cache lacks; None where that does not tell.
 
     Args:
         handle: A descriptor of the data file, whose reads are not ahead from now on.
@@ -66,7 +66,7 @@ def first_look(handle: int, offsets: NDArray[np.uint64], *, is_little: bool = Fa
 
 
 def judge(places: list[int], read_s: ReadSeconds) -> Answers:
-    """Says how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
+    """Describe how a storage answers, by reading at `LEAST_PLACES` to `PLACES` places, far from each other.
 
     A head that has to move is there already for the next page, and takes n times as long for n places as
     for one. Storage that answers all at once takes as long as for one. Between them lies the square root of
@@ -93,18 +93,18 @@ def judge(places: list[int], read_s: ReadSeconds) -> Answers:
 
 
 def _alone(places: list[int]) -> int:
-    """Gives how many of the places are read alone: half of few."""
+    """Return how many of the places are read alone: half of few."""
     return min(ALONE, len(places) // 2)
 
 
 def _groups(places: list[int]) -> Iterator[list[int]]:
-    """Gives the places that are read at once: `AT_ONCE` at a time, or all of fewer."""
+    """Return the places that are read at once: `AT_ONCE` at a time, or all of fewer."""
     size = min(AT_ONCE, len(places))
     return (places[first : first + size] for first in range(0, len(places) - size + 1, size))
 
 
 def _missing_places(handle: int, offsets: NDArray[np.uint64]) -> list[int]:
-    """Gives pages that are far from each other and, as the next ones, not in the page cache."""
+    """Return pages that are far from each other and, as the next ones, not in the page cache."""
     chosen: list[int] = []
     some = offsets[np.linspace(0, len(offsets) - 1, CANDIDATES).astype(np.intp)] if len(offsets) else offsets
     pages = sorted({place // PAGE * PAGE for place in some.tolist()})

@@ -40,11 +40,11 @@ class Versioned(Protocol):
     """A file that knows the newest transaction in it."""
 
     def newest(self) -> int:
-        """Gives it."""
+        """Return it."""
 
 
 def py_lmdb() -> ModuleType | None:
-    """Gives the package py-lmdb, or None where it cannot be imported."""
+    """Return the package py-lmdb, or None where it cannot be imported."""
     try:
         return importlib.import_module("lmdb")
     except ImportError:
@@ -58,7 +58,7 @@ class CheckedTransaction:
         self._path = path
 
     def check(self, file: Versioned, transaction: int) -> None:
-        """Returns where what was read is of the snapshot.
+        """Return where what was read is of the snapshot.
 
         Raises:
             DataFileError: A writer may have changed it meanwhile.
@@ -72,7 +72,7 @@ class CheckedTransaction:
             )
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 class HeldTransaction:
@@ -94,7 +94,7 @@ class HeldTransaction:
         self._held[0] = 1
 
     def check(self, file: Versioned, transaction: int) -> None:
-        """Says once that the database grows while it is written to.
+        """Say once that the database grows while it is written to.
 
         Raises:
             DataFileError: The process that held the transaction has let it go, and a writer may have changed
@@ -133,7 +133,7 @@ class HeldTransaction:
             self._held[0] = 0
 
     def close(self) -> None:
-        """Ends the transaction; in a forked child it is left to the process that it is of."""
+        """End the transaction; in a forked child it is left to the process that it is of."""
         if os.getpid() == self._owner:
             self._held[0] = 0
             self._transaction.abort()

@@ -66,7 +66,7 @@ class Index:
         keep: bool = True,
         py_lmdb_options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Opens a database and finds its records, without reading values that have pages of their own.
+        """Open a database and find its records, without reading values that have pages of their own.
 
         Args:
             path: Its folder, or its data file; or the lmdb.Environment in which the job has it open, as
@@ -130,7 +130,7 @@ class Index:
             raise
 
     def _indexed(self) -> LmdbFile:
-        """Gives the file with its records; looks again where a writer came between."""
+        """Return the file with its records; look again where a writer came between."""
         for attempt in range(ATTEMPTS):
             file = LmdbFile(os.fspath(self.path), direct=self._asked["access"] == "direct")
             try:
@@ -167,12 +167,12 @@ class Index:
         return self._file
 
     def _check(self, file: LmdbFile | PyLmdbFile) -> None:
-        """Raises DataFileError where a writer may have changed what was read."""
+        """Raise DataFileError where a writer may have changed what was read."""
         if self._snapshot is not None:
             self._snapshot.check(file, file.facts().transaction)
 
     def close(self) -> None:
-        """Lets the snapshot go and closes the file, once the reads that go on have ended."""
+        """Let the snapshot go and close the file, once the reads that go on have ended."""
         for lent in self._lent:
             lent.take_back()
         snapshot, self._snapshot, self._file = self._snapshot, None, None
@@ -216,7 +216,7 @@ class Index:
         return Reading(self._asked["access"], 1 if self.reads_by_py_lmdb else self.threads)
 
     def settle(self, numbers: NDArray[np.uint64], window: int) -> Reading:
-        """Gives how to read records that are about to be read; measures it where that is not known.
+        """Return how to read records that are about to be read; measure it where that is not known.
 
         What it reads for that, `window` records at a time, is left in the page cache.
         """
@@ -231,18 +231,18 @@ class Index:
         return self.reading
 
     def look(self, numbers: NDArray[np.uint64]) -> None:
-        """Looks how the storage answers before these records are read, if that is not known."""
+        """Look how the storage answers before these records are read, if that is not known."""
         if self._measured is not None and not self.is_cached(numbers) and len(numbers):
             order = numbers[np.argsort(self.offsets[numbers], kind="stable")]
             self._measured.look(self.offsets[order], self.sizes[order])
 
     def add_read(self, read_bytes: int, elapsed_s: float) -> None:
-        """Takes how fast others read what `settle` decided: much of it has the storage looked at anew."""
+        """Take how fast others read what `settle` decided: much of it has the storage looked at anew."""
         if self._measured is not None:
             self._measured.add_read(read_bytes, elapsed_s)
 
     def lend(self) -> LentFile | None:
-        """Lends the data file to the op of TensorFlow's, until this index is closed; None if it cannot be.
+        """Lend the data file to the op of TensorFlow's, until this index is closed; None if it cannot be.
 
         Raises:
             ConfigurationError: The index is closed.
@@ -256,7 +256,7 @@ class Index:
         return lent
 
     def is_cached(self, coming: NDArray[np.uint64] | None = None) -> bool:
-        """Says whether the page cache has the values; with access="auto", which looks now and then.
+        """Return whether the page cache has the values; with access="auto", which looks now and then.
 
         Args:
             coming: The records that are to be read next; None of all.
@@ -285,36 +285,36 @@ class Index:
         return found
 
     def page_run(self, number: int) -> tuple[int, int]:
-        """Gives the first page that has part of a value, and how many do."""
+        """Return the first page that has part of a value, and how many do."""
         row, page_bytes = self._records[number], self.facts.page_bytes
         first = int(row["offset"]) // page_bytes
         last = (int(row["offset"]) + max(int(row["size"]), 1) - 1) // page_bytes
         return first, last - first + 1
 
     def key(self, number: int) -> bytes:
-        """Gives a record's key."""
+        """Return a record's key."""
         row = self._records[number]
         begin = int(row["key"])
         return bytes(self._keys[begin : begin + int(row["key_size"])])
 
     def keys(self) -> list[bytes]:
-        """Gives all keys in order; one with several values as often."""
+        """Return all keys in order; one with several values as often."""
         begins, sizes = self._records["key"].tolist(), self._records["key_size"].tolist()
         return [bytes(self._keys[begin : begin + size]) for begin, size in zip(begins, sizes, strict=True)]
 
     def databases(self) -> list[bytes]:
-        """Gives the names of the sub-databases that this database describes."""
+        """Return the names of the sub-databases that this database describes."""
         found = np.flatnonzero(self._records["flags"] & SUB_DATABASE)
         return [self.key(number) for number in found.tolist()]
 
     def order(
         self, *, shard: tuple[int, int] = (0, 1), shuffle: Shuffle | None = None, seed: int = 0
     ) -> NDArray[np.uint64]:
-        """Gives the records of a shard in the order in which to read them; see `record_order`."""
+        """Return the records of a shard in the order in which to read them; see `record_order`."""
         return record_order(self.sizes, shard, shuffle, seed)
 
     def read(self, numbers: Sequence[int] | NDArray[Any], *, threads: int | None = None) -> Batch:
-        """Reads the values of records into one buffer, in the order given.
+        """Read the values of records into one buffer, in the order given.
 
         The storage sees them in the order of the file, neighbours as one read, several at a time. The
         interpreter's lock is released meanwhile.
@@ -330,7 +330,7 @@ class Index:
     def read_batches(
         self, numbers: Sequence[int] | NDArray[Any], batch: int, *, threads: int | None = None
     ) -> list[Batch]:
-        """Reads as `read` does, and gives batches of so many records; the last may have fewer.
+        """Read as `read` does, and return batches of so many records; the last may have fewer.
 
         Each begins at a multiple of 64 bytes, so that frameworks take it without a copy.
         """
@@ -344,7 +344,7 @@ class Index:
         return room.batches()
 
     def mapped_batches(self, numbers: NDArray[np.uint64], batch: int) -> Iterator[MappedBatch] | None:
-        """Gives batches of so many records as the file is mapped, without a copy.
+        """Return batches of so many records as the file is mapped, without a copy.
 
         None where values could change meanwhile, as no transaction is held, or the file cannot be mapped.
 
@@ -388,12 +388,12 @@ class Index:
         return np.ascontiguousarray(given, np.uint64)
 
     def __getitem__(self, number: int) -> tuple[bytes, bytes]:
-        """Gives a record: its key and its value."""
+        """Return a record: its key and its value."""
         number = range(len(self))[number]
         return self.key(number), self.read([number]).buffer.tobytes()
 
     def __getitems__(self, numbers: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Gives several records, read at once: what a torch DataLoader asks a map-style data set for."""
+        """Return several records, read at once: what a torch DataLoader asks a map-style data set for."""
         values = self.read(numbers).tolist()
         return [(self.key(number), value) for number, value in zip(numbers, values, strict=True)]
 

@@ -34,7 +34,7 @@ def folder() -> Path:
 
 
 def restore(file: LmdbFile, name: bytes | None) -> bool:
-    """Has a file take its database's records as they were kept; says whether there were any."""
+    """Have a file take its database's records as they were kept; say whether there were any."""
     with suppress(OSError, RuntimeError):
         content = memoryview(_path(file, name).read_bytes())
         if xxhash.xxh3_128_digest(content[:-_DIGEST_BYTES]) == content[-_DIGEST_BYTES:]:
@@ -61,7 +61,7 @@ def _restored(file: LmdbFile, content: memoryview) -> bool:
 
 
 def keep(file: LmdbFile, name: bytes | None) -> None:
-    """Keeps the records of the database that was indexed, if finding them read much, and if it can."""
+    """Keep the records of the database that was indexed, if finding them read much, and if it can."""
     facts, records, keys = file.facts(), file.records(), file.keys()
     size = records.nbytes + keys.nbytes
     if facts.leaf_pages * facts.page_bytes < LEAST_LEAF_BYTES or size > MOST_KEPT_BYTES:
@@ -80,7 +80,7 @@ def keep(file: LmdbFile, name: bytes | None) -> None:
 
 
 def _path(file: LmdbFile, name: bytes | None) -> Path:
-    """Gives the name for this database of this file, as it is now."""
+    """Return the name for this database of this file, as it is now."""
     about, facts = Path(file.path).stat(), file.facts()
     known = (VERSION, about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, facts.transaction, name)
     return folder() / xxhash.xxh3_128_hexdigest(repr(known).encode())

@@ -27,7 +27,7 @@ class LentRecords:
     """
 
     def __init__(self, records: Records, lent: LentFile) -> None:
-        """Plans the spans of `records`, whose file is `lent`."""
+        """Plan the spans of `records`, whose file is `lent`."""
         self.records, self.lent = records, lent
         weakref.finalize(self, lent.take_back).atexit = False
         count = len(records.order(0))
@@ -41,7 +41,7 @@ class LentRecords:
         self._began: tuple[float, int] | None = None
 
     def numbers(self, span: int) -> NDArray[np.int64]:
-        """Gives the records of a span, counted over all epochs, and decides how they are read.
+        """Return the records of a span, counted over all epochs, and decide how they are read.
 
         Raises:
             DataFileError: The file is damaged, or was written to meanwhile.
@@ -56,7 +56,7 @@ class LentRecords:
         return numbers.astype(np.int64)
 
     def _decide(self, numbers: NDArray[np.uint64]) -> None:
-        """Has the index measure where it has not, and tells the op."""
+        """Have the index measure where it has not, and tell the op."""
         index, now_s = self.records.index, time.perf_counter()
         if self._began is not None:
             index.add_read(self._began[1], now_s - self._began[0])

@@ -46,7 +46,7 @@ class MappedBatch:
         return len(self.numbers)
 
     def __getitem__(self, place: int) -> memoryview:
-        """Gives a value without a copy."""
+        """Return a value without a copy."""
         return self.file[self.begins[place] : self.ends[place]]
 
     def __iter__(self) -> Iterator[memoryview]:
@@ -54,7 +54,7 @@ class MappedBatch:
         return (file[begin:end] for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True))
 
     def tolist(self) -> list[bytes]:
-        """Gives the values as bytes, each a copy."""
+        """Return the values as bytes, each a copy."""
         return list(map(bytes, self))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -72,7 +72,7 @@ class Turns:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Waits until nobody reads; nobody begins before it ends.
+        """Wait until nobody reads; nobody begins before it ends.
 
         Who waits longest is next, as files are read in order.
         """
@@ -96,7 +96,7 @@ class Turns:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Waits until nobody reads alone or wants to."""
+        """Wait until nobody reads alone or wants to."""
         with self._changed:
             self._changed.wait_for(lambda: not self._alone and not self._waiting)
             self._together += 1
@@ -123,7 +123,7 @@ class MeasuredReading:
         file: LmdbFile | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Plans reading of a data file.
+        """Plan reading of a data file.
 
         Args:
             path: The data file.
@@ -150,7 +150,7 @@ class MeasuredReading:
         return self.cached_share is not None and self.cached_share >= CACHED_SHARE
 
     def reading(self) -> Reading:
-        """Gives how it reads now."""
+        """Return how it reads now."""
         search = self._search
         return Reading(
             "auto",
@@ -168,12 +168,12 @@ class MeasuredReading:
         return self._search.is_due
 
     def add_read(self, read_bytes: int, elapsed_s: float) -> None:
-        """Takes what others read as this decided."""
+        """Take what others read as this decided."""
         if not self.from_cache:
             self._search.add_settled(read_bytes, elapsed_s)
 
     def look_at_cache(self, read_bytes: int = 0, coming: NDArray[np.uint64] | None = None) -> None:
-        """Asks the page cache, at most once in a while.
+        """Ask the page cache, at most once in a while.
 
         Args:
             read_bytes: What is going to be read.
@@ -189,7 +189,7 @@ class MeasuredReading:
             )
 
     def read(self, read: Read, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
-        """Reads records whose values lie at `offsets` and have `sizes`."""
+        """Read records whose values lie at `offsets` and have `sizes`."""
         self._renew_after_fork()
         total = int(sizes.sum(dtype=np.int64))
         self.look_at_cache(total, offsets)
@@ -207,7 +207,7 @@ class MeasuredReading:
             self._turns, self._process = Turns(), os.getpid()
 
     def look(self, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
-        """Looks at the storage before it is read, if nothing is known of it, or takes what others found.
+        """Look at the storage before it is read, if nothing is known of it, or take what others found.
 
         Of processes that were forked with one file one looks, and the others wait for that; the comparison
         that follows they do not wait for.
@@ -228,7 +228,7 @@ class MeasuredReading:
             self._search.adopt(found[0], harmed=found[1])
 
     def _look(self, handle: int, offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]) -> None:
-        """Looks, if nobody else has meanwhile, and tells the others what to begin with."""
+        """Look, if nobody else has meanwhile, and tell the others what to begin with."""
         if self._has_looked or self._shared.found() is not None:
             return
         self._has_looked = self._leads = True
@@ -249,7 +249,7 @@ class MeasuredReading:
     def _measure(
         self, read: Read, order: NDArray[np.intp], offsets: NDArray[np.uint64], sizes: NDArray[np.uint32]
     ) -> int:
-        """Compares numbers in flight where that is due; returns how many records were read."""
+        """Compare numbers in flight where that is due; return how many records were read."""
         self.look(offsets, sizes)
         search, parts = self._search, _Parts(offsets.astype(np.int64), sizes)
         if search.is_due and parts.end(0, search) is not None:
@@ -270,7 +270,7 @@ class MeasuredReading:
                 search.add_settled(read_bytes, self._clock() - start_s)
 
     def _read_parts(self, read: Read, order: NDArray[np.intp], parts: _Parts) -> int:
-        """Reads parts as the search wants them, until it ends; alone. Returns how many records were read."""
+        """Read parts as the search wants them, until it ends; alone. Return how many records were read."""
         search, done = self._search, 0
         while search.is_due:
             end = parts.end(done, search)
@@ -295,19 +295,19 @@ class _Parts:
         self._calls = np.append(0, np.cumsum(begins_call))
 
     def end(self, first: int, search: DepthSearch) -> int | None:
-        """Gives where the part ends that begins with record `first`; None where too little is left."""
+        """Return where the part ends that begins with record `first`; None where too little is left."""
         full = np.searchsorted(self._bytes, self._bytes[first] + search.part_bytes)
         many = np.searchsorted(self._calls, self._calls[first] + search.part_calls)
         end = int(min(full, many))
         return end if end < len(self._bytes) else None
 
     def bytes_of(self, first: int, end: int) -> int:
-        """Gives the sum of sizes."""
+        """Return the sum of sizes."""
         return int(self._bytes[end] - self._bytes[first])
 
 
 def cached_share(file: str | int, offsets: NDArray[np.uint64]) -> float | None:
-    """Gives what share of some places of a file is in the page cache, without reading any.
+    """Return what share of some places of a file is in the page cache, without reading any.
 
     None where the kernel does not say, or there is no place.
 

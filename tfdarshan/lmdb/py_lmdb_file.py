@@ -32,7 +32,7 @@ class PyLmdbFile:
         options: Mapping[str, Any],
         shared: Any = None,
     ) -> None:
-        """Opens it, or takes what the job has open, and finds its records: py-lmdb touches each value.
+        """Open it, or take what the job has open, and find its records: py-lmdb touches each value.
 
         Raises:
             ConfigurationError: There is no such sub-database.
@@ -69,7 +69,7 @@ class PyLmdbFile:
         self._keys, self._records, self._ordinals = bytes(keys), np.array(rows, RECORD), ordinals
 
     def facts(self) -> LmdbFacts:
-        """Gives what py-lmdb says of the database."""
+        """Return what py-lmdb says of the database."""
         about, environment = self._transaction.stat(self._database), self._environment.info()
         flags = self._database.flags(self._transaction)
         return LmdbFacts(
@@ -87,15 +87,15 @@ class PyLmdbFile:
         )
 
     def records(self) -> NDArray[Any]:
-        """Gives the records in the order of keys."""
+        """Return the records in the order of keys."""
         return self._records
 
     def keys(self) -> memoryview:
-        """Gives the bytes of all keys."""
+        """Return the bytes of all keys."""
         return memoryview(self._keys)
 
     def newest(self) -> int:
-        """Gives the newest transaction that is in the file now."""
+        """Return the newest transaction that is in the file now."""
         return int(self._environment.info()["last_txnid"])
 
     def read(
@@ -107,7 +107,7 @@ class PyLmdbFile:
         *,
         cached: bool = False,
     ) -> None:
-        """Reads values one by one: py-lmdb has nothing for several threads to do."""
+        """Read values one by one: py-lmdb has nothing for several threads to do."""
         del threads, cached
         cursor = self._transaction.cursor(db=self._database)
         for number, at in zip(numbers.tolist(), places.tolist(), strict=True):

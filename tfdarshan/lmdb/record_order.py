@@ -14,7 +14,7 @@ BLOCK_BYTES = 4 << 20
 
 
 def shard_of(count: int, shard: tuple[int, int]) -> tuple[int, int]:
-    """Gives the first record of a shard and the one after its last: shards are contiguous and of one size.
+    """Return the first record of a shard and the one after its last: shards are contiguous and of one size.
 
     Raises:
         ConfigurationError: There is no such shard.
@@ -28,7 +28,7 @@ def shard_of(count: int, shard: tuple[int, int]) -> tuple[int, int]:
 def record_order(
     sizes: NDArray[np.uint32], shard: tuple[int, int], shuffle: Shuffle | None, seed: int
 ) -> NDArray[np.uint64]:
-    """Gives the records of a shard in the order in which they are to be read.
+    """Return the records of a shard in the order in which they are to be read.
 
     Args:
         sizes: Of all records' values, in bytes, in the order of keys.

@@ -64,7 +64,7 @@ REMEDIES = {remedy.name: remedy for remedy in (LMM, DM, DIO, PROV, COAL, STAG)}
 
 
 def remedy_of(name: str) -> Remedy:
-    """Gives a remedy by its name.
+    """Return a remedy by its name.
 
     Raises:
         ConfigurationError: There is none of this name.

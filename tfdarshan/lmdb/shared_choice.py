@@ -19,20 +19,20 @@ class SharedChoice:
         self._memory = mmap.mmap(-1, mmap.PAGESIZE)
 
     def settle(self, in_flight: int, *, harmed: bool) -> None:
-        """Tells the others what was found."""
+        """Tell the others what was found."""
         _CHOICE.pack_into(self._memory, 0, in_flight, harmed)
 
     def found(self) -> tuple[int, bool] | None:
-        """Gives how many in flight, and whether a second one harmed; None if nobody knows yet."""
+        """Return how many in flight, and whether a second one harmed; None if nobody knows yet."""
         in_flight, harmed = _CHOICE.unpack_from(self._memory, 0)
         return (in_flight, bool(harmed)) if in_flight else None
 
 
 @contextlib.contextmanager
 def turn(path: str) -> Iterator[int]:
-    """Waits until no other reader of a file has its turn, in whatever process: see csrc/offline/lmdb/turn.h.
+    """Wait until no other reader of a file has its turn, in whatever process: see csrc/offline/lmdb/turn.h.
 
-    Gives a descriptor of the file, an opening of its own.
+    Yield a descriptor of the file, an opening of its own.
     """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

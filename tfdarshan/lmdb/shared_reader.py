@@ -38,13 +38,13 @@ class Channel:
         self.from_worker, self.to_reader = os.pipe()
 
     def close(self) -> None:
-        """Closes what is open here."""
+        """Close what is open here."""
         for handle in (self.from_reader, self.to_worker, self.from_worker, self.to_reader):
             if handle >= 0:
                 os.close(handle)
 
     def close_readers_end(self) -> None:
-        """Leaves `to_worker` to the reader alone: workers see the end of the pipe when it is killed."""
+        """Leave `to_worker` to the reader alone: workers see the end of the pipe when it is killed."""
         os.close(self.to_worker)
         self.to_worker = -1
 
@@ -56,7 +56,7 @@ class SharedRecords:
     """
 
     def __init__(self, records: Records, readers: int) -> None:
-        """Starts the process that reads.
+        """Start the process that reads.
 
         Raises:
             ConfigurationError: There is no worker, or the file cannot be read for others.
@@ -81,7 +81,7 @@ class SharedRecords:
         weakref.finalize(self, _end, os.getpid(), process, self._channels)
 
     def part(self, which: int, parts: int) -> SharedPart:
-        """Gives worker `which`'s batches.
+        """Return worker `which`'s batches.
 
         Raises:
             ConfigurationError: There are not as many workers as was said.
@@ -123,7 +123,7 @@ class SharedPart:
                 _say(channel, ENDS)
 
     def _next(self, run: int) -> int | None:
-        """Waits for a batch; gives how many records it has, None where there is no more.
+        """Wait for a batch; return how many records it has, None where there is no more.
 
         Raises:
             DataFileError: The reader says so.
@@ -171,7 +171,7 @@ def _end(owner: int, process: Any, channels: list[Channel]) -> None:
 
 
 def _watched(process: int) -> int:
-    """Gives a descriptor that a process's end can be waited for by: GONE, or UNKNOWN on an old kernel."""
+    """Return a descriptor that a process's end can be waited for by: GONE, or UNKNOWN on an old kernel."""
     try:
         return os.pidfd_open(process)
     except ProcessLookupError:
@@ -190,17 +190,17 @@ class _Worker:
         self.reads = False
 
     def await_begin(self) -> None:
-        """Waits for its beginning."""
+        """Wait for its beginning."""
         while not self.reads:
             self._hear()
 
     def await_room(self) -> None:
-        """Waits until it has a free slot, or reads no more."""
+        """Wait until it has a free slot, or reads no more."""
         while self.reads and not self._free:
             self._hear()
 
     def _hear(self) -> None:
-        """Takes one thing that it says; ends it if it was killed, and the reader if its owner ended."""
+        """Take one thing that it says; end it if it was killed, and the reader if its owner ended."""
         poll = select.poll()
         for handle in (self.channel.from_worker, self._process, self._owner):
             if handle >= 0:
@@ -225,14 +225,14 @@ class _Worker:
             self.reads = False
 
     def end(self) -> None:
-        """Forgets the process that read."""
+        """Forget the process that read."""
         self.reads = False
         if self._process >= 0:
             os.close(self._process)
             self._process = UNKNOWN
 
     def give(self, batch: Any) -> None:
-        """Hands a batch over."""
+        """Hand a batch over."""
         self.await_room()
         if self.reads:
             count = self.channel.slots[self._given % SLOTS].put(batch)
@@ -240,12 +240,12 @@ class _Worker:
             self.tell(BATCH, count)
 
     def tell(self, kind: int, count: int = 0, text: bytes = b"") -> None:
-        """Writes a head, and what follows it."""
+        """Write a head, and what follows it."""
         os.write(self.channel.to_worker, _HEAD.pack(kind, self._run, count) + text)
 
 
 def _serve(records: Records, channels: list[Channel], owner: int) -> None:
-    """Reads for the workers, each time that all have begun, until the owner ends."""
+    """Read for the workers, each time that all have begun, until the owner ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner ends this process
     watched = _watched(owner)
     if watched == GONE:

@@ -66,7 +66,7 @@ class Speed:
         return self.runs[-1].reading
 
     def median_s(self, what: str) -> float:
-        """Gives the median of the runs' `opening_s`, `elapsed_s` or `processor_s`."""
+        """Return the median of the runs' `opening_s`, `elapsed_s` or `processor_s`."""
         return float(statistics.median(getattr(run, what) for run in self.runs))
 
 
@@ -95,7 +95,7 @@ class Trial:
     cold: bool
 
     def index(self) -> Index:
-        """Gives the index that is read with."""
+        """Return the index that is read with."""
         return Index(self.path.given, self.db, access=self.access, threads=self.threads)
 
 
@@ -105,7 +105,7 @@ Reader = Callable[[Trial], Read]
 
 
 def measure_speed(trial: Trial, runs: int) -> list[Speed]:
-    """Reads by each reader in turn, `runs` times.
+    """Read by each reader in turn, `runs` times.
 
     Raises:
         ConfigurationError: There are no runs, nothing to read, or the framework is not installed.
@@ -127,7 +127,7 @@ def measure_speed(trial: Trial, runs: int) -> list[Speed]:
 
 
 def _readers(trial: Trial) -> dict[str, Reader]:
-    """Gives those to compare by their names; py-lmdb is the last, if it is installed."""
+    """Return those to compare by their names; py-lmdb is the last, if it is installed."""
     ours = f"tfdarshan.lmdb, {trial.access}, {plural(trial.threads, 'thread')}"
     readers: dict[str, Reader] = {ours: _open_ours}
     if trial.framework == "tensorflow":
@@ -139,7 +139,7 @@ def _readers(trial: Trial) -> dict[str, Reader]:
 
 
 def _measured(name: str, trial: Trial) -> Run:
-    """Reads once; from storage in a process of its own, as what is mapped here stays in the page cache."""
+    """Read once; from storage in a process of its own, as what is mapped here stays in the page cache."""
     return run_cold(trial.path.data, _run_alone, name, trial) if trial.cold else _timed(name, trial)
 
 
@@ -214,7 +214,7 @@ def _open_py_lmdb(module: ModuleType, trial: Trial) -> Read:
 
 
 def _sizes_in_tf_data(values: Callable[[], Iterator[bytes]]) -> Iterator[int]:
-    """Gives values to tf.data, as data sets over py-lmdb do, and sizes of the batches that come out."""
+    """Return values to tf.data, as data sets over py-lmdb do, and sizes of the batches that come out."""
     import tensorflow as tf
 
     strings: Any = tf.data.Dataset.from_generator(values, output_signature=tf.TensorSpec((), tf.string))
@@ -223,7 +223,7 @@ def _sizes_in_tf_data(values: Callable[[], Iterator[bytes]]) -> Iterator[int]:
 
 
 def _string_bytes(batch: Any) -> int:
-    """Gives the sum of a string tensor's sizes, without a copy of the strings."""
+    """Return the sum of a string tensor's sizes, without a copy of the strings."""
     import tensorflow as tf
 
     return int(tf.reduce_sum(tf.strings.length(batch)))

@@ -23,7 +23,7 @@ BATCHES_KEPT = 2
 
 
 def flat(records: Records) -> Any:
-    """Gives a tf.data.Dataset of (buffer, offsets)."""
+    """Return a tf.data.Dataset of (buffer, offsets)."""
     last = records.batch + 1 if records.drop_remainder else None
     signature = (tf.TensorSpec((None,), tf.uint8), tf.TensorSpec((last,), tf.int64))
     lent = _lent(records)
@@ -37,7 +37,7 @@ def flat(records: Records) -> Any:
 
 
 def strings(records: Records) -> Any:
-    """Gives a tf.data.Dataset of string tensors, a batch each."""
+    """Return a tf.data.Dataset of string tensors, a batch each."""
     signature = tf.TensorSpec((records.batch if records.drop_remainder else None,), tf.string)
     lent = _lent(records)
     if lent is not None:
@@ -50,7 +50,7 @@ def strings(records: Records) -> Any:
 
 
 def _lent(records: Records) -> LentRecords | None:
-    """Has the op read them; None where it cannot, and batches come through Python."""
+    """Have the op read them; None where it cannot, and batches come through Python."""
     if records.index.reads_by_py_lmdb or tensorflow_op.ops() is None:
         return None
     lent = records.index.lend()
@@ -58,7 +58,7 @@ def _lent(records: Records) -> LentRecords | None:
 
 
 def _by_op(lent: LentRecords, name: str, signature: Any) -> Any:
-    """Gives the data set: Python is asked for the records of each span, and for nothing else."""
+    """Return the data set: Python is asked for the records of each span, and for nothing else."""
     read, batch = getattr(tensorflow_op.ops(), name), lent.records.batch
 
     def of_span(span: Any) -> Any:

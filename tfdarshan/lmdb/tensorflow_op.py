@@ -18,7 +18,7 @@ OPS = ("tfdarshan_lmdb_flat", "tfdarshan_lmdb_strings")
 
 @cache
 def ops() -> Any | None:
-    """Gives what has both ops; None, said once, where this TensorFlow takes none."""
+    """Return what has both ops; None, said once, where this TensorFlow takes none."""
     try:
         loaded = tf.load_op_library(str(LIBRARY))
         if all(hasattr(loaded, name) for name in OPS) and _is_connected():

@@ -30,5 +30,5 @@ class TorchRecords(IterableDataset):  # type: ignore[misc]
 
 
 def iterable(records: Records | SharedRecords) -> TorchRecords:
-    """Gives the data set."""
+    """Return the data set."""
     return TorchRecords(records)

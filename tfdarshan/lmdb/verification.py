@@ -34,7 +34,7 @@ class Verified:
 
 
 def verify(path: str | os.PathLike[str], *, compare: bool = False) -> list[Verified]:
-    """Reads each database of a file whole.
+    """Read each database of a file whole.
 
     Args:
         path: The database's folder or data file.
@@ -57,7 +57,7 @@ def verify(path: str | os.PathLike[str], *, compare: bool = False) -> list[Verif
 
 
 def printable_name(name: bytes | None) -> str:
-    """Gives a database's name as text."""
+    """Return a database's name as text."""
     return "the main database" if name is None else f"sub-database {name.decode(errors='backslashreplace')}"
 
 

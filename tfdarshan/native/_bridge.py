@@ -125,7 +125,7 @@ def start_session(
     program_library: Path | None = None,
     mapped: bool | str = False,
 ) -> AttachReport:
-    """Attaches to this process and starts recording into `spool_directory`.
+    """Attach to this process and start recording into `spool_directory`.
 
     Programs without Python that it starts have `program_library` loaded; None: they are not recorded.
     Whether a path met them is noted of all include patterns and of the first `exclude_followed` others.
@@ -148,7 +148,7 @@ def start_session(
 
 
 def emulate(model: StorageModel | None, paths: Sequence[str]) -> None:
-    """Makes the next session's calls on `paths` last as long as `model` says; None: as long as they last.
+    """Make the next session's calls on `paths` last as long as `model` says; None: as long as they last.
 
     Raises:
         StorageError: It cannot be set up.
@@ -174,14 +174,14 @@ def emulate(model: StorageModel | None, paths: Sequence[str]) -> None:
 
 
 def emulation_totals() -> EmulationTotals:
-    """Gives what the last emulated session's device did."""
+    """Return what the last emulated session's device did."""
     totals = core().ffi.new("struct tfd_emulation_totals *")
     core().lib.tfd_emulation_totals(totals)
     return EmulationTotals(**plain(totals[0]))
 
 
 def stop_session() -> AttachReport:
-    """Detaches, publishes all threads' events and ends the recording of this process.
+    """Detach, publish all threads' events and end the recording of this process.
 
     Raises:
         StorageError: No session was recording, or it could not be ended.
@@ -192,12 +192,12 @@ def stop_session() -> AttachReport:
 
 
 def session_active() -> bool:
-    """Says whether this process is recording."""
+    """Return whether this process is recording."""
     return bool(core().lib.tfd_session_active())
 
 
 def kernel_reads() -> tuple[int, int] | None:
-    """Gives rchar and read_bytes of this process so far, without the recorder's own; None if unknown.
+    """Return rchar and read_bytes of this process so far, without the recorder's own; None if unknown.
 
     The call is not recorded, whatever records.
     """
@@ -211,7 +211,7 @@ LONGEST_NS = 2**62  # 146 years
 
 
 def start_redirect(files: Sequence[StagedFile], trusted_s: float) -> str:
-    """Leads opens for reading to the files' copies while a session records.
+    """Lead opens for reading to the files' copies while a session records.
 
     Args:
         files: The files.
@@ -238,7 +238,7 @@ def start_redirect(files: Sequence[StagedFile], trusted_s: float) -> str:
 
 
 def look_ahead(most: int, for_s: float) -> None:
-    """Has processes of the core's look at all originals that nobody has looked at; returns at once.
+    """Have processes of the core's look at all originals that nobody has looked at; return at once.
 
     They are forks of this process, no children that `os.wait()` finds, and end with it.
 
@@ -250,12 +250,12 @@ def look_ahead(most: int, for_s: float) -> None:
 
 
 def stop_redirect() -> None:
-    """Ends redirecting; files that are open stay so."""
+    """End redirecting; files that are open stay so."""
     core().lib.tfd_redirect_stop()
 
 
 def redirect_totals() -> RedirectTotals:
-    """Counts what opens of staged files got since redirecting began."""
+    """Count what opens of staged files got since redirecting began."""
     totals = core().ffi.new("struct tfd_redirect_totals *")
     core().lib.tfd_redirect_totals(totals)
     return RedirectTotals(**plain(totals[0]))
@@ -272,7 +272,7 @@ def enable_tensorflow(
     follow_children: bool,
     mapped: bool | str = False,
 ) -> None:
-    """Lets the plug-in record every session of TensorFlow's profiler, into spools made in `spool_folder`.
+    """Let the plug-in record every session of TensorFlow's profiler, into spools made in `spool_folder`.
 
     Raises:
         StorageError: There is no memory for the options.
@@ -285,39 +285,39 @@ def enable_tensorflow(
 
 
 def disable_tensorflow() -> None:
-    """Undoes `enable_tensorflow`; the plug-in stays loaded and does nothing by itself."""
+    """Undo `enable_tensorflow`; the plug-in stays loaded and does nothing by itself."""
     core().lib.tfd_tf_disable()
 
 
 def tensorflow_registered() -> bool:
-    """Says whether TensorFlow has taken the plug-in."""
+    """Return whether TensorFlow has taken the plug-in."""
     return bool(core().lib.tfd_tf_registered())
 
 
 def tensorflow_session_written(written: bool) -> None:
-    """Says whether the recording is written beside TensorFlow's trace, which need not carry it then."""
+    """Say whether the recording is written beside TensorFlow's trace, which need not carry it then."""
     core().lib.tfd_tf_session_written(int(written))
 
 
 def last_tensorflow_session() -> TensorflowSession:
-    """Gives what the plug-in did in TensorFlow's newest profiler session."""
+    """Return what the plug-in did in TensorFlow's newest profiler session."""
     report = core().ffi.new("struct tfd_tf_report *")
     _check(core().lib.tfd_tf_last_session(report), "TensorFlow's sessions cannot be read")
     return TensorflowSession(**plain(report[0]))
 
 
 def take_over_session(spool_directory: Path) -> bool:
-    """Says whether the library for programs recorded this process, for which the core does from now on."""
+    """Return whether the library for programs recorded this process, for which the core does from now on."""
     return core().lib.tfd_session_take_over(os.fsencode(spool_directory)) == 0
 
 
 def slots_holding_wrappers() -> int:
-    """Counts slots of all loaded objects that hold a wrapper: 0 when detached."""
+    """Count slots of all loaded objects that hold a wrapper: 0 when detached."""
     return int(core().lib.tfd_slots_holding_wrappers())
 
 
 def hooks() -> list[Hook]:
-    """Lists the hooked symbols, one entry each."""
+    """List the hooked symbols, one entry each."""
     lib = core().lib
     return [
         Hook(
@@ -332,7 +332,7 @@ def hooks() -> list[Hook]:
 
 @lru_cache(maxsize=1)
 def operations() -> tuple[Operation, ...]:
-    """Lists the operations; an event's operation code is the index."""
+    """List the operations; an event's operation code is the index."""
     lib = core().lib
     return tuple(
         Operation(
@@ -346,7 +346,7 @@ def operations() -> tuple[Operation, ...]:
 
 @lru_cache(maxsize=1)
 def counters() -> tuple[Counter, ...]:
-    """Lists the integer counters of a file, in the order of a batch's columns."""
+    """List the integer counters of a file, in the order of a batch's columns."""
     lib = core().lib
     return _counters(
         lib.tfd_counter_count(), lib.tfd_counter_name, lib.tfd_counter_unit, lib.tfd_counter_meaning
@@ -355,7 +355,7 @@ def counters() -> tuple[Counter, ...]:
 
 @lru_cache(maxsize=1)
 def f_counters() -> tuple[Counter, ...]:
-    """Lists the floating-point counters of a file, in the order of a batch's columns."""
+    """List the floating-point counters of a file, in the order of a batch's columns."""
     lib = core().lib
     return _counters(
         lib.tfd_f_counter_count(), lib.tfd_f_counter_name, lib.tfd_f_counter_unit, lib.tfd_f_counter_meaning
@@ -363,7 +363,7 @@ def f_counters() -> tuple[Counter, ...]:
 
 
 def record_id(name: bytes) -> int:
-    """Gives Darshan's id of a record: a hash of its name, which for a file is its path."""
+    """Return Darshan's id of a record: a hash of its name, which for a file is its path."""
     return int(core().lib.tfd_record_id(name, len(name)))
 
 
@@ -379,7 +379,7 @@ def _c_options(
     exclude: Sequence[str],
     follow_children: bool,
 ) -> tuple[Any, Any]:
-    """Gives a struct tfd_options, and what has to live as long as it does."""
+    """Return a struct tfd_options, and what has to live as long as it does."""
     ffi = core().ffi
     includes, excludes = (_c_strings(patterns) for patterns in (include, exclude))
     directory = ffi.new("char[]", os.fsencode(spool_directory))

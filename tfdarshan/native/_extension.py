@@ -37,7 +37,7 @@ class Probe(NamedTuple):
 
 
 def platform_problem(system: str, machine: str, c_library: str) -> str | None:
-    """Says why tfdarshan cannot work on such a platform; None where it can."""
+    """Describe why tfdarshan cannot work on such a platform; None where it can."""
     what = "tfdarshan needs Linux with glibc on x86-64 or aarch64"
     if not system.startswith("linux"):
         return f"{what}, and this is {system}: profile the job on such a machine."
@@ -61,7 +61,7 @@ def interpreter_problem(abi_flags: str) -> str | None:
 
 
 def c_library_version() -> str:
-    """Gives the C library and its version ("glibc 2.36"), or "" where it does not say."""
+    """Return the C library and its version ("glibc 2.36"), or "" where it does not say."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") or ""
     except (AttributeError, ValueError, OSError):
@@ -91,7 +91,7 @@ class Replay(NamedTuple):
 
 @lru_cache(maxsize=1)
 def core() -> Core:
-    """Loads the extension at first use.
+    """Load the extension at first use.
 
     Raises:
         UnsupportedPlatformError: The platform is not supported, or the extension is missing or does not load.
@@ -106,7 +106,7 @@ def core() -> Core:
 
 @lru_cache(maxsize=1)
 def probe() -> Probe:
-    """Loads the extension whose calls `tfdarshan doctor` proves the hooks with.
+    """Load the extension whose calls `tfdarshan doctor` proves the hooks with.
 
     Raises:
         UnsupportedPlatformError: The extension is missing or does not load.
@@ -128,7 +128,7 @@ def aggregate() -> Aggregate:
 
 @lru_cache(maxsize=1)
 def lmdb() -> Lmdb:
-    """Loads the extension that reads LMDB databases.
+    """Load the extension that reads LMDB databases.
 
     Raises:
         UnsupportedPlatformError: The extension is missing or does not load.
@@ -159,13 +159,13 @@ def _load(module: str, what: str) -> Any:
 
 
 def extension_path() -> str:
-    """Gives the path of the core's extension, which is also TensorFlow's plug-in."""
+    """Return the path of the core's extension, which is also TensorFlow's plug-in."""
     core()
     return str(import_module("tfdarshan.native._core").__file__)
 
 
 def program_library() -> Path:
-    """Gives the path of the library that programs without Python are recorded by.
+    """Return the path of the library that programs without Python are recorded by.
 
     Raises:
         UnsupportedPlatformError: It is not there, or the dynamic loader cannot be told its path.
@@ -190,17 +190,17 @@ def program_library_problem() -> str | None:
 
 
 def text(pointer: Any) -> str:
-    """Decodes a C string; "" for NULL, undecodable bytes as surrogates."""
+    """Decode a C string; "" for NULL, undecodable bytes as surrogates."""
     return os.fsdecode(core().ffi.string(pointer)) if pointer else ""
 
 
 def last_error() -> str:
-    """Gives the C core's sentence about what failed last."""
+    """Return the C core's sentence about what failed last."""
     return text(core().lib.tfd_last_error()).rstrip(". ")
 
 
 def plain(struct: Any) -> dict[str, Any]:
-    """Turns a C struct of numbers and character arrays into a dictionary."""
+    """Turn a C struct of numbers and character arrays into a dictionary."""
     ffi = core().ffi
     values = {}
     for name, field in ffi.typeof(struct).fields:

@@ -33,7 +33,7 @@ class Calls:
     io_class: Array
 
     def __post_init__(self) -> None:
-        """Lays the arrays out as C takes them."""
+        """Lay the arrays out as C takes them."""
         for name in ("start_ns", "end_ns", "length", "io_class"):
             dtype = np.uint8 if name == "io_class" else np.int64
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
@@ -43,7 +43,7 @@ class Calls:
 
 
 def add_spread(sums: Array, calls: Calls, group: Array, bins: tuple[int, int, int]) -> None:
-    """Spreads calls evenly over their durations, and adds that to sums.
+    """Spread calls evenly over their durations, and add that to sums.
 
     Args:
         sums: By group and part of time, int64 of shape (groups, parts, BIN_SUMS).
@@ -74,7 +74,7 @@ class DurationSums:
         self.cells = np.zeros((operations * SIZES, DURATION_CELLS), np.int64)
 
     def add(self, calls: Calls, operation: Array, error: Array) -> None:
-        """Adds calls.
+        """Add calls.
 
         Args:
             calls: The calls.
@@ -88,7 +88,7 @@ class DurationSums:
 
 
 def cell_start_ns(cell: Array) -> Array:
-    """Gives the shortest duration of each cell, int64."""
+    """Return the shortest duration of each cell, int64."""
     octave, within = np.divmod(cell.astype(np.int64), CELLS_OF_OCTAVE)
     start: Array = np.where(octave == 0, within, (within + CELLS_OF_OCTAVE) << np.maximum(octave - 1, 0))
     return start

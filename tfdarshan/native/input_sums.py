@@ -48,7 +48,7 @@ class InputCalls:
     kind: Array
 
     def __post_init__(self) -> None:
-        """Lays the arrays out as C takes them."""
+        """Lay the arrays out as C takes them."""
         dtypes = {"file": np.int32, "thread": np.int32, "kind": np.uint8}
         for name in ("start_ns", "end_ns", "length", "file", "thread", "kind"):
             laid_out = np.ascontiguousarray(getattr(self, name), dtypes.get(name, np.int64))
@@ -58,7 +58,7 @@ class InputCalls:
         return len(self.start_ns)
 
     def part(self, rows: slice | Array) -> InputCalls:
-        """Gives some of them."""
+        """Return some of them."""
         columns = (self.start_ns, self.end_ns, self.length, self.file, self.thread, self.kind)
         return InputCalls(*(values[rows] for values in columns))
 
@@ -74,7 +74,7 @@ class InputCalls:
 def chosen_input(
     kind_of_operation: Array, is_input: Array, columns: tuple[Array, Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Gives the places of calls on input that are neither writes nor syncs, int32, and their kinds, uint8.
+    """Return the places of calls on input that are neither writes nor syncs, int32, and their kinds, uint8.
 
     Args:
         kind_of_operation: The kind of each operation, "read" of all reads.
@@ -96,7 +96,7 @@ def chosen_input(
 
 
 def chosen_stored(calls: InputCalls, call_s: float, byte_s: float) -> Array:
-    """Gives the places of calls that took longer than memory does, int32.
+    """Return the places of calls that took longer than memory does, int32.
 
     Args:
         calls: The calls.
@@ -139,7 +139,7 @@ class InputTimes:
             getattr(self._sums, name).count = len(stretches[0]) if stretches else 0
 
     def add(self, calls: InputCalls, threads: int, loop: int = NO_THREAD) -> None:
-        """Adds calls.
+        """Add calls.
 
         Args:
             calls: The calls.
@@ -182,7 +182,7 @@ class InputTimes:
 
 
 def add_file_costs(calls: InputCalls, costs: Array) -> None:
-    """Adds calls file by file.
+    """Add calls file by file.
 
     Args:
         calls: The calls.
@@ -233,7 +233,7 @@ class Passes:
         self._passes = ffi.new("struct tfd_passes *", self._views | numbers)
 
     def add(self, calls: InputCalls) -> None:
-        """Adds calls."""
+        """Add calls."""
         ffi, lib = aggregate()
         room = int(self._passes.used) + len(calls)
         if room > len(self._held):
@@ -245,7 +245,7 @@ class Passes:
         lib.tfd_add_passes(self._passes, calls.as_c())
 
     def end(self) -> None:
-        """Takes the passes that go on as ended."""
+        """Take the passes that go on as ended."""
         _, lib = aggregate()
         lib.tfd_end_passes(self._passes, len(self.stored_ns))
 
@@ -266,7 +266,7 @@ class Depths:
         self._sums = ffi.new("struct tfd_depths *", {"lasted_ns": self._views[0], "bytes": self._views[1]})
 
     def add(self, calls: InputCalls) -> None:
-        """Adds calls."""
+        """Add calls."""
         if not len(calls):
             return
         ffi, lib = aggregate()
@@ -283,7 +283,7 @@ class Depths:
         self._views[2:] = views
 
     def end(self) -> None:
-        """Has all calls end."""
+        """Have all calls end."""
         _, lib = aggregate()
         lib.tfd_end_depths(self._sums)
 

@@ -51,7 +51,7 @@ class HeldInterrupt:
 
 
 def keep_pythons_end() -> None:
-    """Sees to it that a program that Ctrl-C has ended ends by SIGINT.
+    """See to it that a program that Ctrl-C has ended ends by SIGINT.
 
     Python notes that it has to, and code that runs in exit functions can make it forget.
     """
@@ -61,7 +61,7 @@ def keep_pythons_end() -> None:
 
 
 def end_by_interrupt() -> None:
-    """Has the process end by SIGINT, as Python's own do, once the interpreter has ended.
+    """Have the process end by SIGINT, as Python's own do, once the interpreter has ended.
 
     What an exit function raises, Python prints and forgets.
     """

@@ -12,7 +12,7 @@ VARIABLE = b"TFDARSHAN_SESSION"
 
 
 def begin_job() -> None:
-    """Names the job in the environment; where that cannot be done, such processes are not found.
+    """Name the job in the environment; where that cannot be done, such processes are not found.
 
     The core is loaded without Python's bindings, which would take a hundred times as long.
     """
@@ -28,7 +28,7 @@ def begin_job() -> None:
 
 
 def _show(name: str | None) -> None:
-    """Puts the name into Python's copy of the environment, of which programs are given copies.
+    """Put the name into Python's copy of the environment, of which programs are given copies.
 
     Not by `os.environ` itself: that calls setenv, which frees what other threads may be reading.
     """

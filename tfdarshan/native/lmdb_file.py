@@ -59,7 +59,7 @@ class LentFile:
         self._lib = extension()[1]
 
     def set_reading(self, threads: int, *, cached: bool, takes_turns: bool, window: int) -> None:
-        """Says how it is read from now on.
+        """Say how it is read from now on.
 
         Args:
             threads: The most reads in flight; 0: one, so little at a time that the kernel reads ahead of it.
@@ -71,20 +71,20 @@ class LentFile:
         self._lib.tfd_lmdb_set_reading(self.number, threads, cached, takes_turns, window)
 
     def take_back(self) -> None:
-        """Has the op fail from now on; reads that go on end as they would."""
+        """Have the op fail from now on; reads that go on end as they would."""
         self._lib.tfd_lmdb_take_back(self.number)
 
 
 def functions_address() -> int:
-    """Gives the address of the functions that the op calls."""
+    """Return the address of the functions that the op calls."""
     ffi, lib = extension()
     return int(ffi.cast("uintptr_t", lib.tfd_lmdb_borrowed_functions()))
 
 
 def timed_reads(handle: int, places: list[int]) -> list[float]:
-    """Asks for a page at each of the places at once.
+    """Ask for a page at each of the places at once.
 
-    Gives for each after how long it, and those before it, had come, in seconds.
+    Return for each after how long it, and those before it, had come, in seconds.
 
     Args:
         handle: A descriptor that may read the file.
@@ -101,7 +101,7 @@ def timed_reads(handle: int, places: list[int]) -> list[float]:
 
 
 def cached_pages(handle: int, places: list[int], length: int) -> list[int] | None:
-    """Gives how many pages the page cache has of the bytes at each place; None if the kernel does not say.
+    """Return how many pages the page cache has of the bytes at each place; None if the kernel does not say.
 
     Of an overlay's file, as containers have them, it sees none.
 
@@ -122,7 +122,7 @@ class LmdbFile:
     """
 
     def __init__(self, path: str, *, direct: bool = False) -> None:
-        """Opens it.
+        """Open it.
 
         Raises:
             OtherFormatError: It is not an LMDB file of data version 1.
@@ -146,7 +146,7 @@ class LmdbFile:
         return int(self._lib.tfd_lmdb_descriptor(self._file))
 
     def index(self, name: bytes | None, threads: int) -> None:
-        """Finds the records of the main database, or of the sub-database `name`.
+        """Find the records of the main database, or of the sub-database `name`.
 
         Raises:
             ConfigurationError: There is no such sub-database.
@@ -159,7 +159,7 @@ class LmdbFile:
             raise self._raised(error)
 
     def restore(self, records: NDArray[Any], keys: NDArray[np.uint8], facts: LmdbFacts) -> None:
-        """Takes records that were found before, of the database that `facts` describes.
+        """Take records that were found before, of the database that `facts` describes.
 
         Raises:
             DataFileError: They are not this file's.
@@ -173,24 +173,24 @@ class LmdbFile:
             raise self._raised(error)
 
     def facts(self) -> LmdbFacts:
-        """Gives what the file says of itself and of the database that was indexed; else of the main one."""
+        """Return what the file says of itself and of the database that was indexed; else of the main one."""
         facts = self._ffi.new("struct tfd_lmdb_facts *")
         self._lib.tfd_lmdb_facts_of(self._file, facts)
         return LmdbFacts(**{name: int(getattr(facts, name)) for name in LmdbFacts.__dataclass_fields__})
 
     def records(self) -> NDArray[Any]:
-        """Gives the records in the order of keys, as RECORD, in the C core's memory."""
+        """Return the records in the order of keys, as RECORD, in the C core's memory."""
         count = self._lib.tfd_lmdb_count(self._file)
         return self._view(self._lib.tfd_lmdb_records(self._file), count * RECORD.itemsize).view(RECORD)
 
     def keys(self) -> memoryview:
-        """Gives the bytes of all keys, which the records point into, in the C core's memory."""
+        """Return the bytes of all keys, which the records point into, in the C core's memory."""
         size = self._ffi.new("uint64_t *")
         first = self._lib.tfd_lmdb_keys(self._file, size)
         return self._view(first, int(size[0])).data
 
     def newest(self) -> int:
-        """Gives the newest transaction that is in the file now.
+        """Return the newest transaction that is in the file now.
 
         Raises:
             DataFileError: The meta pages are damaged.
@@ -210,7 +210,7 @@ class LmdbFile:
         *,
         cached: bool = False,
     ) -> None:
-        """Reads the values of records into `to`, each to its place there.
+        """Read the values of records into `to`, each to its place there.
 
         Args:
             numbers: Which records.
@@ -231,7 +231,7 @@ class LmdbFile:
             raise self._raised(error)
 
     def mapped(self, numbers: NDArray[np.uint64]) -> memoryview | None:
-        """Gives the whole file as it is mapped, once the values of these records are known to be in it.
+        """Return the whole file as it is mapped, once the values of these records are known to be in it.
 
         It stays mapped as long as anything refers to it. None if the file cannot be mapped.
 
@@ -248,7 +248,7 @@ class LmdbFile:
         return self._view(first, self._file_bytes).data
 
     def lend(self, *, held: bool) -> LentFile | None:
-        """Lends the file to the op of TensorFlow's; None where too many are lent already.
+        """Lend the file to the op of TensorFlow's; None where too many are lent already.
 
         Args:
             held: This process keeps writers from what is read; else the op looks after each read.
@@ -257,7 +257,7 @@ class LmdbFile:
         return LentFile(number) if number else None
 
     def _view(self, first: Any, size: int) -> NDArray[np.uint8]:
-        """Gives an array over memory of the file's, which it keeps from being closed."""
+        """Return an array over memory of the file's, which it keeps from being closed."""
         if not size:
             return np.empty(0, np.uint8)
         file = self._file
@@ -267,7 +267,7 @@ class LmdbFile:
         return view
 
     def _raised(self, error: Any) -> TfdarshanError:
-        """Gives the exception for what the C core says."""
+        """Return the exception for what the C core says."""
         lib, text = self._lib, os.fsdecode(self._ffi.string(error.text))
         sentence = f"{self.path} {text}."
         if error.kind == lib.TFD_LMDB_SYSTEM:

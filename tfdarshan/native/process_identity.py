@@ -42,7 +42,7 @@ def is_blank(spool: Path) -> bool:
 
 
 def process_identity(spool: Path) -> ProcessIdentity:
-    """Reads it.
+    """Read it.
 
     Raises:
         SessionDataError: The file is no spool, or one of another version.

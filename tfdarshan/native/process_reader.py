@@ -20,25 +20,25 @@ class ProcessReader(Protocol):
     """What `spool_reader.SpoolReader` and `xspace_session.XspaceReader` have in common."""
 
     def info(self) -> SpoolInfo:
-        """Gives the process's figures."""
+        """Return the process's figures."""
 
     def threads(self, count: int) -> list[ThreadInfo]:
-        """Gives the first `count` threads."""
+        """Return the first `count` threads."""
 
     def mounts(self, count: int) -> list[Mount]:
-        """Gives the first `count` mounts."""
+        """Return the first `count` mounts."""
 
     def failures(self) -> list[FailedCalls]:
-        """Gives the failed calls by operation and errno."""
+        """Return the failed calls by operation and errno."""
 
     def paths(self, files: Array) -> list[str]:
-        """Gives the paths of file ids."""
+        """Return the paths of file ids."""
 
     def record_ids(self, files: Array) -> Array:
-        """Gives Darshan's record ids of file ids, uint64."""
+        """Return Darshan's record ids of file ids, uint64."""
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
-        """Yields the files table, at most `rows` rows at a time."""
+        """Yield the files table, at most `rows` rows at a time."""
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
-        """Yields the segments in order of start, at most `rows` at a time."""
+        """Yield the segments in order of start, at most `rows` at a time."""

@@ -41,7 +41,7 @@ class ReadOrder:
         self._order = ffi.new("struct tfd_read_order *", views)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
-        """Adds the reads among calls; an offset that is not known is -1."""
+        """Add the reads among calls; an offset that is not known is -1."""
         ffi, lib = aggregate()
         offset = np.ascontiguousarray(offset, np.int64)
         lib.tfd_add_read_order(self._order, calls.as_c(), ffi.from_buffer("int64_t[]", offset))

@@ -22,7 +22,7 @@ class _Stat(ctypes.Structure):
 
 
 def is_resident(handle: int, offset: int, length: int) -> bool | None:
-    """Says whether any byte of a range is in the page cache; None where the kernel does not say.
+    """Return whether any byte of a range is in the page cache; None where the kernel does not say.
 
     Args:
         handle: A descriptor that may read the file.
@@ -44,7 +44,7 @@ def _pages_by_cachestat(handle: int, offset: int, length: int) -> int | None:
 
 
 def _may_ask_mincore(handle: int) -> bool:
-    """Says whether mincore tells the truth: of files that are not ours it calls every page resident."""
+    """Return whether mincore tells the truth: of files that are not ours it calls every page resident."""
     try:
         return os.fstat(handle).st_uid == os.geteuid() or os.access(f"/proc/self/fd/{handle}", os.W_OK)
     except OSError:

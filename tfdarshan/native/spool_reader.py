@@ -200,7 +200,7 @@ class SpoolReader:
     """An open spool. Use it in a `with` statement."""
 
     def __init__(self, path: Path, *, seen_of: SpoolReader | None = None) -> None:
-        """Opens a spool; with `seen_of`, its reader, the counters are those of the calls libdarshan saw.
+        """Open a spool; with `seen_of`, its reader, the counters are those of the calls libdarshan saw.
 
         These are the counters of files that libdarshan saw some calls of and others not: rows of other files
         are left out. See `partly_seen`.
@@ -226,19 +226,19 @@ class SpoolReader:
         self.close()
 
     def close(self) -> None:
-        """Unmaps the spool; a second call does nothing."""
+        """Unmap the spool; a second call does nothing."""
         if self._reader:
             self._lib.tfd_reader_close(self._reader)
             self._reader = None
 
     def info(self) -> SpoolInfo:
-        """Gives the process's figures. The first call folds whatever the process had not folded yet."""
+        """Return the process's figures. The first call folds whatever the process had not folded yet."""
         info = self._ffi.new("struct tfd_spool_info *")
         self._check(self._lib.tfd_reader_info(self._reader, info))
         return SpoolInfo(**_extension.plain(info[0]))
 
     def mapping(self) -> MappingInfo | None:
-        """Says how reads through mapped files were watched; None where no file was mapped."""
+        """Describe how reads through mapped files were watched; None where no file was mapped."""
         info = self._ffi.new("struct tfd_mapping_info *")
         if not self._lib.tfd_reader_mapping_info(self._reader, info):
             return None
@@ -246,29 +246,29 @@ class SpoolReader:
         return MappingInfo(**_extension.plain(info[0]) | {"watch": watch})
 
     def joined(self) -> bool:
-        """Says whether it is of a program that was started and joined the session, not of a fork."""
+        """Return whether it is of a program that was started and joined the session, not of a fork."""
         return bool(self._lib.tfd_reader_joined(self._reader))
 
     def is_program(self) -> bool:
-        """Says whether the library for programs recorded it: a program without Python."""
+        """Return whether the library for programs recorded it: a program without Python."""
         return int(self._lib.tfd_reader_joined(self._reader)) == JOINED_BY_LIBRARY
 
     def other_user_programs(self) -> int:
-        """Counts programs that it started, or became, as another user, who may not record themselves."""
+        """Count programs that it started, or became, as another user, who may not record themselves."""
         return int(self._lib.tfd_reader_other_user_programs(self._reader))
 
     def missed_opens(self) -> int:
-        """Counts opens that did not wait until the process had joined the session, and are not recorded."""
+        """Count opens that did not wait until the process had joined the session, and are not recorded."""
         return int(self._lib.tfd_reader_missed_opens(self._reader))
 
     def patterns_met(self) -> tuple[int, int]:
-        """Says which include and exclude patterns a path met: a bit for each of the first 64."""
+        """Return which include and exclude patterns a path met: a bit for each of the first 64."""
         include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")
         self._lib.tfd_reader_patterns_met(self._reader, include, exclude)
         return include[0], exclude[0]
 
     def threads(self, count: int) -> list[ThreadInfo]:
-        """Gives the first `count` threads."""
+        """Return the first `count` threads."""
         info = self._ffi.new("struct tfd_thread_info *")
         kinds = other_kinds()
         threads = []
@@ -283,7 +283,7 @@ class SpoolReader:
         return threads
 
     def mounts(self, count: int) -> list[Mount]:
-        """Gives the first `count` mounts; a batch's `mount` column indexes them."""
+        """Return the first `count` mounts; a batch's `mount` column indexes them."""
         info = self._ffi.new("struct tfd_mount_info *")
         mounts = []
         for index in range(count):
@@ -293,7 +293,7 @@ class SpoolReader:
         return mounts
 
     def failures(self) -> list[FailedCalls]:
-        """Gives the failed calls by operation and errno."""
+        """Return the failed calls by operation and errno."""
         count = self._lib.tfd_reader_failures(self._reader, self._ffi.NULL, 0)
         found = self._ffi.new("struct tfd_failure[]", max(count, 1))
         count = min(count, self._lib.tfd_reader_failures(self._reader, found, count))
@@ -301,7 +301,7 @@ class SpoolReader:
         return [FailedCalls(operations[f.operation].name, f.error, f.calls) for f in found[0:count]]
 
     def paths(self, files: Array) -> list[str]:
-        """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
+        """Return the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
         path_of, unpack, reader = self._lib.tfd_reader_path, self._ffi.unpack, self._reader
         length = self._ffi.new("size_t *")
         paths = []
@@ -314,12 +314,12 @@ class SpoolReader:
         return paths
 
     def record_ids(self, files: Array) -> Array:
-        """Gives Darshan's record ids of file ids, uint64."""
+        """Return Darshan's record ids of file ids, uint64."""
         record_id, reader = self._lib.tfd_reader_record_id, self._reader
         return np.array([record_id(reader, file) for file in files.tolist()], np.uint64)
 
     def partly_seen(self) -> int | None:
-        """Counts the files of which libdarshan missed more than stats.
+        """Count the files of which libdarshan missed more than stats.
 
         None: there are some, and part of the trace was dropped, so that they cannot be folded again.
         """
@@ -327,7 +327,7 @@ class SpoolReader:
         return None if count < 0 else count
 
     def unseen_operations(self, batch: FileBatch) -> Array:
-        """Gives the operations that libdarshan missed of each row, uint32: a bit for each operation."""
+        """Return the operations that libdarshan missed of each row, uint32: a bit for each operation."""
         operations = np.zeros(len(batch.file), np.uint32)
         arrays = np.ascontiguousarray(batch.file), np.ascontiguousarray(batch.module), operations
         file, module, found = (
@@ -338,7 +338,7 @@ class SpoolReader:
         return operations
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
-        """Yields the files table, at most `rows` rows at a time."""
+        """Yield the files table, at most `rows` rows at a time."""
         counts = len(_bridge.counters()), len(_bridge.f_counters())
         first = 0
         while True:
@@ -355,7 +355,7 @@ class SpoolReader:
             first += filled
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
-        """Yields the segments in order of start, at most `rows` at a time."""
+        """Yield the segments in order of start, at most `rows` at a time."""
         first = 0
         while True:
             arrays = {name: np.empty(rows, dtype) for name, dtype in EVENT_DTYPES.items()}
@@ -366,7 +366,7 @@ class SpoolReader:
             first += filled
 
     def faults(self) -> EventBatch:
-        """Gives the page faults on mapped files that are kept one by one, sorted by start.
+        """Return the page faults on mapped files that are kept one by one, sorted by start.
 
         `operation` is none's; `length` is that of a page.
         """
@@ -393,7 +393,7 @@ class SpoolReader:
 
 
 def other_kinds() -> tuple[str, ...]:
-    """Names the kinds of traffic that are counted and in no table."""
+    """Name the kinds of traffic that are counted and in no table."""
     core = _extension.core()
     count = core.ffi.typeof("struct tfd_thread_info").fields
     kinds = dict(count)["other"].type.length

@@ -14,12 +14,12 @@ LIBRARIES = ("tensorflow", "keras", "torch", "jax", "numpy", "h5py", "pyarrow")
 
 
 def engine() -> dict[str, str]:
-    """Names the engine that counted, its version and where it comes from."""
+    """Name the engine that counted, its version and where it comes from."""
     return {"name": "builtin", "version": VERSION, "source": "tfdarshan"}
 
 
 def versions() -> dict[str, str]:
-    """Gives the versions of Python, the system and the libraries loaded now."""
+    """Return the versions of Python, the system and the libraries loaded now."""
     found = {
         "tfdarshan": VERSION,
         "python": platform.python_version(),

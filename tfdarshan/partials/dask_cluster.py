@@ -41,7 +41,7 @@ JOB = {"cores": 1, "processes": 1, "memory": "2GiB"}
 
 @contextmanager
 def dask_cluster(where: str) -> Iterator[DaskCluster]:
-    """Connects to a cluster, or starts one of this machine, and ends what it started.
+    """Connect to a cluster, or start one of this machine, and end what it started.
 
     Args:
         where: An address of a scheduler (`tcp://...`, `tls://...`), `local:N` for N workers, `slurm:N` for N
@@ -96,7 +96,7 @@ def _workers(where: str) -> int:
 
 @contextmanager
 def _slurm_jobs(count: int) -> Iterator[Any]:
-    """Gives workers that are jobs of Slurm, which end with it.
+    """Yield workers that are jobs of Slurm, which end with it.
 
     Their partition, account and time are what dask-jobqueue's configuration says.
     """
@@ -117,7 +117,7 @@ def _slurm_jobs(count: int) -> Iterator[Any]:
 
 @contextmanager
 def _pods(count: int) -> Iterator[Any]:
-    """Gives workers that are pods of Kubernetes, which end with it.
+    """Yield workers that are pods of Kubernetes, which end with it.
 
     Their image, namespace and resources are what Dask's configuration says (`kubernetes`).
     """
@@ -162,7 +162,7 @@ class DaskCluster:
         self._grace_s = grace_s
 
     def check_workers(self, where: str) -> None:
-        """Waits for the first worker.
+        """Wait for the first worker.
 
         Raises:
             ConfigurationError: None comes.
@@ -173,13 +173,13 @@ class DaskCluster:
             raise ConfigurationError(f"the Dask cluster {where} has no workers.") from error
 
     def on_each_worker(self, work: Callable[[], None]) -> None:
-        """Has all workers that are there do something; what goes wrong with one is passed over."""
+        """Have all workers that are there do something; what goes wrong with one is passed over."""
         with suppress(Exception):  # which ones there are depends on Dask's version
             self._client.run(work, on_error="ignore")
 
     @property
     def hint(self) -> str:
-        """Says what would make workers that somebody else started quicker; "" if nothing would."""
+        """Describe what would make workers that somebody else started quicker; "" if nothing would."""
         found = self._client.run(_trim_threshold)
         slow = sum(threshold == DASKS_TRIM for threshold in found.values())
         if not slow:
@@ -262,12 +262,12 @@ class _Flight:
         self.pending: dict[Any, _Landed[Any]] = {}
 
     def submit(self, given: Any, work: Callable[..., Any], *arguments: Any, merges: bool = False) -> None:
-        """Submits a call; `given` is what it is known by."""
+        """Submit a call; `given` is what it is known by."""
         future = self._client.submit(work, *arguments, pure=False)
         self.pending[future] = _Landed(given, future, merges)
 
     def landed(self) -> list[_Landed[Any]]:
-        """Waits until some are done, and takes these; all of them if no worker is there any more."""
+        """Wait until some are done, and take these; all of them if no worker is there any more."""
         from distributed import wait
 
         alone_since_s: float | None = None
@@ -285,7 +285,7 @@ class _Flight:
                     return self.give_up()
 
     def give_up(self) -> list[_Landed[Any]]:
-        """Cancels all, and gives them."""
+        """Cancel all, and return them."""
         left = list(self.pending.values())
         self.pending.clear()
         if self._client.status == "running":

@@ -15,14 +15,14 @@ class Data(Protocol):
     """Data that a worker can get for itself; it goes to workers, so it is small and can be pickled."""
 
     def bring(self) -> None:
-        """Puts the data where tasks look for it, unless it is there. Called before each task.
+        """Put the data where tasks look for it, unless it is there. Called before each task.
 
         Raises:
             SessionDataError: It cannot be had.
         """
 
     def remove(self) -> None:
-        """Removes what was brought."""
+        """Remove what was brought."""
 
 
 class DataRunner:

@@ -53,12 +53,12 @@ class ProcessPool:
         self._kept: tuple[AbstractContextManager[ProcessPoolExecutor], ProcessPoolExecutor] | None = None
 
     def __enter__(self) -> ProcessPool:
-        """Keeps the processes that begin from now on."""
+        """Keep the processes that begin from now on."""
         self._keeps = True
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Ends them."""
+        """End them."""
         self._keeps = False
         self._end_kept(None)
 
@@ -83,7 +83,7 @@ class ProcessPool:
     def _side_by_side(
         self, work: Callable[[GivenT], ResultT], to_come: deque[GivenT]
     ) -> Generator[Done[GivenT, ResultT], None, list[GivenT]]:
-        """Yields tasks taken from `to_come`; returns those that were under way when a process ended."""
+        """Yield tasks taken from `to_come`; return those that were under way when a process ended."""
         waiting: deque[tuple[GivenT, Future[ResultT]]] = deque()
         with self._workers(min(self._processes, len(to_come))) as pool:
             try:
@@ -102,7 +102,7 @@ class ProcessPool:
 
     @contextmanager
     def _workers(self, processes: int) -> Iterator[ProcessPoolExecutor]:
-        """Gives a pool of so many processes, or the kept one, which ends if it is left by an exception."""
+        """Yield a pool of so many processes, or the kept one, which ends if it is left by an exception."""
         if not self._keeps:
             with _pool(processes) as pool:
                 yield pool
@@ -123,7 +123,7 @@ class ProcessPool:
 
 
 def usable_processors() -> int:
-    """Gives how many processors this process may run on."""
+    """Return how many processors this process may run on."""
     return len(os.sched_getaffinity(0))
 
 
@@ -143,7 +143,7 @@ def _alone(work: Callable[[GivenT], ResultT], task: GivenT) -> Done[GivenT, Resu
 
 @contextmanager
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Gives a pool; its processes end at once if what is done with it ends by an exception."""
+    """Yield a pool; its processes end at once if what is done with it ends by an exception."""
     context = multiprocessing.get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
     with theirs, ours:
@@ -158,7 +158,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_with(line: Connection) -> None:
-    """Has this process end when nobody has the other end of a pipe any more, and not by Ctrl-C."""
+    """Have this process end when nobody has the other end of a pipe any more, and not by Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGUSR1, _leave)
     threading.Thread(target=_watch, args=(line,), daemon=True).start()

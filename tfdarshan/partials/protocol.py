@@ -42,20 +42,20 @@ class Question(Protocol[TaskIn, PartialT, AnswerOut]):
     """A question; it goes to workers, so it is small and can be pickled. All its functions are pure."""
 
     def empty(self) -> PartialT:
-        """Gives the partial of no task."""
+        """Return the partial of no task."""
 
     def map(self, task: TaskIn) -> PartialT:
-        """Gives the partial of a task.
+        """Return the partial of a task.
 
         Raises:
             SessionDataError: Its data is damaged or missing.
         """
 
     def merge(self, one: PartialT, other: PartialT) -> PartialT:
-        """Gives the partial of the tasks of both."""
+        """Return the partial of the tasks of both."""
 
     def finish(self, partial: PartialT) -> AnswerOut:
-        """Gives the answer."""
+        """Return the answer."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Gathered(Generic[PartialT]):
 
 
 def merged(question: Question[TaskT, PartialT, AnswerT], parts: Iterable[PartialT]) -> PartialT:
-    """Merges partials.
+    """Merge partials.
 
     Raises:
         SessionDataError: One was made by another version of tfdarshan.

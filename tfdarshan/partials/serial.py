@@ -30,7 +30,7 @@ class Lost(Generic[GivenT]):
 
 
 def in_silence(done: int, total: int) -> None:
-    """Tells nobody of the progress."""
+    """Tell nobody of the progress."""
 
 
 class Runner(Protocol):
@@ -47,7 +47,7 @@ class Runner(Protocol):
     def each(
         self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]
     ) -> Iterator[Done[GivenT, ResultT] | Lost[GivenT]]:
-        """Yields all tasks, in any order; what `work` raises ends it. Closing it cancels what is left."""
+        """Yield all tasks, in any order; what `work` raises ends it. Closing it cancels what is left."""
 
     def gather(
         self,
@@ -55,7 +55,7 @@ class Runner(Protocol):
         tasks: Sequence[TaskT],
         progress: Progress = in_silence,
     ) -> Gathered[PartialT]:
-        """Maps tasks and merges their partials.
+        """Map tasks and merge their partials.
 
         Args:
             question: The question.
@@ -98,7 +98,7 @@ def folded(
     total: int,
     progress: Progress,
 ) -> Gathered[PartialT]:
-    """Merges partials as they come."""
+    """Merge partials as they come."""
     lost: list[Task] = []
 
     def parts() -> Iterator[PartialT]:
@@ -114,7 +114,7 @@ def folded(
 
 
 def answered(question: Question[TaskT, PartialT, AnswerT], tasks: Sequence[TaskT], runner: Runner) -> AnswerT:
-    """Gives the answer to a question that has none without all of its tasks.
+    """Return the answer to a question that has none without all of its tasks.
 
     Raises:
         SessionDataError: Data is damaged or missing, or ends each process that reads it.

@@ -91,16 +91,16 @@ class Recording:
         return logdir_of(self.directory)
 
     def in_this_process(self) -> bool:
-        """Says whether this process started it; a forked child did not."""
+        """Return whether this process started it; a forked child did not."""
         return os.getpid() == self.marker.pid
 
     def stop_in_child(self) -> None:
-        """Detaches a forked child from its parent's session, which the parent writes."""
+        """Detach a forked child from its parent's session, which the parent writes."""
         if _bridge.session_active():
             _bridge.stop_session()
 
     def write(self) -> None:
-        """Does what `finish()` does. Where that fails a warning says so, and where the recording is kept."""
+        """Do what `finish()` does. Where that fails a warning says so, and where the recording is kept."""
         try:
             self.finish()
         except Exception as error:
@@ -112,7 +112,7 @@ class Recording:
 
     @contextmanager
     def kept_when_interrupted(self) -> Iterator[None]:
-        """Says where the recording is kept if an interrupt ends the block before it was written."""
+        """Yield where the recording is kept if an interrupt ends the block before it was written."""
         try:
             yield
         except BaseException:
@@ -125,14 +125,14 @@ class Recording:
             raise
 
     def say_interrupt_waits(self) -> None:
-        """Tells who pressed Ctrl-C what it waits for."""
+        """Tell who pressed Ctrl-C what it waits for."""
         say(
             f"the session {self.directory} is written first; a second Ctrl-C ends at once, and "
             f"`{self._recover_command()}` writes it later"
         )
 
     def _marker_is_there(self) -> bool:
-        """Says whether the marker was not removed: so after a chroot, if nothing of ours can be seen."""
+        """Return whether the marker was not removed: so after a chroot, if nothing of ours can be seen."""
         return (self.directory / MARKER).exists() or not self.spool_directory.exists()
 
     def _recover_command(self) -> str:
@@ -148,7 +148,7 @@ class Recording:
         return f"{command}, or give another folder in place of the last one, which was removed"
 
     def finish(self) -> None:
-        """Detaches and writes the session.
+        """Detach and write the session.
 
         Raises:
             Exception: Anything that went wrong in writing; nothing is attached then, and the spool is kept.
@@ -190,7 +190,7 @@ class Recording:
             probe_storage_of(self.directory)
 
     def _darshan_counts(self) -> tuple[DarshanCounts | None, Engine]:
-        """Gives what libdarshan counted, or the builtin engine where it has none to give."""
+        """Return what libdarshan counted, or the builtin engine where it has none to give."""
         if not self.engine.is_darshan:
             return None, self.engine
         from tfdarshan.recording.libdarshan.cross_check import Verification
@@ -207,7 +207,7 @@ class Recording:
         return DarshanCounts(records, verification), self.engine
 
     def _read_libdarshan(self) -> None:
-        """Takes libdarshan's records over before another session can begin, whose own would replace them."""
+        """Take libdarshan's records over before another session can begin, whose own would replace them."""
         from tfdarshan.recording.libdarshan.darshan_records import read_records
 
         try:
@@ -216,7 +216,7 @@ class Recording:
             self.counted = error
 
     def emulation(self) -> dict[str, Any]:
-        """Says in the metadata that times are emulated, and by which model."""
+        """Say in the metadata that times are emulated, and by which model."""
         if self.options.as_if is None:
             return {}
         totals = _bridge.emulation_totals()
@@ -228,7 +228,7 @@ class Recording:
         return {"emulation": block}
 
     def detach(self) -> None:
-        """Detaches, once. What did not go as it should is worth a note, not the session.
+        """Detach, once. What did not go as it should is worth a note, not the session.
 
         Raises:
             StorageError: It is still attached.
@@ -251,7 +251,7 @@ class Recording:
         self.machine = machine_block(used_s + now.running_s - before.running_s, now.by_others(before))
 
     def _compare_clocks(self) -> None:
-        """Notes what the job's first host says of this host's clock."""
+        """Note what the job's first host says of this host's clock."""
         found = None if self.clock is None else self.clock.end()
         job = self.marker.job
         if found is not None and job is not None:
@@ -259,11 +259,11 @@ class Recording:
             self.marker = dataclasses.replace(self.marker, job=job | {"clock": clock})
 
     def add_note(self, note: str) -> None:
-        """Adds a sentence to what the metadata says of bounds."""
+        """Add a sentence to what the metadata says of bounds."""
         self.marker = dataclasses.replace(self.marker, notes=[*self.marker.notes, note])
 
     def rename(self, stamp: str) -> None:
-        """Gives the session another stamp before it is written; `_2` and so on is added to one that is taken.
+        """Give the session another stamp before it is written; `_2` and so on is added to one that is taken.
 
         It keeps its name where `stamp` is none, the directory cannot be renamed, or other ranks share it.
         """
@@ -278,14 +278,14 @@ class Recording:
             write_spool_marker(self.marker)
 
     def discard(self) -> None:
-        """Detaches, and forgets what was recorded."""
+        """Detach, and forget what was recorded."""
         self.detach()
         discard_session_directory(self.directory)
         remove_spool(self.spool_directory)
 
 
 def start_recording(logdir: Path, options: Options, started_by: str) -> Recording:
-    """Checks the logdir, makes spool and session directory, and attaches; leaves nothing behind if it cannot.
+    """Check the logdir, make spool and session directory, and attach; leave nothing behind if it cannot.
 
     Raises:
         TfdarshanError: Logdir, spool or platform cannot be used.
@@ -350,7 +350,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
 
 
 def _begin_clock(directory: Path, spool: Path, identity: JobIdentity | None) -> ClockExchange | None:
-    """Begins to compare clocks with a job's other hosts: only such a job imports what talks to them."""
+    """Begin to compare clocks with a job's other hosts: only such a job imports what talks to them."""
     if identity is None:
         return None
     from tfdarshan.recording.clock_exchange import begin_exchange
@@ -359,7 +359,7 @@ def _begin_clock(directory: Path, spool: Path, identity: JobIdentity | None) -> 
 
 
 def offer_to_programs(spool_directory: Path, directory: Path) -> None:
-    """Puts into the spool folder what started processes need, and a list of those that cannot join."""
+    """Put into the spool folder what started processes need, and a list of those that cannot join."""
     with suppress(OSError):  # then none joins
         unseen = spool_directory / UNSEEN
         unseen.touch(mode=0o600)
@@ -369,7 +369,7 @@ def offer_to_programs(spool_directory: Path, directory: Path) -> None:
 
 
 def joined_session() -> Path | None:
-    """Gives the directory of the session that this process joined when it was started, None if it did not."""
+    """Return the directory of the session that this process joined at its start, None if it did not."""
     folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])  # see csrc/job/session_name.h
     if not folder or not (_bridge.session_active() or _bridge.take_over_session(Path(folder))):
         return None
@@ -380,7 +380,7 @@ def joined_session() -> Path | None:
 
 
 def _excluded(options: Options) -> tuple[str, ...]:
-    """Gives the patterns of what is left out: also what is read of a session before it has ended."""
+    """Return the patterns of what is left out: also what is read of a session before it has ended."""
     return (
         *options.exclude_patterns(),
         "*/tfdarshan-*/*.spool",
@@ -393,7 +393,7 @@ def _excluded(options: Options) -> tuple[str, ...]:
 
 
 def _why(error: Exception) -> str:
-    """Gives why a session was not written.
+    """Return why a session was not written.
 
     What writing needs is loaded when the session stops, for it takes the host time and memory: by then the
     process may see other files. A library that refuses what it finds names no module, and says why itself.

@@ -25,7 +25,7 @@ class Asked:
 
 
 def summed(reference: str, asked: list[Asked], begin_ns: int, end_ns: int) -> dict[str, Any] | None:
-    """Gives one offset for all of a session, within an error that has the drift of the clocks in it.
+    """Return one offset for all of a session, within an error that has the drift of the clocks in it.
 
     Between two moments the drift is what it was seen to be; before the first and after the last, DRIFT_PPM.
     """
@@ -40,7 +40,7 @@ def summed(reference: str, asked: list[Asked], begin_ns: int, end_ns: int) -> di
 
 
 def keep(spool: Path, reference: str, asked: list[Asked], begin_ns: int) -> None:
-    """Writes down what was learnt, whole or not at all; `asked` is empty for the host that others ask."""
+    """Write down what was learnt, whole or not at all; `asked` is empty for the host that others ask."""
     content = {
         "reference": reference,
         "begin_ns": begin_ns,
@@ -53,7 +53,7 @@ def keep(spool: Path, reference: str, asked: list[Asked], begin_ns: int) -> None
 
 
 def kept(spool: Path, own_boot: str, end_ns: int) -> dict[str, Any] | None:
-    """Gives what a rank that did not stop had learnt.
+    """Return what a rank that did not stop had learnt.
 
     Args:
         spool: Its spool folder.

@@ -6,7 +6,7 @@ import sys
 
 
 def child_names() -> dict[int, str]:
-    """Gives the names of living children by their numbers; multiprocessing is not imported for it."""
+    """Return the names of living children by their numbers; multiprocessing is not imported for it."""
     module = sys.modules.get("multiprocessing.process")
     names: dict[int, str] = {}
     for child in list(getattr(module, "_children", ())):

@@ -46,7 +46,7 @@ class Recorder:
         self._path: Path | None = None
 
     def begin(self) -> None:
-        """Attaches to this process and starts recording.
+        """Attach to this process and start recording.
 
         Raises:
             SessionActiveError: A session is recording in this process already.
@@ -79,7 +79,7 @@ class Recorder:
             raise
 
     def end(self) -> None:
-        """Detaches and writes the session.
+        """Detach and write the session.
 
         A session that cannot be written does not raise: the job's results matter more. A warning says so, and
         what was recorded stays in the spool for `tfdarshan recover`. Ctrl-C waits until it is written; a
@@ -102,13 +102,13 @@ class Recorder:
                 recording.write()
 
     def detach(self) -> None:
-        """Ends the recording without writing it; a second call does nothing."""
+        """End the recording without writing it; a second call does nothing."""
         if self.in_this_process() and self._recording is not None:
             with suppress(StorageError):  # said when it is written
                 self._recording.detach()
 
     def release(self) -> Recording | None:
-        """Hands over what was recorded, to be written; None in a forked child, where its parent does that."""
+        """Hand over what was recorded, to be written; None in a forked child, where its parent does that."""
         global _active
         with _lock:
             recording, self._recording = self._recording, None
@@ -125,7 +125,7 @@ class Recorder:
         return None
 
     def in_this_process(self) -> bool:
-        """Says whether this process started the recording; a forked child did not."""
+        """Return whether this process started the recording; a forked child did not."""
         return self._recording is not None and self._recording.in_this_process()
 
     @property
@@ -170,7 +170,7 @@ class Recorder:
         self._path = self._recording.directory
 
     def _follow(self) -> None:
-        """Has every framework tell of steps, waits and the input pipeline."""
+        """Have every framework tell of steps, waits and the input pipeline."""
         if self._recording is not None:
             following.begin(self._recording.spool_directory)
 
@@ -184,7 +184,7 @@ class Recorder:
         """Is called between a recording's end and its writing."""
 
     def _abandon(self) -> None:
-        """Forgets a session whose start was interrupted."""
+        """Forget a session whose start was interrupted."""
         recording = self.release()
         if recording is not None:
             recording.discard()
@@ -202,7 +202,7 @@ class Recorder:
 
 
 def _current_holder() -> Recorder | None:
-    """Gives who records in this process; in a forked child that is its parent's."""
+    """Return who records in this process; in a forked child that is its parent's."""
     global _active
     if _active is not None and not _bridge.session_active():
         _active = None

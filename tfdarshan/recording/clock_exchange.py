@@ -57,11 +57,11 @@ class ClockExchange:
     thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Asks for the first time, or begins to answer; the job does not wait for it."""
+        """Ask for the first time, or begin to answer; the job does not wait for it."""
         self._run(self._begin)
 
     def end(self) -> dict[str, Any] | None:
-        """Asks once more, for half a second at most.
+        """Ask once more, for half a second at most.
 
         Returns:
             `reference`, the host that was asked; `offset_ns`, what its CLOCK_MONOTONIC is ahead of this
@@ -102,7 +102,7 @@ class ClockExchange:
 
 
 def begin_exchange(directory: Path, spool: Path, identity: JobIdentity | None) -> ClockExchange | None:
-    """Begins an exchange for a rank that may have others on other hosts; None if it has none, or must not.
+    """Begin an exchange for a rank that may have others on other hosts; None if it has none, or must not.
 
     Args:
         directory: The rank's folder.
@@ -119,7 +119,7 @@ def begin_exchange(directory: Path, spool: Path, identity: JobIdentity | None) -
 
 
 def publish(path: Path) -> bool:
-    """Begins to answer, and writes down where; False if another rank did."""
+    """Begin to answer, and write down where; False if another rank did."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.{boot_id()[:8]}")
     clock = OfferedClock()
     content = {"boot_id": boot_id(), **dataclasses.asdict(clock.service)}
@@ -138,7 +138,7 @@ def publish(path: Path) -> bool:
 
 
 def look_up(path: Path) -> tuple[str, ClockService]:
-    """Reads whom to ask.
+    """Read whom to ask.
 
     Raises:
         OSError, ValueError, KeyError: It says nothing.
@@ -149,7 +149,7 @@ def look_up(path: Path) -> tuple[str, ClockService]:
 
 
 def ask(service: ClockService) -> Asked:
-    """Asks many times, and takes the answer that came quickest.
+    """Ask many times, and take the answer that came quickest.
 
     Raises:
         OSError: It cannot be reached.
@@ -163,7 +163,7 @@ def ask(service: ClockService) -> Asked:
 
 
 def best_of(question: Question, own: Callable[[], int] = host_monotonic_ns) -> Asked:
-    """Asks QUESTIONS times, for ASKING_S at most: the error is half of the quickest answer's time.
+    """Ask QUESTIONS times, for ASKING_S at most: the error is half of the quickest answer's time.
 
     Raises:
         OSError: Nothing was answered.
@@ -200,7 +200,7 @@ def _one_answer(peer: socket.socket) -> int:
 
 
 def _quietly(task: Callable[[], None]) -> None:
-    """Does what it can until it is too late: nobody waits for it, and what is not known is said elsewhere."""
+    """Do what it can until it is too late: nobody waits for it, and what is not known is said elsewhere."""
     until_s, pause_s = time.monotonic() + TRYING_S, FIRST_PAUSE_S
     while True:
         try:

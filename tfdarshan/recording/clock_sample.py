@@ -21,7 +21,7 @@ Clock = Callable[[], int]
 
 
 def clock_sample(folder: Path) -> dict[str, Any]:
-    """Takes a sample: this host's clocks at one moment, and how far off the file server's is.
+    """Take a sample: this host's clocks at one moment, and how far off the file server's is.
 
     Returns:
         `boot_id`; `realtime_ns` and the host's `monotonic_ns` at one moment, within `error_ns`;
@@ -44,7 +44,7 @@ def clock_sample(folder: Path) -> dict[str, Any]:
 
 
 def both_clocks(realtime: Clock = time.time_ns, monotonic: Clock = time.monotonic_ns) -> tuple[int, int, int]:
-    """Gives CLOCK_REALTIME and CLOCK_MONOTONIC at one moment in ns, and by how much that may be off."""
+    """Return CLOCK_REALTIME and CLOCK_MONOTONIC at one moment in ns, and by how much that may be off."""
     samples = []
     for _ in range(SAMPLES):
         before_ns, realtime_ns, after_ns = monotonic(), realtime(), monotonic()
@@ -53,7 +53,7 @@ def both_clocks(realtime: Clock = time.time_ns, monotonic: Clock = time.monotoni
 
 
 def time_namespace_offset_ns(offsets: Path = Path("/proc/self/timens_offsets")) -> int:
-    """Gives by how much CLOCK_MONOTONIC of this container is ahead of that of its host, in ns."""
+    """Return by how much CLOCK_MONOTONIC of this container is ahead of that of its host, in ns."""
     try:
         rows = [line.split() for line in offsets.read_text(encoding="ascii").splitlines()]
         clocks = {clock: (int(seconds), int(rest_ns)) for clock, seconds, rest_ns in rows}
@@ -66,7 +66,7 @@ def time_namespace_offset_ns(offsets: Path = Path("/proc/self/timens_offsets")) 
 def server_offset(
     folder: Path, realtime: Clock = time.time_ns, made_ns: Callable[[int], int] | None = None
 ) -> tuple[int | None, int | None]:
-    """Gives the file server's clock less this host's in ns, and by how much that may be off.
+    """Return the file server's clock less this host's in ns, and by how much that may be off.
 
     A file is made between two looks at the own clock, and the server says when.
 
@@ -96,7 +96,7 @@ def server_offset(
 
 
 def fs_type_of(folder: Path) -> str:
-    """Gives the type of the file system that a folder is on, "" if it is not known.
+    """Return the type of the file system that a folder is on, "" if it is not known.
 
     Source: /proc/self/mountinfo, proc_pid_mountinfo(5): fields 3, the device, and that after " - ", the type.
     """

@@ -42,7 +42,7 @@ class ClockService:
 
 
 def host_monotonic_ns() -> int:
-    """Gives CLOCK_MONOTONIC of the host, also in a container that has one of its own."""
+    """Return CLOCK_MONOTONIC of the host, also in a container that has one of its own."""
     return time.monotonic_ns() - _NAMESPACE_OFFSET_NS
 
 
@@ -61,12 +61,12 @@ class OfferedClock:
         self.service = ClockService(own_addresses(), port, self._token.hex())
 
     def answer(self) -> None:
-        """Begins to answer, on a daemon thread."""
+        """Begin to answer, on a daemon thread."""
         answering = _Answering(self._listening, self._token)
         threading.Thread(target=answering.run, name="tfdarshan clock", daemon=True).start()
 
     def withdraw(self) -> None:
-        """Closes the port."""
+        """Close the port."""
         self._listening.close()
 
 
@@ -106,7 +106,7 @@ class _Answering:
             questioner.close()
 
     def _answer(self, questioner: socket.socket) -> bool:
-        """Answers one question; False ends the conversation."""
+        """Answer one question; False ends the conversation."""
         try:
             if questioner in self.known:
                 asked = questioner.recv(ANSWER.size)
@@ -128,7 +128,7 @@ def _send(questioner: socket.socket, answer: bytes) -> bool:
 
 
 def own_addresses() -> tuple[str, ...]:
-    """Gives the addresses by which others may reach this host. No name is looked up, and nothing is sent."""
+    """Return the addresses by which others may reach this host. No name is looked up, and nothing is sent."""
     if given := os.environ.get(ADDRESS_VARIABLE):
         return (given,)
     found = [address for _, name in socket.if_nameindex() if (address := _address_of(name))]
@@ -136,7 +136,7 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def _address_of(interface: str) -> str:
-    """Gives an interface's IPv4 address, "" if it has none."""
+    """Return an interface's IPv4 address, "" if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking, suppress(OSError):
         request = struct.pack("256s", interface.encode()[:15])
         return socket.inet_ntoa(fcntl.ioctl(asking.fileno(), INTERFACE_ADDRESS, request)[20:24])

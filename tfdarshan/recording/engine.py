@@ -57,21 +57,21 @@ class Engine:
 
     @property
     def is_darshan(self) -> bool:
-        """Says whether libdarshan counts."""
+        """Return whether libdarshan counts."""
         return self.name == "darshan"
 
     def block(self) -> dict[str, str]:
-        """Gives what the metadata says of it."""
+        """Return what the metadata says of it."""
         return {"name": self.name, "version": self.version, "source": self.source, "library": self.library}
 
 
 def builtin(*notes: str) -> Engine:
-    """Gives the builtin engine."""
+    """Return the builtin engine."""
     return Engine("builtin", VERSION, "tfdarshan", notes=notes)
 
 
 def choose_engine(name: str, library: str | os.PathLike[str] | None, *, files: int, folder: Path) -> Engine:
-    """Finds the engine for a session, and loads libdarshan where it is the one.
+    """Find the engine for a session, and load libdarshan where it is the one.
 
     Args:
         name: "builtin", "darshan" or "auto".
@@ -118,7 +118,7 @@ def _adopt() -> bool:
 
 
 def _load(library: str, source: str, files: int, folder: Path) -> Engine:
-    """Loads libdarshan, or gives the one that an earlier session loaded.
+    """Load libdarshan, or return the one that an earlier session loaded.
 
     A copy that is in the process already comes first whatever was named: two would count each other's calls.
     """
@@ -163,7 +163,7 @@ def _load_fresh(library: str, files: int, folder: Path) -> None:
 
 
 def configuration(files: int, name_mb: int) -> str:
-    """Gives libdarshan's configuration file: room for `files` files in each module, and nothing left out."""
+    """Return libdarshan's configuration file: room for `files` files in each module, and nothing left out."""
     lines = (
         f"MODMEM {(files * RECORD_BYTES >> 20) + 2}",
         f"NAMEMEM {name_mb}",
@@ -176,7 +176,7 @@ def configuration(files: int, name_mb: int) -> str:
 
 
 def check_object(path: Path) -> None:
-    """Checks that a file is a shared object for this machine.
+    """Check that a file is a shared object for this machine.
 
     Raises:
         EngineError: It is missing, no ELF file, or for another machine.
@@ -200,12 +200,12 @@ def check_object(path: Path) -> None:
 
 
 def files_that_fit(available_bytes: int) -> int:
-    """Gives for how many files libdarshan may lay out its memory."""
+    """Return for how many files libdarshan may lay out its memory."""
     return max(1024, available_bytes // MEMORY_SHARE // (RECORD_BYTES + NAME_BYTES))
 
 
 def _available_bytes() -> int:
-    """Gives what this process may still use: of the machine's memory, or of its control group's."""
+    """Return what this process may still use: of the machine's memory, or of its control group's."""
     free = _first_number("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1 << 60 >> 10) << 10
     limit = _first_number("/sys/fs/cgroup/memory.max", r"(\d+)", 1 << 60)
     used = _first_number("/sys/fs/cgroup/memory.current", r"(\d+)", 0)
@@ -221,7 +221,7 @@ def _first_number(path: str, pattern: str, default: int) -> int:
 
 
 def _loader_knows(name: str) -> bool:
-    """Asks the dynamic loader's usual places, without loading: to load it is to run its constructors."""
+    """Ask the dynamic loader's usual places, without loading: to load it is to run its constructors."""
     folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(":"), *_cached_folders(name)]
     return any(folder and (Path(folder) / name).exists() for folder in folders)
 

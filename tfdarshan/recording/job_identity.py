@@ -53,13 +53,13 @@ class JobIdentity:
     local_size: int | None = None
 
     def folder(self, number: int) -> str:
-        """Gives the name of the folder of the `number`-th session of this job, the same for all ranks."""
+        """Return the name of the folder of the `number`-th session of this job, the same for all ranks."""
         again = "" if self.round == "0" else f"-r{self.round}"
         return f"{self.launcher}-{_as_name(self.job)}{again}-{number}"
 
 
 def job_identity(environment: Environment, job: str | None = None) -> JobIdentity | None:
-    """Tells which rank this process is; None for a lone process, also for the only one of its launcher.
+    """Tell which rank this process is; None for a lone process, also for the only one of its launcher.
 
     A job that was named comes first, with the rank of whichever launcher there is. Then the innermost
     launcher: torchrun, MPI, Slurm. `mpirun` starts one daemon on each node by srun, whose ranks the processes
@@ -83,7 +83,7 @@ def job_identity(environment: Environment, job: str | None = None) -> JobIdentit
 
 
 def _named(environment: Environment, job: str, launched: JobIdentity | None) -> JobIdentity | None:
-    """Gives the rank that the user set, else the launcher's, else the usual variables'."""
+    """Return the rank that the user set, else the launcher's, else the usual variables'."""
     size = _number(environment, SIZE_VARIABLE)
     rank = _number(environment, RANK_VARIABLE)
     if rank is not None:
@@ -143,7 +143,7 @@ def _open_mpi(environment: Environment) -> JobIdentity | None:
 
 
 def _hnp(uri: str) -> str:
-    """Gives what all ranks of one mpirun have of its address: the job family before the semicolon."""
+    """Return what all ranks of one mpirun have of its address: the job family before the semicolon."""
     return uri.split(";")[0].split(".")[0]
 
 
@@ -239,7 +239,7 @@ LAUNCHERS: tuple[Callable[[Environment], JobIdentity | None], ...] = (
 
 
 def _scheduler(environment: Environment) -> str:
-    """Names the batch job, "" if there is none: a process manager counts anew in each.
+    """Name the batch job, "" if there is none: a process manager counts anew in each.
 
     Not its step: of one mpirun, the ranks on its own node are in another one than those on other nodes.
     """
@@ -252,7 +252,7 @@ def _slurm_restarts(environment: Environment) -> int | None:
 
 
 def _rounds(*counts: int | None) -> str:
-    """Words restart counts, the outer launcher's first; those before the first that is not 0 are left out."""
+    """Word restart counts, the outer launcher's first; those before the first that is not 0 are left out."""
     known = [count or 0 for count in counts]
     while len(known) > 1 and not known[0]:
         known = known[1:]
@@ -260,7 +260,7 @@ def _rounds(*counts: int | None) -> str:
 
 
 def _number(environment: Environment, *names: str) -> int | None:
-    """Gives the first of some variables that is a whole number from 0 on."""
+    """Return the first of some variables that is a whole number from 0 on."""
     for name in names:
         text = environment.get(name, "")
         if text.isascii() and text.isdigit() and len(text) < 12:
@@ -273,6 +273,6 @@ def _digest(*texts: str) -> str:
 
 
 def _as_name(job: str) -> str:
-    """Gives a job's name as part of a folder's name; one that is shortened or changed gets its digest."""
+    """Return a job's name as part of a folder's name; one that is shortened or changed gets its digest."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", job).strip(".-")[:MOST_OF_NAME]
     return name if name == job else f"{name}-{_digest(job)}"

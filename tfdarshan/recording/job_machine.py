@@ -41,7 +41,7 @@ class UsedProcessors:
     running_s: float = 0.0
 
     def by_others(self, before: UsedProcessors) -> float | None:
-        """Gives how many processors others took since then, mean; None where that is not known."""
+        """Return how many processors others took since then, mean; None where that is not known."""
         lasted_s = self.at_s - before.at_s
         if self.all_s is None or before.all_s is None or lasted_s < LEAST_S:
             return None
@@ -49,13 +49,13 @@ class UsedProcessors:
 
 
 def used_processors() -> UsedProcessors:
-    """Gives it by now."""
+    """Return it by now."""
     running_s = _running_seconds()
     return UsedProcessors(time.monotonic(), cpu_seconds() + running_s, _busy_seconds(), running_s)
 
 
 def cpu_seconds() -> float:
-    """Gives the processor time of this process and of the children it waited for, so far."""
+    """Return the processor time of this process and of the children it waited for, so far."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
@@ -94,7 +94,7 @@ def _ticks(pid: str) -> int:
 
 
 def machine_block(cpu_s: float, others_cpus: float | None = None) -> dict[str, Any]:
-    """Gives what the metadata says of this machine.
+    """Return what the metadata says of this machine.
 
     Args:
         cpu_s: Processor time that the job took.
@@ -110,7 +110,7 @@ def machine_block(cpu_s: float, others_cpus: float | None = None) -> dict[str, A
 
 
 def _busy_seconds() -> float | None:
-    """Adds up what the processors did that this process may run on.
+    """Add up what the processors did that this process may run on.
 
     Source: proc_stat(5), lines "cpu<number>" in clock ticks.
     """
@@ -127,7 +127,7 @@ def _busy_seconds() -> float | None:
 
 
 def _cpus() -> float:
-    """Counts the processors; a container's quota may allow a part of them.
+    """Count the processors; a container's quota may allow a part of them.
 
     Source: sched_getaffinity(2); cpu.max of cgroups version 2, "quota period" in microseconds.
     """
@@ -140,7 +140,7 @@ def _cpus() -> float:
 
 
 def _memory_bytes() -> int:
-    """Gives the machine's memory, or what the container may have of it."""
+    """Return the machine's memory, or what the container may have of it."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in MEMORY_LIMITS:
         text = _read(path).strip()

@@ -29,7 +29,7 @@ PLACE = re.compile(r"^( *)\{options\}$", re.MULTILINE)
 
 
 def option_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Gives the options among a function's arguments, such as its `locals()`."""
+    """Return the options among a function's arguments, such as its `locals()`."""
     return {name: values[name] for name in NAMES}
 
 
@@ -60,7 +60,7 @@ def _all_options(indent: str, **defaults: Any) -> str:
 
 
 def argument_lines(indent: str, name: str, about: str) -> list[str]:
-    """Gives an argument as lines of a docstring's `Args:`."""
+    """Return an argument as lines of a docstring's `Args:`."""
     return textwrap.wrap(
         f"{name}: {about}",
         LINE_WIDTH,
@@ -72,7 +72,7 @@ def argument_lines(indent: str, name: str, about: str) -> list[str]:
 
 
 def option_sentences(option: dataclasses.Field[Any], defaults: Mapping[str, Any]) -> str:
-    """Says what an option means, what it may be, and what it is if it is not given."""
+    """Describe what an option means, what it may be, and what it is if it is not given."""
     meaning, allowed = option.metadata["help"], option.metadata["allowed"]
     default = f" Default: {defaults.get(option.name, option.default)!r}."
     if "(default: " in meaning:
@@ -81,7 +81,7 @@ def option_sentences(option: dataclasses.Field[Any], defaults: Mapping[str, Any]
 
 
 def says_wrong_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes a function raise `ConfigurationError`, in a sentence, if its arguments do not fit.
+    """Make a function raise `ConfigurationError`, in a sentence, if its arguments do not fit.
 
     Of `__init__`, the sentence names the class.
     """

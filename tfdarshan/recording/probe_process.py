@@ -20,7 +20,7 @@ INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 def probe_storage_of(session: Path) -> None:
-    """Has the storage under a session's input measured, and kept in the session; says why if it cannot be."""
+    """Have the storage under a session's input measured, and kept in the session; say why if it cannot be."""
     try:
         code, said = _run(session)
     except Exception as error:  # the job goes on, and its session is written
@@ -33,7 +33,7 @@ def probe_storage_of(session: Path) -> None:
 
 
 def _run(session: Path) -> tuple[int, str]:
-    """Runs the probe; gives its exit code, and what it says on stderr."""
+    """Run the probe; return its exit code, and what it says on stderr."""
     import subprocess
 
     paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]

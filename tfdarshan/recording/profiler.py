@@ -94,7 +94,7 @@ class Profile(Recorder):
         self._session: Session | None = None
 
     def start(self) -> Profile:
-        """Attaches to this process and starts recording; if steps were chosen, as the first one begins.
+        """Attach to this process and start recording; if steps were chosen, as the first one begins.
 
         Raises:
             SessionActiveError: A session is recording in this process already, or waits for its steps.
@@ -111,7 +111,7 @@ class Profile(Recorder):
         return self
 
     def stop(self) -> None:
-        """Detaches and writes the session.
+        """Detach and write the session.
 
         A session that cannot be written does not raise: the job's results matter more. A warning says so, and
         what was recorded stays in the spool for `tfdarshan recover`. Ctrl-C waits until it is written; a
@@ -171,7 +171,7 @@ class Profile(Recorder):
             self.stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Decorates a function or coroutine function: every call is a session of its own."""
+        """Decorate a function or coroutine function: every call is a session of its own."""
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise ConfigurationError(
                 f"{function.__qualname__} is a generator, which runs while others do: "
@@ -284,7 +284,7 @@ class Profile(Recorder):
         return self.session.findings
 
     def summary(self, *, verbose: bool = False) -> str:
-        """Gives the session's summary as text: on one screen, or all of it."""
+        """Return the session's summary as text: on one screen, or all of it."""
         if self._elsewhere:
             return (
                 f"The session is another process's: see it after the job with: tfdarshan summary {self.path}"
@@ -299,7 +299,7 @@ class Profile(Recorder):
         return f"The session is still recording: this is what it has so far.\n{later}\n\n{text}"
 
     def _table(self, name: str) -> pd.DataFrame:
-        """Gives a table of the session: an empty one, and why, where a joined session cannot be read yet."""
+        """Return a table of the session: an empty one, and why, where a joined session cannot be read yet."""
         try:
             table: pd.DataFrame = getattr(self.session, name)
         except (SessionActiveError, SessionDataError) as error:
@@ -322,7 +322,7 @@ class Profile(Recorder):
         return profile(self.logdir, steps=self._steps, **self.options.as_dict())
 
     def _meet_elsewhere(self, directory: Path) -> None:
-        """Leaves it at that: this process is in the session."""
+        """Leave it at that: this process is in the session."""
         warn(
             f"this process is recorded by the session {directory} of the process that started it: "
             f"profile({str(self.logdir)!r}) adds nothing."
@@ -330,7 +330,7 @@ class Profile(Recorder):
         self._elsewhere, self._path, self._session = True, directory, None
 
     def _meet(self, holder: Recorder) -> None:
-        """Joins the session of `tfdarshan run`."""
+        """Join the session of `tfdarshan run`."""
         if not isinstance(holder, Profile) or holder is self:
             return super()._meet(holder)
         if not holder._accepts_joins or not holder.in_this_process():
@@ -370,7 +370,7 @@ def profile(  # noqa: D417 - options are put in
     probe: bool = False,
     job: str | None = None,
 ) -> Profile:
-    """Records the file I/O of this process and of the children it forks.
+    """Record the file I/O of this process and of the children it forks.
 
     Use it as `with profile("logs"):`, as a decorator, or with `.start()` and `.stop()`.
 
@@ -393,7 +393,7 @@ def profile(  # noqa: D417 - options are put in
 def start_shared(
     logdir: str | os.PathLike[str], options: dict[str, Any], steps: tuple[int, int] | None = None
 ) -> Profile:
-    """Starts a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
+    """Start a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
     shared = profile(logdir, steps=steps, **options)
     shared._accepts_joins, shared.started_by = True, "run"
     return shared.start()

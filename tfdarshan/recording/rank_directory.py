@@ -30,7 +30,7 @@ _begun: Counter[tuple[Path, str]] = Counter()
 
 
 def next_number(logdir: Path, identity: JobIdentity) -> int:
-    """Counts the sessions that this process began in a logdir: all ranks do the same, and get one number."""
+    """Count the sessions that this process began in a logdir: all ranks do the same, and get one number."""
     key = logdir, identity.folder(0)
     _begun[key] += 1
     return _begun[key]
@@ -39,7 +39,7 @@ def next_number(logdir: Path, identity: JobIdentity) -> int:
 def make_rank_directory(
     logdir: Path, identity: JobIdentity, number: int, clock: Callable[[], int] = time.time_ns
 ) -> Path:
-    """Makes `<logdir>/plugins/tfdarshan/<job>-<number>/rank-<rank>/`.
+    """Make `<logdir>/plugins/tfdarshan/<job>-<number>/rank-<rank>/`.
 
     Where this rank was there before, as in a second run of a job that has the same identity, `_2` and so on
     is added to the session's name; all its ranks find theirs there.
@@ -75,12 +75,12 @@ def make_rank_directory(
 
 
 def job_block(directory: Path, identity: JobIdentity, number: int) -> dict[str, Any]:
-    """Gives what the metadata says of the job, this rank of it, and its host's clocks."""
+    """Return what the metadata says of the job, this rank of it, and its host's clocks."""
     return {**dataclasses.asdict(identity), "number": number, "clock": clock_sample(directory)}
 
 
 def _is_of_now(session: Path, identity: JobIdentity, clock: Callable[[], int]) -> bool:
-    """Says whether a session is not an earlier job's of the same name: its first rank wrote when it came."""
+    """Return whether a session is no earlier job's of the same name: its first rank wrote when it came."""
     now_ns = clock()
     first = json.dumps({"launcher": identity.launcher, "job": identity.job, "start_realtime_ns": now_ns})
     path = session / FIRST_RANK
@@ -94,7 +94,7 @@ def _is_of_now(session: Path, identity: JobIdentity, clock: Callable[[], int]) -
 
 
 def _began_ns(path: Path, unknown_ns: int) -> int:
-    """Reads when the first rank came; it may be writing that just now."""
+    """Read when the first rank came; it may be writing that just now."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(path.read_bytes())["start_realtime_ns"])
     return unknown_ns

@@ -13,7 +13,7 @@ SLURM_COUNT = re.compile(r"(\d{1,6})(?:\(x(\d{1,6})\))?")
 
 
 def ranks_on_host(environment: Mapping[str, str]) -> int | None:
-    """Gives the number, from 1 on; None where no launcher says."""
+    """Return the number, from 1 on; None where no launcher says."""
     for name in COUNTS:
         text = environment.get(name, "")
         if text.isascii() and text.isdigit() and int(text[:12]) > 0:
@@ -26,7 +26,7 @@ def ranks_on_host(environment: Mapping[str, str]) -> int | None:
 
 
 def _of_node(counts: str, node: str) -> int | None:
-    """Gives the count of a node from what Slurm says of all."""
+    """Return the count of a node from what Slurm says of all."""
     if not node.isascii() or not node.isdigit():
         return None
     left = int(node[:12])

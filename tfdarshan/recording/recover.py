@@ -45,7 +45,7 @@ class Recovered:
 
 
 def interrupted_sessions(logdir: Path) -> list[Path]:
-    """Lists the session directories below a logdir, or the given one, that were begun and not finished.
+    """List the session directories below a logdir, or the given one, that were begun and not finished.
 
     Raises:
         SessionDataError: The logdir does not exist.
@@ -59,7 +59,7 @@ def interrupted_sessions(logdir: Path) -> list[Path]:
 
 
 def _sessions_below(logdir: Path) -> Iterator[Path]:
-    """Yields the sessions of a logdir; a joint session itself, if it was named."""
+    """Yield the sessions of a logdir; a joint session itself, if it was named."""
     if rank_folders(logdir):
         yield logdir
     else:
@@ -67,7 +67,7 @@ def _sessions_below(logdir: Path) -> Iterator[Path]:
 
 
 def recover_session(directory: Path, *, to: Path | None = None, force: bool = False) -> Recovered:
-    """Writes an interrupted session from its spools and removes them; of several who try at once, one does.
+    """Write an interrupted session from its spools and remove them; of several who try at once, one does.
 
     Args:
         directory: The session directory that has the marker.
@@ -119,7 +119,7 @@ def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recove
 
 
 def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovered:
-    """Writes what a spool folder holds into a logdir, whatever became of the session's own, and removes it.
+    """Write what a spool folder holds into a logdir, whatever became of the session's own, and remove it.
 
     Args:
         spool: The spool folder.
@@ -150,7 +150,7 @@ def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovere
 
 
 def _is_of(directory: Path, marker: Marker) -> bool:
-    """Says whether a session directory is the one that a recording was begun with."""
+    """Return whether a session directory is the one that a recording was begun with."""
     if not (directory / MARKER).exists():
         return False
     return Path(read_marker(directory).spool_directory).resolve() == Path(marker.spool_directory).resolve()
@@ -165,7 +165,7 @@ def _target(directory: Path, marker: Marker, to: Path | None) -> Path:
 
 
 def _finish_written(directory: Path, marker: Marker, spool: Path) -> Recovered:
-    """Ends what was written wholly: by who was killed before its end, or by who is about to end it.
+    """End what was written wholly: by who was killed before its end, or by who is about to end it.
 
     Raises:
         RecoveringError: By who is about to.
@@ -177,7 +177,7 @@ def _finish_written(directory: Path, marker: Marker, spool: Path) -> Recovered:
 
 
 def _finish(directory: Path, spool: Path) -> bool:
-    """Removes the marker and the spool folder; False if another process has removed the marker."""
+    """Remove the marker and the spool folder; False if another process has removed the marker."""
     # A marker may come from anybody: what it names is removed only if it is a spool folder.
     is_spool = os.path.exists(spool / MARKER)  # noqa: PTH110 - also of a name that is too long
     try:
@@ -190,7 +190,7 @@ def _finish(directory: Path, spool: Path) -> bool:
 
 
 def _remove_partial(directory: Path) -> None:
-    """Removes what an attempt left in the session directory that another one now stands for."""
+    """Remove what an attempt left in the session directory that another one now stands for."""
     try:
         for path in directory.iterdir():
             path.unlink()
@@ -232,7 +232,7 @@ def _check_ended(directory: Path, marker: Marker) -> None:
 
 
 def _recorders(marker: Marker) -> Iterator[int]:
-    """Yields the processes that still record, or are about to write what they recorded."""
+    """Yield the processes that still record, or are about to write what they recorded."""
     spool = Path(marker.spool_directory)
     if (spool / HELD).exists() and process_start(marker.pid) == marker.process_start:
         yield marker.pid
@@ -242,7 +242,7 @@ def _recorders(marker: Marker) -> Iterator[int]:
 
 
 def _maps(pid: int, path: Path) -> bool:
-    """Says whether a process has a spool mapped: its id alone may be somebody else's by now."""
+    """Return whether a process has a spool mapped: its id alone may be somebody else's by now."""
     try:
         return str(path) in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:

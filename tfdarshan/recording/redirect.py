@@ -21,7 +21,7 @@ from tfdarshan.units import plural
 
 @contextmanager
 def staged(plan: str | os.PathLike[str], *, look_again_s: float = LOOK_AGAIN_S) -> Iterator[StagedFiles]:
-    """Opens the fast copy wherever the job opens a staged file for reading only.
+    """Open the fast copy wherever the job opens a staged file for reading only.
 
     At each open the copy is compared with what was staged, by size and time of change, and so is the
     original, unless that was done less than `look_again_s` ago and the job has not opened it for writing.
@@ -73,7 +73,7 @@ class StagedFiles:
         self._last: _bridge.RedirectTotals | None = None
 
     def start(self) -> None:
-        """Begins to redirect. Nothing is looked at on either tier.
+        """Begin to redirect. Nothing is looked at on either tier.
 
         Raises:
             StorageError: Staged files are in use already.
@@ -84,7 +84,7 @@ class StagedFiles:
             warn(f"programs that the job starts open the originals, not the copies, because {why}.")
 
     def look_ahead(self) -> None:
-        """Has the originals looked at while a program starts, so that its first opens need not.
+        """Have the originals looked at while a program starts, so that its first opens need not.
 
         Waits for nothing. To be called after `start()`, by a small process: it forks.
         """
@@ -92,7 +92,7 @@ class StagedFiles:
             _bridge.look_ahead(LOOK_AHEAD_PROCESSES, LOOK_AHEAD_S)
 
     def stop(self) -> None:
-        """Ends redirecting."""
+        """End redirecting."""
         self._last = _bridge.redirect_totals()
         _bridge.stop_redirect()
 
@@ -110,7 +110,7 @@ class StagedFiles:
         ]
 
     def _not_applied(self) -> str:
-        """Says that copies were not made, or were taken back."""
+        """Say that copies were not made, or were taken back."""
         whole, fast = len(self.plan.files), self.plan.fast_root
         if not self.count:
             return (

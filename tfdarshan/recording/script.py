@@ -41,7 +41,7 @@ class Program:
     module: str | None = None
 
     def run(self) -> None:
-        """Runs it as `__main__`.
+        """Run it as `__main__`.
 
         Whatever it raises comes out, and is printed without the frames above the program's own.
         """
@@ -62,7 +62,7 @@ class Program:
 
 
 def load_script(path: str, arguments: Sequence[str]) -> Program:
-    """Loads a script, compiled or not, or a folder or zip file with `__main__.py`; `-` is standard input.
+    """Load a script, compiled or not, or a folder or zip file with `__main__.py`; `-` is standard input.
 
     Raises:
         ConfigurationError: It cannot be read.
@@ -83,7 +83,7 @@ def load_script(path: str, arguments: Sequence[str]) -> Program:
 
 
 def load_module(name: str, arguments: Sequence[str]) -> Program:
-    """Checks that a module can be found. Its package is imported when it runs, as with `python -m`.
+    """Check that a module can be found. Its package is imported when it runs, as with `python -m`.
 
     Raises:
         ConfigurationError: There is no such top-level module or package.
@@ -108,7 +108,7 @@ def _working_folder() -> str:
 
 
 def load_string(source: str, arguments: Sequence[str]) -> Program:
-    """Compiles the program that `-c` gives.
+    """Compile the program that `-c` gives.
 
     Raises:
         SyntaxError: It is no Python.
@@ -120,14 +120,14 @@ def load_string(source: str, arguments: Sequence[str]) -> Program:
 
 
 def _show_in_tracebacks(program_code: CodeType, text: str, name: str) -> None:
-    """Keeps the lines of `-c` for tracebacks, as Python does since 3.13: first by name, later by the code."""
+    """Keep the lines of `-c` for tracebacks, as Python does since 3.13: first by name, later by the code."""
     register = getattr(linecache, "_register_code", None)
     if register is not None:
         register(program_code if hasattr(linecache, "_interactive_cache") else name, text, name)
 
 
 def hide_our_frames(error: BaseException) -> None:
-    """Makes sys.excepthook print `error` from the frame below the caller's."""
+    """Make sys.excepthook print `error` from the frame below the caller's."""
     previous = sys.excepthook
     shown = error.__traceback__.tb_next if error.__traceback__ is not None else None
 
@@ -177,7 +177,7 @@ def _new_main(names: dict[str, Any]) -> ModuleType:
 
 
 def _set_first_path(folder: str, *, always: bool = False) -> None:
-    """Sets what Python puts first in sys.path; with -P (3.10: -I) only a folder or zip file that runs."""
+    """Set what Python puts first in sys.path; with -P (3.10: -I) only a folder or zip file that runs."""
     if not getattr(sys.flags, "safe_path", sys.flags.isolated):
         sys.path[0] = folder
     elif always:

@@ -23,7 +23,7 @@ MOST_BYTES = 256 << 20
 
 
 def session_so_far(recording: Recording, open_session: Callable[[Path], Opened]) -> Opened:
-    """Gives what was recorded until now; the recording goes on. Its data are removed with the session object.
+    """Return what was recorded until now; the recording goes on. Its data go with the session object.
 
     Raises:
         SessionDataError: The recording is too large to be copied, or cannot be.
@@ -61,7 +61,7 @@ def _write(recording: Recording, folder: Path) -> Path:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies the spools: the recording itself may change while it is read."""
+    """Copy the spools: the recording itself may change while it is read."""
     with os.scandir(source) as entries:
         spools = [Path(entry.path) for entry in entries if entry.name.endswith((".spool", BATCHES))]
     used = sum(spool.stat().st_blocks * 512 for spool in spools)

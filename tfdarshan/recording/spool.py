@@ -42,7 +42,7 @@ class Spool:
 
 
 def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
-    """Makes `<folder>/tfdarshan-<uid>-<session>-<pid>-<random>/`, readable by this user only.
+    """Make `<folder>/tfdarshan-<uid>-<session>-<pid>-<random>/`, readable by this user only.
 
     Args:
         options: The session's.
@@ -72,7 +72,7 @@ def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
 
 
 def choose_folder(options: Options) -> Path:
-    """Gives the option, else TFDARSHAN_SPOOL_DIR, else /dev/shm or TMPDIR, whichever has room."""
+    """Return the option, else TFDARSHAN_SPOOL_DIR, else /dev/shm or TMPDIR, whichever has room."""
     named = options.spool_dir or os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         return Path(named).absolute()
@@ -99,7 +99,7 @@ class RecoveringError(SessionActiveError):
 
 
 def remove_spool(directory: Path) -> None:
-    """Removes a spool directory that is no longer needed; what cannot be removed is left."""
+    """Remove a spool directory that is no longer needed; what cannot be removed is left."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -116,12 +116,12 @@ def spools_of(directory: Path) -> Iterator[tuple[int, Path]]:
 
 
 def release_spool(directory: Path) -> None:
-    """Lets `tfdarshan recover` write the session although the process that recorded it goes on."""
+    """Let `tfdarshan recover` write the session although the process that recorded it goes on."""
     (directory / HELD).unlink(missing_ok=True)
 
 
 def copy_spool(source: Path, target: Path) -> None:
-    """Copies what a sparse file holds, leaving its holes."""
+    """Copy what a sparse file holds, leaving its holes."""
     with source.open("rb") as read, target.open("wb") as write:
         end = os.fstat(read.fileno()).st_size
         at = 0
@@ -142,7 +142,7 @@ def copy_spool(source: Path, target: Path) -> None:
 
 @contextmanager
 def recovering(spool: Path) -> Iterator[None]:
-    """Locks a spool file; the kernel takes the lock away with the process.
+    """Lock a spool file; the kernel takes the lock away with the process.
 
     A lock of POSIX's would end when whoever reads the spool meanwhile closes it.
 

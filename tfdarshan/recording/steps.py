@@ -44,7 +44,7 @@ class Mark:
     epoch: int = UNKNOWN
 
     def end(self, now: int, reads: Reads | None) -> None:
-        """Ends the step, if it still lasts."""
+        """End the step, if it still lasts."""
         if self.end_ns:
             return
         self.end_ns = now
@@ -75,7 +75,7 @@ class StepLog:
         self._asked_ns = 0
 
     def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark | None:
-        """Begins a step and ends the one before, if it still lasts."""
+        """Begin a step and end the one before, if it still lasts."""
         reads = None if self._full() and self._newest_ended() else self._kernel_reads()
         begun = time.time_ns(), reads
         self._end(*begun)
@@ -116,7 +116,7 @@ class StepLog:
         return self.marks[-1]
 
     def end(self) -> None:
-        """Ends the newest step, if it still lasts."""
+        """End the newest step, if it still lasts."""
         if not self._newest_ended():
             self._end(time.time_ns(), self._kernel_reads())
 
@@ -131,7 +131,7 @@ class StepLog:
             self.marks[-1].end(now, reads)
 
     def block(self) -> dict[str, Any]:
-        """Gives what the metadata says of the steps: empty where there were none."""
+        """Return what the metadata says of the steps: empty where there were none."""
         self.end()
         if not self.marks:
             return {}
@@ -153,7 +153,7 @@ def current_log() -> StepLog | None:
 
 
 def begin_log() -> None:
-    """Has steps kept from now on."""
+    """Have steps kept from now on."""
     global _log
     if _chosen is None or not _chosen.recording:
         _log = StepLog()
@@ -163,19 +163,19 @@ def begin_log() -> None:
 
 
 def end_log() -> dict[str, Any]:
-    """Stops that, and gives what the metadata says of them."""
+    """Stop that, and return what the metadata says of them."""
     global _log
     log, _log = _log, None
     return {} if log is None else log.block()
 
 
 def log_so_far() -> dict[str, Any]:
-    """Gives what the metadata would say of them now."""
+    """Return what the metadata would say of them now."""
     return {} if _log is None else copy.deepcopy(_log).block()
 
 
 def watch_steps(chosen: ChosenSteps | None) -> None:
-    """Has someone told of all steps from now on; None: nobody."""
+    """Have someone told of all steps from now on; None: nobody."""
     global _chosen
     _chosen = chosen
 
@@ -237,7 +237,7 @@ class step:  # noqa: N801 - reads as a function where it is used
 
     @contextmanager
     def input_wait(self) -> Iterator[None]:
-        """Counts what is within as time the step waits for its input, such as `next(batches)`."""
+        """Count what is within as time the step waits for its input, such as `next(batches)`."""
         began = time.time_ns()
         try:
             yield
@@ -247,7 +247,7 @@ class step:  # noqa: N801 - reads as a function where it is used
 
 
 def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:
-    """Begins a step of a framework that says when, and of which epoch it is, from 1 on."""
+    """Begin a step of a framework that says when, and of which epoch it is, from 1 on."""
     expect_step(number)
     if _log is not None:
         _log.begin(number, source, epoch)
@@ -255,7 +255,7 @@ def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:
 
 
 def end_step() -> None:
-    """Ends it."""
+    """End it."""
     if _log is not None:
         _log.end()
     note_end()

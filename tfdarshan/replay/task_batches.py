@@ -1,4 +1,4 @@
-"""Gives each task to the batch that needs it."""
+"""Give each task to the batch that needs it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tfdarshan.units import human_bytes
 
 
 def write_plot(advice: Advice, path: Path) -> None:
-    """Writes the page.
+    """Write the page.
 
     Raises:
         StorageError: The page cannot be written.

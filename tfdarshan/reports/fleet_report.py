@@ -33,7 +33,7 @@ def write_fleet_report(
     link_now: float,
     force: bool = False,
 ) -> int:
-    """Writes the page and gives its size in bytes.
+    """Write the page and return its size in bytes.
 
     Args:
         done: What was read for it.

@@ -56,7 +56,7 @@ class Report:
 
 
 def write_report(source: Source, path: Path, *, compare: Source | None = None, force: bool = False) -> Report:
-    """Writes the report.
+    """Write the report.
 
     Args:
         source: The session, with a redaction where paths are not to be shown.
@@ -96,7 +96,7 @@ def _page(source: Source, data: dict[str, Any]) -> str:
 
 
 def page_of(title: str, about: str, data: dict[str, Any]) -> str:
-    """Gives a page of views: `data` has `config` and `templates` of figures, and `views`."""
+    """Return a page of views: `data` has `config` and `templates` of figures, and `views`."""
     modules = static_file("panels.js").decode().replace("export ", "")
     main = "\n".join(
         line for line in static_file("report.js").decode().splitlines() if not line.startswith("import ")
@@ -112,6 +112,6 @@ def page_of(title: str, about: str, data: dict[str, Any]) -> str:
 
 
 def json_in_html(data: Any) -> str:
-    """Gives JSON that may stand inside a script element, whatever texts it holds."""
+    """Return JSON that may stand inside a script element, whatever texts it holds."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

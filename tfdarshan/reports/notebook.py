@@ -31,7 +31,7 @@ CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
 def session_html(session: SessionData) -> str:
-    """Gives the verdict with its cure, key numbers, bandwidth over time and slowest files.
+    """Return the verdict with its cure, key numbers, bandwidth over time and slowest files.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -79,7 +79,7 @@ def session_html(session: SessionData) -> str:
 
 
 def _cells(entry: FileEntry) -> tuple[str, ...]:
-    """Words a file as `session.files_brief` has it."""
+    """Word a file as `session.files_brief` has it."""
     return (
         printable(entry.path),
         human_seconds(entry.time_s),
@@ -125,7 +125,7 @@ def _most(table: pd.DataFrame) -> float:
 
 
 def _bars(table: pd.DataFrame) -> list[Bar]:
-    """Draws bytes per second, read above written; nothing if there were none."""
+    """Draw bytes per second, read above written; nothing if there were none."""
     most, step, bars = _most(table), WIDTH / PARTS, []
     if most == 0:
         return []

@@ -75,7 +75,7 @@ class ListedSession:
 
 
 def list_sessions(logdir: Path, refused: list[Path] | None = None) -> list[ListedSession]:
-    """Lists the sessions of a logdir and of the runs below it, whatever their state.
+    """List the sessions of a logdir and of the runs below it, whatever their state.
 
     Args:
         logdir: The logdir.
@@ -91,12 +91,12 @@ def list_sessions(logdir: Path, refused: list[Path] | None = None) -> list[Liste
 
 
 def list_session(path: Path, logdir: Path) -> ListedSession | None:
-    """Lists one session of a logdir, of a joint one all its ranks together; None if there is nothing."""
+    """List one session of a logdir, of a joint one all its ranks together; None if there is nothing."""
     return _listed_whole(path, _run_of(path.parent, logdir))
 
 
 def groups_in_time(sessions: Sequence[ListedSession]) -> list[list[ListedSession]]:
-    """Puts sessions together that recorded at the same time, such as the ranks of a job.
+    """Put sessions together that recorded at the same time, such as the ranks of a job.
 
     Only complete ones overlap with others: of the rest nobody knows how long they lasted.
     """
@@ -114,7 +114,7 @@ def groups_in_time(sessions: Sequence[ListedSession]) -> list[list[ListedSession
 
 
 def is_recording(directory: Path) -> bool:
-    """Says whether the process that began the session still runs, as far as can be seen from here."""
+    """Return whether the process that began the session still runs, as far as can be seen from here."""
     try:
         marker = read_marker(directory)
     except SessionDataError:
@@ -124,7 +124,7 @@ def is_recording(directory: Path) -> bool:
 
 
 def _listed_whole(path: Path, run: str) -> ListedSession | None:
-    """Lists a session; of a joint one all its ranks together."""
+    """List a session; of a joint one all its ranks together."""
     folders = rank_folders(path)
     if not folders:
         return _listed(path, run)
@@ -138,7 +138,7 @@ def _listed_whole(path: Path, run: str) -> ListedSession | None:
 
 
 def _together(path: Path, ranks: list[int], parts: list[ListedSession]) -> ListedSession:
-    """Puts the ranks that have written together; each host's clock says when its ranks began."""
+    """Put the ranks that have written together; each host's clock says when its ranks began."""
     start_ns = min(part.start_ns for part in parts)
     sizes = [part.world_size for part in parts if part.world_size]
     return dataclasses.replace(
@@ -179,7 +179,7 @@ def _tells(name: str) -> bool:
 
 
 def _read(file: Path, path: Path, run: str, age: tuple[tuple[str, int], ...]) -> ListedSession | None:
-    """Reads the metadata of a session's owner; None if it is another process's, or damaged."""
+    """Read the metadata of a session's owner; None if it is another process's, or damaged."""
     from tfdarshan.sessions.checked_json import DecodingError, decode_as
     from tfdarshan.sessions.meta_shape import ListingShape
 

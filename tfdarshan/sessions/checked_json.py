@@ -43,7 +43,7 @@ class NotJsonError(DecodingError):
 
 
 def decode(content: bytes, shape: type[Shape]) -> Shape:
-    """Gives JSON as `shape`.
+    """Return JSON as `shape`.
 
     Raises:
         NotJsonError: It is not JSON.
@@ -53,7 +53,7 @@ def decode(content: bytes, shape: type[Shape]) -> Shape:
 
 
 def decode_as(content: bytes, shape: type[Shape]) -> Shape:
-    """Does the same without making plain data of what the shape does not name: many times as quick.
+    """Do the same without making plain data of what the shape does not name: many times as quick.
 
     Raises:
         NotJsonError: It is not JSON.
@@ -66,7 +66,7 @@ def decode_as(content: bytes, shape: type[Shape]) -> Shape:
 
 
 def decode_json(content: bytes) -> Any:
-    """Gives JSON as plain data.
+    """Return JSON as plain data.
 
     Python writes file names whose bytes are not UTF-8 as lone surrogates, and NaN and Infinity as such: both
     are not JSON for msgspec, which is the faster of the two decoders.
@@ -94,7 +94,7 @@ def decode_json(content: bytes) -> Any:
 
 
 def check(data: Any, shape: type[Shape]) -> Shape:
-    """Gives plain data as `shape`.
+    """Return plain data as `shape`.
 
     Raises:
         DecodingError: A field is missing, or not of its type or range.
@@ -110,12 +110,12 @@ def check(data: Any, shape: type[Shape]) -> Shape:
 
 
 def plain(shape: Any) -> Any:
-    """Gives a shape as plain data; other values as they are."""
+    """Return a shape as plain data; other values as they are."""
     return msgspec.to_builtins(shape)
 
 
 def _worded(message: str) -> str:
-    """Words what msgspec says, such as "Expected `int` >= 0 - at `$.files[...].size`"."""
+    """Word what msgspec says, such as "Expected `int` >= 0 - at `$.files[...].size`"."""
     found = PLACE.search(message)
     assert found is not None
     what = message[: found.start()].replace("`", "")

@@ -30,7 +30,7 @@ class GroupSpan:
     last_ns: int
 
     def later(self, shift_ns: int) -> GroupSpan:
-        """Gives it with its times moved."""
+        """Return it with its times moved."""
         moved = (ns + shift_ns for ns in (self.first_ns, self.last_start_ns, self.last_ns))
         return GroupSpan(self.calls, *moved)
 
@@ -43,7 +43,7 @@ def span_of(rows: Any) -> GroupSpan:
 
 @contextmanager
 def opened_events(path: Path, columns: Collection[str] = ()) -> Iterator[tuple[Any, Sequence[GroupSpan]]]:
-    """Opens an events table, and gives when the calls of its row groups ran; a large one's end is read once.
+    """Open an events table, and return when the calls of its row groups ran; a large one's end is read once.
 
     Args:
         path: The file.
@@ -70,7 +70,7 @@ def opened_events(path: Path, columns: Collection[str] = ()) -> Iterator[tuple[A
 
 
 def groups_within(spans: Sequence[GroupSpan], windows_ns: Sequence[tuple[int, int]] | None) -> list[int]:
-    """Lists the row groups whose calls may have been running in a window, by their statistics."""
+    """List the row groups whose calls may have been running in a window, by their statistics."""
     if windows_ns is None:
         return list(range(len(spans)))
     return [

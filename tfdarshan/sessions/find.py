@@ -22,7 +22,7 @@ STAMP_LENGTH = len("2024_01_31_23_59_59")
 
 
 def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
-    """Lists the directories of the finished sessions of a logdir and of the runs below it, oldest first.
+    """List the directories of the finished sessions of a logdir and of the runs below it, oldest first.
 
     Raises:
         SessionDataError: The logdir does not exist.
@@ -35,7 +35,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
 
 
 def locate_sessions(path: str | os.PathLike[str], count: int) -> list[Path]:
-    """Gives the newest `count` finished sessions of a logdir, oldest first; of a session directory itself.
+    """Return the newest `count` finished sessions of a logdir, oldest first; of a session directory itself.
 
     Raises:
         SessionDataError: There are fewer.
@@ -52,7 +52,7 @@ def locate_sessions(path: str | os.PathLike[str], count: int) -> list[Path]:
 
 
 def locate_session(path: Path) -> Path:
-    """Gives the session directory that `path` is, or the newest finished one below it.
+    """Return the session directory that `path` is, or the newest finished one below it.
 
     `LOGDIR:RUN` is the run of that name, a folder below the logdir, or the session of that name.
 
@@ -77,7 +77,7 @@ def locate_session(path: Path) -> Path:
 
 
 def named_run(path: Path) -> Path:
-    """Resolves `LOGDIR:RUN`; gives every other path as it is."""
+    """Resolve `LOGDIR:RUN`; return every other path as it is."""
     logdir, colon, run = str(path).rpartition(":")
     if path.exists() or not colon or not Path(logdir).is_dir():
         return path
@@ -106,7 +106,7 @@ def _has_data(directory: Path) -> bool:
 
 
 def is_written(directory: Path) -> bool:
-    """Says whether a session directory, or a rank's folder, has been finished."""
+    """Return whether a session directory, or a rank's folder, has been finished."""
     return not (directory / MARKER).exists() and any(directory.glob(f"*{META_SUFFIX}"))
 
 
@@ -115,7 +115,7 @@ def _is_begun(directory: Path) -> bool:
 
 
 def _age(directory: Path) -> tuple[str, int, str]:
-    """Sorts by the stamp in the name and the number added to it; `recover` writes old sessions late.
+    """Sort by the stamp in the name and the number added to it; `recover` writes old sessions late.
 
     A joint session is named by its job: the stamp is when its first rank began.
     """
@@ -127,7 +127,7 @@ def _age(directory: Path) -> tuple[str, int, str]:
 
 
 def _stamp_of(ranks: list[Path]) -> str:
-    """Gives the stamp of the first of some ranks to begin, "" if none of them can be read."""
+    """Return the stamp of the first of some ranks to begin, "" if none of them can be read."""
     from tfdarshan.sessions.overlap import recorded_in
 
     starts_ns = [found.start_ns for found in map(recorded_in, ranks) if found is not None]

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def files_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the files tables: one row per process, file and module."""
+    """Return the files tables: one row per process, file and module."""
     return _frame([process.table("files") for process in processes])
 
 
 def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the events tables, sorted by start, with each segment's path, and page faults among them."""
+    """Return the events tables, sorted by start, with each segment's path, and page faults among them."""
     with_faults = [process for process in processes if "faults" in process.meta["tables"]]
     parts = [_with_path(process, "events") for process in processes]
     table = _frame([*parts, *(_with_path(process, "faults") for process in with_faults)])
@@ -31,7 +31,7 @@ def events_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def layers_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the layers table of an imported log; without rows for any other session."""
+    """Return the layers table of an imported log; without rows for any other session."""
     tables = [process.table("layers") for process in processes if "layers" in process.meta["tables"]]
     return _frame(tables) if tables else empty_frame("layers")
 
@@ -43,7 +43,7 @@ def batches_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def empty_frame(name: str) -> pd.DataFrame:
-    """Gives table "files", "events" or "steps" without rows; of a brief one, without columns too."""
+    """Return table "files", "events" or "steps" without rows; of a brief one, without columns too."""
     import pandas as pd
 
     columns = {
@@ -57,7 +57,7 @@ def empty_frame(name: str) -> pd.DataFrame:
 
 
 def paths_of_files(process: ProcessData, files: Any) -> Any:
-    """Gives file ids' paths as a pyarrow dictionary array; "" for an id that has no row."""
+    """Return file ids' paths as a pyarrow dictionary array; "" for an id that has no row."""
     table = process.table("files", ["file", "path"])
     known, first = np.unique(table["file"].to_numpy(), return_index=True)
     paths = pa.concat_arrays([pa.array([""]), table["path"].combine_chunks().take(pa.array(first))])

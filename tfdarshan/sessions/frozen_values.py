@@ -32,7 +32,7 @@ class FrozenError(ValueError):
 
 
 def frozen_bytes(value: Any) -> bytes:
-    """Gives an object as bytes."""
+    """Return an object as bytes."""
     arrays: list[np.ndarray[Any, Any]] = []
     tree = _tree(value, arrays)
     packed = [pa.compress(_raw(array), codec=CODEC, asbytes=True) for array in arrays]
@@ -45,7 +45,7 @@ def frozen_bytes(value: Any) -> bytes:
 
 
 def thawed(content: bytes, classes: Mapping[str, type]) -> Any:
-    """Gives the object.
+    """Return the object.
 
     Args:
         content: What `frozen_bytes` gave.
@@ -70,7 +70,7 @@ def thawed(content: bytes, classes: Mapping[str, type]) -> Any:
 
 
 def _tree(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
-    """Gives a value as JSON has it, and puts its arrays into a list."""
+    """Return a value as JSON has it, and put its arrays into a list."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):

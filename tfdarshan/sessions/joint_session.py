@@ -94,7 +94,7 @@ class Joint:
         return self.leading, *(rank for rank in self.ranks if rank.rank != self.leading.rank)
 
     def sentences(self) -> list[str]:
-        """Says what a reader has to know: ranks that are missing, and ranks of another run."""
+        """Describe what a reader has to know: ranks that are missing, and ranks of another run."""
         said = []
         if self.missing:
             names = ", ".join(map(str, self.missing[:MOST_NAMED]))
@@ -118,7 +118,7 @@ class Joint:
         return said
 
     def _apart(self) -> list[Rank]:
-        """Lists ranks that recorded far from all others, where another run may have the same identity."""
+        """List ranks that recorded far from all others, where another run may have the same identity."""
         spans = {rank.rank: _span_ns(rank) for rank in self.ranks if rank.error_ns is not None}
         if len(spans) < 2 or self.leading.owner["job"].get("unique", True):
             return []
@@ -135,7 +135,7 @@ class Joint:
 
 
 def join_ranks(found: Sequence[tuple[Path, list[ProcessData]]]) -> tuple[Joint, list[ProcessData]]:
-    """Puts ranks together.
+    """Put ranks together.
 
     Args:
         found: For each rank that has written its folder, and its processes.
@@ -165,7 +165,7 @@ def _rank(directory: Path, processes: list[ProcessData]) -> Rank:
 
 
 def _aligned(ranks: list[Rank]) -> list[Rank]:
-    """Finds what each rank's clock is off the first one's."""
+    """Find what each rank's clock is off the first one's."""
     ranks = sorted(ranks, key=lambda rank: rank.rank)
     first = ranks[0]
     first_of_host: dict[str, Rank] = {}
@@ -181,7 +181,7 @@ def _aligned(ranks: list[Rank]) -> list[Rank]:
 def _on_clock_of(
     first: Rank, rank: Rank, of_host: Rank, begun_ns: dict[str, int], asked: dict[str, _Asked]
 ) -> Rank:
-    """Gives a rank with its clock's offset to the first rank of its host, and from there to the first."""
+    """Return a rank with its clock's offset to the first rank of its host, and from there to the first."""
     offset_ns, error_ns = _monotonic_offset(of_host, rank)
     if of_host is first:
         return dataclasses.replace(rank, offset_ns=offset_ns, error_ns=error_ns)
@@ -202,7 +202,7 @@ _Asked = tuple[str, int, int]
 
 
 def _asked(ranks: Sequence[Rank]) -> dict[str, _Asked]:
-    """Gives what each host knows of the clock that it asked for; who was asked knows its own."""
+    """Return what each host knows of the clock that it asked for; who was asked knows its own."""
     found: dict[str, _Asked] = {}
     for rank in ranks:
         peer = rank.owner["job"]["clock"].get("peer")
@@ -215,7 +215,7 @@ def _asked(ranks: Sequence[Rank]) -> dict[str, _Asked]:
 
 
 def _by_asking(one: Rank, other: Rank, asked: dict[str, _Asked]) -> _Way | None:
-    """Tells two hosts' clocks apart by what both know of a third one's, or one of them of the other's."""
+    """Tell two hosts' clocks apart by what both know of a third one's, or one of them of the other's."""
     own, others = (asked.get(rank.boot_id) for rank in (one, other))
     if own is None or others is None or own[0] != others[0]:
         return None
@@ -226,7 +226,7 @@ def _by_asking(one: Rank, other: Rank, asked: dict[str, _Asked]) -> _Way | None:
 
 
 def _by_server(one: Rank, other: Rank) -> _Way | None:
-    """Tells two hosts' clocks apart by what the file server's is ahead of each."""
+    """Tell two hosts' clocks apart by what the file server's is ahead of each."""
     server = [rank.owner["job"]["clock"] for rank in (one, other)]
     if any(clock.get("server_offset_ns") is None for clock in server):
         return None
@@ -235,7 +235,7 @@ def _by_server(one: Rank, other: Rank) -> _Way | None:
 
 
 def _monotonic_offset(reference: Rank, rank: Rank) -> tuple[int, int]:
-    """Gives what CLOCK_REALTIME was set by between the starts of two ranks of one host, and the error."""
+    """Return what CLOCK_REALTIME was set by between the starts of two ranks of one host, and the error."""
     clocks = [one.owner["job"]["clock"] for one in (reference, rank)]
     if reference is rank or not all(clock.get("monotonic_ns") for clock in clocks):
         return 0, 0
@@ -249,14 +249,14 @@ def _origin_ns(rank: Rank) -> int:
 
 
 def _span_ns(rank: Rank) -> tuple[int, int]:
-    """Gives when a rank's session began and ended, by the first rank's clock."""
+    """Return when a rank's session began and ended, by the first rank's clock."""
     start_ns = _origin_ns(rank) + rank.offset_ns
     metas = [process.meta for process in rank.processes]
     return start_ns, start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
 
 
 def _waited(rank: Rank) -> tuple[bool, float]:
-    """Gives the share of its steps that a rank waited; without steps how long its processes were in calls.
+    """Return the share of its steps that a rank waited; without steps how long its processes were in calls.
 
     Not the share of its time, which is large for a rank that was killed: it ends with its last call.
     """
@@ -268,7 +268,7 @@ def _waited(rank: Rank) -> tuple[bool, float]:
 
 
 def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:
-    """Gives a process whose times count from the joint session's start."""
+    """Return a process whose times count from the joint session's start."""
     shift_ns = _origin_ns(rank) + rank.offset_ns - origin_ns
     meta = dict(process.meta)
     meta["start_ns"] = meta["start_ns"] + shift_ns

@@ -46,23 +46,23 @@ class KeptPartials:
             self._values = _read(self._path, self._of, classes)
 
     def get(self, name: str, make: Callable[[], Kept]) -> Kept:
-        """Gives what is kept by a name; what `make` gives, and is kept from now on, if there is nothing."""
+        """Return what is kept by a name; what `make` gives, and is kept from now on, if there is nothing."""
         if name not in self._values:
             self.put(name, make())
         found: Kept = self._values[name]
         return found
 
     def find(self, name: str) -> Any:
-        """Gives what is kept by a name, None if nothing is."""
+        """Return what is kept by a name, None if nothing is."""
         return self._values.get(name)
 
     def put(self, name: str, value: Any) -> None:
-        """Keeps something from now on."""
+        """Keep something from now on."""
         self._values[name] = value
         self._changed = True
 
     def save(self) -> None:
-        """Writes what was added, all at once; a folder that cannot be written keeps nothing."""
+        """Write what was added, all at once; a folder that cannot be written keeps nothing."""
         if self._of is None or not self._changed or os.environ.get(KEEP_NOTHING):
             return
         self._changed = False
@@ -85,7 +85,7 @@ def _is_large(processes: Sequence[ProcessData]) -> bool:
 
 
 def _state(processes: Sequence[ProcessData]) -> dict[str, Any] | None:
-    """Gives what tells the tables from any others, and who worked something out of them."""
+    """Return what tells the tables from any others, and who worked something out of them."""
     files: list[Any] = []
     with suppress(OSError):
         paths = (process.table_path(table) for process in processes for table in process.meta["tables"])

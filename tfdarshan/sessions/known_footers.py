@@ -29,7 +29,7 @@ class KnownFooters:
         self._lock = Lock()
 
     def get(self, path: Path, read: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
-        """Gives a table's metadata, and what was worked out of them; of another file of its name anew.
+        """Return a table's metadata, and what was worked out of them; of another file of its name anew.
 
         Args:
             path: The file.

@@ -24,7 +24,7 @@ class Machine:
 
 
 def machine_of(meta: dict[str, Any]) -> Machine:
-    """Reads it; sessions of older versions have none."""
+    """Read it; sessions of older versions have none."""
     block = meta.get("machine", {})
     names = ("cpus", "memory_bytes", "cpu_s", "others_cpus")
     return Machine(*(block.get(name) for name in names))

@@ -56,7 +56,7 @@ def _keep_from_programs(opened: int, likely: int) -> None:
 
 @contextmanager
 def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
-    """Opens a table.
+    """Open a table.
 
     Args:
         path: The file.
@@ -90,7 +90,7 @@ def worth_threads(about: Any) -> bool:
 
 
 def arrow_errors() -> tuple[type[Exception], ...]:
-    """Gives what reading a table raises if it is damaged or missing."""
+    """Return what reading a table raises if it is damaged or missing."""
     import pyarrow as pa
 
     return (OSError, pa.ArrowException, ValueError)

@@ -26,12 +26,12 @@ class Recorded:
     end_ns: int
 
     def meets(self, other: Recorded) -> bool:
-        """Says whether both were recording at one time; copies of one session were not."""
+        """Return whether both were recording at one time; copies of one session were not."""
         return self != other and self.start_ns < other.end_ns and other.start_ns < self.end_ns
 
 
 def overlapping(directory: Path, candidates: Iterable[Path]) -> list[Path]:
-    """Lists the sessions among `candidates` that were recording while the one in `directory` was.
+    """List the sessions among `candidates` that were recording while the one in `directory` was.
 
     Metadata is written after its session: what was written before ours began is not read.
     """
@@ -44,7 +44,7 @@ def overlapping(directory: Path, candidates: Iterable[Path]) -> list[Path]:
 
 
 def overlap_lines(others: Sequence[Path]) -> list[str]:
-    """Says that a session is one of several, and where the others are; no lines where it is alone."""
+    """Say that a session is one of several, and where the others are; no lines where it is alone."""
     if not others:
         return []
     rest = "the other is" if len(others) == 1 else f"the other {len(others):,} are"
@@ -56,7 +56,7 @@ def overlap_lines(others: Sequence[Path]) -> list[str]:
 
 
 def recorded_in(directory: Path, written_since_ns: int = 0) -> Recorded | None:
-    """Gives what a session's owner says in its metadata, if that was written since; None if there is none.
+    """Return what a session's owner says in its metadata, if that was written since; None if there is none.
 
     Of a joint session it is the first rank's owner; its clock is that of the rank's host.
     """

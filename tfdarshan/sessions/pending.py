@@ -26,7 +26,7 @@ _writer: threading.Thread | None = None
 
 
 def submit(write: Write) -> None:
-    """Runs `write`, which must not raise, in the background."""
+    """Run `write`, which must not raise, in the background."""
     global _writer
     _reset_in_children()
     _wait_at_exit()
@@ -47,7 +47,7 @@ def submit(write: Write) -> None:
 
 
 def wait() -> None:
-    """Waits until all sessions are written."""
+    """Wait until all sessions are written."""
     with _changed:
         if _writer is not threading.current_thread():
             _changed.wait_for(lambda: _writer is None)
@@ -70,7 +70,7 @@ def _write_all() -> None:
 
 @functools.lru_cache(maxsize=1)
 def _wait_at_exit() -> None:
-    """Waits at exit too: the interpreter stops waiting for threads when Ctrl-C comes meanwhile."""
+    """Wait at exit too: the interpreter stops waiting for threads when Ctrl-C comes meanwhile."""
     atexit.register(_finish)
 
 

@@ -58,11 +58,11 @@ class ProcessData:
         return declared or [dataclasses.asdict(operation) for operation in _bridge.operations()]
 
     def table_path(self, table: str) -> Path:
-        """Gives the path of table "files", "events", "overview", or of one that not all processes have."""
+        """Return the path of table "files", "events", "overview", or of one that not all processes have."""
         return self.directory / str(self.meta["tables"][table]["file"])
 
     def table(self, table: str, columns: Sequence[str] | None = None) -> Any:
-        """Reads a table, or some of its columns, as a pyarrow table.
+        """Read a table, or some of its columns, as a pyarrow table.
 
         Raises:
             SessionDataError: It is damaged or missing.
@@ -81,7 +81,7 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def batches(self, table: str, columns: Sequence[str] | Callable[[str], bool]) -> Iterator[Any]:
-        """Reads columns of a table as pyarrow record batches, one per row group.
+        """Read columns of a table as pyarrow record batches, one per row group.
 
         Most counters of most files are 0: a column that holds one number in a whole row group, by the
         group's statistics, is not read but made.
@@ -114,7 +114,7 @@ class ProcessData:
     def event_batches(
         self, columns: Sequence[str], windows_ns: Sequence[tuple[int, int]] | None = None
     ) -> Iterator[Any]:
-        """Reads columns of the events table as pyarrow record batches.
+        """Read columns of the events table as pyarrow record batches.
 
         Args:
             columns: Their names.
@@ -144,7 +144,7 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def event_group_spans(self) -> list[GroupSpan]:
-        """Gives when the calls of each row group of the events table ran, by its statistics.
+        """Return when the calls of each row group of the events table ran, by its statistics.
 
         Raises:
             SessionDataError: The table is damaged or missing.
@@ -160,7 +160,7 @@ class ProcessData:
         return [span.later(self.shift_ns) for span in spans] if self.shift_ns else list(spans)
 
     def rows(self, table: str) -> int:
-        """Counts the rows of a table.
+        """Count the rows of a table.
 
         Raises:
             SessionDataError: The table is damaged or missing.
@@ -175,7 +175,7 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def columns(self, table: str) -> list[str]:
-        """Names a table's columns.
+        """Name a table's columns.
 
         Raises:
             SessionDataError: It is damaged or missing.
@@ -190,7 +190,7 @@ class ProcessData:
             raise _damaged(path, error) from error
 
     def check_tables(self) -> None:
-        """Reads all of all tables once.
+        """Read all of all tables once.
 
         Raises:
             SessionDataError: One is damaged or missing.
@@ -232,7 +232,7 @@ class ProcessData:
 
 
 def read_process(meta_path: Path) -> ProcessData:
-    """Reads a process's metadata, every field of it checked.
+    """Read a process's metadata, every field of it checked.
 
     Raises:
         SessionDataError: It is damaged, or written by a newer version.
@@ -298,7 +298,7 @@ def _check_log(log: LogShape | None) -> None:
 
 
 def _check_names(meta_path: Path, tables: Any) -> None:
-    """Refuses tables that are not beside their metadata: a copied session may come from anybody."""
+    """Refuse tables that are not beside their metadata: a copied session may come from anybody."""
     try:
         names = [about["file"] for about in tables.values()]
     except (KeyError, TypeError):
@@ -319,7 +319,7 @@ def _any_rows(rows: Any) -> list[Any]:
 
 
 def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
-    """Reads a row group; of a large one a column of one number, as a process's id, is made."""
+    """Read a row group; of a large one a column of one number, as a process's id, is made."""
     import pyarrow as pa
 
     large = worth_threads(file.metadata.row_group(group))
@@ -336,7 +336,7 @@ def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
 
 
 def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, int]) -> Iterator[Any]:
-    """Yields a row group's columns as record batches; those of one number are made, not read.
+    """Yield a row group's columns as record batches; those of one number are made, not read.
 
     Columns are flat: a name's place in the schema is that in the file.
     """
@@ -365,7 +365,7 @@ def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, i
 
 
 def _later(found: Any, shift_ns: int) -> Any:
-    """Gives a table or record batch of events with its times moved."""
+    """Return a table or record batch of events with its times moved."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -385,7 +385,7 @@ def _earlier(windows_ns: Sequence[tuple[int, int]] | None, shift_ns: int) -> Seq
 
 
 def _constants(group: Any, places: dict[str, int], columns: Sequence[str]) -> dict[str, float]:
-    """Gives the number of each column that has only one in a row group, and no null."""
+    """Return the number of each column that has only one in a row group, and no null."""
     same = {}
     for name in columns:
         found = group.column(places[name]).statistics if name in places else None
@@ -402,7 +402,7 @@ def _damaged(path: Path, error: Exception) -> SessionDataError:
 
 
 def _rest(path: Path) -> str:
-    """Says what of the session can be read without a file of it."""
+    """Describe what of the session can be read without a file of it."""
     if len(list(path.parent.glob(f"*{META_SUFFIX}"))) > 1 or (path.parent / LIST).exists():
         return "the session's other processes can be read with skip_damaged (--skip-damaged)"
     return "the session has no other processes, so nothing of it can be read"

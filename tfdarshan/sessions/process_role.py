@@ -74,7 +74,7 @@ class KnownProcess:
 
 
 def roles_of(processes: Sequence[KnownProcess]) -> list[Role]:
-    """Gives the role of each; workers have no number yet."""
+    """Return the role of each; workers have no number yet."""
     programs: dict[tuple[int, int], list[KnownProcess]] = {}
     for process in processes:
         if process.joined and process.process_start:
@@ -83,13 +83,13 @@ def roles_of(processes: Sequence[KnownProcess]) -> list[Role]:
 
 
 class WorkerNumbers:
-    """Gives workers their numbers, to be asked in the order in which they were started."""
+    """Give workers their numbers, to be asked in the order in which they were started."""
 
     def __init__(self) -> None:
         self._given = 0
 
     def numbered(self, role: Role) -> Role:
-        """Gives the role with the next number, if it is a worker's."""
+        """Return the role with the next number, if it is a worker's."""
         if role.kind != WORKER:
             return role
         self._given += 1
@@ -97,7 +97,7 @@ class WorkerNumbers:
 
 
 def session_roles(metas: Sequence[dict[str, Any]]) -> list[Role]:
-    """Gives the roles of a session's processes; of older sessions, which say none, as far as they show it."""
+    """Return the roles of a session's processes; of older sessions, which say none, as far as they show."""
     known = [
         KnownProcess(
             pid=meta["pid"],
@@ -119,7 +119,7 @@ def session_roles(metas: Sequence[dict[str, Any]]) -> list[Role]:
 
 
 def process_names(metas: Sequence[dict[str, Any]]) -> list[str]:
-    """Gives each process a name of its own, `host:pid`; a later one of that number has `host:pid.2`."""
+    """Give each process a name of its own, `host:pid`; a later one of that number has `host:pid.2`."""
     seen: dict[str, int] = {}
     names = []
     for meta in metas:
@@ -134,7 +134,7 @@ def _kept(entry: dict[str, Any]) -> Role:
 
 
 def _role(process: KnownProcess, programs: Sequence[KnownProcess]) -> Role:
-    """Gives a process's role; `programs` are those that ran in it by exec."""
+    """Return a process's role; `programs` are those that ran in it by exec."""
     if process.owner:
         return Role(MAIN)
     if process.joined:
@@ -146,7 +146,7 @@ def _role(process: KnownProcess, programs: Sequence[KnownProcess]) -> Role:
 
 
 def _program_role(process: KnownProcess) -> Role:
-    """Gives the role of a process that was started, by its command line."""
+    """Return the role of a process that was started, by its command line."""
     code, module, script = _started(process.arguments)
     helper = HELPER_CODE.search(code)
     if helper:
@@ -162,13 +162,13 @@ def _named(process: KnownProcess, role: Role) -> Role:
 
 
 def _became(process: KnownProcess, programs: Sequence[KnownProcess]) -> KnownProcess | None:
-    """Gives the program that a fork became by exec, None if there is none: then it does the job's work."""
+    """Return the program that a fork became by exec, None if there is none: then it does the job's work."""
     later = [other for other in programs if other.start_ns >= process.start_ns]
     return min(later, key=lambda other: other.start_ns, default=None)
 
 
 def _started(arguments: Sequence[str]) -> tuple[str, str, str]:
-    """Gives the code, the module or the script's name that a command line runs, and "" for the others."""
+    """Return the code, the module or the script's name that a command line runs, and "" for the others."""
     if not arguments:
         return "", "", ""
     program = PurePosixPath(arguments[0]).name
@@ -194,7 +194,7 @@ def _started(arguments: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _option_with_value(letters: str) -> tuple[str, str]:
-    """Gives the first option among letters that takes a value, and what of the value stands with it."""
+    """Return the first option among letters that takes a value, and what of the value stands with it."""
     for place, letter in enumerate(letters):
         if letter in f"{SHORT_WITH_VALUE}cm":
             return letter, letters[place + 1 :]

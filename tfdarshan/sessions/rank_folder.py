@@ -14,22 +14,22 @@ RANK_FOLDER = re.compile(r"rank-[0-9]{5,}\Z")
 
 
 def rank_folder(session: Path, rank: int) -> Path:
-    """Gives the folder of a rank."""
+    """Return the folder of a rank."""
     return session / f"rank-{rank:05}"
 
 
 def is_rank_folder(directory: Path) -> bool:
-    """Says whether a session directory is one rank's part of a joint session."""
+    """Return whether a session directory is one rank's part of a joint session."""
     return RANK_FOLDER.match(directory.name) is not None
 
 
 def rank_of(directory: Path) -> int:
-    """Gives the rank that a folder is of."""
+    """Return the rank that a folder is of."""
     return int(directory.name.rpartition("-")[2])
 
 
 def rank_folders(session: Path) -> list[Path]:
-    """Lists the folders of the ranks that are in a session, by rank; empty for a session of one process."""
+    """List the folders of the ranks that are in a session, by rank; empty for a session of one process."""
     try:
         with os.scandir(session) as entries:
             names = [entry.name for entry in entries if RANK_FOLDER.match(entry.name) and entry.is_dir()]
@@ -39,21 +39,21 @@ def rank_folders(session: Path) -> list[Path]:
 
 
 def parts_of(session: Path) -> list[Path]:
-    """Lists the directories that hold a session's files: the ranks' folders, else the session's own."""
+    """List the directories that hold a session's files: the ranks' folders, else the session's own."""
     return rank_folders(session) or [session]
 
 
 def whole_session(directory: Path) -> Path:
-    """Gives the joint session that a rank's folder is in; any other session directory as it is."""
+    """Return the joint session that a rank's folder is in; any other session directory as it is."""
     return directory.parent if is_rank_folder(directory) else directory
 
 
 def logdir_of(directory: Path) -> Path:
-    """Gives the logdir that a session directory, or a rank's folder, is in."""
+    """Return the logdir that a session directory, or a rank's folder, is in."""
     return whole_session(directory).parents[2]
 
 
 def missing_ranks(present: list[int], world_size: int | None) -> list[int]:
-    """Lists the ranks that should be there and are not; up to the highest seen if no size is known."""
+    """List the ranks that should be there and are not; up to the highest seen if no size is known."""
     count = max([-1, *present]) + 1 if world_size is None else world_size
     return sorted(set(range(count)) - set(present))

@@ -19,13 +19,13 @@ TELLING = (META_SUFFIX, MARKER, "session.json")
 
 
 def is_url(path: str) -> bool:
-    """Says whether a path is a URL."""
+    """Return whether a path is a URL."""
     return REMOTE_URL.match(path) is not None
 
 
 @contextmanager
 def copied_session(url: str) -> Iterator[Path]:
-    """Gives a copy of a session, or of the newest finished one of a logdir; it is removed in the end.
+    """Yield a copy of a session, or of the newest finished one of a logdir; it is removed in the end.
 
     Args:
         url: The session's folder, or the logdir.
@@ -45,7 +45,7 @@ def copied_session(url: str) -> Iterator[Path]:
 
 
 def copy_folder(url: str, folder: Path) -> None:
-    """Copies a folder with all that is below it.
+    """Copy a folder with all that is below it.
 
     Raises:
         ConfigurationError: fsspec, or what it needs for such a URL, is not installed.
@@ -78,7 +78,7 @@ def _copied(url: str, folder: Path) -> Path:
 
 
 def _copies(url: str, storage: Any, root: str, folder: Path) -> dict[str, Path]:
-    """Names what is below a folder in a storage, and where it goes to."""
+    """Name what is below a folder in a storage, and where it goes to."""
     with clients_errors(url):
         names = sorted(storage.find(root))
     if not names:
@@ -88,7 +88,7 @@ def _copies(url: str, storage: Any, root: str, folder: Path) -> dict[str, Path]:
 
 @contextmanager
 def clients_errors(url: str) -> Iterator[None]:
-    """Words what a storage's client raises: each has exceptions of its own, as botocore without an answer.
+    """Word what a storage's client raises: each has exceptions of its own, as botocore without an answer.
 
     Raises:
         OSError: As the client raised it.
@@ -104,7 +104,7 @@ def clients_errors(url: str) -> Iterator[None]:
 
 
 def storage_of(url: str) -> tuple[Any, str]:
-    """Gives fsspec's storage of a URL, and the path in it, without a slash at its end.
+    """Return fsspec's storage of a URL, and the path in it, without a slash at its end.
 
     Raises:
         ConfigurationError: fsspec, or what it needs for such a URL, is not installed.
@@ -124,7 +124,7 @@ def storage_of(url: str) -> tuple[Any, str]:
 
 
 def _is_below(name: str, root: str) -> bool:
-    """Says whether an object is below a folder: names of objects may be anything, and lead elsewhere."""
+    """Return whether an object is below a folder: names of objects may be anything, and lead elsewhere."""
     path = PurePosixPath(name)
     return path.is_relative_to(root) and ".." not in path.parts
 

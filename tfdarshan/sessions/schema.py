@@ -161,16 +161,16 @@ LAYER_COLUMNS = (
 
 @lru_cache(maxsize=1)
 def counter_columns() -> tuple[Column, ...]:
-    """Gives the files table's integer counters, named as in Darshan's log formats."""
+    """Return the files table's integer counters, named as in Darshan's log formats."""
     return tuple(Column(c.name, "int64", c.unit, c.meaning) for c in _bridge.counters())
 
 
 @lru_cache(maxsize=1)
 def f_counter_columns() -> tuple[Column, ...]:
-    """Gives the files table's floating-point counters: seconds, since session start or summed."""
+    """Return the files table's floating-point counters: seconds, since session start or summed."""
     return tuple(Column(c.name, "float64", c.unit, c.meaning) for c in _bridge.f_counters())
 
 
 def files_columns() -> tuple[Column, ...]:
-    """Gives all columns of the files table: one row per file and module."""
+    """Return all columns of the files table: one row per file and module."""
     return FILE_COLUMNS + counter_columns() + f_counter_columns()

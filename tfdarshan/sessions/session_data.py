@@ -134,7 +134,7 @@ class SessionData:
 
     @classmethod
     def open(cls: type[Opened], path: str | os.PathLike[str], *, skip_damaged: bool = False) -> Opened:
-        """Opens a session directory, or the newest finished session of a logdir.
+        """Open a session directory, or the newest finished session of a logdir.
 
         Args:
             path: The session directory, the logdir, or `LOGDIR:RUN` for a run or a session below it.
@@ -156,12 +156,12 @@ class SessionData:
         return self if self.joint is None else self.of_rank(self.joint.leading)
 
     def of_rank(self: Opened, rank: Rank) -> Opened:
-        """Gives the session of one rank alone, with the times that it wrote."""
+        """Return the session of one rank alone, with the times that it wrote."""
         return type(self)(rank.directory, rank.processes, [])
 
     @classmethod
     def open_newest(cls: type[Opened], path: str | os.PathLike[str], count: int) -> list[Opened]:
-        """Opens the newest `count` finished sessions of a logdir, oldest first; a session directory is one.
+        """Open the newest `count` finished sessions of a logdir, oldest first; a session directory is one.
 
         Raises:
             SessionDataError: There are fewer, or one's data is damaged or of a newer schema.
@@ -174,7 +174,7 @@ class SessionData:
 
 
 def _read_session(directory: Path, skip_damaged: bool) -> tuple[Joint | None, list[ProcessData], list[str]]:
-    """Reads all processes; those of a joint session are put on one clock."""
+    """Read all processes; those of a joint session are put on one clock."""
     written = [part for part in rank_folders(directory) if is_written(part)]
     if not written:
         processes, problems = _read_processes(directory, skip_damaged)
@@ -197,7 +197,7 @@ def _read_session(directory: Path, skip_damaged: bool) -> tuple[Joint | None, li
 
 
 def _read_processes(directory: Path, skip_damaged: bool) -> tuple[list[ProcessData], list[str]]:
-    """Reads the processes of a session, its owner first, and says what of them cannot be read."""
+    """Read the processes of a session, its owner first, and say what of them cannot be read."""
     problems: list[str] = []
     processes: list[ProcessData] = []
     metas = sorted(directory.glob(f"*{META_SUFFIX}"))

@@ -51,7 +51,7 @@ class Marker:
 
 
 def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
-    """Gives the logdir as an absolute local path.
+    """Return the logdir as an absolute local path.
 
     Raises:
         ConfigurationError: It is no path, or a remote URL.
@@ -74,7 +74,7 @@ def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
 
 
 def directory_of(logdir: Path, marker: Marker) -> Path:
-    """Gives the directory that a marker's session is written to in a logdir."""
+    """Return the directory that a marker's session is written to in a logdir."""
     session = logdir / PLUGIN_FOLDER / marker.session
     return session if marker.job is None else rank_folder(session, int(marker.job["rank"]))
 
@@ -82,7 +82,7 @@ def directory_of(logdir: Path, marker: Marker) -> Path:
 def make_session_directory(
     logdir: Path, clock: time.struct_time | None = None, *, name: str | None = None
 ) -> Path:
-    """Makes `<logdir>/plugins/tfdarshan/<stamp>/`; `_2`, `_3` ... is added to a stamp that is taken.
+    """Make `<logdir>/plugins/tfdarshan/<stamp>/`; `_2`, `_3` ... is added to a stamp that is taken.
 
     Args:
         logdir: The logdir.
@@ -120,7 +120,7 @@ def _unwritable(logdir: Path, error: OSError) -> StorageError:
 
 
 def discard_session_directory(directory: Path) -> None:
-    """Removes a session directory in which nothing was recorded, and the folders made for it."""
+    """Remove a session directory in which nothing was recorded, and the folders made for it."""
     try:
         (directory / MARKER).unlink(missing_ok=True)
         # Another rank may be about to come into the session: only its own folder is this one's.
@@ -132,7 +132,7 @@ def discard_session_directory(directory: Path) -> None:
 
 
 def write_marker(directory: Path, marker: Marker) -> None:
-    """Writes the marker durably.
+    """Write the marker durably.
 
     Raises:
         StorageError: It cannot be written.
@@ -146,7 +146,7 @@ def write_marker(directory: Path, marker: Marker) -> None:
 
 
 def write_spool_marker(marker: Marker) -> None:
-    """Writes the marker into the spool folder too: the logdir may be removed while the session runs.
+    """Write the marker into the spool folder too: the logdir may be removed while the session runs.
 
     Raises:
         StorageError: It cannot be written.
@@ -161,13 +161,13 @@ def write_spool_marker(marker: Marker) -> None:
 
 
 def _plain(marker: Marker) -> dict[str, Any]:
-    """Gives the marker as JSON has it: only that of a rank speaks of a job."""
+    """Return the marker as JSON has it: only that of a rank speaks of a job."""
     fields = dataclasses.asdict(marker)
     return {name: value for name, value in fields.items() if name != "job" or value is not None}
 
 
 def read_marker(directory: Path) -> Marker:
-    """Reads the marker of an interrupted session, from its session directory or its spool folder.
+    """Read the marker of an interrupted session, from its session directory or its spool folder.
 
     Raises:
         SessionDataError: It is missing or damaged.
@@ -189,13 +189,13 @@ def read_marker(directory: Path) -> Marker:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Writes JSON under a temporary name, makes it durable, and renames it."""
+    """Write JSON under a temporary name, make it durable, and rename it."""
     with durable_file(path) as file:
         file.write((json.dumps(value, indent=1) + "\n").encode())
 
 
 def walk_sessions(logdir: Path, refused: list[Path] | None = None) -> Iterator[Path]:
-    """Yields the session directories below a logdir, complete or not, past other plug-ins' folders.
+    """Yield the session directories below a logdir, complete or not, past other plug-ins' folders.
 
     Args:
         logdir: The logdir.
@@ -219,7 +219,7 @@ def _refuse_unreadable(logdir: str, error: OSError) -> None:
 
 
 def walk_logdir(logdir: Path, refused: list[Path] | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Yields the folders below a logdir with the names of those in them, which may be changed on the way.
+    """Yield the folders below a logdir with the names of those in them, which may be changed on the way.
 
     A link in the logdir leads to a run that the user chose, which TensorBoard shows, too. It is followed
     unless it leads to what holds the logdir, or was walked; a link below such a run is not.
@@ -250,14 +250,14 @@ def walk_logdir(logdir: Path, refused: list[Path] | None = None) -> Iterator[tup
 
 
 def _walk(top: Path, links: list[Path]) -> Iterator[tuple[str, list[str]]]:
-    """Yields folders as `walk_logdir()`; links to folders among what is left of them are added to `links`."""
+    """Yield folders as `walk_logdir()`; links to folders among what is left of them are added to `links`."""
     for folder, names, _files in os.walk(top, onerror=partial(_refuse_unreadable, str(top))):
         yield folder, names
         links += [path for name in names if (path := Path(folder, name)).is_symlink()]
 
 
 def is_complete(directory: Path) -> bool:
-    """Says whether all of a session was written, its owner's metadata last; of a job's, one rank's part."""
+    """Return whether all of a session was written, its owner's metadata last; of a job's, one rank's part."""
     if (directory / MARKER).exists():
         marker = read_marker(directory)
         return (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists()
@@ -265,17 +265,17 @@ def is_complete(directory: Path) -> bool:
 
 
 def is_of_a_log(directory: Path) -> bool:
-    """Says whether a session is that of a log that is read without being imported: it is removed again."""
+    """Return whether a session is that of a log that is read without being imported: it is removed again."""
     return any(parent.name.startswith(LOG_FOLDER) for parent in directory.parents)
 
 
 def is_of_a_url(directory: Path) -> bool:
-    """Says whether a session is the copy of one that a URL names: it is removed again."""
+    """Return whether a session is the copy of one that a URL names: it is removed again."""
     return any(parent.name.startswith(COPY_FOLDER) for parent in directory.parents)
 
 
 def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:
-    """Gives the error for a path that is to be a logdir and is no folder."""
+    """Return the error for a path that is to be a logdir and is no folder."""
     if not path.exists():
         return SessionDataError(f"there is no logdir {path}: {give}.")
     if path.suffix == ".darshan":
@@ -286,12 +286,12 @@ def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profil
 
 
 def host_name() -> str:
-    """Gives this host's name as files and tables have it."""
+    """Return this host's name as files and tables have it."""
     return platform.node() or "localhost"
 
 
 def boot_id() -> str:
-    """Gives the kernel's identifier of this boot, "" where it is hidden."""
+    """Return the kernel's identifier of this boot, "" where it is hidden."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -299,7 +299,7 @@ def boot_id() -> str:
 
 
 def process_start(pid: int) -> int:
-    """Gives when a process began, in clock ticks since boot: 0 where there is none, or it has ended.
+    """Return when a process began, in clock ticks since boot: 0 where there is none, or it has ended.
 
     Source: fields 3 and 22 of /proc/PID/stat, proc_pid_stat(5). A process id may be somebody else's later.
     """
@@ -311,7 +311,7 @@ def process_start(pid: int) -> int:
 
 
 def pid_namespace() -> str:
-    """Names the pid namespace of this process, "" where it is hidden."""
+    """Name the pid namespace of this process, "" where it is hidden."""
     try:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:

@@ -22,7 +22,7 @@ FROM_TRACE = "TensorFlow's trace"
 
 
 def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives one row per step: `schema.STEP_COLUMNS`.
+    """Return one row per step: `schema.STEP_COLUMNS`.
 
     Steps that the job or Keras marked come first; where there are none, TensorFlow's trace says when the job
     asked for its batches. A step of the trace lasts from one such wait to the next, so the last one, whose
@@ -40,7 +40,7 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Gives the steps without their I/O, for which all calls would be read.
+    """Return the steps without their I/O, for which all calls would be read.
 
     Returns:
         One row per step: `step`, `epoch`, `start_ns`, `end_ns`, `input_wait_ns`, `rchar`, `read_bytes` and
@@ -53,7 +53,7 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
-    """Gives the columns of `step_marks`, which takes far less time where there are many ranks.
+    """Return the columns of `step_marks`, which takes far less time where there are many ranks.
 
     Returns:
         Arrays of int64 by name; `source` is a list of texts.
@@ -83,7 +83,7 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
-    """Gives how much of the time before each of `at_ns` lies in intervals.
+    """Return how much of the time before each of `at_ns` lies in intervals.
 
     Args:
         start_ns: Where the intervals begin; they may overlap and come in any order.
@@ -111,7 +111,7 @@ def _covered_between(start_ns: Array, end_ns: Array, from_ns: Array, to_ns: Arra
 
 
 def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
-    """Says which steps lie within the time that TensorFlow's trace shows: it may end before the session."""
+    """Return which steps lie within the time that TensorFlow's trace shows: it may end before the session."""
     about = owner.meta["tensorflow"]
     shown: Array = start_ns >= int(about["start_ns"])
     if about.get("end_ns"):
@@ -136,12 +136,12 @@ def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
 
 
 def _kernel_figures(row: list[Any]) -> list[int]:
-    """Gives `rchar` and `read_bytes` of a step; sessions of earlier versions have none."""
+    """Return `rchar` and `read_bytes` of a step; sessions of earlier versions have none."""
     return row[5:7] if len(row) > 6 else [UNKNOWN, UNKNOWN]
 
 
 def _epoch_of(row: list[Any]) -> int:
-    """Gives what Keras said; sessions of earlier versions have nothing."""
+    """Return what Keras said; sessions of earlier versions have nothing."""
     return row[7] if len(row) > 7 else UNKNOWN
 
 
@@ -163,7 +163,7 @@ def _waits(owner: ProcessData) -> BatchWaits | None:
 
 
 def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dict[str, Array]:
-    """Gives the steps' I/O: a call belongs to the step it began in, its time to all that it reaches into."""
+    """Return the steps' I/O: a call belongs to the step it began in, its time to all that it reaches into."""
     if len(start_ns) == 0:
         return dict.fromkeys(("io_ns", "bytes_read", "bytes_written", "operations"), start_ns)
     tables = [_calls(process) for process in processes]
@@ -182,7 +182,7 @@ def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dic
 
 
 def _fault_ns(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> Array:
-    """Gives the time of each step in which a thread was in a page fault on a mapped file."""
+    """Return the time of each step in which a thread was in a page fault on a mapped file."""
     begins, ends = fault_times(processes)
     if not len(begins):
         return np.full(len(start_ns), 0 if _had_no_fault(processes) else UNKNOWN, np.int64)
@@ -190,7 +190,7 @@ def _fault_ns(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) 
 
 
 def fault_times(processes: Sequence[ProcessData]) -> tuple[Array, Array]:
-    """Gives when page faults on mapped files began and ended, in ns, as far as they were kept one by one.
+    """Return when page faults on mapped files began and ended, in ns, as far as they were kept one by one.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -205,7 +205,7 @@ def fault_times(processes: Sequence[ProcessData]) -> tuple[Array, Array]:
 
 
 def _had_no_fault(processes: Sequence[ProcessData]) -> bool:
-    """Says whether mapped files were watched, and there was no page fault on any; no table has one."""
+    """Return whether mapped files were watched, and there was no page fault on any; no table has one."""
     asked = any(process.meta.get("options", {}).get("mapped") is True for process in processes)
     blocks = [process.meta["mapping"] for process in processes if process.meta.get("mapping")]
     return (asked or bool(blocks)) and all(

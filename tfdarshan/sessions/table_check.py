@@ -1,4 +1,4 @@
-"""Says what is wrong with a table that Parquet can read, but that is not what a session has."""
+"""Say what is wrong with a table that Parquet can read, but that is not what a session has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TableError(ValueError):
 
 
 def check_columns(table: str, found: Any, wanted: Collection[str] | None = None) -> None:
-    """Looks at a table's columns before they are read.
+    """Look at a table's columns before they are read.
 
     Args:
         table: "files", "events", "faults", "batches" or "overview"; of any other nothing is known.
@@ -42,7 +42,7 @@ def check_columns(table: str, found: Any, wanted: Collection[str] | None = None)
 
 
 def check_values(table: str, found: Any, operations: Collection[str], files: int) -> None:
-    """Looks at what was read of a table.
+    """Look at what was read of a table.
 
     Args:
         table: "files", "events", "faults", "batches" or "overview"; of any other nothing is known.
@@ -93,7 +93,7 @@ def _dtypes(table: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _always(table: str) -> tuple[str, ...]:
-    """Gives the columns that a table has whatever version wrote it, and in which every value is known."""
+    """Return the columns that a table has whatever version wrote it, and in which every value is known."""
     return tuple(column.name for column in _columns(table))
 
 

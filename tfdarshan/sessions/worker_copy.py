@@ -36,7 +36,7 @@ class WorkerCopy:
     place: Path
 
     def bring(self) -> None:
-        """Makes the copy unless it is there; of several workers of a machine one makes it.
+        """Make the copy unless it is there; of several workers of a machine one makes it.
 
         Raises:
             ConfigurationError: fsspec, or what it needs for such a URL, is not installed there.
@@ -55,7 +55,7 @@ class WorkerCopy:
             ) from error
 
     def remove(self) -> None:
-        """Removes what was brought to this machine, which is nothing where the first copy is."""
+        """Remove what was brought to this machine, which is nothing where the first copy is."""
         for path in (self._beside(".part"), *([self.folder] if self._was_brought() else [])):
             shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
@@ -70,7 +70,7 @@ class WorkerCopy:
         part.rename(self.folder)
 
     def _is_there(self) -> bool:
-        """Says whether the copy is there, and no folder that somebody else has put in its place."""
+        """Return whether the copy is there, and no folder that somebody else has put in its place."""
         try:
             owner = self.folder.lstat().st_uid
         except FileNotFoundError:
@@ -87,7 +87,7 @@ class WorkerCopy:
 
 
 def worker_copy(url: str, session: Path) -> WorkerCopy:
-    """Gives what workers need to read a session as it was copied here.
+    """Return what workers need to read a session as it was copied here.
 
     Args:
         url: What was copied: the session, or the logdir it is in.

@@ -39,7 +39,7 @@ class ApplyOptions:
 def apply_plan(
     plan: Plan, options: ApplyOptions, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Applied:
-    """Copies the plan's files, those that are not there yet.
+    """Copy the plan's files, those that are not there yet.
 
     Originals are only read. A copy gets its name when it is whole, compared and durable, and is in the
     journal before: whatever ends this, no name shows part of a file, and the next run finishes the work.
@@ -61,7 +61,7 @@ def apply_plan(
 
 
 def _dry_run(plan: Plan, options: ApplyOptions) -> Applied:
-    """Says what would be copied, and makes nothing."""
+    """Describe what would be copied, and make nothing."""
     journal, result = journal_of(plan.fast_root), Applied()
     for file in plan.files:
         path = os.path.join(plan.fast_root, file.name)  # noqa: PTH118
@@ -127,7 +127,7 @@ class _Run:
         return True
 
     def _wanted(self, file: PlannedFile) -> PlannedFile:
-        """Gives the file as the plan has it, or as it is now where that is asked for."""
+        """Return the file as the plan has it, or as it is now where that is asked for."""
         if not self._options.refresh:
             return file
         try:
@@ -178,7 +178,7 @@ class _Run:
                 os.unlink(place)  # noqa: PTH108
 
     def _copy(self, file: PlannedFile, place: str) -> Copied | None:
-        """Copies one file in a thread of the pool; gives None where that failed."""
+        """Copy one file in a thread of the pool; return None where that failed."""
         if self._result.stopped:
             return None
         planned = None if self._options.refresh else file
@@ -230,7 +230,7 @@ class _Run:
 
 
 def _batches(files: Sequence[PlannedFile]) -> Iterator[list[PlannedFile]]:
-    """Yields batches of so many files, or fewer where they are large."""
+    """Yield batches of so many files, or fewer where they are large."""
     batch: list[PlannedFile] = []
     size = 0
     for file in files:

@@ -57,7 +57,7 @@ class Candidates:
 def find_candidates(
     use: FileUse, *, slow: str | None = None, fast: str | None = None, by_hand: bool = False
 ) -> Candidates:
-    """Sorts out the files that can be staged.
+    """Sort out the files that can be staged.
 
     Args:
         use: What the files were used for.
@@ -82,14 +82,14 @@ def find_candidates(
 
 
 def _copies(paths: Any) -> Array:
-    """Says which files lie below a folder whose journal was read, as `run --staged` does."""
+    """Return which files lie below a folder whose journal was read, as `run --staged` does."""
     own = paths.filter(pc.match_substring(paths, f"/{STATE_FOLDER}/")).to_pylist()
     roots = {path[: path.index(f"/{STATE_FOLDER}/") + 1] for path in own}
     return _starts(paths, tuple(sorted(roots))) if roots else np.zeros(len(paths), bool)
 
 
 def databases(paths: Any) -> Array:
-    """Says which files are SQLite's: it asks for their journals, and opens them for writing."""
+    """Return which files are SQLite's: it asks for their journals, and opens them for writing."""
     named = paths.filter(pc.or_(*(pc.ends_with(paths, ending) for ending in JOURNALS)))
     if not len(named):
         return np.zeros(len(paths), bool)
@@ -99,7 +99,7 @@ def databases(paths: Any) -> Array:
 def _selected(
     use: FileUse, slow: str | None, fast: str | None, *, by_hand: bool
 ) -> tuple[Array, tuple[LeftOut, ...]]:
-    """Gives the rows of the candidates, and what the others are."""
+    """Return the rows of the candidates, and what the others are."""
     memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
         ("not read", lambda: use.counted_bytes == 0),
@@ -140,7 +140,7 @@ def _selected(
 
 
 def _folder(path: str) -> str:
-    """Gives a folder as the tables hold the paths below it."""
+    """Return a folder as the tables hold the paths below it."""
     return table_name(os.fsencode(path.rstrip(os.sep) + os.sep))
 
 

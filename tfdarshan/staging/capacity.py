@@ -25,7 +25,7 @@ class Room:
 
 
 def parse_size(text: str) -> int:
-    """Gives a size in bytes: "100G" is 100e9, "100GiB" 100 x 2^30.
+    """Return a size in bytes: "100G" is 100e9, "100GiB" 100 x 2^30.
 
     Raises:
         ConfigurationError: It is no size.
@@ -39,7 +39,7 @@ def parse_size(text: str) -> int:
 
 
 def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
-    """Gives what may be used of the tier that folder `fast` is on.
+    """Return what may be used of the tier that folder `fast` is on.
 
     Args:
         fast: The folder, or where it will be: its nearest parent that exists is looked at.
@@ -67,7 +67,7 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
 
 
 def existing_parent(path: str) -> str:
-    """Gives the folder itself, or the nearest one above it that exists.
+    """Return the folder itself, or the nearest one above it that exists.
 
     Raises:
         ConfigurationError: A file has its name, or that of a folder above it.

@@ -100,7 +100,7 @@ class Check:
 
 
 def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None = None) -> Check:
-    """Compares.
+    """Compare.
 
     Args:
         plan: The plan that was applied.
@@ -145,7 +145,7 @@ def _promise(plan: Plan) -> Promise:
 
 
 def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs: float | None) -> Check:
-    """Compares, with everything read."""
+    """Compare, with everything read."""
     copies, originals, rest = _parts(plan, use)
     if not copies.any() and not originals.any():
         raise ConfigurationError(
@@ -186,7 +186,7 @@ def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs:
 def _epoch(
     promise: Promise, facts: RunFacts, reading_s: float | None, epochs: float
 ) -> tuple[str, float, float]:
-    """Gives what an epoch is measured by, the same on both sides, and how long it was before and is now."""
+    """Return what an epoch is measured by, the same on both sides, and how long it was before and is now."""
     if promise.whole_epoch_s is not None and facts.steps_s is not None:
         return "steps", promise.epoch_s, facts.steps_s / epochs
     if reading_s is not None and (promise.reading_epoch_s or 0.0) > promise.saved_s:
@@ -202,7 +202,7 @@ def _assumptions(
     chosen: tuple[Array, Array],
     epoch_s: tuple[float, float],
 ) -> tuple[Assumption, ...]:
-    """Splits what came differently into its parts, which add up: one is changed after the other.
+    """Split what came differently into its parts, which add up: one is changed after the other.
 
     Args:
         promise: What was promised.
@@ -251,7 +251,7 @@ def _each(total: float, count: float) -> float:
 
 
 def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
-    """Marks the copies that were read, the originals of copies, and the other files of the data set.
+    """Mark the copies that were read, the originals of copies, and the other files of the data set.
 
     In a mirror the others are below the fast root too, as links. The stager's own journal, which
     `run --staged` reads, is none of them.
@@ -271,5 +271,5 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
 
 
 def _as_in_session(name: str) -> str:
-    """Gives a name as sessions write it: bytes that are not UTF-8 as backslash escapes."""
+    """Return a name as sessions write it: bytes that are not UTF-8 as backslash escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

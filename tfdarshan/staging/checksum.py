@@ -22,7 +22,7 @@ class _NoChecksum:
 
 
 def new_checksum(policy: str) -> Digest:
-    """Gives an empty checksum; hashlib lets other threads run while it works."""
+    """Return an empty checksum; hashlib lets other threads run while it works."""
     if policy == "size":
         return _NoChecksum()
     return hashlib.blake2b(digest_size=DIGEST_BYTES) if policy == "blake2b" else hashlib.sha256()

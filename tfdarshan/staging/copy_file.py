@@ -45,7 +45,7 @@ def copy_file(
     moved: Callable[[int], None] = lambda _count: None,
     storage: Storage | None = None,
 ) -> Copied:
-    """Copies `source` to `target`, which must not exist, with its permissions and time of change.
+    """Copy `source` to `target`, which must not exist, with its permissions and time of change.
 
     The original is opened for reading only, and looked at before and after: one that changed meanwhile is no
     copy. What arrived is read again and compared.
@@ -81,7 +81,7 @@ def copy_file(
 
 
 def checksum_of(path: str, policy: str) -> str:
-    """Gives a file's checksum, "" for the policy that takes none.
+    """Return a file's checksum, "" for the policy that takes none.
 
     Raises:
         OSError: It cannot be read.
@@ -96,7 +96,7 @@ def checksum_of(path: str, policy: str) -> str:
 def _copier(
     policy: str, limit: BandwidthLimit, storage: Storage, moved: Callable[[int], None]
 ) -> VerifiedCopy:
-    """Gives what copies bytes in this thread: through one buffer, however many files there are."""
+    """Return what copies bytes in this thread: through one buffer, however many files there are."""
     if not hasattr(_of_thread, "buffer"):
         _of_thread.buffer = copy_buffer(BUFFER_BYTES)
     return VerifiedCopy(

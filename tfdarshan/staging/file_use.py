@@ -77,7 +77,7 @@ class FileUse:
         return len(self.size_bytes)
 
     def reading_s(self, chosen: Array) -> float | None:
-        """Gives the time from the first read of some files to the last one, of all sessions together.
+        """Return the time from the first read of some files to the last one, of all sessions together.
 
         None where a session does not say, or reads none of them.
 
@@ -97,7 +97,7 @@ def file_use(
     traced_share: float = 0.0,
     reading: Sequence[ReadingTimes] = (),
 ) -> FileUse:
-    """Puts together what is known of each path.
+    """Put together what is known of each path.
 
     Args:
         files: The file table.

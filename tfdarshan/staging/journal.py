@@ -52,7 +52,7 @@ class Record:
     target: str = ""
 
     def is_of(self, path: str) -> bool:
-        """Says whether `path` is what was made."""
+        """Return whether `path` is what was made."""
         try:
             found = os.lstat(path)
             if self.kind == LINK:
@@ -75,14 +75,14 @@ class Journal:
         self._whole_bytes = self._read()
 
     def owner_of(self, name: str, path: str) -> Record | None:
-        """Gives the record of what is at `path` now, None if it is not ours."""
+        """Return the record of what is at `path` now, None if it is not ours."""
         for record in reversed(self.records.get(name, ())):
             if record.is_of(path):
                 return record
         return None
 
     def add(self, records: Iterable[Record]) -> None:
-        """Writes records durably: adds them to the file, which `durable_file` would write anew each time.
+        """Write records durably: adds them to the file, which `durable_file` would write anew each time.
 
         Raises:
             OSError: They cannot be written.
@@ -109,20 +109,20 @@ class Journal:
             self.records.setdefault(record.name, []).append(record)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     def _open(self) -> None:
-        """Opens the file for appending, without the line that a crash cut off."""
+        """Open the file for appending, without the line that a crash cut off."""
         self._descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._descriptor, self._whole_bytes)
         os.lseek(self._descriptor, 0, os.SEEK_END)
         sync_folder(self._path.parent)
 
     def _read(self) -> int:
-        """Reads what is there; gives the bytes of its whole lines."""
+        """Read what is there; return the bytes of its whole lines."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
@@ -154,5 +154,5 @@ class Journal:
 
 
 def _short(record: Record) -> dict[str, object]:
-    """Gives the fields that say something."""
+    """Return the fields that say something."""
     return {name: value for name, value in dataclasses.asdict(record).items() if value not in ("", 0)}

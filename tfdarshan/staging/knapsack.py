@@ -26,14 +26,14 @@ class Choice:
 
 
 def density_order(value: Array, weight: Array) -> Array:
-    """Gives the items of positive value, the most value per weight first."""
+    """Return the items of positive value, the most value per weight first."""
     useful = np.flatnonzero(value > 0)
     density = (value[useful] / np.maximum(weight[useful], 1e-9)).astype(np.float32)
     return useful[np.argsort(-density)]
 
 
 def choose(value: Array, weight: Array, capacity: float, order: Array | None = None) -> Choice:
-    """Chooses by value per weight; where that may be far from the best, by branch and bound.
+    """Choose by value per weight; where that may be far from the best, by branch and bound.
 
     Filling in order of value per weight loses at most the value of one item, so with many small items it is
     as good as the bound. With few or large ones every choice of the heaviest is tried, the rest filled in
@@ -72,13 +72,13 @@ def _total(values: Array) -> float:
 
 
 def fill_in_order(order: Array, weight: Array, capacity: float) -> Array:
-    """Gives the items of `order` up to the first that does not fit."""
+    """Return the items of `order` up to the first that does not fit."""
     filled = np.cumsum(weight[order], dtype=np.float64)
     return order[: int(np.searchsorted(filled, capacity, side="right"))]
 
 
 def _fill(order: Array, weight: Array, room: float) -> Array:
-    """Gives the items that still fit, in order, skipping those that do not."""
+    """Return the items that still fit, in order, skipping those that do not."""
     taken: list[int] = []
     while room > 0 and len(order):
         order = order[weight[order] <= room]
@@ -91,7 +91,7 @@ def _fill(order: Array, weight: Array, room: float) -> Array:
 
 
 def _with_heaviest(order: Array, value: Array, weight: Array, capacity: float) -> Array:
-    """Gives the best choice of the heaviest items, with the others filled in by value per weight.
+    """Return the best choice of the heaviest items, with the others filled in by value per weight.
 
     A search that begins with the best density comes late to an item that is half of everything.
     """
@@ -112,7 +112,7 @@ def _with_heaviest(order: Array, value: Array, weight: Array, capacity: float) -
 def _searched(
     order: Array, fits: int, value: Array, weight: Array, capacity: float, taken: Array, bound: float
 ) -> Array:
-    """Improves on `taken` by a search over the items around place `fits` of `order`."""
+    """Improve on `taken` by a search over the items around place `fits` of `order`."""
     first, last = max(0, fits - CORE // 2), min(len(order), fits + CORE // 2)
     fixed, core = order[:first], order[first:last]
     search = _Search(value[core].tolist(), weight[core].tolist())
@@ -134,7 +134,7 @@ class _Search:
         self._weights = np.r_[0.0, np.cumsum(weight)]
 
     def run(self, capacity: float, to_beat: float, enough: float) -> list[int] | None:
-        """Gives the best items found, None if none beats `to_beat`; ends once `enough` is reached."""
+        """Return the best items found, None if none beats `to_beat`; ends once `enough` is reached."""
         value, weight, count = self._value, self._weight, len(self._value)
         best: list[int] | None = None
         taken: list[int] = []
@@ -158,7 +158,7 @@ class _Search:
         return best
 
     def _most(self, place: int, room: float) -> float:
-        """Gives the most that the items from `place` on can add: the last of them in part."""
+        """Return the most that the items from `place` on can add: the last of them in part."""
         end = int(self._weights.searchsorted(self._weights[place] + room, side="right")) - 1
         added = float(self._values[end] - self._values[place])
         if end < len(self._value):

@@ -16,7 +16,7 @@ BATCH_LINKS = 1_000
 
 
 def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: Applied) -> None:
-    """Makes the folders of the slow root and links to its files, where nothing has their names.
+    """Make the folders of the slow root and links to its files, where nothing has their names.
 
     Links to folders are linked as links; what is below the fast root is left out.
 
@@ -35,7 +35,7 @@ def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: A
 
 
 def _walk(plan: Plan) -> Iterator[tuple[str, bool]]:
-    """Yields each name below the slow root, and whether it is a folder."""
+    """Yield each name below the slow root, and whether it is a folder."""
     fast = os.path.realpath(plan.fast_root)
     waiting = [""]
     while waiting:
@@ -52,7 +52,7 @@ def _walk(plan: Plan) -> Iterator[tuple[str, bool]]:
 
 
 def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str], result: Applied) -> None:
-    """Makes a batch of links and folders; the journal has them first."""
+    """Make a batch of links and folders; the journal has them first."""
     made, refused = folders.missing(names)
     result.problems.update(refused)
     links = [

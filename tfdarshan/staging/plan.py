@@ -63,12 +63,12 @@ class Plan:
         return hashlib.sha256(os.fsencode(names)).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
-        """Gives what the file holds."""
+        """Return what the file holds."""
         return {"format": FORMAT, "version": PLAN_VERSION, "id": self.id, **dataclasses.asdict(self)}
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Writes the plan, durably, replacing what is there.
+    """Write the plan, durably, replacing what is there.
 
     Raises:
         StorageError: It cannot be written.
@@ -80,7 +80,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads a plan.
+    """Read a plan.
 
     Raises:
         ConfigurationError: It is missing, damaged, of a newer version, or names files outside its roots.
@@ -135,7 +135,7 @@ def _damaged(path: Path, what: str) -> ConfigurationError:
 
 
 def _check(plan: Plan, path: Path) -> None:
-    """Refuses a plan that would read or write outside its roots, or copy files onto themselves."""
+    """Refuse a plan that would read or write outside its roots, or copy files onto themselves."""
     for root in (plan.slow_root, plan.fast_root):
         if not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
             raise _damaged(path, f"{root!r} is not an absolute path")
@@ -153,7 +153,7 @@ def _check(plan: Plan, path: Path) -> None:
 
 
 def first_bad_name(names: Sequence[str]) -> str | None:
-    """Gives the first name that is not relative, plain, and below where it starts; None if all are."""
+    """Return the first name that is not relative, plain, and below where it starts; None if all are."""
     for name in names:
         if not is_below(name) or name.split("/", 1)[0] == STATE_FOLDER:
             return name
@@ -161,7 +161,7 @@ def first_bad_name(names: Sequence[str]) -> str | None:
 
 
 def is_below(name: str) -> bool:
-    """Says whether a name is relative, plain, and leads to nothing but what is below where it starts."""
+    """Return whether a name is relative, plain, and leads to nothing but what is below where it starts."""
     return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))
 
 

@@ -21,7 +21,7 @@ class Emitted:
 
 
 def emit(plan: Plan, name: str) -> Emitted:
-    """Gives the plan in one of FORMATS."""
+    """Return the plan in one of FORMATS."""
     return FORMATS[name](plan)
 
 

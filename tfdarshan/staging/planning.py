@@ -37,7 +37,7 @@ def make_plan(
     checksum: str = "blake2b",
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Planned:
-    """Makes the plan of what was decided; a decision against staging has no files.
+    """Make the plan of what was decided; a decision against staging has no files.
 
     Args:
         decision: What was decided.
@@ -77,7 +77,7 @@ def make_plan(
 
 
 def look_at(path: str) -> PlannedFile | None:
-    """Gives the file that a session calls `path`, by its real name; None if there is no such regular file.
+    """Return the file that a session calls `path`, by its real name; None if there is no such regular file.
 
     A session writes bytes that are not UTF-8 as backslash escapes. Older ones did not tell them from a name
     that has these characters itself.
@@ -93,7 +93,7 @@ def look_at(path: str) -> PlannedFile | None:
 
 
 def common_folder(paths: Any) -> str:
-    """Gives the deepest folder that all paths are below; "/" without paths.
+    """Return the deepest folder that all paths are below; "/" without paths.
 
     The first and the last path in order of their bytes have only that in common which all have. What
     stands for files without a row has no path.

@@ -59,7 +59,7 @@ class TierProbe:
 
 
 def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf_counter) -> TierProbe:
-    """Writes about 32 MB below `folder` and reads it with `threads` threads at a time.
+    """Write about 32 MB below `folder` and read it with `threads` threads at a time.
 
     The files are made with O_TMPFILE, or unlinked at once where the file system cannot do that: the kernel
     frees them however this process ends, so nothing is left to clean up.
@@ -102,13 +102,13 @@ def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf
 
 
 def _mixed(plan: list[int]) -> list[int]:
-    """Gives the sizes in an order in which every beginning has all of them."""
+    """Return the sizes in an order in which every beginning has all of them."""
     return [size for turn in range(max(FILES_OF_SIZE)) for size in SIZES if plan.count(size) > turn]
 
 
 @contextmanager
 def _nameless(folder: str, size: int) -> Iterator[int]:
-    """Gives a descriptor of a synced file of `size` bytes that no name leads to."""
+    """Yield a descriptor of a synced file of `size` bytes that no name leads to."""
     handle = _open_nameless(folder)
     try:
         block = _noise()[:size]
@@ -123,7 +123,7 @@ def _nameless(folder: str, size: int) -> Iterator[int]:
 
 @cache
 def _noise() -> bytes:
-    """Gives 1 MiB that does not compress."""
+    """Return 1 MiB that does not compress."""
     return os.urandom(BLOCK)
 
 
@@ -155,7 +155,7 @@ def _can_read_directly(handle: int) -> bool:
 
 
 def _pass_s(handle: int, size: int, direct: bool, clock: Callable[[], float]) -> float:
-    """Gives the time to open the file again, read it whole in blocks of 1 MiB, and close it."""
+    """Return the time to open the file again, read it whole in blocks of 1 MiB, and close it."""
     if not direct:
         with contextlib.suppress(OSError):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)

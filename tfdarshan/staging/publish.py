@@ -1,4 +1,4 @@
-"""Gives finished copies their names, and makes folders for them: never over anything that is not ours."""
+"""Give finished copies their names, and makes folders for them: never over anything that is not ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FolderMaker:
         self._known: set[str] = {""}
 
     def missing(self, names: Iterable[str]) -> tuple[list[Record], dict[str, str]]:
-        """Gives records of the folders to be made for `names`, and why some names cannot have theirs."""
+        """Return records of the folders to be made for `names`, and why some names cannot have theirs."""
         records: list[Record] = []
         refused: dict[str, str] = {}
         planned: set[str] = set()
@@ -47,7 +47,7 @@ class FolderMaker:
         return records, refused
 
     def make(self, records: Iterable[Record]) -> set[str]:
-        """Makes them; gives the folders whose entries have to be synced."""
+        """Make them; return the folders whose entries have to be synced."""
         touched = set()
         for record in records:
             os.makedirs(self._stage.path(record.name), exist_ok=True)  # noqa: PTH103
@@ -66,7 +66,7 @@ class FolderMaker:
 
 
 def publish(temporary: str, target: str, *, replace: bool) -> None:
-    """Gives a finished file its name; the name shows all of it or nothing.
+    """Give a finished file its name; the name shows all of it or nothing.
 
     Args:
         temporary: Where it is now.
@@ -96,12 +96,12 @@ def publish(temporary: str, target: str, *, replace: bool) -> None:
 
 
 def sync_folders(stage: StageFolder, names: Iterable[str]) -> None:
-    """Makes the entries of folders durable."""
+    """Make the entries of folders durable."""
     for name in names:
         sync_folder(stage.path(name))
 
 
 def _parents(name: str) -> list[str]:
-    """Gives the folders above a name, the outermost first."""
+    """Return the folders above a name, the outermost first."""
     parts = name.split("/")[:-1]
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]

@@ -178,7 +178,7 @@ def _input_wait(runs: Sequence[MeasuredSession]) -> float | None:
 
 
 def _readers(runs: Sequence[MeasuredSession], thread_s: Sequence[float | None]) -> float:
-    """Gives the readers by which all sessions' time in calls is to be divided."""
+    """Return the readers by which all sessions' time in calls is to be divided."""
     readers = [run.epoch_figures.model.readers for run in runs]
     if len(readers) == 1:
         return readers[0]

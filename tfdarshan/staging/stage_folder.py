@@ -27,17 +27,17 @@ class StageFolder:
         self.journal = Journal(self.folder / "journal")
 
     def path(self, name: str) -> str:
-        """Gives the path of a name below the fast root."""
+        """Return the path of a name below the fast root."""
         return os.path.join(self.root, name)  # noqa: PTH118
 
     def discard_temporary(self) -> None:
-        """Removes the files that were not whole when an earlier run ended."""
+        """Remove the files that were not whole when an earlier run ended."""
         if self.temporary.is_dir():
             for path in self.temporary.iterdir():
                 path.unlink()
 
     def remove(self) -> None:
-        """Removes the folder: the journal last but for the lock, which is held until the end."""
+        """Remove the folder: the journal last but for the lock, which is held until the end."""
         self.journal.close()
         self.discard_temporary()
         with contextlib.suppress(FileNotFoundError):
@@ -49,13 +49,13 @@ class StageFolder:
 
 
 def journal_of(root: str) -> Journal:
-    """Gives what was staged below a fast root, without its lock: to look, not to change."""
+    """Return what was staged below a fast root, without its lock: to look, not to change."""
     return Journal(Path(root) / STATE_FOLDER / "journal")
 
 
 @contextmanager
 def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
-    """Gives a fast root's folder under its lock; None if there is none and `create` is False.
+    """Yield a fast root's folder under its lock; None if there is none and `create` is False.
 
     Raises:
         ConfigurationError: Somebody else has the lock.
@@ -88,7 +88,7 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
 
 
 def _made(folder: Path, mode: int = 0o777) -> bool:
-    """Makes a folder unless it is there; another process may make or remove it at any moment."""
+    """Make a folder unless it is there; another process may make or remove it at any moment."""
     if folder.is_dir():
         return False
     try:
@@ -108,7 +108,7 @@ def _is_something_else(folder: Path) -> bool:
 
 
 def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
-    """Gives the lock file's descriptor, locked, and whether the fast root was made for it.
+    """Return the lock file's descriptor, locked, and whether the fast root was made for it.
 
     An undo may remove the file, or all of the root, while we wait to lock it.
     """
@@ -132,7 +132,7 @@ def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
 
 
 def _still_there(lock: int, path: Path, root: Path) -> bool:
-    """Locks an open lock file; False if it is no longer the file of that path."""
+    """Lock an open lock file; False if it is no longer the file of that path."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(lock), os.stat(path))  # noqa: PTH116

@@ -51,7 +51,7 @@ class StagedJob:
 
     @property
     def _below(self) -> list[str]:
-        """Says below what to stage, where that is not for `advise` to find out."""
+        """Say below what to stage, where that is not for `advise` to find out."""
         if self.place:
             return [f"--slow {shlex.quote(self.place)}"]
         mirrored = self.mirrored or not is_redirected(self.command)
@@ -61,7 +61,7 @@ class StagedJob:
 def apply_and_run(
     command: str, root: str, fast: str = "DIR", plan: str = PLAN, *, mirrored: bool = False
 ) -> list[str]:
-    """Gives the commands that carry a plan out, and run the job with its copies.
+    """Return the commands that carry a plan out, and run the job with its copies.
 
     A job that no Python runs is not led to copies, and neither is what a job asks by name: then it gets a
     folder that has all files, and reads that.
@@ -82,13 +82,13 @@ def apply_and_run(
 
 
 def is_redirected(command: str) -> bool:
-    """Says whether `tfdarshan run --staged` can lead the job to copies: Python runs it, or nobody knows."""
+    """Return whether `tfdarshan run --staged` can lead the job to copies: Python runs it, or nobody knows."""
     words = command.split()
     return not words or PYTHON.match(words[0]) is not None
 
 
 def staged_command(command: str, plan: str = PLAN) -> str:
-    """Gives the job's own command line, as `tfdarshan run --staged` takes it.
+    """Return the job's own command line, as `tfdarshan run --staged` takes it.
 
     Args:
         command: The job's, as its session has it: words with blanks between them.
@@ -104,7 +104,7 @@ def staged_command(command: str, plan: str = PLAN) -> str:
 
 
 def _after_python(words: list[str]) -> list[str] | None:
-    """Gives what follows Python's own options, or a `tfdarshan run`; None if nothing can be run again."""
+    """Return what follows Python's own options, or a `tfdarshan run`; None if nothing can be run again."""
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words = words[2:] if words[0] in ("-X", "-W") else words[1:]
     if words[:3] == ["-m", "tfdarshan", "run"]:
@@ -116,7 +116,7 @@ def _after_python(words: list[str]) -> list[str] | None:
 
 
 def _without_staged(words: list[str]) -> list[str]:
-    """Leaves out a plan that the job ran with already."""
+    """Leave out a plan that the job ran with already."""
     if "--staged" in words:
         place = words.index("--staged")
         return words[:place] + words[place + 2 :]

@@ -27,7 +27,7 @@ class Undone:
 def undo_plan(
     plan: Plan, *, dry_run: bool = False, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Undone:
-    """Removes the copies, links and folders that were made for the plan.
+    """Remove the copies, links and folders that were made for the plan.
 
     The journal goes last, so an undo that was cut off is finished by the next one. What other plans staged
     below the same root stays, and so does a copy that was changed since: it is somebody's work now.
@@ -72,7 +72,7 @@ def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_
 
 
 def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
-    """Removes the folders that are empty, then the journal, or this plan's part of it."""
+    """Remove the folders that are empty, then the journal, or this plan's part of it."""
     records = stage.journal.records
     # A folder may hold other plans' copies, whoever had it made.
     others = {
@@ -100,7 +100,7 @@ def _folders(records: dict[str, list[Record]]) -> list[str]:
 
 
 def _rewrite(stage: StageFolder, records: list[Record]) -> None:
-    """Replaces the journal by one with these records, at once."""
+    """Replace the journal by one with these records, at once."""
     stage.journal.close()
     with durable_file(stage.folder / "journal") as file:
         for record in records:

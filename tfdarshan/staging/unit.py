@@ -22,13 +22,13 @@ class Units:
     count: int
 
     def total(self, values: Array) -> Array:
-        """Sums up the candidates' values by unit."""
+        """Sum up the candidates' values by unit."""
         if self.folder is None:
             return values
         return np.bincount(self.folder, weights=values, minlength=self.count)
 
     def members(self, chosen: Array) -> Array:
-        """Gives the candidates of the chosen units, sorted."""
+        """Return the candidates of the chosen units, sorted."""
         if self.folder is None:
             return chosen
         wanted = np.zeros(self.count, bool)

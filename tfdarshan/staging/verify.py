@@ -39,7 +39,7 @@ def verify_plan(
     threads: int = 4,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Verified:
-    """Looks at every copy of the plan, and reads it unless `quick`.
+    """Look at every copy of the plan, and read it unless `quick`.
 
     Raises:
         StorageError: The journal cannot be read.

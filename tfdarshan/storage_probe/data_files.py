@@ -21,7 +21,7 @@ MOST_OPEN = 16
 def sample_files(
     folder: str, noise: random.Random, seconds: float, clock: Callable[[], float] = time.monotonic
 ) -> list[str]:
-    """Gives regular files below a folder, in random order; of links to folders and of other mounts none.
+    """Return regular files below a folder, in random order; of links to folders and of other mounts none.
 
     Folders are gone through by turns, in random order, so that a sample of a data set with a folder for each
     class has files of many classes.
@@ -64,7 +64,7 @@ class _Walk:
         self.waiting: list[Any] = [os.scandir(folder)]
 
     def some(self) -> list[os.DirEntry[str]]:
-        """Gives some entries of one of the folders."""
+        """Return some entries of one of the folders."""
         waiting = self.waiting
         place = self.noise.randrange(len(waiting))
         waiting[place], waiting[-1] = waiting[-1], waiting[place]
@@ -82,14 +82,14 @@ class _Walk:
         return entries
 
     def close(self) -> None:
-        """Closes those that were begun."""
+        """Close those that were begun."""
         for folder in self.waiting:
             if not isinstance(folder, str):
                 folder.close()
 
 
 def _keep(found: list[str], files: int, path: str, noise: random.Random) -> None:
-    """Keeps each of so many files with the same probability."""
+    """Keep each of so many files with the same probability."""
     if len(found) < MOST_FILES:
         found.append(path)
     elif (place := noise.randrange(files)) < MOST_FILES:

@@ -78,7 +78,7 @@ class Scaling:
 
 
 def scaling_of(cells: Sequence[Cell], slow: Collection[str] = ()) -> Scaling | None:
-    """Fits it to the cells of reads of one size; None without any of a single reader.
+    """Fit it to the cells of reads of one size; None without any of a single reader.
 
     Depths at which the probe's own work would be a large part of a call are left out, and `slow` files.
     """
@@ -101,7 +101,7 @@ def _level(readers: int, cells: Sequence[Cell], slow: Collection[str]) -> Level:
 
 
 def _fit(cells: Sequence[Cell], slow: Collection[str]) -> tuple[float, float]:
-    """Gives the share and its standard error: by leaving out a round at a time, and by the misfit.
+    """Return the share and its standard error: by leaving out a round at a time, and by the misfit.
 
     The rounds' median is wrong of storage that lends at times, their mean of storage that is slow at times:
     if the two differ, the share is known no better than that.
@@ -113,7 +113,7 @@ def _fit(cells: Sequence[Cell], slow: Collection[str]) -> tuple[float, float]:
 
 
 def _error(cells: Sequence[Cell], slow: Collection[str], middle: Middle, share: float) -> float:
-    """Gives the standard error by leaving out a round at a time: the jackknife's."""
+    """Return the standard error by leaving out a round at a time: the jackknife's."""
     turns = sorted({cell.turn for cell in cells})
     rests = [[cell for cell in cells if cell.turn != turn] for turn in turns]
     without = [
@@ -126,7 +126,7 @@ def _error(cells: Sequence[Cell], slow: Collection[str], middle: Middle, share: 
 
 
 def _best(cells: Sequence[Cell], slow: Collection[str], middle: Middle) -> tuple[float, float]:
-    """Gives the share that explains best what calls took at each depth, and by how much it is off."""
+    """Return the share that explains best what calls took at each depth, and by how much it is off."""
     depths = sorted({cell.readers for cell in cells})
     taken = np.log(
         [middle([cell.call_s_without(slow) for cell in cells if cell.readers == depth]) for depth in depths]

@@ -55,7 +55,7 @@ OpenAll = Callable[[Sequence[str]], "list[OpenFile | OSError]"]
 
 @dataclass
 class Ranges:
-    """Gives ranges that storage has to read.
+    """Give ranges that storage has to read.
 
     Attributes:
         paths: The files, in the order in which they are taken.
@@ -90,7 +90,7 @@ class Ranges:
         return len(self.paths) + sum(len(file.offsets) for file in self.files)
 
     def take(self, count: int, until: float) -> list[FileRange]:
-        """Gives so many, of one file after the other; fewer where there are no more, or it takes too long."""
+        """Return so many, of one file after the other; fewer if no more are there, or it takes too long."""
         found: list[FileRange] = []
         in_vain = 0
         while len(found) < count and in_vain < ALL_CACHED and self.clock() < until:
@@ -107,7 +107,7 @@ class Ranges:
         return found
 
     def leave_direct(self) -> None:
-        """Opens the files anew, once `open_all` opens them so that reads go through the page cache."""
+        """Open the files anew, once `open_all` opens them so that reads go through the page cache."""
         before = {file.path: file.offsets for file in self.files}
         self.close()
         for file in self.open_all(list(before)):
@@ -116,30 +116,30 @@ class Ranges:
                 file.offsets = [] if self._is_blind(file) else before[file.path]
 
     def give_back(self, parts: Sequence[FileRange]) -> None:
-        """Takes back ranges that were not read."""
+        """Take back ranges that were not read."""
         for part in parts:
             part.file.offsets.append(part.offset)
 
     def leave_out(self, paths: Collection[str]) -> None:
-        """Takes no more of files that cannot be read."""
+        """Take no more of files that cannot be read."""
         for file in self.files:
             if file.path in paths:
                 self.unreadable += 1
                 file.offsets.clear()
 
     def release(self, kept: Sequence[FileRange] = ()) -> None:
-        """Closes files of which nothing is left: when what was taken has been read, or but for `kept`."""
+        """Close files of which nothing is left: when what was taken has been read, or but for `kept`."""
         taken = {id(part.file) for part in kept}
         for file in [file for file in self.files if not file.offsets and id(file) not in taken]:
             self._close(file)
 
     def close(self) -> None:
-        """Closes all files."""
+        """Close all files."""
         for file in list(self.files):
             self._close(file)
 
     def _fill(self, count: int, taken: Sequence[FileRange]) -> int:
-        """Opens files, some at a time, where too few ranges are at hand; gives how many it tried."""
+        """Open files, some at a time, where too few ranges are at hand; return how many it tried."""
         self.release(taken)
         have = sum(len(file.offsets) for file in self.files)
         room = min(MOST_OPEN - sum(bool(file.offsets) for file in self.files), count)
@@ -167,11 +167,11 @@ class Ranges:
         file.offsets = [place * RANGE_BYTES for place in chosen]
 
     def _is_blind(self, file: OpenFile) -> bool:
-        """Says whether nobody can tell a read of it from the page cache from one from storage."""
+        """Return whether nobody can tell a read of it from the page cache from one from storage."""
         return not file.direct and self.resident(file.handle, 0, 1) is None
 
     def _next_of(self, file: OpenFile) -> list[FileRange]:
-        """Gives a file's next range that is not in the page cache, if it has one."""
+        """Return a file's next range that is not in the page cache, if it has one."""
         while file.offsets:
             offset = file.offsets.pop()
             length = min(RANGE_BYTES, file.size - offset)
@@ -190,7 +190,7 @@ class Ranges:
 
 
 def open_file(path: str, clock: Callable[[], float], *, direct: bool = True) -> OpenFile | OSError:
-    """Opens a file, past the page cache where that can be; gives the error where it cannot be opened."""
+    """Open a file, past the page cache where that can be; return the error where it cannot be opened."""
     started = clock()
     try:
         handle, direct = _open_direct(path) if direct else (_open_buffered(path), False)
@@ -205,7 +205,7 @@ def open_file(path: str, clock: Callable[[], float], *, direct: bool = True) -> 
 
 
 def _is_hole(handle: int, offset: int) -> bool:
-    """Says whether storage has nothing at an offset."""
+    """Return whether storage has nothing at an offset."""
     try:
         return os.lseek(handle, offset, os.SEEK_DATA) != offset
     except OSError as error:
@@ -213,7 +213,7 @@ def _is_hole(handle: int, offset: int) -> bool:
 
 
 def _open_direct(path: str) -> tuple[int, bool]:
-    """Opens a file, and says whether its reads go past the page cache."""
+    """Open a file, and say whether its reads go past the page cache."""
     try:
         return os.open(path, FLAGS | os.O_DIRECT), True
     except OSError as error:

@@ -27,7 +27,7 @@ IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 def probe_folder(
     folder: str, bounds: Bounds | None = None, seed: int | None = None, own: Sequence[str] = ()
 ) -> StorageProbe:
-    """Measures the storage under a folder's files.
+    """Measure the storage under a folder's files.
 
     Args:
         folder: A folder, or a file.
@@ -54,7 +54,7 @@ def probe_folder(
 
 
 def mount_of(path: str) -> tuple[str, str]:
-    """Gives the mount point that a path without links is on, as tables write it, and its type; "" if unknown.
+    """Return the mount point of a path without links, as tables write it, and its type; "" if unknown.
 
     Source: proc_pid_mountinfo(5): the last one that is mounted over a path is what is seen.
     """
@@ -82,7 +82,7 @@ def _files(folder: str, noise: random.Random, seconds: float) -> list[str]:
 
 
 def _readable(path: str) -> str:
-    """Gives a path that is there.
+    """Return a path that is there.
 
     Raises:
         OSError: It is not.
@@ -92,7 +92,7 @@ def _readable(path: str) -> str:
 
 
 def _by_turns(own: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    """Yields each path once, one of each list by turns."""
+    """Yield each path once, one of each list by turns."""
     seen: set[str] = set()
     for path in chain.from_iterable(zip_longest(own, others)):
         if path is not None and path not in seen:

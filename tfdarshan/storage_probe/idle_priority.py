@@ -16,7 +16,7 @@ LEAST = 19
 
 
 def give_way() -> bool:
-    """Gives the calling thread the least priority; says whether the disk's scheduler was told, too."""
+    """Give the calling thread the least priority; say whether the disk's scheduler was told, too."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, LEAST)

@@ -83,14 +83,14 @@ class StorageProbe:
         return f"a probe of {self.folder} on {self.host}, {max(self.seconds, 1.0):.0f} s, {when}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Gives it as a session's metadata has it."""
+        """Return it as a session's metadata has it."""
         return dataclasses.asdict(self)
 
 
 def result_of(
     found: Probing, *, folder: str, mount: tuple[str, str], host: str, at_ns: int, seed: int
 ) -> StorageProbe:
-    """Puts together what a probe saw.
+    """Put together what a probe saw.
 
     Args:
         found: What it saw.
@@ -145,7 +145,7 @@ def _scaling(found: Probing, places: SlowPlaces, *, small: bool) -> Scaling | No
 
 
 def _cost(found: Probing) -> tuple[float, float]:
-    """Gives what a read by one reader takes apart from its bytes, and what a byte takes."""
+    """Return what a read by one reader takes apart from its bytes, and what a byte takes."""
     reads = [read for cell in found.cells if cell.readers == 1 for read in cell.reads]
     model = fit_time_model(
         np.array([read.moved for read in reads], float),
@@ -155,7 +155,7 @@ def _cost(found: Probing) -> tuple[float, float]:
 
 
 def _why_not(found: Probing) -> str:
-    """Says why nothing was measured, in a sentence without its end."""
+    """Describe why nothing was measured, in a sentence without its end."""
     if found.blind:
         return (
             f"of {plural(found.blind, 'file')} nobody but the owner may ask what is in the page cache, and "

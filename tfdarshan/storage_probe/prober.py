@@ -97,7 +97,7 @@ class Cell:
         return span_s * self.readers / len(self.reads)
 
     def call_s_without(self, slow: Collection[str]) -> float:
-        """Gives the same of all but slow files: a cell lasts as long as these do."""
+        """Return the same of all but slow files: a cell lasts as long as these do."""
         others = [read.end_s - read.start_s for read in self.reads if read.path not in slow]
         return self.call_s if len(others) in (0, len(self.reads)) else sum(others) / len(others)
 
@@ -138,7 +138,7 @@ def probe_files(
     resident: Callable[[int, int, int], bool | None] = is_resident,
     read: ReadRange | None = None,
 ) -> Probing:
-    """Reads ranges of the files that are not in the page cache, each once, until a bound is reached.
+    """Read ranges of the files that are not in the page cache, each once, until a bound is reached.
 
     Args:
         paths: The files, in random order.
@@ -186,7 +186,7 @@ class _Prober:
         self.found = Probing()
 
     def go(self, ranges: Ranges, memory: OpenFile) -> None:
-        """Goes on round after round, until there is no time, no budget or no range left."""
+        """Go on round after round, until there is no time, no budget or no range left."""
         self._try_direct(ranges)
         for turn in count():
             plan = self._plan(turn)
@@ -198,7 +198,7 @@ class _Prober:
                     return
 
     def open_all(self, paths: Sequence[str]) -> list[OpenFile | OSError]:
-        """Opens files: the first ones alone, for that is what an open takes, the others side by side."""
+        """Open files: the first ones alone, for that is what an open takes, the others side by side."""
 
         def opened_at(path: str) -> OpenFile | OSError:
             return open_file(path, self.clock, direct=self.direct)
@@ -215,12 +215,12 @@ class _Prober:
         return not enough and self.clock() < self.started + OPENING * (self.until - self.started)
 
     def _try_direct(self, ranges: Ranges) -> None:
-        """Reads once, as some file systems take O_DIRECT at the open and refuse it at the read."""
+        """Read once, as some file systems take O_DIRECT at the open and refuse it at the read."""
         parts = ranges.take(1, self.until)
         self._leave_direct(self._reads(parts, 1, SMALL_BYTES), ranges)
 
     def _leave_direct(self, reads: Sequence[Read], ranges: Ranges) -> bool:
-        """Goes on through the page cache if O_DIRECT was refused; says whether it was."""
+        """Go on through the page cache if O_DIRECT was refused; say whether it was."""
         if not self.direct or not any(read.error == errno.EINVAL for read in reads):
             return False
         self.direct = False
@@ -228,7 +228,7 @@ class _Prober:
         return True
 
     def _plan(self, turn: int) -> list[tuple[int, bool]]:
-        """Gives the cells of a round: numbers of readers, and whether their reads are small."""
+        """Return the cells of a round: numbers of readers, and whether their reads are small."""
         large_bytes = (WARM_READS + sum(DEPTHS.values())) * RANGE_BYTES
         only_small = turn > 0 and self.found.moved + large_bytes > LARGE_PART * self.most_bytes
         plan = [
@@ -241,7 +241,7 @@ class _Prober:
         return plan
 
     def _warm_up(self, small: bool, ranges: Ranges) -> None:
-        """Spends what storage lends: reads that are not compared, until they get no slower."""
+        """Spend what storage lends: reads that are not compared, until they get no slower."""
         size = SMALL_BYTES if small else RANGE_BYTES
         for _ in range(MOST_WARMINGS):
             if ranges.left < FEW_RANGES:
@@ -259,14 +259,14 @@ class _Prober:
                 return
 
     def _settle(self, parts: Sequence[FileRange], reads: Sequence[Read], ranges: Ranges) -> None:
-        """Counts reads, gives back ranges that were not read, and closes files of which nothing is left."""
+        """Count reads, give back ranges that were not read, and close files of which nothing is left."""
         self.found.moved += sum(read.moved for read in reads)
         ranges.give_back(parts[len(reads) :])
         ranges.leave_out({read.path for read in reads if read.error and read.error != errno.EINVAL})
         ranges.release()
 
     def _cell(self, turn: int, readers: int, small: bool, ranges: Ranges, memory: OpenFile) -> bool:
-        """Makes the reads of a cell; says whether it is worth going on."""
+        """Make the reads of a cell; say whether it is worth going on."""
         size = SMALL_BYTES if small else RANGE_BYTES
         room = (self.most_bytes - self.found.moved) // size
         wanted = min(DEPTHS[readers], room)
@@ -283,7 +283,7 @@ class _Prober:
         return len(parts) == DEPTHS[readers] and self.clock() < self.until
 
     def _note(self, cell: Cell, own: Sequence[Read]) -> None:
-        """Keeps a cell; with fewer reads than two each, fewer were under way than was meant."""
+        """Keep a cell; with fewer reads than two each, fewer were under way than was meant."""
         if len(cell.reads) >= max(2 * cell.readers, LEAST_READS // 2) and own:
             self.found.cells.append(replace(cell, own_s=replace(cell, reads=tuple(own)).call_s))
 
@@ -296,7 +296,7 @@ class _Prober:
         by: ReadRange | None = None,
         least: int | None = None,
     ) -> list[Read]:
-        """Reads parts; only `least` of them, from the first on, if these take long."""
+        """Read parts; only `least` of them, from the first on, if these take long."""
         read = by or self.read
 
         def timed(part: FileRange) -> Read:
@@ -316,7 +316,7 @@ _buffers = threading.local()
 
 
 def read_range(part: FileRange, length: int) -> int:
-    """Reads the first bytes of a range by one call into memory that is aligned, as O_DIRECT wants it.
+    """Read the first bytes of a range by one call into memory that is aligned, as O_DIRECT wants it.
 
     Raises:
         OSError: It cannot be read.
@@ -329,7 +329,7 @@ def read_range(part: FileRange, length: int) -> int:
 
 
 def _in_memory() -> OpenFile:
-    """Gives a file whose reads take what the probe takes by itself."""
+    """Return a file whose reads take what the probe takes by itself."""
     handle = os.memfd_create("tfdarshan-probe", os.MFD_CLOEXEC)
     os.write(handle, bytes(RANGE_BYTES))
     return OpenFile("", handle, False, 0.0, RANGE_BYTES)

@@ -58,7 +58,7 @@ class ReaderThreads:
         clock: Callable[[], float] = time.perf_counter,
         enough: tuple[int, float] | None = None,
     ) -> list[Found]:
-        """Does the work with so many threads at a time; gives what was done, in any order.
+        """Do the work with so many threads at a time; return what was done, in any order.
 
         Args:
             function: What is done with each piece, taken from the first on.

@@ -35,7 +35,7 @@ FILES_SUFFIX = ".files.parquet"
 def probe_session(
     session: SessionData, bounds: Bounds | None = None, seed: int | None = None
 ) -> list[StorageProbe]:
-    """Measures the storage under a session's input: of each mount that took much of its time.
+    """Measure the storage under a session's input: of each mount that took much of its time.
 
     The bounds are for all of them together.
 
@@ -60,7 +60,7 @@ def probe_session(
 
 
 def keep_probes(session: SessionData, probes: Sequence[StorageProbe]) -> None:
-    """Adds probes to the metadata of a session's owner, which findings read.
+    """Add probes to the metadata of a session's owner, which findings read.
 
     Raises:
         StorageError: It cannot be written.
@@ -79,7 +79,7 @@ def keep_probes(session: SessionData, probes: Sequence[StorageProbe]) -> None:
 
 
 def probe_kept(meta: dict[str, Any], mount_point: str) -> StorageProbe | None:
-    """Gives the newest probe of a mount that a session's metadata has.
+    """Return the newest probe of a mount that a session's metadata has.
 
     Args:
         meta: The owner's metadata, checked.
@@ -93,20 +93,20 @@ def probe_kept(meta: dict[str, Any], mount_point: str) -> StorageProbe | None:
 
 
 def main_mount(files: FileTable, seconds: Any) -> str:
-    """Gives the mount with the most of some seconds, one entry per file; "" if that is not known."""
+    """Return the mount with the most of some seconds, one entry per file; "" if that is not known."""
     points = files.rows["mount_point"].astype(str)
     sums = pd.Series(np.asarray(seconds, float)).groupby(points.to_numpy()).sum()
     return "" if sums.empty or sums.max() <= 0 else str(sums.idxmax())
 
 
 def _read_files(files: FileTable) -> pd.DataFrame:
-    """Gives the rows of the input that calls read."""
+    """Return the rows of the input that calls read."""
     rows = files.rows[input_files(files)].drop(index=NO_FILE, errors="ignore")
     return rows[rows["bytes_read"] > 0]
 
 
 def _mapped_files(session: SessionData) -> pd.DataFrame:
-    """Gives the data files that were mapped: `path`, `mount_point`, `time_s` in page faults, 0 if unknown."""
+    """Return the data files that were mapped: `path`, `mount_point`, `time_s` in faults, 0 if unknown."""
     found = [
         {"path": one.path, "mount_point": row["mount_point"], "time_s": one.wait_s or 0.0}
         for process in session.processes
@@ -118,7 +118,7 @@ def _mapped_files(session: SessionData) -> pd.DataFrame:
 
 
 def _folders(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Lists for each mount worth it the folder of its input, and the files; the slowest mount first.
+    """List for each mount worth it the folder of its input, and the files; the slowest mount first.
 
     Args:
         rows: A row per file of the input: `path`, `mount_point`, `time_s`.
@@ -136,7 +136,7 @@ def _folders(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
 
 
 def _folder_of(paths: Sequence[str], mount_point: str) -> str:
-    """Gives the folder that has all files, or that of the slowest one if it would be a whole mount."""
+    """Return the folder that has all files, or that of the slowest one if it would be a whole mount."""
     folders = [str(Path(path).parent) for path in paths]
     whole = os.path.commonpath(folders)
     return folders[0] if whole in ("/", mount_point) and len(set(folders)) > 1 else whole

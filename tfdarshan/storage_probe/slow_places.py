@@ -42,7 +42,7 @@ class SlowPlaces:
 
 
 def slow_places(cells: Sequence[Cell]) -> SlowPlaces:
-    """Tells files from times: each read by how many times as long as its like it took."""
+    """Tell files from times: each read by how many times as long as its like it took."""
     reads = _relative(cells)
     told = _usual_of_files(reads)
     slow = sorted(((path, times) for path, times in told.items() if times > SLOW), key=lambda one: -one[1])
@@ -65,7 +65,7 @@ Relative = tuple[Read, float]
 
 
 def _usual_of_files(reads: Sequence[Relative]) -> dict[str, float]:
-    """Gives how many times as slow each file is that was read several times, and not all at once."""
+    """Return how many times as slow each file is that was read several times, and not all at once."""
     by_file: dict[str, list[float]] = defaultdict(list)
     moments_of: dict[str, set[int]] = defaultdict(set)
     for first in range(0, len(reads), AROUND):
@@ -83,7 +83,7 @@ def _usual_of_files(reads: Sequence[Relative]) -> dict[str, float]:
 
 
 def _moments(reads: Sequence[Relative], usual: dict[str, float]) -> list[tuple[float, float]]:
-    """Gives the seconds of each moment, and how many times as slow its files are as they are else."""
+    """Return the seconds of each moment, and how many times as slow its files are as they are else."""
     found = []
     for first in range(0, len(reads), MOMENT_READS):
         moment = reads[first : first + MOMENT_READS]
@@ -97,7 +97,7 @@ def _moments(reads: Sequence[Relative], usual: dict[str, float]) -> list[tuple[f
 
 
 def _relative(cells: Sequence[Cell]) -> list[Relative]:
-    """Gives the reads in order of time, each with how many times as long as its like it took."""
+    """Return the reads in order of time, each with how many times as long as its like it took."""
     alike: dict[tuple[bool, int], list[float]] = defaultdict(list)
     for cell in cells:
         alike[cell.small, cell.readers] += [read.end_s - read.start_s for read in cell.reads]

@@ -28,7 +28,7 @@ class Columns:
         return self._parts[-1] == 0
 
     def squeezed(self, rows: Sequence[Sequence[int | str]], shown: Sequence[int] | None = None) -> Columns:
-        """Gives columns as wide as the cells of rows, two blanks apart; only those whose places are shown."""
+        """Return columns as wide as the cells of rows, two blanks apart; only those of the shown places."""
         shown = range(self.count) if shown is None else shown
         widths = [part for part in self._parts if isinstance(part, int)]
         indent = self._parts[0] if isinstance(self._parts[0], str) else ""
@@ -40,7 +40,7 @@ class Columns:
         return Columns(*parts[:-1])
 
     def row(self, *cells: int | str) -> str:
-        """Gives a line, without blanks at its end.
+        """Return a line, without blanks at its end.
 
         A cell wider than its column moves what follows. An int has commas. The last cells may be left out.
 
@@ -56,13 +56,13 @@ class Columns:
 
 
 def fitted_columns(rows: Sequence[Sequence[str]]) -> Columns:
-    """Gives columns as wide as their widest cells, for rows that all have as many."""
+    """Return columns as wide as their widest cells, for rows that all have as many."""
     widths = [-max(map(len, column)) for column in zip(*rows, strict=True)]
     return Columns(*(part for width in widths for part in (width, GAP)))
 
 
 def fitted(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Gives a line for each row, all of as many cells; each column is as wide as its widest cell."""
+    """Return a line for each row, all of as many cells; each column is as wide as its widest cell."""
     columns = fitted_columns(rows)
     return [columns.row(*row) for row in rows]
 

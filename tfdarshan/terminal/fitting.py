@@ -30,13 +30,13 @@ class FittedStream:
         self._begun = ""
 
     def write(self, text: str) -> int:
-        """Writes the lines that are ended; the rest when it is, or when the stream is flushed."""
+        """Write the lines that are ended; the rest when it is, or when the stream is flushed."""
         *lines, self._begun = (self._begun + text).split("\n")
         self.whole.write("".join(f"{folded}\n" for line in lines for folded in fold(line, self._width)))
         return len(text)
 
     def flush(self) -> None:
-        """Writes all that was given."""
+        """Write all that was given."""
         begun, self._begun = self._begun, ""
         self.whole.write(begun)
         self.whole.flush()
@@ -46,7 +46,7 @@ class FittedStream:
 
 
 def write_whole(text: str) -> None:
-    """Writes a text on stdout whose lines are as they have to be, such as lines of a program."""
+    """Write a text on stdout whose lines are as they have to be, such as lines of a program."""
     stream = sys.stdout
     if isinstance(stream, FittedStream):
         stream.flush()
@@ -56,7 +56,7 @@ def write_whole(text: str) -> None:
 
 
 def fold(line: str, width: int) -> list[str]:
-    """Gives a line as several that fit, the others indented by two more.
+    """Return a line as several that fit, the others indented by two more.
 
     A line ends between cells of a table, and between words where a cell does not fit a line of its own.
     """
@@ -73,7 +73,7 @@ def fold(line: str, width: int) -> list[str]:
 
 
 def _add(lines: list[str], last: str, gap: str, cell: str, hang: str, width: int) -> str:
-    """Adds a cell to the last line, or to lines after it; gives the last line then."""
+    """Add a cell to the last line, or to lines after it; return the last line then."""
     if _seen(last + gap + cell) <= width:
         return last + gap + cell
     if last.strip():
@@ -88,5 +88,5 @@ def _add(lines: list[str], last: str, gap: str, cell: str, hang: str, width: int
 
 
 def _seen(text: str) -> int:
-    """Gives how many characters are seen."""
+    """Return how many characters are seen."""
     return len(COLOUR.sub("", text))

@@ -16,7 +16,7 @@ HANG = "    "
 
 
 def fact_lines(facts: Sequence[tuple[str, str]], width: int, names: int, indent: str = "") -> list[str]:
-    """Gives what is said of each name: in a column beside it, on a narrow terminal after a colon.
+    """Return what is said of each name: in a column beside it, on a narrow terminal after a colon.
 
     Args:
         facts: Name and text.
@@ -35,7 +35,7 @@ def fact_lines(facts: Sequence[tuple[str, str]], width: int, names: int, indent:
 
 
 def begun(text: str, room: int) -> str:
-    """Gives a text, or its beginning before "..." where it is longer than its room."""
+    """Return a text, or its beginning before "..." where it is longer than its room."""
     return text if len(text) <= room else f"{text[: room - 3].rstrip()}..."
 
 
@@ -83,7 +83,7 @@ class Layout:
         self.left_out = [str(head) for place, head in enumerate(rows[0]) if place in missing and head]
 
     def lines(self, row: Cells) -> list[str]:
-        """Gives a row as a line, and what it ends with on others if it has no room there."""
+        """Return a row as a line, and what it ends with on others if it has no room there."""
         cells = [row[place] for place in self._shown if place < len(row)]
         if not self._ends_apart(cells):
             return [self._columns.row(*cells)]
@@ -95,11 +95,11 @@ class Layout:
         return [head + self._cut(last, max(self._width - len(head), 1))]
 
     def all_lines(self, rows: Sequence[Cells]) -> list[str]:
-        """Gives the lines of rows."""
+        """Return the lines of rows."""
         return [line for row in rows for line in self.lines(row)]
 
     def note(self, where: str = "--json has them") -> str:
-        """Says which columns are not shown; "" if all are."""
+        """Return which columns are not shown; "" if all are."""
         if not self.left_out:
             return ""
         return f"Not shown in {self._width} columns: {', '.join(self.left_out)} ({where})."
@@ -117,6 +117,6 @@ class Layout:
         return head + min(len(str(cells[-1])), LEAST_ROOM) <= self._width
 
     def _ends_apart(self, cells: Cells) -> bool:
-        """Says whether a row's last cell is text that may be cut, folded, or stand below the others."""
+        """Return whether a row's last cell is text that may be cut, folded, or stand below the others."""
         has_last = self._last in self._shown and len(cells) == len(self._shown)
         return has_last and (self._folds or self._below or self._cut is not None)

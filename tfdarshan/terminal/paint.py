@@ -14,25 +14,25 @@ BOLD, DIM, RED, GREEN = 1, 2, 31, 32
 
 @dataclass(frozen=True)
 class Paint:
-    """Gives text the look it has on a terminal; the same text where `coloured` is false."""
+    """Give text the look it has on a terminal; the same text where `coloured` is false."""
 
     coloured: bool = False
     width: int = WIDTH
 
     def bold(self, text: str) -> str:
-        """Gives what comes first."""
+        """Return what comes first."""
         return self._in(BOLD, text)
 
     def dim(self, text: str) -> str:
-        """Gives what may be passed over."""
+        """Return what may be passed over."""
         return self._in(DIM, text)
 
     def removed(self, text: str) -> str:
-        """Gives a line of a change that goes."""
+        """Return a line of a change that goes."""
         return self._in(RED, text)
 
     def added(self, text: str) -> str:
-        """Gives a line of a change that comes."""
+        """Return a line of a change that comes."""
         return self._in(GREEN, text)
 
     def _in(self, code: int, text: str) -> str:
@@ -40,7 +40,7 @@ class Paint:
 
 
 def paint_for(stream: IO[str] | None) -> Paint:
-    """Gives what suits a stream, None for a closed one.
+    """Return what suits a stream, None for a closed one.
 
     Colours are for a terminal only, and not where NO_COLOR is set (no-color.org).
     """
@@ -51,7 +51,7 @@ def paint_for(stream: IO[str] | None) -> Paint:
 
 
 def columns_of(stream: IO[str], unknown: int) -> int:
-    """Gives the width of a stream's terminal: COLUMNS, what the terminal says, or `unknown`."""
+    """Return the width of a stream's terminal: COLUMNS, what the terminal says, or `unknown`."""
     with suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", "0"))) > 0:
             return given

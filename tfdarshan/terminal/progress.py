@@ -51,7 +51,7 @@ class Progress:
             self._try(self._bar.close)
 
     def __call__(self, done: int, total: int) -> None:
-        """Redraws the bar, at most ten times a second."""
+        """Redraw the bar, at most ten times a second."""
         now_s = self._clock()
         if now_s < self._due_s or self._failed or not _is_terminal():
             return
@@ -80,7 +80,7 @@ class Progress:
 
 
 def counter(progress: Callable[[int, int], None], total: int) -> Callable[[int], None]:
-    """Gives a function that is told how much more of `total` is done."""
+    """Return a function that is told how much more of `total` is done."""
     done = 0
 
     def add(more: int) -> None:
@@ -93,7 +93,7 @@ def counter(progress: Callable[[int, int], None], total: int) -> Callable[[int],
 
 @cache
 def _bar_class() -> Any:
-    """Gives tqdm without what it would bring into somebody's job: a thread, a semaphore and its own bars."""
+    """Return tqdm without what it would bring into somebody's job: a thread, a semaphore and its own bars."""
     from tqdm.std import tqdm
 
     class Bar(tqdm):  # type: ignore[misc]
@@ -105,12 +105,12 @@ def _bar_class() -> Any:
 
 
 def _columns() -> int:
-    """Gives the terminal's width, 80 if it does not say: for a width of 0 tqdm draws nothing."""
+    """Return the terminal's width, 80 if it does not say: for a width of 0 tqdm draws nothing."""
     return columns_of(sys.stderr, 80)
 
 
 def _is_terminal() -> bool:
-    """Says whether stderr is one; a program may have closed it, or have none."""
+    """Return whether stderr is one; a program may have closed it, or have none."""
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):

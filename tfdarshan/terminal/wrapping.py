@@ -14,7 +14,7 @@ RANGE = re.compile(r"\(([\d.]+x) to ([\d.]+x)\)")
 def wrap(
     text: str, width: int, indent: str = "", hang: str | None = None, *, whole_words: bool = True
 ) -> list[str]:
-    """Gives a text as lines.
+    """Return a text as lines.
 
     Args:
         text: One paragraph.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Runs them; 1 if a bound is missed."""
+    """Run them; 1 if a bound is missed."""
     parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.laboratory", description=__doc__)
     parser.add_argument(
         "--seeds", metavar="A-B", type=_range, help=f"development seeds, below {DEVELOPMENT_SEEDS}"
@@ -139,7 +139,7 @@ def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, drawn: str)
 
 
 def _drawn() -> str:
-    """Says when, where and by which code: the commit that is checked out, if it is a checkout."""
+    """Return when, where and by which code: the commit that is checked out, if it is a checkout."""
     from ..machine import this_machine
 
     git = [
@@ -159,7 +159,7 @@ def _drawn() -> str:
 
 
 def _compared(arguments: argparse.Namespace) -> int:
-    """Judges jobs that were kept by what today's tool says of them, and by what another version said."""
+    """Judge jobs that were kept by what today's tool says of them, and by what another version said."""
     from .laboratory_table import beside, fill_beside
 
     today = _judge_again(arguments)
@@ -172,7 +172,7 @@ def _compared(arguments: argparse.Namespace) -> int:
 
 
 def _judge_again(arguments: argparse.Namespace, said: dict[int, Said] | None = None) -> list[Judgement]:
-    """Judges jobs that were kept."""
+    """Judge jobs that were kept."""
     from .laboratory_table import job_line
     from .trial import judged
     from .trial_record import RECORD, load_trial
@@ -190,7 +190,7 @@ def _judge_again(arguments: argparse.Namespace, said: dict[int, Said] | None = N
 
 
 def _said_elsewhere(path: Path) -> dict[int, Said]:
-    """Reads what another version said."""
+    """Read what another version said."""
     from .said import read_said
 
     try:
@@ -207,7 +207,7 @@ def _write_json(outcomes: list[Judgement], path: Path | None) -> None:
 
 
 def _drawn_before(path: Path | None) -> list[Judgement]:
-    """Gives the outcomes of the draw that goes on, none of a new one."""
+    """Return the outcomes of the draw that goes on, none of a new one."""
     from .outcome_file import read_outcomes
 
     return [] if path is None else read_outcomes(path)
@@ -243,7 +243,7 @@ def _run(
 def run_one(
     job: Job, folder: Path, arguments: argparse.Namespace, warm: WarmPython | None
 ) -> Judgement | None:
-    """Runs a job; one that this machine cannot run is said, and the others go on."""
+    """Run a job; one that this machine cannot run is said, and the others go on."""
     from .trial import run_job
 
     room = folder / f"seed-{job.seed}"

@@ -43,12 +43,12 @@ class CannotTypeError(Exception):
 
 
 def is_command(line: str) -> bool:
-    """Says whether a cure's line is one to type into a shell."""
+    """Return whether a cure's line is one to type into a shell."""
     return line.lstrip().startswith(("tfdarshan ", "python ", "lfs "))
 
 
 def filled_command(line: str, folders: Mapping[str, str]) -> str:
-    """Fills the placeholders of a command in.
+    """Fill the placeholders of a command in.
 
     Raises:
         CannotTypeError: It would change nothing about the job.
@@ -62,12 +62,12 @@ def filled_command(line: str, folders: Mapping[str, str]) -> str:
 
 
 def is_mirrored(line: str) -> bool:
-    """Says whether commands make a folder that the job is to read, in place of the data's own."""
+    """Return whether commands make a folder that the job is to read, in place of the data's own."""
     return any("stage apply" in part and "--mirror" in part for part in line.splitlines())
 
 
 def copies_and_lines(line: str, folders: Mapping[str, str]) -> tuple[str, str]:
-    """Splits a cure into what copies files before the job runs, filled in, and the lines of its program."""
+    """Split a cure into what copies files before the job runs, filled in, and the lines of its program."""
     lines = line.splitlines()
     copies = [one for one in lines if one.startswith("cp ")]
     return _filled("\n".join(copies), folders), "\n".join(one for one in lines if one not in copies)
@@ -78,7 +78,7 @@ def _filled(line: str, folders: Mapping[str, str]) -> str:
 
 
 def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, str]) -> str:
-    """Gives the program with the cure in it.
+    """Return the program with the cure in it.
 
     Args:
         source: Its text.
@@ -124,7 +124,7 @@ def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, s
 
 
 def _without(source: str, goes: ast.stmt) -> str:
-    """Takes a line out: a call of a chain, or the statement that it is all of."""
+    """Take a line out: a call of a chain, or the statement that it is all of."""
     place = _place(ast.parse(source), goes)
     called = None if place is None else place.expression
     if place is None or not isinstance(called, ast.Call) or not isinstance(called.func, ast.Attribute):
@@ -139,7 +139,7 @@ def _without(source: str, goes: ast.stmt) -> str:
 
 
 def _with_decorators(source: str, program: ast.Module, old: ast.FunctionDef, new: list[ast.stmt]) -> str:
-    """Puts what is printed above a function above the program's."""
+    """Put what is printed above a function above the program's."""
     function, comes = find_function(program, old), new[0]
     if function is None or not isinstance(comes, ast.FunctionDef) or len(new) != 1:
         raise CannotTypeError(f"the program has no `{ast.unparse(old).splitlines()[0]}`")
@@ -154,7 +154,7 @@ def _with_decorators(source: str, program: ast.Module, old: ast.FunctionDef, new
 def _with_loop_replaced(
     source: str, program: ast.Module, old: ast.For, new: list[ast.stmt], line: str
 ) -> str:
-    """Puts what is printed in the place of a whole loop."""
+    """Put what is printed in the place of a whole loop."""
     found = find_whole_loop(program, old)
     if found is None:
         raise CannotTypeError(f"the program has no `{ast.unparse(old)}`")
@@ -235,7 +235,7 @@ class _Written:
 
 
 def _counterpart(old: ast.stmt, new: list[ast.stmt]) -> int:
-    """Finds the statement that stands for the one that goes: of the same variable or kind, else the first."""
+    """Find the statement that stands for the one that goes: of the same variable or kind, else the first."""
     if isinstance(old, ast.For):
         return next((number for number, one in enumerate(new) if isinstance(one, ast.For)), 0)
     if isinstance(old, ast.Expr):
@@ -245,7 +245,7 @@ def _counterpart(old: ast.stmt, new: list[ast.stmt]) -> int:
 
 
 def _imports(new: list[ast.stmt], known: set[str], line: str) -> str:
-    """Gives what has to be imported, as the line's comment says.
+    """Return what has to be imported, as the line's comment says.
 
     Raises:
         CannotTypeError: A name is nowhere.
@@ -263,7 +263,7 @@ def _imports(new: list[ast.stmt], known: set[str], line: str) -> str:
 
 
 def _written(new: list[ast.stmt], at: int, place: Place, names: Mapping[str, ast.expr]) -> _Written:
-    """Fills the printed lines in; those around the changed one speak of the variable that it is put into."""
+    """Fill the printed lines in; those around the changed one speak of the variable that it is put into."""
     target, printed = _target(place.statement), _target(new[at])
     if len(new) > 1 and printed and not target:
         raise CannotTypeError("the lines that follow need a variable, and the program has none there")
@@ -282,7 +282,7 @@ def _written(new: list[ast.stmt], at: int, place: Place, names: Mapping[str, ast
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Gives the names that a statement binds beside its targets: imports, functions, arguments, loops."""
+    """Return the names that a statement binds beside its targets: imports, functions, arguments, loops."""
     found = _known_names(ast.Module([statement], [])) - set(dir(builtins))
     return found - set(_targets(statement))
 
@@ -298,7 +298,7 @@ def _target(statement: ast.stmt) -> str:
 
 
 def _replaced(source: str, place: Place, written: _Written, imports: str, before: ast.stmt) -> str:
-    """Gives the program with what comes in its place, and what comes before it in front of a statement."""
+    """Return the program with what comes in its place, and what comes before it in front of a statement."""
     text, node, statement = source.encode(), place.expression, place.statement
     lines = text.splitlines(keepends=True)
     starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
@@ -318,7 +318,7 @@ def _replaced(source: str, place: Place, written: _Written, imports: str, before
 
 
 def _with_imports(made: str, imports: str) -> str:
-    """Puts imports in front of the program's own."""
+    """Put imports in front of the program's own."""
     if imports:
         at = made.splitlines(keepends=True)
         at.insert(ast.parse(made).body[1].lineno - 1, f"{imports}\n")

@@ -31,7 +31,7 @@ class Samples:
 def layout_folder(
     pool: Path, layout: str, count: int, size_bytes: int, *, spread: bool, shards: int = PARTS
 ) -> Path:
-    """Gives a folder with so many samples, made where it is missing.
+    """Return a folder with so many samples, made where it is missing.
 
     Args:
         pool: Holds all of them.
@@ -59,7 +59,7 @@ Writer = Callable[[Path, Samples], None]
 
 
 def place_data(source: Path, target: Path, *, link: bool) -> None:
-    """Links or copies a layout to where it is to be read, unless it is there."""
+    """Link or copy a layout to where it is to be read, unless it is there."""
     if target.exists():
         return
     for path in sorted(source.rglob("*")):
@@ -73,7 +73,7 @@ def place_data(source: Path, target: Path, *, link: bool) -> None:
 
 
 def _sample(size: int) -> bytes:
-    """Gives bytes that compress to about half."""
+    """Return bytes that compress to about half."""
     return os.urandom(size // 2) + bytes(size - size // 2)
 
 
@@ -90,7 +90,7 @@ def _files(folder: Path, samples: Samples) -> None:
 
 
 def _pictures(mean: int) -> list[bytes]:
-    """Makes the pictures that all samples are copies of: noise of about two bytes a pixel at this quality."""
+    """Make the pictures that all samples are copies of: noise of about two bytes a pixel at this quality."""
     import numpy as np
     from PIL import Image
 
@@ -106,7 +106,7 @@ def _pictures(mean: int) -> list[bytes]:
 
 
 def _made(samples: Samples, *, pictures: bool) -> list[Callable[[], bytes]]:
-    """Gives what makes each sample."""
+    """Return what makes each sample."""
     if not pictures:
         return [partial(_sample, size) for size in samples.sizes]
     made = _pictures(samples.mean_bytes)

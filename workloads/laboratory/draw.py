@@ -31,7 +31,7 @@ TRIES = 40  # of amounts, for one kind of program on one kind of storage
 
 
 def draw(seed: int, media: Sequence[Medium] = MEDIA) -> Job:
-    """Gives the job of a seed: the same one each time, for the same media."""
+    """Return the job of a seed: the same one each time, for the same media."""
     dice = Dice(seed)
     medium, causes = dice.choice(media), _causes(dice)
     load = _load(dice) if dice.happens(BUSY) else None

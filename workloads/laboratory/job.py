@@ -44,7 +44,7 @@ class Job:
         return int(self.drawn["size_bytes"])
 
     def program(self, folder: Path, folders: Folders | None = None) -> Program:
-        """Gives the program as drawn, with its data below a folder or in the folders given."""
+        """Return the program as drawn, with its data below a folder or in the folders given."""
         there = folders or Folders(
             data=folder / "data", out=folder / "out", fast=folder / "fast", fast_out=folder / "fast-out"
         )
@@ -53,7 +53,7 @@ class Job:
         )
 
     def longer(self, times: float) -> Job:
-        """Gives the same job with so many times the samples, as far as there is room."""
+        """Return the same job with so many times the samples, as far as there is room."""
         batch, count = self.drawn["batch"], self.drawn["count"]
         more = min(math.ceil(times), max(1, MOST_BYTES // (count * self.size_bytes)))
         drawn = self.drawn | {"count": count * more}
@@ -63,7 +63,7 @@ class Job:
 
     @property
     def words(self) -> str:
-        """Says what it is, in a line."""
+        """Describe what it is, in a line."""
         one = self.program(Path("/"))
         sizes = f"{'about ' if self.spread else ''}{_size(one.size_bytes)}"
         steps = f"{one.step_s * 1000:g} ms steps{'' if one.computes == 'sleep' else ' of NumPy'}"

@@ -73,7 +73,7 @@ class Judgement:
 
 
 def judge_first(said: Said, truth: Truth) -> FirstFinding:
-    """Says whether the first finding is right, of a job that is slow: its best cure gives 10 % or more.
+    """Return whether the first finding is right, of a job that is slow: its best cure gives 10 % or more.
 
     It is if its cure gives 85 % of what the best cure of no more effort gives, as far as the runs tell, and
     saves at least half of the time that the best of all saves; partly right if its cure gives 5 % or more.
@@ -98,7 +98,7 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
 
 
 def judge_promise(said: Said, obtained: Times | None) -> Promise:
-    """Holds the range against the gain, as far as runs tell that: it is broken beyond what they differ by.
+    """Hold the range against the gain, as far as runs tell that: it is broken beyond what they differ by.
 
     A lower bound of 1 promises nothing: it is broken only if the cure costs 5 % or more. But a gain far above
     1 that does not come is missed, however low the range begins.
@@ -133,7 +133,7 @@ def judge(
     again: bool | None = None,
     pairs: tuple[FixPair, ...] = (),
 ) -> Judgement:
-    """Gives the judgement of a job.
+    """Return the judgement of a job.
 
     Args:
         seed: Of the job.

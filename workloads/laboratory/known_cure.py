@@ -79,7 +79,7 @@ class KnownCure:
 
 
 def known_cures(program: Program) -> list[KnownCure]:
-    """Lists those that the program leaves room for: whether one helps is for the runs to tell."""
+    """List those that the program leaves room for: whether one helps is for the runs to tell."""
     found = [*_by_tf_data(program), *_by_python(program), *_by_access(program), *_by_extra(program)]
     found.append(_cure("staging", program, 2, staged=True))
     if program.slow_path and program.access not in ("random", "sqlite"):

@@ -26,7 +26,7 @@ HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtaine
 
 
 def job_line(one: Judgement) -> str:
-    """Gives a job's outcome as one line."""
+    """Return a job's outcome as one line."""
     best = f"{one.best} {one.best_gain:.2f}x" if one.best else f"nothing to cure ({one.best_gain:.2f}x)"
     typed = f"; {one.typed}" if one.typed else ""
     again = "; offered again" if one.again else ""
@@ -40,7 +40,7 @@ def job_line(one: Judgement) -> str:
 
 
 def as_text(judgements: Sequence[Judgement]) -> str:
-    """Gives the totals."""
+    """Return the totals."""
     lines = [total.line for total in totals(judgements)]
     width, error = mean_width(judgements), median_error(judgements)
     lines += [] if width is None else [f"{WIDTH}: {width:.2f}; wanted <= {MOST_WIDTH}"]
@@ -115,7 +115,7 @@ def _fill(page: Path, mark: str, text: str) -> None:
 
 
 def promised(one: Judgement) -> str:
-    """Words a promise: expected, and from lower to upper bound."""
+    """Word a promise: expected, and from lower to upper bound."""
     if one.said.promise is None:
         return "-"
     low, expected, high = one.said.promise

@@ -19,7 +19,7 @@ MOST_ERROR = 0.10
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
-    """Gives the 95 % interval of a share after Wilson; 0 to 1 where nothing was counted."""
+    """Return the 95 % interval of a share after Wilson; 0 to 1 where nothing was counted."""
     if not of:
         return 0.0, 1.0
     share, square = hits / of, Z_95**2
@@ -76,7 +76,7 @@ class Total:
 
 
 def totals(judgements: Sequence[Judgement]) -> list[Total]:
-    """Counts what the laboratory is for."""
+    """Count what the laboratory is for."""
     return [
         *_of_findings(judgements),
         *_of_promises(judgements),
@@ -86,7 +86,7 @@ def totals(judgements: Sequence[Judgement]) -> list[Total]:
 
 
 def missed(judgements: Sequence[Judgement]) -> list[str]:
-    """Names the bounds that are missed."""
+    """Name the bounds that are missed."""
     found = [total.words for total in totals(judgements) if total.missed]
     figures = ((WIDTH, mean_width(judgements), MOST_WIDTH), (ERROR, median_error(judgements), MOST_ERROR))
     return [*found, *(words for words, figure, most in figures if figure is not None and figure > most)]
@@ -190,7 +190,7 @@ def _of_cures(judgements: Sequence[Judgement]) -> list[Total]:
 
 
 def mean_width(judgements: Sequence[Judgement]) -> float | None:
-    """Gives the mean of upper over lower bound of the promises that were kept, None where none was."""
+    """Return the mean of upper over lower bound of the promises that were kept, None where none was."""
     widths = [
         one.said.promise[2] / one.said.promise[0]
         for one in judgements

@@ -16,13 +16,13 @@ from .said import said_from
 
 
 def write_outcomes(outcomes: Sequence[Judgement], path: Path) -> None:
-    """Writes them, in place of what was there."""
+    """Write them, in place of what was there."""
     plain = [dataclasses.asdict(one) for one in outcomes]
     path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
 
 
 def read_outcomes(path: Path) -> list[Judgement]:
-    """Gives what `write_outcomes` wrote.
+    """Return what `write_outcomes` wrote.
 
     Raises:
         ConfigurationError: There are none, or they are of another shape.

@@ -33,7 +33,7 @@ class Place:
 
 
 def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
-    """Gives the place in the program that the printed expression stands for.
+    """Return the place in the program that the printed expression stands for.
 
     Where it stands to the letter, with the program's own functions, a reader looks no further; else it is the
     first place that it may stand for.
@@ -55,12 +55,12 @@ def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
 
 
 def _calls_by_name(place: Place, functions: Set[str]) -> bool:
-    """Says whether what is printed of the program's functions is what they are called there."""
+    """Return whether what is printed of the program's functions is what they are called there."""
     return all(ast.unparse(node) == name for name, node in place.names.items() if name in functions)
 
 
 def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Mapping[str, ast.expr]] | None:
-    """Gives the first loop in the program that the printed one stands for, with its body; and its names."""
+    """Return the first loop in the program that the printed one stands for, with its body; and its names."""
     for node in ast.walk(program):
         names: dict[str, ast.expr] = {}
         if isinstance(node, ast.For) and _same(pattern, node, names, None):
@@ -69,14 +69,14 @@ def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Map
 
 
 def find_function(program: ast.Module, pattern: ast.FunctionDef) -> ast.FunctionDef | None:
-    """Gives the function of the printed name, with as many arguments."""
+    """Return the function of the printed name, with as many arguments."""
     functions = (node for node in ast.walk(program) if isinstance(node, ast.FunctionDef))
     alike = (node for node in functions if node.name == pattern.name)
     return next((node for node in alike if len(node.args.args) == len(pattern.args.args)), None)
 
 
 def find_loop(program: ast.Module, header: ast.For) -> Place | None:
-    """Gives the place of what the printed loop iterates over.
+    """Return the place of what the printed loop iterates over.
 
     That is the first loop in the program that has that variable, or what an iterator is made of whose name is
     that of what the printed loop iterates over. If that is a call, it is that call.
@@ -91,7 +91,7 @@ def find_loop(program: ast.Module, header: ast.For) -> Place | None:
 
 
 def _iterated(node: ast.AST, variable: str, named: str) -> ast.expr | None:
-    """Gives what a loop over a variable, or an iterator, is made of."""
+    """Return what a loop over a variable, or an iterator, is made of."""
     if isinstance(node, ast.For) and ast.unparse(node.target) == variable:
         return node.iter
     if isinstance(node, ast.Assign) and _is_iter(node.value):
@@ -102,7 +102,7 @@ def _iterated(node: ast.AST, variable: str, named: str) -> ast.expr | None:
 
 
 def outermost_loop(program: ast.Module, inside: ast.stmt) -> ast.stmt:
-    """Gives the outermost loop that a statement is in, itself if it is in none."""
+    """Return the outermost loop that a statement is in, itself if it is in none."""
     loops = (node for node in ast.walk(program) if isinstance(node, ast.For | ast.While))
     return next((loop for loop in loops if any(node is inside for node in ast.walk(loop))), inside)
 
@@ -112,7 +112,7 @@ def _is_iter(node: ast.expr) -> TypeGuard[ast.Call]:
 
 
 def _front(pattern: ast.expr) -> ast.expr | None:
-    """Gives the variable that a method chain begins with."""
+    """Return the variable that a method chain begins with."""
     node = pattern
     while isinstance(node, ast.Call | ast.Attribute):
         node = node.func if isinstance(node, ast.Call) else node.value
@@ -145,7 +145,7 @@ def _same(pattern: ast.AST, node: ast.AST, names: dict[str, ast.expr], front: as
 
 
 def further_keywords(pattern: ast.Call, node: ast.Call) -> list[ast.keyword]:
-    """Gives the keyword arguments of the program's call that are not printed, and stay as they are."""
+    """Return the keyword arguments of the program's call that are not printed, and stay as they are."""
     function = pattern.func
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
         return []
@@ -173,13 +173,13 @@ def _stands_for(pattern: ast.Name, node: ast.expr, names: dict[str, ast.expr], *
 
 
 def _is_number_of(node: ast.AST) -> bool:
-    """Says whether it is what a program has in place of a printed number: BATCH, or len(paths)."""
+    """Return whether it is what a program has in place of a printed number: BATCH, or len(paths)."""
     is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
     return is_length or (isinstance(node, ast.Name) and node.id.isupper())
 
 
 def _is_path(node: ast.expr) -> bool:
-    """Says whether it is a name with attributes, such as self.paths or tf.io.read_file."""
+    """Return whether it is a name with attributes, such as self.paths or tf.io.read_file."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)

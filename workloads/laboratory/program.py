@@ -107,7 +107,7 @@ class Program:
 
     @property
     def values(self) -> int:
-        """Gives how many values of a sample are trained on: no file is smaller, if their sizes are spread."""
+        """Return how many values of a sample are trained on: no file is smaller if their sizes are spread."""
         return max(1, min(MOST_VALUES, self.size_bytes // 4))
 
     @property
@@ -158,7 +158,7 @@ class ExtraPart:
 
 
 def listing(program: Program, name: str = "paths") -> str:
-    """Lists the data's files, and what is moved from the slow part of the storage to the fast one."""
+    """List the data's files, and what is moved from the slow part of the storage to the fast one."""
     lines = [f'{name} = sorted(str(path) for path in pathlib.Path(DATA).rglob("*.{program.suffix}"))']
     if program.mixed:
         lines.append(f"random.Random(7).shuffle({name})")

@@ -12,7 +12,7 @@ from .tf_data_source import tf_data_input
 
 
 def source(program: Program, logdir: Path) -> str:
-    """Gives the whole text; at the end it prints its seconds in all, of training and of imports."""
+    """Return the whole text; at the end it prints its seconds in all, of training and of imports."""
     part = tf_data_input(program) if program.shape in TF_DATA else python_input(program)
     extra = EXTRA_SOURCES[program.extra](program)
     imports = {"time", *part.imports, *extra.imports}

@@ -74,7 +74,7 @@ def _decoded(program: Program) -> str:
 
 
 def _decoded_in_map(program: Program) -> str:
-    """Gives the same by TensorFlow, where the generator gives bytes for a map to decode."""
+    """Return the same by TensorFlow, where the generator gives bytes for a map to decode."""
     if program.decode == "jpeg":
         return "tf.cast(tf.image.resize(tf.io.decode_jpeg(data, channels=3), (64, 64)), tf.uint8)"
     values = "tf.io.decode_raw(data, tf.uint8)"
@@ -88,7 +88,7 @@ def _sines(module: str, values: str, rounds: int) -> str:
 
 
 def python_input(program: Program) -> Part:
-    """Gives definitions and the expression of an epoch."""
+    """Return definitions and the expression of an epoch."""
     imports = {"pathlib", "import numpy as np"}
     imports |= {"random"} if program.mixed or program.access == "reopened" else set()
     imports |= (
@@ -118,7 +118,7 @@ def python_input(program: Program) -> Part:
 
 
 def _samples(program: Program) -> str:
-    """Says what there is to read: paths, or numbers of records."""
+    """Describe what there is to read: paths, or numbers of records."""
     if program.access == "random":
         order = (
             f"range({program.count})"
@@ -157,7 +157,7 @@ PACKED = 8
 
 
 def _read(program: Program) -> str:
-    """Defines read(sample)."""
+    """Define read(sample)."""
     size = program.size_bytes
     body = {
         "file": 'with open(sample, "rb") as file:\n    data = file.read()',
@@ -216,7 +216,7 @@ def _small_reads(program: Program) -> str:
 
 
 def _read_samples(program: Program) -> str:
-    """Defines read_samples(), which yields those of an epoch."""
+    """Define read_samples(), which yields those of an epoch."""
     if program.in_order and program.access == "random":
         block = max(1, (4 << 20) // program.size_bytes)
         size = program.size_bytes
@@ -243,7 +243,7 @@ def _read_samples(program: Program) -> str:
 
 
 def _read_shards(program: Program) -> str:
-    """Defines read_samples() over files that hold many samples, each read from end to end."""
+    """Define read_samples() over files that hold many samples, each read from end to end."""
     lines = [
         "def read_shard(path):",
         '    with open(path, "rb", buffering=8 << 20) as file:',

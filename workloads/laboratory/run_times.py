@@ -38,7 +38,7 @@ class Spread:
     degrees: int
 
     def error(self, *runs: int) -> float:
-        """Gives how far the logarithm of a ratio of medians may be off, of so many runs each."""
+        """Return how far the logarithm of a ratio of medians may be off, of so many runs each."""
         return t_95(self.degrees) * self.sd * math.sqrt(math.fsum(map(_of_median, runs)))
 
 
@@ -51,14 +51,14 @@ def spread_of(arms: Sequence[Sequence[float]]) -> Spread:
 
 
 def times(before_s: Sequence[float], after_s: Sequence[float], spread: Spread) -> Times:
-    """Gives how many times faster the runs after are, with the interval by what runs differ by."""
+    """Return how many times faster the runs after are, with the interval by what runs differ by."""
     middle = statistics.median(before_s) / statistics.median(after_s)
     error = math.exp(spread.error(len(before_s), len(after_s)))
     return Times(middle, middle / error, middle * error)
 
 
 def t_95(degrees: int) -> float:
-    """Gives what Student's t exceeds in one case of twenty."""
+    """Return what Student's t exceeds in one case of twenty."""
     if degrees <= len(T_95):
         return T_95[degrees - 1]
     first, second = Z_95**3 + Z_95, 5 * Z_95**5 + 16 * Z_95**3 + 3 * Z_95
@@ -66,5 +66,5 @@ def t_95(degrees: int) -> float:
 
 
 def _of_median(runs: int) -> float:
-    """Gives the variance of a median of so many, in variances of one; of one or two it is their mean."""
+    """Return the variance of a median of so many, in variances of one; of one or two it is their mean."""
     return 1 / runs if runs < 3 else math.pi / (2 * runs)

@@ -44,7 +44,7 @@ class StorageKind:
         return self.medium == "ext4" or (self.medium == "fuse" and self.model.get("page_cache", 1) != 0)
 
     def number(self, word: str) -> float:
-        """Gives a number of the model, 0 where it says none."""
+        """Return a number of the model, 0 where it says none."""
         return float(self.model.get(word, 0.0))
 
     @property

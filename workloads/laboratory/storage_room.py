@@ -64,7 +64,7 @@ class StorageRoom:
         )
 
     def place(self, program: Program) -> None:
-        """Puts the data that a program reads onto the slow storage, and onto the fast one."""
+        """Put the data that a program reads onto the slow storage, and onto the fast one."""
         layouts = [(program.layout, program.count)]
         if program.extra == "validation":
             layouts.append(("validation", self.job.validation_count))
@@ -77,7 +77,7 @@ class StorageRoom:
 
     @contextmanager
     def ready(self) -> Iterator[None]:
-        """Has the storage as the draw says for one run: nothing cached, or all of it."""
+        """Have the storage as the draw says for one run: nothing cached, or all of it."""
         for out in (self.backing / "out", self.folder / "fast" / "out", self.folder / "fast" / BURST):
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir(parents=True)
@@ -125,7 +125,7 @@ class StorageRoom:
 
 
 def check_medium(medium: Medium) -> None:
-    """Returns where storage of that medium can be had.
+    """Return where storage of that medium can be had.
 
     Raises:
         ConfigurationError: It cannot, and why.
@@ -137,7 +137,7 @@ def check_medium(medium: Medium) -> None:
 
 
 def media_here() -> tuple[list[Medium], list[str]]:
-    """Gives the media that this machine has, and sentences on those it lacks."""
+    """Return the media that this machine has, and sentences on those it lacks."""
     there: list[Medium] = []
     lacking = []
     for medium in MEDIA:

@@ -23,7 +23,7 @@ def _decode(program: Program) -> str:
 
 
 def tf_data_input(program: Program) -> Part:
-    """Gives definitions and the expression of an epoch."""
+    """Return definitions and the expression of an epoch."""
     imports = ["pathlib", *(["random"] if program.mixed else [])]
     head, links = _links(program)
     if program.cache == "misplaced" and not program.cut:
@@ -47,7 +47,7 @@ def _load(program: Program) -> str:
 
 
 def _links(program: Program) -> tuple[str, list[str]]:
-    """Gives what the pipeline begins with, and its links."""
+    """Return what the pipeline begins with, and its links."""
     calls = {0: "", -1: ", num_parallel_calls=tf.data.AUTOTUNE"}
     parallel = calls.get(program.threads, f", num_parallel_calls={program.threads}")
     unordered = ", deterministic=False" if program.threads > 1 and program.pool else ""

@@ -81,7 +81,7 @@ class Runner:
         self.imports_s: float | None = None
 
     def next_logdir(self) -> Path:
-        """Gives the folder of the next run."""
+        """Return the folder of the next run."""
         return self.room.folder / "runs" / f"{self.runs:03}" / "logs"
 
     def run(
@@ -93,7 +93,7 @@ class Runner:
         asked: bool = False,
         limit_s: float = LIMIT_S,
     ) -> TimedRun:
-        """Runs one, on storage in the state that the job says.
+        """Run one, on storage in the state that the job says.
 
         Args:
             program: Which; its data is put in place first.
@@ -116,7 +116,7 @@ class Runner:
         return self._with_imports(run, program)
 
     def _with_imports(self, run: TimedRun, program: Program) -> TimedRun:
-        """Counts imports as long as they took at first, where they count at all."""
+        """Count imports as long as they took at first, where they count at all."""
         if program.marked or run.failure or run.stopped:
             return run
         if self.imports_s is None:
@@ -125,7 +125,7 @@ class Runner:
 
 
 def _command(program: Program, file: Path, logdir: Path, plan: Path | None) -> list[str]:
-    """Gives what follows `python`."""
+    """Return what follows `python`."""
     if program.marked and plan is None:
         return [str(file)]
     options = ["--logdir", str(logdir)]
@@ -186,14 +186,14 @@ def _run_cold(words: list[str], folder: Path, limit_s: float) -> Finished:
 
 
 def _later_s(text: str) -> float | None:
-    """Gives what a later epoch took, by what the program printed."""
+    """Return what a later epoch took, by what the program printed."""
     printed = EPOCHS.search(text)
     ends_s = [float(word) for word in printed[1].split()] if printed else []
     return (ends_s[-1] - ends_s[0]) / (len(ends_s) - 1) if len(ends_s) > 1 else None
 
 
 def environment() -> dict[str, str]:
-    """Gives that of the programs: `tfdarshan` is found, and TensorFlow says only what is wrong."""
+    """Return that of the programs: `tfdarshan` is found, and TensorFlow says only what is wrong."""
     folder = Path(sys.executable).parent
     return os.environ | {
         "PATH": f"{folder}:{os.environ.get('PATH', os.defpath)}",
@@ -202,7 +202,7 @@ def environment() -> dict[str, str]:
 
 
 def run_commands(line: str, folder: Path) -> str:
-    """Runs a printed command line in a folder; gives what it said where it failed, else ""."""
+    """Run a printed command line in a folder; return what it said where it failed, else ""."""
     done = subprocess.run(
         ["/bin/sh", "-ec", line],
         capture_output=True,

@@ -50,7 +50,7 @@ def run_job(
     warm: WarmPython | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Judgement | None:
-    """Runs a job, its cures, and the tool's cure as printed.
+    """Run a job, its cures, and the tool's cure as printed.
 
     Args:
         job: Which.
@@ -85,7 +85,7 @@ def _long_enough(
     warm: WarmPython | None,
     say: Callable[[str], None],
 ) -> Trial | None:
-    """Makes all runs of a job, or of a longer one where it is over before anything can be told."""
+    """Make all runs of a job, or of a longer one where it is over before anything can be told."""
     for longer in (True, True, False):
         try:
             with StorageRoom(job, folder, pool) as room:
@@ -100,7 +100,7 @@ def _long_enough(
 def judged(
     trial: Trial, folder: Path, say: Callable[[str], None] = lambda line: None, said: Said | None = None
 ) -> Judgement:
-    """Judges what the tool says of the sessions of a job.
+    """Judge what the tool says of the sessions of a job.
 
     Args:
         trial: The job.
@@ -128,7 +128,7 @@ def judged(
 def _trial(
     job: Job, runner: Runner, repeats: int, say: Callable[[str], None], least_s: float
 ) -> Trial | None:
-    """Makes all runs of a job; None where it does not run."""
+    """Make all runs of a job; None where it does not run."""
     program = job.program(runner.room.folder, runner.room.folders)
     heard: list[Said] = []
 
@@ -148,13 +148,13 @@ def _trial(
 
 
 def _staged_nothing(folder: Path) -> bool:
-    """Says whether the printed commands made a plan of no files: they measured, and nothing was applied."""
+    """Return whether the printed commands made a plan of no files: they measured, and nothing was applied."""
     plan = folder / PRINTED / PLAN
     return plan.exists() and not read_plan(plan).files
 
 
 def how_typed(program: Program, said: Said) -> str:
-    """Says how a cure could be applied that was not run."""
+    """Describe how a cure could be applied that was not run."""
     if not said.first:
         return ""
     if not said.line:
@@ -172,7 +172,7 @@ def how_typed(program: Program, said: Said) -> str:
 
 
 def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Printed:
-    """Applies the headline's cure to the letter, and runs it."""
+    """Apply the headline's cure to the letter, and run it."""
     program = truth.program
     typed, runs, more = how_typed(program, said), [], []
     if typed == NOT_RUN:
@@ -204,7 +204,7 @@ def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Print
 
 
 def _with_copies(runner: Runner, program: Program, plan: Path, mirror: str, asked: bool) -> TimedRun:
-    """Runs the job with a plan's copies: led to them, or with their folder in place of the data's."""
+    """Run the job with a plan's copies: led to them, or with their folder in place of the data's."""
     if not mirror:
         return runner.run(program, plan=plan, asked=asked)
     text = source(program, runner.next_logdir()).replace(read_plan(plan).slow_root, mirror)
@@ -212,7 +212,7 @@ def _with_copies(runner: Runner, program: Program, plan: Path, mirror: str, aske
 
 
 def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:
-    """Says what the placeholders of a printed line stand for."""
+    """Describe what the placeholders of a printed line stand for."""
     fast = runner.room.folder / "fast"
     return {"FAST": str(fast / BURST), "SLOW": str(program.folders.out), "DIR": str(fast / "staged"),
             "LOGDIR": str(truth.before[0].logdir)}  # fmt: skip
@@ -221,7 +221,7 @@ def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:
 def _more_of_it(
     runner: Runner, truth: Truth, said: Said, runs: list[TimedRun], folders: dict[str, str]
 ) -> list[TimedRun]:
-    """Runs what the cured job is told next, if it is the same cure with another number."""
+    """Run what the cured job is told next, if it is the same cure with another number."""
     after = said_of(runs[0].logdir)
     if not after.offers(said) or after.line == said.line or after.first != said.first:
         return []
@@ -236,7 +236,7 @@ def _more_of_it(
 def _in_turn(
     runner: Runner, truth: Truth, repeats: int, said: Said, typed: Callable[[bool], TimedRun]
 ) -> list[TimedRun]:
-    """Runs the cured job, and the job itself between: the machine is another one some minutes later.
+    """Run the cured job, and the job itself between: the machine is another one some minutes later.
 
     It is run again until the runs agree, or agree with those of the same cure written by hand; and if it is
     short, until the runs tell whether the promise was kept.
@@ -256,14 +256,14 @@ def _in_turn(
 
 
 def _by_command(runner: Runner, line: str) -> tuple[Path, str]:
-    """Runs a printed command where the storage is; gives the plan that it carried out, and why it did not."""
+    """Run a printed command where the storage is; return the plan that it carried out, and why it did not."""
     failure = _by_shell(runner, line)
     plan = runner.room.folder / PRINTED / PLAN
     return plan, failure or ("" if plan.exists() else "there is no plan")
 
 
 def _by_shell(runner: Runner, line: str) -> str:
-    """Runs printed commands where the storage is; gives why they fail, "" where they do not."""
+    """Run printed commands where the storage is; return why they fail, "" where they do not."""
     folder = runner.room.folder / PRINTED
     folder.mkdir(exist_ok=True)
     (runner.room.folder / "fast" / "staged").mkdir(exist_ok=True)

@@ -45,11 +45,11 @@ class Printed:
     def of(
         cls, said: Said, typed: str, runs: Sequence[TimedRun] = (), more: Sequence[TimedRun] = ()
     ) -> Printed:
-        """Gives that of what was said."""
+        """Return that of what was said."""
         return cls(said.first, said.line, said.instead_of, typed, tuple(runs), tuple(more))
 
     def is_of(self, said: Said) -> bool:
-        """Says whether this is what is said there first; whatever way to type one copy is as good."""
+        """Return whether this is what is said there first; whatever way to type one copy is as good."""
         if self.first == said.first and is_command(self.line) and is_command(said.line):
             return is_mirrored(self.line) == is_mirrored(said.line)
         return (self.first, self.line, self.instead_of) == (said.first, said.line, said.instead_of)
@@ -73,7 +73,7 @@ class Trial:
 
 
 def save_trial(trial: Trial, folder: Path) -> None:
-    """Writes the record into the folder of the job, beside `runs/`."""
+    """Write the record into the folder of the job, beside `runs/`."""
     truth, printed = trial.truth, trial.printed
     plain = {
         "seed": trial.seed,
@@ -99,7 +99,7 @@ def save_trial(trial: Trial, folder: Path) -> None:
 
 
 def load_trial(folder: Path) -> Trial:
-    """Reads the record of a job.
+    """Read the record of a job.
 
     Raises:
         ConfigurationError: There is none, or it is of another shape.

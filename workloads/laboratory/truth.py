@@ -66,7 +66,7 @@ class Truth:
     keeps_pages: bool = False
 
     def times(self, runs: Sequence[TimedRun], *, staged: bool = False, unit: Unit = "training") -> Times:
-        """Gives how many times faster runs are than the job as it was.
+        """Return how many times faster runs are than the job as it was.
 
         Staging is for a longer run than the laboratory's: where the page cache serves later epochs, or a
         cache() of the job's own, these count, for copying takes what the first one gains. Where they gain
@@ -97,7 +97,7 @@ class Truth:
     def spread(
         self, seconds: Callable[[TimedRun], float] = lambda run: run.trained_s, runs: Sequence[TimedRun] = ()
     ) -> Spread:
-        """Gives what runs of one program differ by: of the job, of each cure, and of those given."""
+        """Return what runs of one program differ by: of the job, of each cure, and of those given."""
         arms = [self.before, *(tried.runs for tried in self.tried)]
         if not any(arm is runs for arm in arms):
             arms.append(list(runs))
@@ -106,7 +106,7 @@ class Truth:
 
     @property
     def least_s(self) -> float:
-        """Gives the seconds that no cure saves: compute, as far as it is sure."""
+        """Return the seconds that no cure saves: compute, as far as it is sure."""
         one = self.program
         steps = (one.count // one.batch - one.cut) * one.epochs
         return steps * one.step_s * (one.computes == "sleep")
@@ -117,19 +117,19 @@ class Truth:
         return self.before[0].trained_s >= LEAST_GAIN * self.least_s
 
     def gain(self, tried: Tried) -> float:
-        """Gives how many times faster the job is with a cure, by the medians; 0 where it cannot run."""
+        """Return how many times faster the job is with a cure, by the medians; 0 where it cannot run."""
         measured = self.measured(tried)
         return 0.0 if measured is None else measured.middle
 
     def measured(self, tried: Tried) -> Times | None:
-        """Gives the same with its bounds; None where it cannot run."""
+        """Return the same with its bounds; None where it cannot run."""
         if tried.failure or not tried.runs:
             return None
         return self.times(tried.runs, staged=tried.cure.name == STAGING)
 
     @property
     def best(self) -> Tried | None:
-        """Gives the cure that gives most, None where none gives anything worth it."""
+        """Return the cure that gives most, None where none gives anything worth it."""
         best = max(self.tried, key=self.gain, default=None)
         return best if best is not None and self.gain(best) >= LEAST_GAIN else None
 
@@ -153,11 +153,11 @@ class Truth:
         return max([self.gain(one) for one in self.tried] + [1.0])
 
     def tried_for(self, finding: str) -> Tried | None:
-        """Gives the cure that gives most of those that a finding may mean."""
+        """Return the cure that gives most of those that a finding may mean."""
         return max((one for one in self.tried if finding in one.cure.findings), key=self.gain, default=None)
 
     def best_within(self, effort: int) -> Tried | None:
-        """Gives the cure that gives most of those of at most that effort."""
+        """Return the cure that gives most of those of at most that effort."""
         return max((one for one in self.tried if one.cure.effort <= effort), key=self.gain, default=None)
 
     def as_good(self, gain: float, runs: int, best: Tried | None) -> bool:
@@ -199,7 +199,7 @@ def find_truth(
     wanted: Callable[[TimedRun], Collection[str]] = lambda run: (),
     least_s: float = 0.0,
 ) -> Truth:
-    """Runs a job and all of its cures in turn.
+    """Run a job and all of its cures in turn.
 
     Args:
         runner: Of the job.
@@ -239,7 +239,7 @@ def find_truth(
 
 
 def _run_again(runner: Runner, truth: Truth, again: Sequence[Tried]) -> None:
-    """Runs the job and some of its cures once more, in turn, unless their runs agree."""
+    """Run the job and some of its cures once more, in turn, unless their runs agree."""
     arms: list[tuple[Program, list[TimedRun]]] = [(truth.program, truth.before)]
     arms += [(tried.cure.program, tried.runs) for tried in again]
     for arm, runs in arms:
@@ -248,7 +248,7 @@ def _run_again(runner: Runner, truth: Truth, again: Sequence[Tried]) -> None:
 
 
 def _worth_repeating(truth: Truth, names: Collection[str]) -> list[Tried]:
-    """Gives the cures that may be the best one, and those that are named."""
+    """Return the cures that may be the best one, and those that are named."""
     run = [tried for tried in truth.tried if not tried.failure and not tried.stopped]
     least = max(WORTH_REPEATING * truth.best_gain, LEAST_GAIN / AGREE)
     best = sorted((tried for tried in run if truth.gain(tried) >= least), key=truth.gain)[-MOST_REPEATED:]
@@ -256,6 +256,6 @@ def _worth_repeating(truth: Truth, names: Collection[str]) -> list[Tried]:
 
 
 def agree(runs: Sequence[TimedRun]) -> bool:
-    """Says whether runs of one program tell what it takes."""
+    """Return whether runs of one program tell what it takes."""
     seconds = [run.trained_s for run in runs if not run.failure]
     return len(seconds) > 1 and max(seconds) <= AGREE * min(seconds)

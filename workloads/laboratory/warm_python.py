@@ -45,7 +45,7 @@ class WarmPython:
         self._server = server
 
     def run(self, words: Sequence[str], folder: Path, limit_s: float) -> Finished:
-        """Runs what `python WORDS` would, in a folder, where its output is left as well.
+        """Run what `python WORDS` would, in a folder, where its output is left as well.
 
         Raises:
             subprocess.TimeoutExpired: It took longer than the limit, and was killed.
@@ -78,7 +78,7 @@ class WarmPython:
 
 
 def _line_within(stream: IO[str] | None, limit_s: float) -> str | None:
-    """Gives the next line, None if there is none in time."""
+    """Return the next line, None if there is none in time."""
     assert stream is not None
     if not select.select([stream], [], [], limit_s)[0]:
         return None
@@ -90,7 +90,7 @@ def _line_within(stream: IO[str] | None, limit_s: float) -> str | None:
 
 @contextlib.contextmanager
 def warm_python(environment: Mapping[str, str]) -> Iterator[WarmPython]:
-    """Gives one whose programs have that environment; it ends with the block.
+    """Yield one whose programs have that environment; it ends with the block.
 
     Raises:
         StorageError: TensorFlow cannot be imported.
@@ -114,7 +114,7 @@ def warm_python(environment: Mapping[str, str]) -> Iterator[WarmPython]:
 
 
 def _serve(requests: IO[str], answers: IO[str]) -> dict[str, Any] | None:
-    """Forks for each request; gives it in the fork, and None in the server when there are no more."""
+    """Fork for each request; return it in the fork, and None in the server when there are no more."""
     import tensorflow  # noqa: F401
 
     gc.collect()
@@ -132,7 +132,7 @@ def _serve(requests: IO[str], answers: IO[str]) -> dict[str, Any] | None:
 
 
 def _run(words: Sequence[str], folder: Path) -> None:
-    """Runs them as `python` would, with output into files of that folder."""
+    """Run them as `python` would, with output into files of that folder."""
     os.chdir(folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     for number, opened in ((0, os.open(os.devnull, os.O_RDONLY)), (1, os.open("stdout", flags, 0o644)),
@@ -146,7 +146,7 @@ def _run(words: Sequence[str], folder: Path) -> None:
 
 
 def main() -> None:
-    """Serves; in a fork, runs one program and ends with it."""
+    """Serve; in a fork, run one program and end with it."""
     # Requests and answers keep descriptors of their own: programs get 0, 1 and 2.
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -139,7 +139,7 @@ class Job:
 
 @contextmanager
 def opened(job: Job, *, shared: bool) -> Iterator[Callable[[int, Tally], None]]:
-    """Opens the database; gives what reader `i` calls.
+    """Open the database; return what reader `i` calls.
 
     Args:
         job: The run.

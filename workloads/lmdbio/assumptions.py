@@ -73,11 +73,11 @@ class Assumptions:
         return max(self.servers * self.stripe_bytes // self.coalesced_bytes, 1)
 
     def nodes(self, processes: int) -> int:
-        """Gives how many nodes so many processes take."""
+        """Return how many nodes so many processes take."""
         return -(-processes // self.readers_per_node)
 
     def worded(self) -> list[str]:
-        """Says each in a sentence."""
+        """Say each in a sentence."""
         text = _WORDS.format(
             **asdict(self),
             server_gb_s=self.server_bandwidth / 1e9,

@@ -56,18 +56,18 @@ class Tally:
         self.records = self.value_bytes = self.digest = 0
 
     def take(self, key: bytes, value: bytes | memoryview) -> None:
-        """Takes a record; all of its bytes are looked at."""
+        """Take a record; all of its bytes are looked at."""
         self.records += 1
         self.value_bytes += len(value)
         self.digest += xxhash.xxh64_intdigest(value, int(key))
 
     def content(self) -> Content:
-        """Gives what was taken."""
+        """Return what was taken."""
         return Content(self.records, self.value_bytes, self.digest % 2**64)
 
 
 def together(parts: Iterable[Content]) -> Content:
-    """Gives what several readers were given."""
+    """Return what several readers were given."""
     every = list(parts)
     return Content(
         sum(part.records for part in every),
@@ -96,7 +96,7 @@ class CaffeDatabase:
 
 
 def make_database(folder: Path, kind: RecordKind, count: int, seed: int) -> CaffeDatabase:
-    """Gives the database of `count` records, written where it is missing.
+    """Return the database of `count` records, written where it is missing.
 
     What it must hold is known from the records that were written, not from reading it.
 
@@ -140,7 +140,7 @@ def _transactions(kind: RecordKind, count: int) -> Iterator[range]:
 
 
 def datum(kind: RecordKind, number: int, seed: int) -> bytes:
-    """Gives record `number`: Caffe's Datum in protobuf's encoding, of pixels that the seed draws."""
+    """Return record `number`: Caffe's Datum in protobuf's encoding, of pixels that the seed draws."""
     pixels = np.random.default_rng([seed, number]).bytes(3 * kind.side**2)
     shape = bytes([_CHANNELS, 3, _HEIGHT]) + _varint(kind.side) + bytes([_WIDTH]) + _varint(kind.side)
     return shape + bytes([_DATA]) + _varint(len(pixels)) + pixels + bytes([_LABEL, number % 10])

@@ -18,13 +18,13 @@ class Handover(Protocol):
     """Between the reader and `readers` others."""
 
     def give(self, to: int, records: Sequence[tuple[bytes, bytes]]) -> None:
-        """Gives a batch, once there is room for it."""
+        """Give a batch, once there is room for it."""
 
     def finish(self) -> None:
-        """Says to all that nothing comes any more."""
+        """Say to all that nothing comes any more."""
 
     def taken(self, by: int) -> Iterator[Record]:
-        """Yields what one is given, until there is no more. A value is good until the next one."""
+        """Yield what one is given, until there is no more. A value is good until the next one."""
 
 
 class ThreadHandover:
@@ -98,5 +98,5 @@ def _records(slot: memoryview) -> Iterator[Record]:
 
 
 def slot_bytes(record_bytes: int, batch: int) -> int:
-    """Gives the room that a batch of records of that size takes."""
+    """Return the room that a batch of records of that size takes."""
     return (batch + 1) * (record_bytes + 64 + _HEAD.size)

@@ -52,7 +52,7 @@ class Run:
 
 
 def run(experiment: Experiment) -> Result:
-    """Reads both databases by every arm; then simulates the paper's machine."""
+    """Read both databases by every arm; then simulate the paper's machine."""
     result = experiment.new_result()
     scale = QUICK if experiment.quick else PUBLISHED
     if experiment.place.usable:
@@ -110,7 +110,7 @@ def _run_once(experiment: Experiment, result: Result, cell: Run) -> None:
 
 
 def _check(result: Result, cell: Run, reading: Reading) -> None:
-    """Holds what came out against what was put in; what is wrong is under the cell's own name."""
+    """Hold what came out against what was put in; what is wrong is under the cell's own name."""
     expected, found = cell.database.content, reading.content
     name = cell.database.kind.name if found == expected else cell.name
     result.check(f"{name}: records", expected.records, found.records)
@@ -119,7 +119,7 @@ def _check(result: Result, cell: Run, reading: Reading) -> None:
 
 
 def _run_wake_ups(experiment: Experiment, result: Result, database: CaffeDatabase, scale: Scale) -> None:
-    """Counts how often readers sleep while each waits for page faults in a part of its own."""
+    """Count how often readers sleep while each waits for page faults in a part of its own."""
     requests = experiment.place.requests
     if requests is None:
         return
@@ -165,7 +165,7 @@ def _arm(result: Result, name: str, kind: ArmKind, team: Team, readers: int) -> 
 
 
 def _add_gain_row(result: Result, name: str, team: Team, readers: int) -> None:
-    """Compares runs of the same round, which share whatever else the machine was doing."""
+    """Compare runs of the same round, which share whatever else the machine was doing."""
     usual = _arm(result, name, LMDB, team, readers)
     for kind in ARMS[1:]:
         arm = _arm(result, name, kind, team, readers)

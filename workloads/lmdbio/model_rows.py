@@ -16,7 +16,7 @@ WITHOUT_SIMPY = "the axis of 1 to 9,216 processes was left out: pip install simp
 
 
 def add_model_rows(result: Result, say: Callable[[str], None]) -> None:
-    """Simulates all arms on the paper's axis and adds rows; a note alone where SimPy is missing."""
+    """Simulate all arms on the paper's axis and add rows; a note alone where SimPy is missing."""
     if importlib.util.find_spec("simpy") is None:
         result.notes.append(WITHOUT_SIMPY)
         say(WITHOUT_SIMPY)

@@ -54,7 +54,7 @@ class _Part:
 
 
 def read_all(arm: ArmKind, database: CaffeDatabase, readers: int, team: Team) -> Reading:
-    """Reads a database once, by so many readers.
+    """Read a database once, by so many readers.
 
     Raises:
         StorageError: A reader failed.
@@ -134,7 +134,7 @@ def _child(read: Callable[[int, Tally], None], which: int, barrier: Any, pipe: C
 
 
 def _collected(pipes: list[Connection]) -> list[_Part]:
-    """Gives all parts; the first worker that fails or is killed ends it, as others may wait for it."""
+    """Return all parts; the first worker that fails or is killed ends it, as others may wait for it."""
     parts: list[_Part] = []
     left = list(pipes)
     while left:

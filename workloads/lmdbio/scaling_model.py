@@ -35,7 +35,7 @@ class Piece:
 
 
 def pieces(offset: int, size: int, assumed: Assumptions) -> list[Piece]:
-    """Gives where a range of the file lies; neighbouring stripes of one server are one piece."""
+    """Return where a range of the file lies; neighbouring stripes of one server are one piece."""
     found: dict[int, Piece] = {}
     end = offset + size
     while offset < end:
@@ -67,7 +67,7 @@ class Simulation:
         self.requests = self.seeks = 0
 
     def step_s(self) -> float:
-        """Gives what reading takes in a step on the mean, in seconds."""
+        """Return what reading takes in a step on the mean, in seconds."""
         total = self._bytes_at_once()
         nodes = self._assumed.nodes(self._processes)
         for node in range(nodes):
@@ -105,19 +105,19 @@ class Simulation:
             yield self._clock.timeout((readers - 1) * assumed.hand_over_s * total / assumed.step_bytes)
 
     def _readers(self, node: int) -> int:
-        """Gives how many processes a node has; the last one may have fewer."""
+        """Return how many processes a node has; the last one may have fewer."""
         per_node = self._assumed.readers_per_node
         return min(per_node, self._processes - node * per_node)
 
     def _fault_in(self, first: int, last: int, readers: int) -> Generator[Any]:
-        """Reads window by window, each waited for by all readers of the node."""
+        """Read window by window, each waited for by all readers of the node."""
         woken = readers * readers if self._wake == "all" else readers
         for offset, size in windows(first, last, self._assumed.read_ahead_bytes):
             yield from self._request(offset, size)
             yield self._clock.timeout(woken * self._assumed.wake_up_s)
 
     def _read(self, first: int, last: int) -> Generator[Any]:
-        """Reads a node's own part by explicit calls."""
+        """Read a node's own part by explicit calls."""
         assumed = self._assumed
         if self._arm == DIO:
             yield from self._fault_in(0, int(assumed.step_bytes * assumed.walked_share), 1)
@@ -125,7 +125,7 @@ class Simulation:
             yield from self._request(offset, size)
 
     def _request(self, offset: int, size: int) -> Generator[Any]:
-        """Asks all servers that hold a part at once, and waits for the last one."""
+        """Ask all servers that hold a part at once, and wait for the last one."""
         parts = pieces(offset, size, self._assumed)
         if len(parts) == 1:
             yield from self._serve(parts[0])
@@ -139,7 +139,7 @@ class Simulation:
             yield self._clock.timeout(self._service_s(part))
 
     def _service_s(self, part: Piece) -> float:
-        """Gives what a server takes for a piece, and remembers where it is then."""
+        """Return what a server takes for a piece, and remember where it is then."""
         self.requests += 1
         if (part.server, part.begin) in self._in_memory:
             return part.size / self._assumed.memory_bandwidth
@@ -151,7 +151,7 @@ class Simulation:
 
 
 def windows(first: int, last: int, most: int) -> Iterator[tuple[int, int]]:
-    """Yields offset and size of a range's parts, each of at most `most` bytes."""
+    """Yield offset and size of a range's parts, each of at most `most` bytes."""
     for offset in range(first, last, most):
         yield offset, min(most, last - offset)
 
@@ -170,7 +170,7 @@ class Run:
 
 
 def simulate(arm: str, processes: int, wake: Wake = "all", assumed: Assumptions | None = None) -> Run:
-    """Simulates a run; the same arguments give the same figures.
+    """Simulate a run; the same arguments give the same figures.
 
     Raises:
         ModuleNotFoundError: SimPy is not installed.

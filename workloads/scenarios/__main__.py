@@ -14,7 +14,7 @@ from .gains_table import as_plain, as_text, fill_page
 
 
 def main() -> int:
-    """Runs them; 1 where one is not as it must be."""
+    """Run them; 1 where one is not as it must be."""
     parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.scenarios", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios (default: all)")
     parser.add_argument(

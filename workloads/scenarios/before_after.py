@@ -69,7 +69,7 @@ class Outcome:
 
 
 def run_quickly(scenario: Scenario, folder: Path, say: Callable[[str], None] = lambda line: None) -> Outcome:
-    """Runs a scenario once in small sizes; again, up to three times, where something is not as it must be.
+    """Run a scenario once in small sizes; again, up to three times, where something is not as it must be.
 
     Gains are not held against what was promised, only the first finding.
     """
@@ -89,7 +89,7 @@ def run_scenario(
     repeats: int,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Runs a scenario.
+    """Run a scenario.
 
     Args:
         scenario: Which.
@@ -152,7 +152,7 @@ class Run:
 def _undisturbed(
     scenario: Scenario, room: Room, job: Callable[[Room], None], say: Callable[[str], None]
 ) -> Run:
-    """Records a run, again if other machines took the processors meanwhile; the last one, whatever it was."""
+    """Record a run, again if other machines took the processors meanwhile; the last one, whatever it was."""
     for left in reversed(range(TRIES)):
         run = _recorded(scenario, room, job)
         if run.disturbed < DISTURBED or not left:
@@ -196,7 +196,7 @@ def other_first(scenario: Scenario, diagnosis: Diagnosis) -> bool:
 
 
 def judged(outcome: Outcome, *, quick: bool) -> list[str]:
-    """Lists what is not as it must be, one sentence each."""
+    """List what is not as it must be, one sentence each."""
     scenario, problems = outcome.scenario, []
     for found, other_first in zip(outcome.found, outcome.other_first, strict=True):
         wanted = (scenario.kind, scenario.finding)

@@ -8,7 +8,7 @@ from tfdarshan.findings.finding import Finding
 
 
 def number_in(finding: Finding, argument: str) -> int:
-    """Gives the number of a named argument, such as num_parallel_calls=8, in the cure's line.
+    """Return the number of a named argument, such as num_parallel_calls=8, in the cure's line.
 
     Raises:
         ValueError: The line does not say it.

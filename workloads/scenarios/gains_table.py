@@ -24,12 +24,12 @@ HEAD = ("scenario", "cause", "first finding", "cure", "before", "after", "promis
 
 
 def as_rows(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
-    """Gives the table's rows, as text."""
+    """Return the table's rows, as text."""
     return [_row(outcome) for outcome in outcomes]
 
 
 def as_text(outcomes: Sequence[Outcome]) -> str:
-    """Gives the table for a terminal, and what is not as it must be."""
+    """Return the table for a terminal, and what is not as it must be."""
     lines = []
     for outcome in outcomes:
         name, _, found, _, before, after, promised, obtained = _row(outcome)
@@ -40,7 +40,7 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
 
 
 def as_plain(outcome: Outcome) -> dict[str, Any]:
-    """Gives an outcome as data."""
+    """Return an outcome as data."""
     promise = outcome.promise
     return {
         "name": outcome.scenario.name,
@@ -58,7 +58,7 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
 
 
 def fill_page(page: Path, outcomes: Sequence[Outcome]) -> None:
-    """Puts the table between the marks of a page; rows of scenarios that were not run stay.
+    """Put the table between the marks of a page; rows of scenarios that were not run stay.
 
     Raises:
         ConfigurationError: The page has none.
@@ -107,7 +107,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _found(outcome: Outcome) -> str:
-    """Names what came first: of notes only the one that was to be found, for others say that all is well."""
+    """Name what came first: of notes only the one that was to be found, for others say that all is well."""
     first = next(iter(outcome.found[0]), ("note", ""))
     if any(outcome.other_first):
         return f"{first[1]}, which gives more, then {outcome.scenario.finding}"

@@ -37,7 +37,7 @@ def _run(room: Room) -> None:
 
 
 def _cured(room: Room, finding: Finding) -> None:
-    """Reads in order, by one reader: several would leave it."""
+    """Read in order, by one reader: several would leave it."""
     del finding
     descriptor = os.open(_file(room)[0], os.O_RDONLY)
 

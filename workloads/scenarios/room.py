@@ -42,22 +42,22 @@ class Room:
         return self.folder / "logs"
 
     def number(self, full: int, quick: int) -> int:
-        """Gives the one or the other."""
+        """Return the one or the other."""
         return quick if self.quick else full
 
     def as_if(self, storage: str, *folders: Path) -> Mapping[str, Any]:
-        """Gives the options that play a storage in folders, by default where the data is."""
+        """Return the options that play a storage in folders, by default where the data is."""
         return {"as_if": storage, "as_if_paths": [f"{folder}/" for folder in folders or (self.data,)]}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """Gives what `make` made when it was first asked for: a job must not look for its data again."""
+        """Return what `make` made when it was first asked for: a job must not look for its data again."""
         if name not in self.made:
             self.made[name] = make()
         made: T = self.made[name]
         return made
 
     def files(self, name: str, count: int, size_bytes: int) -> list[Path]:
-        """Gives `count` files of random bytes, written where they are missing."""
+        """Return `count` files of random bytes, written where they are missing."""
         return self.once(f"{count} {name}", lambda: self._files(name, count, size_bytes))
 
     def _files(self, name: str, count: int, size_bytes: int) -> list[Path]:
@@ -70,7 +70,7 @@ class Room:
         return paths
 
     def staged(self, paths: list[Path]) -> list[Path]:
-        """Gives copies of files on the faster storage, made where they are missing."""
+        """Return copies of files on the faster storage, made where they are missing."""
         return self.once(f"copies of {paths[0]}", lambda: self._staged(paths))
 
     def _staged(self, paths: list[Path]) -> list[Path]:
@@ -82,7 +82,7 @@ class Room:
         return copies
 
     def make_ready(self) -> None:
-        """Removes what a run has written, and reads the data into the page cache.
+        """Remove what a run has written, and read the data into the page cache.
 
         The emulated storage has no cache: it gives its own times to what the machine's disk would disturb.
         """

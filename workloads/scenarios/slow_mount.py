@@ -27,7 +27,7 @@ def _prepare(room: Room) -> None:
 
 
 def _run(room: Room, slow: list[Path]) -> None:
-    """Reads one of the slow files after every EVERY others."""
+    """Read one of the slow files after every EVERY others."""
     quick = _quick(room)
     paths = []
     for place, path in enumerate(slow):

@@ -58,7 +58,7 @@ def _interleaved(paths: list[Path], threads: int) -> Any:
 
 
 def _run(room: Room, threads: int) -> None:
-    """Trains on some of the shards; what it learned is tried on another, read by one reader; and so on."""
+    """Train on some of the shards; what it learned is tried on another, read by one reader; and so on."""
     learned, tried = iter(_learned(room)), iter(_tried(room))
     rounds = [
         _interleaved(list(islice(learned, THREADS)), threads).concatenate(_interleaved([next(tried)], 1))

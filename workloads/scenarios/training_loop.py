@@ -21,7 +21,7 @@ from ..tf_data import untuned
 
 
 def train(batches: Any, compute_s: float, after: Callable[[int], None] = lambda step: None) -> None:
-    """Takes batches and computes on each; `after(step)` runs within the step, when it has computed."""
+    """Take batches and compute on each; `after(step)` runs within the step, when it has computed."""
     source: Iterator[Any] = iter(batches)
     known = int(batches.cardinality())
     # Where the number is not known, asking whether there is more is a step of its own.
@@ -38,7 +38,7 @@ def train(batches: Any, compute_s: float, after: Callable[[int], None] = lambda 
 def whole_files(
     paths: list[Path], *, threads: int, batch: int, prefetch: int = 2, epochs: int = 1, cache: bool = False
 ) -> Any:
-    """Gives batches of the sizes of files that are read whole, by `tf.io.read_file`."""
+    """Return batches of the sizes of files that are read whole, by `tf.io.read_file`."""
     dataset = tf.data.Dataset.from_tensor_slices([str(path) for path in paths])
     dataset = dataset.map(
         lambda path: tf.strings.length(tf.io.read_file(path)), num_parallel_calls=threads, deterministic=False
@@ -47,20 +47,20 @@ def whole_files(
 
 
 def finished(dataset: Any, batch: int, prefetch: int = 2, epochs: int = 1, threads: int = 2) -> Any:
-    """Repeats, batches and prefetches, with nothing tuned by TensorFlow."""
+    """Repeat, batch and prefetch, with nothing tuned by TensorFlow."""
     dataset = dataset.repeat(epochs).batch(batch, drop_remainder=True)
     dataset = dataset.prefetch(prefetch) if prefetch else dataset
     return dataset.with_options(untuned(threads))
 
 
 def generated(rows: Callable[[], Iterator[Any]], batch: int, prefetch: int = 2) -> Any:
-    """Gives batches of numbers that a Python generator reads."""
+    """Return batches of numbers that a Python generator reads."""
     dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((), tf.int64))
     return finished(dataset, batch, prefetch)
 
 
 def read_by(readers: int, read: Callable[[int], int], numbers: int, batch: int, prefetch: int = 2) -> Any:
-    """Gives batches of what `read(number)` gives for so many numbers from 0 on, so many at a time."""
+    """Return batches of what `read(number)` gives for so many numbers from 0 on, so many at a time."""
 
     def one(number: Any) -> Any:
         return tf.ensure_shape(tf.numpy_function(lambda n: np.int64(read(int(n))), [number], tf.int64), ())

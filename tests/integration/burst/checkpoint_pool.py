@@ -11,7 +11,7 @@ VALUES = 60_000
 
 
 def make_pool(folder: Path) -> None:
-    """Saves checkpoints 1 to POOL_SIZE, whose values tell their number."""
+    """Save checkpoints 1 to POOL_SIZE, whose values tell their number."""
     import tensorflow as tf
 
     policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=SHARD_BYTES)
@@ -25,19 +25,19 @@ def make_pool(folder: Path) -> None:
 
 
 def pool_number(number: int) -> int:
-    """Gives which checkpoint of the pool stands for checkpoint `number`."""
+    """Return which checkpoint of the pool stands for checkpoint `number`."""
     return (number - 1) % POOL_SIZE + 1
 
 
 def pool_files(pool: Path, number: int) -> list[Path]:
-    """Lists the files that checkpoint `number` is a copy of, the index last."""
+    """List the files that checkpoint `number` is a copy of, the index last."""
     stem = f"pool-{pool_number(number)}."
     files = [path for path in pool.iterdir() if path.name.startswith(stem)]
     return sorted(files, key=lambda path: (path.suffix == ".index", path.name))
 
 
 def write_like_tensorflow(pool: Path, prefix: Path, number: int) -> None:
-    """Writes checkpoint `number`: shards under temporary names, then the index in place, no fsync."""
+    """Write checkpoint `number`: shards under temporary names, then the index in place, no fsync."""
     temporary = Path(f"{prefix}_temp")
     temporary.mkdir(exist_ok=True)
     stem = f"pool-{pool_number(number)}"

@@ -106,7 +106,7 @@ class FailsAtRandom:
 
 
 def reporter(report: Path):
-    """Gives what appends the number of each durable checkpoint to a file."""
+    """Return what appends the number of each durable checkpoint to a file."""
     descriptor = os.open(report, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def on_durable(publication):
@@ -116,14 +116,14 @@ def reporter(report: Path):
 
 
 def next_number(folder: Path, slow: Path) -> int:
-    """Gives a number above all that the tiers hold."""
+    """Return a number above all that the tiers hold."""
     state = read_state(slow)
     names = [entry.name for entry in pending_entries(folder / "fast")] + sorted(state.names if state else ())
     return max((number_of(name) or 0 for name in names), default=0) + 1
 
 
 def save(pipeline: Pipeline, pool: Path, number: int) -> None:
-    """Saves as TensorFlow and the burst buffer do, and removes what is on the fast tier besides the queue."""
+    """Save as TensorFlow and the burst buffer do, and remove what is on the fast tier besides the queue."""
     prefix = pipeline.fast.folder / f"ckpt-{number}"
     for name in checkpoint_files(prefix.parent, prefix.name):
         (prefix.parent / name).unlink()
@@ -137,7 +137,7 @@ def save(pipeline: Pipeline, pool: Path, number: int) -> None:
 
 
 def save_some(folder: Path, pool: Path, storage: Storage) -> None:
-    """Saves a few, each durable before the next."""
+    """Save a few, each durable before the next."""
     slow = folder / "slow"
     pipeline = Pipeline(
         folder / "fast", slow, OPTIONS, storage=storage, on_durable=reporter(folder / "reported")
@@ -149,7 +149,7 @@ def save_some(folder: Path, pool: Path, storage: Storage) -> None:
 
 
 def in_child(folder: Path, pool: Path, steps: Steps) -> bool:
-    """Saves in a forked child; gives whether it was killed."""
+    """Save in a forked child; return whether it was killed."""
     folder.mkdir(exist_ok=True)
     child = os.fork()
     if child == 0:
@@ -161,7 +161,7 @@ def in_child(folder: Path, pool: Path, steps: Steps) -> bool:
 
 
 def die_at_every_step(pool: Path, root: Path) -> tuple[int, int]:
-    """Gives how many steps there are, a child for each to be killed before it, and how many were not."""
+    """Return how many steps there are, a child for each to be killed before it, and how many were not."""
     found: dict[Step, None] = {}
     for number in range(LISTINGS):
         folder = root / f"listing-{number}"
@@ -177,7 +177,7 @@ def die_at_every_step(pool: Path, root: Path) -> tuple[int, int]:
 
 
 def save_for_ever(pool: Path, folder: Path, options: argparse.Namespace) -> None:
-    """Saves without waiting, beyond what the drain can do."""
+    """Save without waiting, beyond what the drain can do."""
     slow = folder / "slow"
     faults = FailsAtRandom(slow, options.seed, options.failures)
     pipeline = Pipeline(

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 
 @contextmanager
 def saving(pool: Path, folder: Path, *options: object) -> Iterator[subprocess.Popen[str]]:
-    """Gives a child that saves without end; it is killed by SIGKILL at the end, if it still lives."""
+    """Yield a child that saves without end; it is killed by SIGKILL at the end, if it still lives."""
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "tests.integration.burst.crash_child", "run"),

@@ -18,7 +18,7 @@ CLEAN_AFTER_RECOVERY = (0, 1)
 
 
 def run(*command: object) -> str:
-    """Runs a program; its output."""
+    """Run a program; its output."""
     ran = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
@@ -27,7 +27,7 @@ def run(*command: object) -> str:
 
 
 def make_image(image: Path) -> None:
-    """Makes an empty file system."""
+    """Make an empty file system."""
     with image.open("wb") as file:
         file.truncate(IMAGE_BYTES)
     run("mkfs.ext4", "-q", "-F", "-J", "size=1", image)
@@ -35,7 +35,7 @@ def make_image(image: Path) -> None:
 
 @contextmanager
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
-    """Gives the folder where the image is mounted through a loop device."""
+    """Yield the folder where the image is mounted through a loop device."""
     folder.mkdir(exist_ok=True)
     device = run("losetup", "--find", "--show", image)
     try:
@@ -49,7 +49,7 @@ def mounted(image: Path, folder: Path) -> Iterator[Path]:
 
 
 def state_at_an_instant(image: Path, writer: subprocess.Popen[str] | None = None) -> bytes:
-    """Copies what the disk holds at one instant, with nothing synced before.
+    """Copy what the disk holds at one instant, with nothing synced before.
 
     Read twice: where both are equal nothing was written between the end of the first reading and the
     beginning of the second, so that the disk held exactly this at that time. A writer that never gives such a
@@ -71,7 +71,7 @@ def state_at_an_instant(image: Path, writer: subprocess.Popen[str] | None = None
 
 @contextmanager
 def after_power_cut(state: bytes, folder: Path) -> Iterator[Path]:
-    """Gives the folder with what a machine finds after it was cut off in this state."""
+    """Yield the folder with what a machine finds after it was cut off in this state."""
     image = folder / "cut.img"
     image.write_bytes(state)
     ran = subprocess.run(["e2fsck", "-p", image], capture_output=True, text=True, check=False)
@@ -82,6 +82,6 @@ def after_power_cut(state: bytes, folder: Path) -> Iterator[Path]:
 
 
 def can_mount() -> bool:
-    """Says whether this user may mount loop devices here, and has the programs for it."""
+    """Return whether this user may mount loop devices here, and has the programs for it."""
     programs = all(map(shutil.which, ("losetup", "mkfs.ext4", "e2fsck")))
     return programs and os.geteuid() == 0 and Path("/dev/loop-control").exists()

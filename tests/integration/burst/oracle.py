@@ -11,7 +11,7 @@ from tests.integration.burst.checkpoint_pool import VALUES, pool_number
 
 
 def restorable_number(slow: Path) -> int:
-    """Gives the number of what TensorFlow takes for the latest, after reading all of it; 0 for none."""
+    """Return the number of what TensorFlow takes for the latest, after reading all of it; 0 for none."""
     latest = tf.train.latest_checkpoint(str(slow))
     if latest is None:
         return 0
@@ -26,7 +26,7 @@ def restorable_number(slow: Path) -> int:
 
 
 def check_all_named(slow: Path) -> None:
-    """Reads every checkpoint that the state file names."""
+    """Read every checkpoint that the state file names."""
     state = tf.train.get_checkpoint_state(str(slow))
     for path in state.all_model_checkpoint_paths if state else ():
         number = pool_number(int(path.rpartition("-")[2]))
@@ -37,5 +37,5 @@ def check_all_named(slow: Path) -> None:
 
 
 def reported_numbers(report: Path) -> list[int]:
-    """Reads the checkpoints that were reported durable, in that order."""
+    """Read the checkpoints that were reported durable, in that order."""
     return [int(line) for line in report.read_text().split()] if report.exists() else []

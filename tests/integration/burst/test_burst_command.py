@@ -49,7 +49,7 @@ def started():
 
 
 def wait_for_owner(folder, process):
-    """Waits until the process owns the folder."""
+    """Wait until the process owns the folder."""
     deadline_s = time.monotonic() + 60
     while owner_of(folder / BURST_CONTROL / "lock") is None:
         assert time.monotonic() < deadline_s
@@ -116,7 +116,7 @@ def test_a_second_watch_takes_nothing_twice(started, tmp_path):
 
 
 def leave_one_waiting(tmp_path):
-    """Leaves a checkpoint on the fast tier."""
+    """Leave a checkpoint on the fast tier."""
     fast, slow = tmp_path / "fast", tmp_path / "slow"
     pipeline = Pipeline(fast, slow, BurstOptions(bandwidth_mb_s=0.01))
     (fast / "a.keras").write_bytes(bytes(100_000))

@@ -18,7 +18,7 @@ LONGEST_S = 0.8
 def kill_again_and_again(
     pool: Path, folder: Path, *, kills: int, failures: float, seed: int
 ) -> dict[str, int]:
-    """Checks the slow tier after each kill; gives how many fell into a copy, and what was durable."""
+    """Check the slow tier after each kill; return how many fell into a copy, and what was durable."""
     chosen, latest, in_copy = random.Random(seed), 0, 0
     slow, away = folder / "slow", folder / "away"
     for number in range(kills):

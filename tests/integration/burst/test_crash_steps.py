@@ -24,7 +24,7 @@ FEWEST_KILLS = 150
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Lists what an unfinished save or copy would leave behind."""
+    """List what an unfinished save or copy would leave behind."""
     slow, fast = folder / "slow" / BURST_CONTROL, folder / "fast" / BURST_CONTROL
     left = [*(slow / "incoming").iterdir(), *(slow / "retiring").iterdir(), *(fast / "queue").iterdir()]
     return [os.fspath(path) for path in left]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs need
 
 @pytest.fixture
 def fast(tmp_path):
-    """Mounts tmpfs of a size."""
+    """Mount tmpfs of a size."""
     folder = tmp_path / "fast"
     folder.mkdir()
     mounts = []

@@ -21,7 +21,7 @@ def make_model():
 
 
 class Losses(keras.callbacks.Callback):
-    """Gives epochs losses of our choice before others look at them."""
+    """Give epochs losses of our choice before others look at them."""
 
     def __init__(self, losses):
         super().__init__()

@@ -20,7 +20,7 @@ LONGEST_S = 1.5
 
 
 def whole_step(slow: Path) -> int:
-    """Gives the step of the latest checkpoint, all of whose values belong to that step; 0 without one."""
+    """Return the step of the latest checkpoint, all of whose values belong to that step; 0 without one."""
     latest = tf.train.latest_checkpoint(str(slow))
     if latest is None:
         return 0
@@ -32,13 +32,13 @@ def whole_step(slow: Path) -> int:
 
 
 def durable_step(ledger: Path) -> int:
-    """Gives the last step that the ledger says is durable."""
+    """Return the last step that the ledger says is durable."""
     rows = read_ledger(ledger_path(ledger))
     return max((row.step for row in rows if row.slow_durable_at is not None), default=0)
 
 
 def train_and_kill(folder: Path, kills: int) -> int:
-    """Checks what is there after each kill and what the next run restores; gives the last durable step."""
+    """Check what is there after each kill and what the next run restores; return the last durable step."""
     chosen, before = random.Random(kills), 0
     for number in range(kills):
         job = subprocess.Popen([sys.executable, JOB, folder], stdout=subprocess.PIPE, text=True)

@@ -38,7 +38,7 @@ def memory_folder():
 
 
 def cut_again_and_again(pool: Path, folder: Path, *, cuts: int, failures: float, seed: int) -> dict[str, int]:
-    """Checks what each cut leaves; gives how many fell into a copy, and what was durable at the last."""
+    """Check what each cut leaves; return how many fell into a copy, and what was durable at the last."""
     chosen, latest, in_copy = random.Random(seed), 0, 0
     image = folder / "disk.img"
     make_image(image)
@@ -58,7 +58,7 @@ def cut_again_and_again(pool: Path, folder: Path, *, cuts: int, failures: float,
 
 
 def check_after_cut(found: Path, reported: int, what: str) -> int:
-    """Checks what is there, and what the next owner makes of it; gives what was restorable at once."""
+    """Check what is there, and what the next owner makes of it; return what was restorable at once."""
     at_cut = restorable_number(found / "slow")
     assert at_cut >= reported, f"{what}: {at_cut} is older than {reported}, which was reported durable"
     check_all_named(found / "slow")

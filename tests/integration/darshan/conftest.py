@@ -30,7 +30,7 @@ def libdarshan() -> str:
 
 @pytest.fixture
 def run_child(tmp_path: Path) -> Callable[..., str]:
-    """Runs a Python program in a fresh interpreter and gives its output."""
+    """Run a Python program in a fresh interpreter and return its output."""
 
     def run(code: str, *arguments: str, timeout_s: float = 550, **environment: str) -> str:
         settings = os.environ | SETTINGS | environment

@@ -291,6 +291,6 @@ def test_a_preloaded_libdarshan_is_read(libdarshan: str, run_child: RunChild, tm
 
 
 def _strays(own: Path) -> set[str]:
-    """Names what the job has in its folder for temporary files, and logs of libdarshan in the common one."""
+    """Name what the job has in its folder for temporary files, and logs of libdarshan in the common one."""
     logs = {name for name in os.listdir("/tmp") if "darshan" in name and "tfdarshan" not in name}
     return logs | set(os.listdir(own))

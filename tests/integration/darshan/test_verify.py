@@ -68,7 +68,7 @@ print(json.dumps({"verify": meta["verify"], "engine": meta["engine"], "bounds": 
 
 @pytest.fixture
 def mixed(libdarshan: str, run_child: RunChild, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Reads a file through a descriptor that libdarshan knows and one that it does not, in turn."""
+    """Read a file through a descriptor that libdarshan knows and one that it does not, in turn."""
 
     def run(*, planted: bool = False, **options: object) -> dict[str, Any]:
         arguments = (str(tmp_path), json.dumps(options), "planted" if planted else "as it is")

@@ -91,7 +91,7 @@ def _check_that_engines_agree(group: str, directory: Path, *, times: int, thread
 
 
 def _figures(results: list[dict[str, Any]]) -> str:
-    """Says how much was compared (pytest -rP shows it)."""
+    """Describe how much was compared (pytest -rP shows it)."""
     kinds: Counter[str] = Counter()
     for result in results:
         kinds.update({entry["kind"]: entry["rows"] for entry in result["verify"]["differences"]})

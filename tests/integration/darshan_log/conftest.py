@@ -12,7 +12,7 @@ from tfdarshan.formats.export.darshan_log import export_darshan
 
 
 def do_random_io(folder, seed, steps=120):
-    """Makes POSIX and STDIO calls of all kinds on a few files, chosen by the seed."""
+    """Make POSIX and STDIO calls of all kinds on a few files, chosen by the seed."""
     choice = random.Random(seed)
     paths = [folder / name for name in ("a", "b c", "d-ä", "e\tf")]
     for path in paths:

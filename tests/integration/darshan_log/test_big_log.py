@@ -53,7 +53,7 @@ def blocks(count):
 
 
 def write_log(path, count):
-    """Writes a log of so many files, of which each was read three times."""
+    """Write a log of so many files, of which each was read three times."""
     job = np.zeros((), darshan_format.JOB)
     job["processes"], job["start_s"], job["end_s"] = 1, 1_700_000_000, 1_700_000_100
     with log_file(path) as log:

@@ -218,7 +218,7 @@ def test_version_2_segments_have_their_threads(log, tmp_path):
 
 
 def fails_with(capfd, path, tmp_path):
-    """Imports a log that cannot be, and gives the one line it says."""
+    """Import a log that cannot be, and return the one line it says."""
     assert main(["import", str(path), "--logdir", str(tmp_path / "logs")]) in (1, 2)
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("tfdarshan: ")

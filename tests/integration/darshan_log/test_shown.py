@@ -31,7 +31,7 @@ def shown(request, tmp_path):
 
 
 def summed(report, suffix: str, kind: str) -> float:
-    """Adds a counter up over POSIX and STDIO, by PyDarshan."""
+    """Add a counter up over POSIX and STDIO, by PyDarshan."""
     total = 0.0
     for module in {"POSIX", "STDIO"} & set(report.records):
         frame = report.records[module].to_df()[kind]

@@ -12,7 +12,7 @@ from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 def assert_equal_to_summary(row, capsys, said=None):
     """The figures that both have are equal: counts and bytes exactly, times to their last digits.
 
-    Gives what the summary said, which may be handed in for another row of the same input.
+    Return what the summary said, which may be handed in for another row of the same input.
     """
     assert row["state"] == "read", row["note"]
     if said is None:
@@ -54,7 +54,7 @@ def assert_cache_is_the_rest(row, read):
 
 
 def rows_of(capsys, *arguments):
-    """Runs `tfdarshan fleet` and gives the rows of its catalogue, by input, and what it said as JSON."""
+    """Run `tfdarshan fleet` and return the rows of its catalogue, by input, and what it said as JSON."""
     assert main(["fleet", *arguments, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     folder = arguments[arguments.index("--catalogue") + 1]

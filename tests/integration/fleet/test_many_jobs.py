@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(7_200)]
 
 @contextmanager
 def measured(what, jobs, figures):
-    """Notes the processor's and the clock's seconds of the block."""
+    """Note the processor's and the clock's seconds of the block."""
 
     def cpu_s():
         own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -89,7 +89,7 @@ def test_a_hundred_thousand_jobs(tmp_path, capsys):
 
 
 def _sample(*kinds_and_rows):
-    """Gives SAMPLE inputs that were read, a quarter of them brought along or sessions."""
+    """Return SAMPLE inputs that were read, a quarter of them brought along or sessions."""
     *kinds, rows = kinds_and_rows
     rng = np.random.default_rng(1)
     counts = (SAMPLE - 2 * (SAMPLE // 8), SAMPLE // 8, SAMPLE // 8)

@@ -33,7 +33,7 @@ ON_ETHERNET = (1 / 3.125) / (1 / 3.125 + 1 / 10)
 
 
 def faster_on_one_server(row, replicas):
-    """Says of a job's row in the catalogue, and what the cluster knows of its replicas, whether it gains."""
+    """Return whether a job gains, by its row in the catalogue and what the cluster knows of its replicas."""
     compute_s = row["steps_s"] - row["device_copy_s"] - row["communication_s"]
     gpus = min(replicas, SERVER_GPUS)
     there_s = (

@@ -32,7 +32,7 @@ def opened(path, **options):
 
 
 def write(path, records, db=None, **options):
-    """Writes a database of (key, value)s."""
+    """Write a database of (key, value)s."""
     with opened(path, **options) as environment:
         database = environment.open_db(db, **KINDS.get(db, {}))
         with environment.begin(write=True, db=database) as transaction:
@@ -54,7 +54,7 @@ def found(index):
 
 
 def make_reverse_duplicates(path):
-    """Makes a sub-database whose duplicates are compared from their ends: py-lmdb writes and reads it so."""
+    """Make a sub-database whose duplicates are compared from their ends: py-lmdb writes and reads it so."""
     with opened(path) as environment:
         environment.open_db(REVERSE_DUPLICATES, **KINDS[REVERSE_DUPLICATES])
     with Index(path, snapshot="check") as index:

@@ -6,7 +6,7 @@ import os
 
 
 def in_child(work):
-    """Runs it in a forked child, which gives 0 if it returned, 1 if it raised."""
+    """Run it in a forked child, which gives 0 if it returned, 1 if it raised."""
     pid = os.fork()
     if pid == 0:
         code = 1

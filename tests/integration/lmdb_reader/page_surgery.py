@@ -13,7 +13,7 @@ def field(content, at, kind):
 
 
 def pages(content):
-    """Yields number, flags and how many pages it is long of each page, in order."""
+    """Yield number, flags and how many pages it is long of each page, in order."""
     number = 0
     while number * PAGE < len(content):
         flags = field(content, number * PAGE + 10, "H")
@@ -39,14 +39,14 @@ def with_page_bytes(content, page_bytes):
 
 
 def leaf_nodes(content, page):
-    """Yields where each node of a leaf page begins."""
+    """Yield where each node of a leaf page begins."""
     at = page * PAGE
     for slot in range((field(content, at + 12, "H") - 16) // 2):
         yield at + field(content, at + 16 + 2 * slot, "H")
 
 
 def move_values_behind(path, first_page):
-    """Moves values in pages of their own to page `first_page` and its multiples, with holes between."""
+    """Move values in pages of their own to page `first_page` and its multiples, with holes between."""
     content = bytearray(path.read_bytes())
     moved: dict[int, int] = {}
     for number, flags, _ in list(pages(content)):

@@ -50,7 +50,7 @@ def a_value(kind, dice):
 
 
 def make(path, drawn):
-    """Writes each database that was drawn, in transactions of its own; deletes some of its keys."""
+    """Write each database that was drawn, in transactions of its own; deletes some of its keys."""
     if any(name == REVERSE_DUPLICATES for name, *_ in drawn):
         make_reverse_duplicates(path)
     with opened(path) as environment:

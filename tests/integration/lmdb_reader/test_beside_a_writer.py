@@ -127,9 +127,9 @@ def test_a_child_whose_parent_was_killed_is_told(path, tmp_path):
 
 
 def read_beside_a_writer(path, snapshot, transactions, least):
-    """Opens and reads until so many transactions were written meanwhile, and `least` reads gave something.
+    """Open and read until so many transactions were written meanwhile, and `least` reads gave something.
 
-    Gives how many did and did not, and how many transactions were written.
+    Return how many did and did not, and how many transactions were written.
     """
     dice, given, refused = random.Random(1), 0, 0
     firsts: list[int] = []
@@ -168,7 +168,7 @@ def test_no_wrong_record_beside_a_writer(path, snapshot, per_second, transaction
 
 
 def test_without_a_check_records_beside_a_writer_would_be_wrong(path, monkeypatch):
-    """Shows that the tests above can fail: the check is what makes them right."""
+    """Show that the tests above can fail: the check is what makes them right."""
     monkeypatch.setattr("tfdarshan.lmdb.held_snapshot.SAFE_COMMITS", 1 << 60)
     with Index(path, snapshot="check") as index:
         writer.run(path, 300)

@@ -14,7 +14,7 @@ kept: list[mmap.mmap] = []
 
 
 def share_before_it_is_mapped(path):
-    """Gives what share of a file the page cache has; then maps it for good, and reads it."""
+    """Return what share of a file the page cache has; then map it for good, and read it."""
     share = cached_share(path, np.arange(0, SIZE, 4096, dtype=np.uint64))
     with open(path, "rb") as file:
         kept.append(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))

@@ -169,7 +169,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def reads(monkeypatch):
-    """Gives the reads that are made: how many were in flight, and of how many records, in order."""
+    """Return the reads that are made: how many were in flight, and of how many records, in order."""
     made = []
     read_some = measured_reading.MeasuredReading.read
 
@@ -185,7 +185,7 @@ def reads(monkeypatch):
 
 
 def seconds(shown, backing, **options):
-    """Reads all, as a data set that is new to it."""
+    """Read all, as a data set that is new to it."""
     drop_from_cache([shown / "data.mdb", backing / "data.mdb"])
     with Index(shown, snapshot="check", **options) as index:
         start_s = time.perf_counter()

@@ -28,7 +28,7 @@ def values_of(batches):
 
 
 def in_workers(shared, count, work):
-    """Has forked workers work on their parts; gives what each returned, or the text of its error."""
+    """Have forked workers work on their parts; return what each returned, or the text of its error."""
     context = multiprocessing.get_context("fork")
     pipes, processes = [], []
     for which in range(count):

@@ -57,13 +57,13 @@ def write(folder, most, per_second):
 
 
 def run(folder, most, per_second=1e9):
-    """Writes so many transactions, and waits for them."""
+    """Write so many transactions, and wait for them."""
     subprocess.run(command(folder, most, per_second), cwd=ROOT, check=True, timeout=120)
 
 
 @contextlib.contextmanager
 def beside(folder, per_second):
-    """Writes until the block is left."""
+    """Write until the block is left."""
     writer = subprocess.Popen(command(folder, 1 << 60, per_second), cwd=ROOT)
     try:
         yield writer

@@ -25,12 +25,12 @@ PAGE, CACHESTAT = 4096, 451
 
 
 def numbers():
-    """Gives what each format holds: its sum is no other's."""
+    """Return what each format holds: its sum is no other's."""
     return np.arange(ROWS * COLUMNS, dtype=np.int64).reshape(ROWS, COLUMNS)
 
 
 def come_bytes(handle):
-    """Gives what of a file is in the page cache, or was evicted, by cachestat(2)."""
+    """Return what of a file is in the page cache, or was evicted, by cachestat(2)."""
     whole, found = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     failed = ctypes.CDLL(None).syscall(CACHESTAT, handle, whole, found, 0)
     cached, _, _, evicted, _ = found
@@ -153,7 +153,7 @@ FORMATS = {
 
 
 def make(name, folder):
-    """Writes it, has the page cache forget it, and names its file."""
+    """Write it, have the page cache forget it, and name its file."""
     path = FORMATS[name][0](folder)
     with path.open("rb+") as file:
         os.fsync(file.fileno())
@@ -162,7 +162,7 @@ def make(name, folder):
 
 
 def read(name, path, logdir, warm):
-    """Reads it in a session, its packages being there already, and says what came of it."""
+    """Read it in a session, its packages being there already, and say what came of it."""
     FORMATS[name][1](warm)
     handle = os.open(path, os.O_RDONLY)
     before = come_bytes(handle)

@@ -19,7 +19,7 @@ ROWS, ROW_BYTES, BATCH = 1200, 16 << 10, 4
 
 
 def mapped_job(logdir, batches, mapped=True, steps=STEPS):
-    """Takes a batch in each step, and computes; gives the session, and the seconds of the steps."""
+    """Take a batch in each step, and compute; return the session, and the seconds of the steps."""
     with tfdarshan.profile(logdir, mapped=mapped) as session:
         batches = iter(batches)
         start_s = time.perf_counter()
@@ -46,7 +46,7 @@ def is_kept(gain, before_s, after_s):
 
 
 def records(lmdb, folder):
-    """Writes a database; gives its folder, and the keys."""
+    """Write a database; return its folder, and the keys."""
     keys = [b"%06d" % number for number in range(ROWS)]
     with lmdb.open(str(folder), map_size=1 << 28) as database, database.begin(write=True) as writing:
         for key in keys:

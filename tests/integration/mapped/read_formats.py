@@ -22,7 +22,7 @@ OF_CALLS = 64
 
 
 def sectors_read(number):
-    """Gives what a device has read, in bytes; None if it is none of its own."""
+    """Return what a device has read, in bytes; None if it is none of its own."""
     if number is None:
         return None
     return int(Path(f"/sys/dev/block/{number}/stat").read_text().split()[2]) * SECTOR
@@ -30,7 +30,7 @@ def sectors_read(number):
 
 @contextmanager
 def place(folder):
-    """Gives a folder on a device of its own, and its number; if there can be none, `folder` and None."""
+    """Yield a folder on a device of its own, and its number; if there can be none, `folder` and None."""
     if not possible():
         yield folder, None
         return
@@ -39,7 +39,7 @@ def place(folder):
 
 
 def reads_of(name, command, folder, environment):
-    """Has a format written and read; gives what is known of that, and what the device read meanwhile."""
+    """Have a format written and read; return what is known of that, and what the device read meanwhile."""
     run = functools.partial(
         subprocess.run, env={**os.environ, **ALL, **environment}, capture_output=True, text=True
     )
@@ -59,7 +59,7 @@ def reads_of(name, command, folder, environment):
 
 
 def check_format(name, command, folder, environment=None):
-    """Asserts that faults are those of getrusage, and bytes those of the page cache and the device."""
+    """Assert that faults are those of getrusage, and bytes those of the page cache and the device."""
     told, device_bytes = reads_of(name, command, folder, environment or {})
     if told["seen_faults"] is None:
         must_be_seen(told["notes"])

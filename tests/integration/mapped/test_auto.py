@@ -41,7 +41,7 @@ SCRIPT = """
 
 
 def recorded(folder, *, data=None, size=LARGE, threads=2, refused=0, before=0):
-    """Maps a file in a session; gives what came of it."""
+    """Map a file in a session; return what came of it."""
     path = (data or folder) / f"{os.getpid()}.bin"
     with path.open("wb") as file:
         file.truncate(size)

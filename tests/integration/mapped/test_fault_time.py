@@ -36,7 +36,7 @@ def server(tmp_path_factory):
 
 
 def checked(told, least):
-    """Holds the session against the oracle."""
+    """Hold the session against the oracle."""
     if told["seen_s"] is None:
         must_be_seen(told["notes"])
     assert told["share"] == 1
@@ -78,7 +78,7 @@ def test_fault_time_as_a_user_without_privilege(capsys, library, server, tmp_pat
 
 
 def sectors_read(number):
-    """Gives what a device has read, in bytes."""
+    """Return what a device has read, in bytes."""
     return int(Path(f"/sys/dev/block/{number}/stat").read_text().split()[2]) * SECTOR
 
 

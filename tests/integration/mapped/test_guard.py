@@ -16,7 +16,7 @@ STRIDE, TOUCHES = 4 << 20, 64
 
 @pytest.fixture(scope="module")
 def storm(tmp_path_factory):
-    """Has threads fault on anonymous memory as fast as they can, up to a million times a second."""
+    """Have threads fault on anonymous memory as fast as they can, up to a million times a second."""
     library = ctypes.CDLL(build_touch(tmp_path_factory.mktemp("touch")))
     library.storm.argtypes = [ctypes.c_int64, ctypes.c_int]
     return library.storm

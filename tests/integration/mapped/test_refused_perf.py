@@ -32,7 +32,7 @@ def server(tmp_path_factory):
 
 
 def told_by(command, folder):
-    """Gives what a verb prints of the session."""
+    """Return what a verb prints of the session."""
     ran = subprocess.run(
         [sys.executable, "-m", "tfdarshan", *command, folder / "logs"], capture_output=True, text=True
     )

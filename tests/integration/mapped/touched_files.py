@@ -28,7 +28,7 @@ ALL = {"TFDARSHAN_MAPPED_COST_PERCENT": "100"}
 
 
 def must_be_seen(notes):
-    """Skips the test if the kernel refuses to tell of page faults; if it does tell, none seen fails."""
+    """Skip the test if the kernel refuses to tell of page faults; if it does tell, none seen fails."""
     why = f"page faults were not seen: {'; '.join(notes)}"
     refusal = perf_refusal()
     if refusal is None:
@@ -37,7 +37,7 @@ def must_be_seen(notes):
 
 
 def perf_refusal():
-    """Gives why the kernel does not count this process's page faults; None if it does.
+    """Return why the kernel does not count this process's page faults; None if it does.
 
     Source: perf_event_open(2): a software event, the user's faults alone, of this thread on any processor.
     """
@@ -56,7 +56,7 @@ def perf_refusal():
 
 
 def build_touch(folder):
-    """Compiles touch.c; gives the library."""
+    """Compile touch.c; return the library."""
     compiler = next((name for name in ("gcc", "cc", "clang") if shutil.which(name)), None)
     if compiler is None:
         pytest.skip("needs a C compiler")
@@ -68,7 +68,7 @@ def build_touch(folder):
 
 @contextmanager
 def open_folder():
-    """Gives a folder that every user may enter, which pytest's are not."""
+    """Yield a folder that every user may enter, which pytest's are not."""
     with tempfile.TemporaryDirectory(prefix="tfd-mapped-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -79,7 +79,7 @@ def open_folder():
 
 
 def write_file(path, size):
-    """Writes a file of random bytes, and has the page cache forget it."""
+    """Write a file of random bytes, and have the page cache forget it."""
     path.write_bytes(os.urandom(size))
     path.chmod(0o644)
     with path.open("rb+") as file:
@@ -89,7 +89,7 @@ def write_file(path, size):
 
 
 def touched(library, path, order, threads, folder, *, user=0, refuse=False, environment=ALL):
-    """Gives what session and oracle say, as touched_pages.py prints it."""
+    """Return what session and oracle say, as touched_pages.py prints it."""
     command = [sys.executable, HERE / "touched_pages.py", library, path, order, str(threads), folder / "logs"]
     command += [str(user), *(["refuse"] if refuse else [])]
     ran = subprocess.run(
@@ -108,5 +108,5 @@ def touched(library, path, order, threads, folder, *, user=0, refuse=False, envi
 
 
 def touches(order, size):
-    """Gives how many touches that are."""
+    """Return how many touches that are."""
     return len(offsets_of(order, size))

@@ -32,7 +32,7 @@ class Touched(ctypes.Structure):
 
 
 def offsets_of(order, size):
-    """Gives the offsets that are touched, in order; one is never touched twice."""
+    """Return the offsets that are touched, in order; one is never touched twice."""
     pages = np.arange(size // PAGE, dtype=np.int64)
     if order == "strided":
         pages = pages[::FAR_PAGES]
@@ -42,7 +42,7 @@ def offsets_of(order, size):
 
 
 def come_bytes(handle):
-    """Gives what of a file is in the page cache, or was evicted, by cachestat(2); None if not told."""
+    """Return what of a file is in the page cache, or was evicted, by cachestat(2); None if not told."""
     whole, found = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     failed = ctypes.CDLL(None).syscall(CACHESTAT, handle, whole, found, 0)
     cached, _, _, evicted, _ = found
@@ -50,14 +50,14 @@ def come_bytes(handle):
 
 
 def import_all(path, logdir):
-    """Records and reads a session: what that imports another user may have no access to."""
+    """Record and read a session: what that imports another user may have no access to."""
     with tfdarshan.profile(logdir, mapped=True) as session:
         np.memmap(path, np.uint8, "r")
     mapped_reads(session.session.processes)
 
 
 def become(user):
-    """Gives up root, and what came with it."""
+    """Give up root, and what came with it."""
     os.setgroups([])
     os.setgid(user)
     os.setuid(user)
@@ -66,7 +66,7 @@ def become(user):
 
 
 def refuse_perf():
-    """Has the kernel answer perf_event_open with EPERM, as the filters of containers do."""
+    """Have the kernel answer perf_event_open with EPERM, as the filters of containers do."""
     rows = ((0x20, 0, 0, 0), (0x15, 0, 1, PERF_EVENT_OPEN), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))
     program = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *row) for row in rows))
     head = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(rows), ctypes.addressof(program)))
@@ -76,7 +76,7 @@ def refuse_perf():
 
 
 def main(library, path, order, threads, logdir, user="0", refuse=""):
-    """Runs it."""
+    """Run it."""
     touch = ctypes.CDLL(library).touch_pages
     touch.argtypes = [
         ctypes.c_int,

@@ -54,7 +54,7 @@ pool.join()
 
 
 def per_file(session, data):
-    """Gives the sets of opens and of bytes that files have: one number each where all are alike."""
+    """Return the sets of opens and of bytes that files have: one number each where all are alike."""
     files = session.files
     mine = files[files["path"].str.startswith(f"{data}/")].groupby("path")
     assert len(mine) == FILES

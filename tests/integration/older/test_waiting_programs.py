@@ -107,7 +107,7 @@ def session_of(data, name):
 
 
 def check_opens(session, data, made):
-    """Checks that opens are recorded, or said to be missing; one of each thread may be both, just in time."""
+    """Check that opens are recorded, or said to be missing; one of each thread may be both, just in time."""
     (process,) = (process for process in session.processes if not process.meta["owner"])
     said = "".join(process.meta["bounds"])
     missed = int(re.fullmatch(MISSED, said)[1]) if said else 0

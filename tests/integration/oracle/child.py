@@ -20,7 +20,7 @@ from tests.integration.oracle.workloads import GROUPS, load
 
 
 def main(group: str, directory: Path) -> None:
-    """Runs a group."""
+    """Run a group."""
     for name in GROUPS[group]:
         try:
             _run(name, directory / name)

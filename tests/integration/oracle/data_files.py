@@ -12,7 +12,7 @@ Counts = dict[str, tuple[int, int, int]]
 
 
 def seen_by_strace(folder: Path) -> Counts:
-    """Gives opens, reads and bytes read of each file."""
+    """Return opens, reads and bytes read of each file."""
     opens: Counter[str] = Counter()
     reads: Counter[str] = Counter()
     moved: Counter[str] = Counter()
@@ -26,14 +26,14 @@ def seen_by_strace(folder: Path) -> Counts:
 
 
 def counted(session: Session) -> Counts:
-    """Gives the same by the session."""
+    """Return the same by the session."""
     files = session.files[session.files["path"].str.endswith(".bin")]
     sums = files.groupby("path")[["POSIX_OPENS", "POSIX_READS", "POSIX_BYTES_READ"]].sum()
     return {path: tuple(row) for path, *row in sums.itertuples()}
 
 
 def free_ports(count: int) -> list[int]:
-    """Gives ports of this machine that nothing listens at now."""
+    """Return ports of this machine that nothing listens at now."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

@@ -37,7 +37,7 @@ class Rule:
     high: Callable[[FileTally], int] | None = None
 
     def broken(self, counters: Counters, tally: FileTally) -> str:
-        """Gives what differs, or nothing."""
+        """Return what differs, or nothing."""
         counted, low = self.counted(counters), self.low(tally)
         high = low if self.high is None else self.high(tally)
         if low <= counted <= high:
@@ -115,7 +115,7 @@ _PATH_STATS = STREAMS[-1]
 def differences(
     workload: str, files: pd.DataFrame, tallies: Mapping[str, FileTally], directory: Path
 ) -> list[str]:
-    """Compares every file below `directory` that either side names.
+    """Compare every file below `directory` that either side names.
 
     Args:
         workload: Its name, for what is known of its files.

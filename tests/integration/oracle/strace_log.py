@@ -66,7 +66,7 @@ class Call:
 
 @cache
 def is_available() -> bool:
-    """Says whether strace is installed, knows our options and may trace here."""
+    """Return whether strace is installed, knows our options and may trace here."""
     try:
         return subprocess.run([*_STRACE, "-o", os.devnull, "true"], capture_output=True).returncode == 0
     except FileNotFoundError:
@@ -80,19 +80,19 @@ def run(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `command` under strace; each thread's log goes to `log_directory`."""
+    """Run `command` under strace; each thread's log goes to `log_directory`."""
     log_directory.mkdir(parents=True)
     whole = [*tracing(log_directory), *command]
     return subprocess.run(whole, capture_output=True, text=True, timeout=timeout_s, env=environment)
 
 
 def tracing(log_directory: Path) -> list[str]:
-    """Gives what comes before a command that is traced; several may write to the same folder."""
+    """Return what comes before a command that is traced; several may write to the same folder."""
     return [*_STRACE, "-ff", "-o", str(log_directory / "thread")]
 
 
 def read_calls(log_directory: Path) -> list[Call]:
-    """Gives the calls of all threads, sorted by time.
+    """Return the calls of all threads, sorted by time.
 
     Raises:
         StraceError: A line is not what this module knows.
@@ -105,7 +105,7 @@ def read_calls(log_directory: Path) -> list[Call]:
 
 
 def unescape(text: str) -> str:
-    """Gives the path strace printed as `text`: escapes undone, bytes decoded by os.fsdecode."""
+    """Return the path strace printed as `text`: escapes undone, bytes decoded by os.fsdecode."""
     return os.fsdecode(_ESCAPE.sub(_escaped_byte, os.fsencode(text)))
 
 
@@ -121,7 +121,7 @@ def _read_log(log: Path) -> list[Call]:
 
 
 def parse(line: str, tid: int) -> Call:
-    """Gives the call of one line of a log.
+    """Return the call of one line of a log.
 
     Raises:
         StraceError: It is not a complete call.

@@ -50,12 +50,12 @@ class FileTally:
 
 
 def marker(name: str, edge: str) -> str:
-    """Gives the path whose access(2) says that a workload begins or ends; there is no such file."""
+    """Return the path whose access(2) says that a workload begins or ends; there is no such file."""
     return f"/tfdarshan-oracle/{name}/{edge}"
 
 
 def window(calls: Iterable[Call], name: str) -> list[Call]:
-    """Gives the calls between the two markers of workload `name`.
+    """Return the calls between the two markers of workload `name`.
 
     Raises:
         StraceError: A marker is missing.
@@ -74,7 +74,7 @@ def window(calls: Iterable[Call], name: str) -> list[Call]:
 
 
 def tally(calls: Iterable[Call], directory: Path) -> dict[str, FileTally]:
-    """Counts the successful calls on each file below `directory`.
+    """Count the successful calls on each file below `directory`.
 
     Returns:
         Tallies by absolute path, as named at the time of the call.
@@ -108,7 +108,7 @@ _EXAMINED = {"recorder_stats": 1, "recorder_seeks": 1}
 
 
 def _recorder_effects(call: Call, appended: set[str]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Gives what the recorder itself does because of a call."""
+    """Yield what the recorder itself does because of a call."""
     if call.name in _OPENS and "O_TMPFILE" in call.arguments:  # it has no name to go by
         yield call.result_path, _EXAMINED
     elif call.name in ("write", "writev") and call.descriptors[0] in appended:  # where did the kernel put it?
@@ -120,7 +120,7 @@ def _is_used_by_descriptor(tally: FileTally) -> bool:
 
 
 def _effects(call: Call) -> Iterator[tuple[str, dict[str, int]]]:
-    """Gives the files a call acts on, and what it adds to their tallies."""
+    """Yield the files a call acts on, and what it adds to their tallies."""
     if call.name in _OPENS:
         yield call.result_path, {"opens": 1, "is_directory": "O_DIRECTORY" in call.arguments}
     elif call.name in _READS:
@@ -151,6 +151,6 @@ def _stat_effect(call: Call) -> tuple[str, dict[str, int]]:
 
 
 def _named(call: Call) -> str:
-    """Gives the file that the first path of a call names."""
+    """Return the file that the first path of a call names."""
     base = call.descriptors[0] if call.descriptors else os.getcwd()
     return os.path.normpath(os.path.join(base, call.strings[0]))

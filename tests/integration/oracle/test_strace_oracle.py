@@ -39,7 +39,7 @@ class GroupRun:
 
 @pytest.fixture(scope="module")
 def run_group(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], GroupRun]:
-    """Runs a group under strace, once for all its workloads."""
+    """Run a group under strace, once for all its workloads."""
 
     @cache
     def run(group: str) -> GroupRun:

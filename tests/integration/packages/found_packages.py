@@ -12,7 +12,7 @@ import pytest
 
 
 def with_packages(folder: Path) -> dict[str, str]:
-    """Returns variables with which a job, and whatever it starts, finds them.
+    """Return variables with which a job, and whatever it starts, finds them.
 
     Args:
         folder: Where a folder of modules is made for that.
@@ -29,7 +29,7 @@ def with_packages(folder: Path) -> dict[str, str]:
 
 
 def need(module: str, environment: Mapping[str, str]) -> None:
-    """Skips the test where a module cannot be imported."""
+    """Skip the test where a module cannot be imported."""
     look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
     if subprocess.run([sys.executable, "-c", look], env=environment, check=False).returncode != 0:
         pytest.skip(f"{module} is not installed: `make test-packages` makes an environment that has it")

@@ -17,14 +17,14 @@ ASK = "import json, sys; print(json.dumps([sys.executable, sys.version_info[:2]]
 
 
 def kind(program: Path) -> str:
-    """Returns which of KINDS an ELF program is."""
+    """Return which of KINDS an ELF program is."""
     with program.open("rb") as file:
         header = file.read(18)
     return FIXED if int.from_bytes(header[16:18], "little") == ET_EXEC else INDEPENDENT
 
 
 def interpreters() -> dict[str, Path]:
-    """Returns one interpreter of each kind that there is, of the version that runs this."""
+    """Return one interpreter of each kind that there is, of the version that runs this."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     base = getattr(sys, "_base_executable", sys.executable)
     candidates = (base, "/usr/bin/python3", f"/usr/bin/{version}", *map(shutil.which, (version, "python3")))

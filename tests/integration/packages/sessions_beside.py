@@ -14,14 +14,14 @@ COUNTERS = ("POSIX_OPENS", "POSIX_READS", "TFD_ZERO_READS", "POSIX_BYTES_READ")
 
 
 def read(path):
-    """Reads a file through Python's own read(2)."""
+    """Read a file through Python's own read(2)."""
     with open(path, "rb", buffering=0) as file:
         while file.read(CHUNK):
             pass
 
 
 def counted(session, path):
-    """Returns the counters of a file, and what is still attached after the session."""
+    """Return the counters of a file, and what is still attached after the session."""
     from tfdarshan.native import _bridge
 
     files = session.files
@@ -34,7 +34,7 @@ def counted(session, path):
 
 
 def main(packages, root, module, data, logdir):
-    """Runs it."""
+    """Run it."""
     # Not PYTHONPATH: some packages need the .pth files that lie beside them.
     site.addsitedir(packages)
     sys.path.append(root)

@@ -62,7 +62,7 @@ def bucket(variables, logdir, tmp_path):
 
 
 def asked(path, variables, *arguments):
-    """Runs `tfdarshan summary --json`."""
+    """Run `tfdarshan summary --json`."""
     command = [sys.executable, "-m", "tfdarshan", "summary", "--json", path, *arguments]
     return subprocess.run(
         command,

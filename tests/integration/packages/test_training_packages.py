@@ -40,7 +40,7 @@ INTERPRETERS = interpreters()
 
 
 def packages():
-    """Returns the packages that extra `packages` names."""
+    """Return the packages that extra `packages` names."""
     extra = [line for line in requires("tfdarshan") or [] if line.endswith('extra == "packages"')]
     return sorted({normal(re.match(r"[\w.-]+", line)[0]) for line in extra} - OWN)
 

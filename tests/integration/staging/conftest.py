@@ -21,7 +21,7 @@ def fast(tmp_path):
 
 @pytest.fixture
 def originals_untouched(request):
-    """Proves that staging wrote, moved and deleted no original; tests that do so themselves say it."""
+    """Prove that staging wrote, moved and deleted no original; tests that do so themselves say it."""
     if "slow" not in request.fixturenames:
         yield
         return

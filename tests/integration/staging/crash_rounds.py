@@ -43,7 +43,7 @@ class Rounds:
         self.midway = {"apply": 0, "undo": 0}
 
     def check(self, when: str) -> None:
-        """Looks for changed originals, parts of files under their names, and lost files of others."""
+        """Look for changed originals, parts of files under their names, and lost files of others."""
         if snapshot(self.slow) != self.originals:
             self.wrong.append(f"{when}: an original was changed")
         if parts := [name for name in differing(self.slow, self.fast) if name != "x/theirs"]:
@@ -52,7 +52,7 @@ class Rounds:
             self.wrong.append(f"{when}: somebody else's file was changed")
 
     def kill_within(self, name: str, work: Callable[[], object], longest_s: float) -> None:
-        """Starts the work and kills it after a random part of `longest_s`."""
+        """Start the work and kill it after a random part of `longest_s`."""
         child = os.fork()
         if child == 0:
             work()
@@ -66,12 +66,12 @@ class Rounds:
             self.wrong.append(f"{name} failed with status {status}")
 
     def staged(self) -> int:
-        """Counts what is below the fast folder."""
+        """Count what is below the fast folder."""
         return len(snapshot(self.fast)) - len(self.before)
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Gives the seconds that the work takes in a child, as it will be killed in."""
+    """Return the seconds that the work takes in a child, as it will be killed in."""
     begin = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -82,7 +82,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def main(folder: Path, kills: int, seed: int) -> dict[str, object]:
-    """Runs rounds until so many applies and so many undos were killed."""
+    """Run rounds until so many applies and so many undos were killed."""
     apply.BATCH_FILES = 4
     state = Rounds(folder, seed)
     apply_it = lambda: apply_plan(state.plan, OPTIONS)  # noqa: E731

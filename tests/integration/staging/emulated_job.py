@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 
 
 def read_whole(path: str, decode_s: float) -> int:
-    """Reads a file as tf.io.read_file does: blocks of 1 MiB, then an empty read."""
+    """Read a file as tf.io.read_file does: blocks of 1 MiB, then an empty read."""
     handle = os.open(path, os.O_RDONLY)
     count = 0
     while block := os.read(handle, BLOCK):

@@ -7,7 +7,7 @@ import subprocess
 
 
 def opened(path, flags=os.O_RDONLY):
-    """Gives the path that opening `path` leads to."""
+    """Return the path that opening `path` leads to."""
     handle = os.open(path, flags)
     try:
         return os.readlink(f"/proc/self/fd/{handle}")
@@ -16,7 +16,7 @@ def opened(path, flags=os.O_RDONLY):
 
 
 def change_elsewhere(path, how):
-    """Changes a file as another host does: by a program that no session sees."""
+    """Change a file as another host does: by a program that no session sees."""
     what = {
         "changed": f"printf more >> {path}",
         "deleted": f"rm {path}",

@@ -22,7 +22,7 @@ def names() -> list[Path]:
 
 
 def digest(read) -> str:
-    """Gives the checksum of all files' bytes as `read` gives them."""
+    """Return the checksum of all files' bytes as `read` gives them."""
     found = hashlib.sha256()
     for path in names():
         found.update(read(path))
@@ -42,7 +42,7 @@ def read_relative(path) -> bytes:
 
 
 def batches(folder: Path = DATA) -> str:
-    """Gives the checksum of shuffled batches made by tf.io.read_file."""
+    """Return the checksum of shuffled batches made by tf.io.read_file."""
     import tensorflow as tf
 
     paths = [os.fsencode(folder / path.relative_to(DATA)) for path in names()]

@@ -26,7 +26,7 @@ NEVER_S = 1000.0
 
 
 def stage(slow, folder):
-    """Stages all files; gives the plan's path."""
+    """Stage all files; return the plan's path."""
     (folder / "fast").mkdir()
     plan = plan_of(slow, folder / "fast")
     apply_plan(plan, ApplyOptions())
@@ -43,7 +43,7 @@ def job(tmp_path):
 
 
 def looked_at(files, count):
-    """Looks ahead, and waits until so many originals were looked at; says whether they were."""
+    """Look ahead, and wait until so many originals were looked at; say whether they were."""
     files.look_ahead()
     until_s = time.monotonic() + ENOUGH_S
     while files.totals.looked_ahead < count and time.monotonic() < until_s:
@@ -207,7 +207,7 @@ def test_storage_that_does_not_answer_holds_up_no_job_that_does_not_read_it(slow
 
 
 def looking():
-    """Counts the processes that look ahead for this one: a child, and what that has started."""
+    """Count the processes that look ahead for this one: a child, and what that has started."""
     parents = {}
     for number in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):

@@ -114,7 +114,7 @@ class Job:
         self.environment["TIER_MODEL"] = case.tier
 
     def run(self, data: Path, name: str) -> Path:
-        """Runs the job on a folder; gives the logdir."""
+        """Run the job on a folder; return the logdir."""
         words = [
             data,
             self.folder / "order.json",
@@ -127,7 +127,7 @@ class Job:
         return self.logs / name
 
     def tfdarshan(self, *words: object, codes: tuple[int, ...] = (0,)) -> str:
-        """Runs the command on the emulated tiers; gives what it printed."""
+        """Run the command on the emulated tiers; return what it printed."""
         return self._python("tfdarshan", *words, codes=codes)
 
     def _python(self, module: str, *words: object, codes: tuple[int, ...] = (0,)) -> str:
@@ -142,7 +142,7 @@ class Job:
         return done.stdout
 
     def advise(self, logdir: Path) -> dict:
-        """Advises and writes the plan."""
+        """Advise and write the plan."""
         words = ["advise", "--logdir", logdir, "--slow", self.slow, "--fast", self.fast]
         room = ["--capacity", self.capacity, "--reserve", "1M"]
         self.tfdarshan(*words, *room, "-o", self.logs / "plan.json")

@@ -35,7 +35,7 @@ def job(tmp_path):
 
 
 def child(*words):
-    """Runs redirect_child and gives what it found."""
+    """Run redirect_child and return what it found."""
     program = [sys.executable, "-m", "tests.integration.staging.redirect_child", *map(str, words)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -140,7 +140,7 @@ def test_change_by_others_is_noticed_when_a_look_no_longer_holds(job, how, look_
 
 
 def opened_or_gone(path):
-    """Gives what opening leads to, in a child."""
+    """Return what opening leads to, in a child."""
     try:
         return opened(path)
     except FileNotFoundError:
@@ -373,7 +373,7 @@ if __name__ == "__main__":
 
 
 def run_started(job, start=""):
-    """Runs a job that starts programs; gives what it printed, its warnings and each .bin file's opens."""
+    """Run a job that starts programs; return what it printed, its warnings and each .bin file's opens."""
     (job / "train.py").write_text(STARTED.replace("START", start))
     (job / "spool").mkdir()
     done = subprocess.run(

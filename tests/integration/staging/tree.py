@@ -20,7 +20,7 @@ ODD_NAMES = (
 
 
 def make_files(folder: Path, count: int, seed: int = 0, largest: int = 100_000) -> None:
-    """Writes `count` files of random sizes and bytes in nested folders; the first ones have odd names."""
+    """Write `count` files of random sizes and bytes in nested folders; the first ones have odd names."""
     choice = random.Random(seed)
     for number in range(count):
         name = ODD_NAMES[number] if number < len(ODD_NAMES) else f"{number:04}.bin"
@@ -30,7 +30,7 @@ def make_files(folder: Path, count: int, seed: int = 0, largest: int = 100_000) 
 
 
 def plan_of(slow: Path, fast: Path, **more) -> Plan:
-    """Gives a plan that has every file below `slow`."""
+    """Return a plan that has every file below `slow`."""
     files = []
     for folder, _, names in os.walk(slow):
         for name in names:
@@ -41,7 +41,7 @@ def plan_of(slow: Path, fast: Path, **more) -> Plan:
 
 
 def snapshot(folder: Path, *, times: bool = True) -> dict[str, tuple]:
-    """Gives everything below a folder but for the stager's own: kind, mode, time, and bytes or target."""
+    """Return everything below a folder but for the stager's own: kind, mode, time, and bytes or target."""
     found = {}
     for parent, folders, names in os.walk(folder):
         if STATE_FOLDER in folders:
@@ -60,7 +60,7 @@ def snapshot(folder: Path, *, times: bool = True) -> dict[str, tuple]:
 
 
 def differing(slow: Path, fast: Path) -> list[str]:
-    """Names the files below `fast` that are not byte for byte those below `slow`."""
+    """Name the files below `fast` that are not byte for byte those below `slow`."""
     originals, copies = snapshot(slow, times=False), snapshot(fast, times=False)
     return [
         name

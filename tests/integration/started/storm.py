@@ -50,7 +50,7 @@ def by_subprocess(path, code, **more):
 
 
 def by_exec(path, code, environment):
-    """Forks, and runs a program in the child; what it says comes through pipes."""
+    """Fork, and run a program in the child; what it says comes through pipes."""
     out, into = os.pipe()
     if not (pid := os.fork()):
         os.dup2(into, 1)
@@ -103,7 +103,7 @@ def start(folder, number):
 
 
 def record(dice):
-    """Records for a random while; gives when that was, and opens and bytes of each file."""
+    """Record for a random while; return when that was, and opens and bytes of each file."""
     import tfdarshan
 
     session = tfdarshan.profile("logs").start()

@@ -69,7 +69,7 @@ IN_ANY = ("Pool, spawn", "Pool, forkserver", "subprocess", "system", "fork and e
 
 
 def check(python, tmp_path, way, environment):
-    """Runs a job whose programs use 20 files in one way, and compares each file."""
+    """Run a job whose programs use 20 files in one way, and compare each file."""
     # GIVEN
     folder = tmp_path / "files"
     folder.mkdir()

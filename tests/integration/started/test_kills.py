@@ -71,7 +71,7 @@ class Job:
         os.kill(self.pids.pop(number), signal.SIGKILL)
 
     def told(self):
-        """Gives how often each program says that it opened its file."""
+        """Return how often each program says that it opened its file."""
         found = {}
         for path in (self.folder / "account").iterdir():
             text = path.read_text()
@@ -108,7 +108,7 @@ def until(job, numbers):
 
 
 def recover(logdir):
-    """Recovers as soon as the processes have ended that were killed."""
+    """Recover as soon as the processes have ended that were killed."""
     deadline = time.monotonic() + 120
     while main(["recover", str(logdir)]) != 0:
         assert time.monotonic() < deadline

@@ -19,7 +19,7 @@ CROWDED = 0.5
 
 
 def tried_again(test):
-    """Has a test try again, up to three times: on a machine that stalls, storage is measured as another.
+    """Have a test try again, up to three times: on a machine that stalls, storage is measured as another.
 
     Where others keep the machine busy all the time it is skipped.
     """
@@ -47,7 +47,7 @@ def tried_again(test):
 
 
 def possible() -> bool:
-    """Says whether this machine lets this user mount by FUSE."""
+    """Return whether this machine lets this user mount by FUSE."""
     try:
         check_fuse()
     except ConfigurationError:
@@ -59,12 +59,12 @@ needs_fuse = pytest.mark.skipif(not possible(), reason="needs root, /dev/fuse, g
 
 
 def make_server(folder):
-    """Compiles the server; gives its path."""
+    """Compile the server; return its path."""
     return build_server(folder)
 
 
 def make_files(folder, count, size):
-    """Makes files; gives the folder."""
+    """Make files; return the folder."""
     folder.mkdir(parents=True)
     for number in range(count):
         (folder / f"{number:04}").write_bytes(os.urandom(size))
@@ -73,7 +73,7 @@ def make_files(folder, count, size):
 
 @contextmanager
 def storage(server, backing, mount_point, **model):
-    """Mounts it, and begins; what it keeps in the page cache is nothing by default."""
+    """Mount it, and begin; what it keeps in the page cache is nothing by default."""
     with fuse_mount(server, backing, mount_point, {"page_cache": 0, **model}) as mount:
         mount.begin()
         yield mount.mount_point

@@ -28,7 +28,7 @@ def backing(tmp_path_factory):
 
 
 def probed(capsys, folder, *more):
-    """Gives what `tfdarshan probe` says."""
+    """Return what `tfdarshan probe` says."""
     code = main(["probe", str(folder), "--json", *more])
     said = capsys.readouterr()
     assert code == 0, said.err

@@ -37,7 +37,7 @@ def backing(tmp_path_factory):
 
 
 def job(folder, logdir, **options):
-    """Reads one file of 100 kB by one reader in each step; gives the session."""
+    """Read one file of 100 kB by one reader in each step; return the session."""
     with tfdarshan.profile(logdir, **options) as session:
         for number in range(STEPS):
             with tfdarshan.step() as step:

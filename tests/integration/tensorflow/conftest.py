@@ -44,12 +44,12 @@ class Job:
             (folder / "data" / f"{number:02}.bin").write_bytes(bytes(size))
 
     def run(self, code: str, before: str = "", **environment: str) -> Any:
-        """Runs code that has `tf`, `tfdarshan`, `paths` and `read_all()`; gives the JSON it printed last."""
+        """Run code that has `tf`, `tfdarshan`, `paths` and `read_all()`; return the JSON it printed last."""
         program = PRELUDE.format(before=before) + textwrap.dedent(code)
         return self._run(["-c", program], environment)
 
     def run_script(self, script: Path, code: str, *arguments: str) -> Any:
-        """Runs such code as a script under `TFDARSHAN=1 tfdarshan run`."""
+        """Run such code as a script under `TFDARSHAN=1 tfdarshan run`."""
         script.write_text(PRELUDE.format(before="") + textwrap.dedent(code))
         return self._run(["-m", "tfdarshan", "run", *arguments, str(script)], {"TFDARSHAN": "1"})
 

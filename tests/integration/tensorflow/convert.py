@@ -12,7 +12,7 @@ from xprof.convert import raw_to_tool_data
 
 
 def main(wanted: str) -> None:
-    """Prints a list with an entry for each conversion."""
+    """Print a list with an entry for each conversion."""
     made = []
     for trace, tool, options in json.loads(wanted):
         parameters = {"trace_viewer_options": options, "use_saved_result": False, "hosts": ["host"]}

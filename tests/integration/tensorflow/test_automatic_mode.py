@@ -31,7 +31,7 @@ JOB = """
 
 @pytest.fixture(scope="module")
 def automatic(shared_job):
-    """Runs the job under `TFDARSHAN=1 tfdarshan run`, which needs no change of it."""
+    """Run the job under `TFDARSHAN=1 tfdarshan run`, which needs no change of it."""
     script = shared_job.folder / "train.py"
     shared_job.run_script(script, JOB)
     (trace,) = traces(shared_job.logdir)

@@ -56,7 +56,7 @@ JOB = """
 
 @pytest.fixture(scope="module")
 def ended(shared_job):
-    """Runs the job."""
+    """Run the job."""
     return shared_job.run(JOB, before="tfdarshan.enable()")
 
 
@@ -144,7 +144,7 @@ def test_every_plane_is_read_as_tensorflow_reads_it(interactive):
 
 
 def numbers_of(event):
-    """Gives an event's numbers and its stats' values, text as bytes."""
+    """Return an event's numbers and its stats' values, text as bytes."""
     values = []
     for stat in event.stats:
         value = getattr(stat, stat.WhichOneof("value"))

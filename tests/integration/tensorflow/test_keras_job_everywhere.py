@@ -114,7 +114,7 @@ def write_images(folder: Path) -> None:
 
 
 def run(folder: Path, words: list[str]) -> str:
-    """Runs what a user types, and gives what stderr says."""
+    """Run what a user types, and return what stderr says."""
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder, env={**os.environ, "LC_ALL": "C", "TF_CPP_MIN_LOG_LEVEL": "3"}, capture_output=True,
@@ -192,5 +192,5 @@ def test_the_first_screen_has_the_verdict_and_the_cure(job, name, typed):
 
 
 def shown_at(place: Place, words: list[str], folder: Path):
-    """Runs a verb there."""
+    """Run a verb there."""
     return in_terminal(words, place.columns, place.environment, cwd=folder)

@@ -52,7 +52,7 @@ JOB = """
 
 @pytest.fixture(scope="module")
 def after_unsaved(shared_job):
-    """Runs the job."""
+    """Run the job."""
     return shared_job.run(JOB, before="tfdarshan.enable()")
 
 

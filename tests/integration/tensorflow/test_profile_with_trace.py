@@ -63,7 +63,7 @@ JOB = """
 
 @pytest.fixture(scope="module")
 def said(shared_job):
-    """Runs the job."""
+    """Run the job."""
     return shared_job.run(JOB)
 
 

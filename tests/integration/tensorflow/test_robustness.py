@@ -44,7 +44,7 @@ MANY = """
 
 @pytest.fixture(scope="module")
 def many(shared_job):
-    """Runs 200 sessions in one process."""
+    """Run 200 sessions in one process."""
     return shared_job.run(MANY, before="tfdarshan.enable()")
 
 
@@ -107,7 +107,7 @@ HARD = """
 
 @pytest.fixture(scope="module")
 def hard(shared_job):
-    """Runs forks and an import within sessions."""
+    """Run forks and an import within sessions."""
     (shared_job.folder / "imports_much.py").write_text("import sqlite3, decimal, asyncio, ctypes\n")
     path = os.pathsep.join([".", *filter(None, [os.environ.get("PYTHONPATH")])])
     return shared_job.run(HARD, before="tfdarshan.enable()", PYTHONPATH=path)

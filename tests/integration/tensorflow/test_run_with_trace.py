@@ -33,7 +33,7 @@ model.fit(dataset, epochs=3, verbose=0)
 
 @pytest.fixture
 def run_job(job):
-    """Runs a script below `tfdarshan run`, and gives what was said and the session."""
+    """Run a script below `tfdarshan run`, and return what was said and the session."""
 
     def run(code, *options):
         script = job.folder / "train.py"

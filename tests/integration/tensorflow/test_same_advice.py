@@ -45,7 +45,7 @@ with tfdarshan.profile(sys.argv[2], as_if="lustre", as_if_paths=[sys.argv[1]]):
 
 
 def advised(folder, *command):
-    """Runs a job that leaves a session in `folder/logs`, and gives the lines to change for more readers."""
+    """Run a job that leaves a session in `folder/logs`, and return the lines to change for more readers."""
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True, text=True, check=False, timeout=120,

@@ -57,7 +57,7 @@ JOB = """
 
 @pytest.fixture(scope="module")
 def folder(shared_job):
-    """Runs the job; gives where its logdirs are."""
+    """Run the job; return where its logdirs are."""
     shared_job.run(JOB)
     return shared_job.folder
 

@@ -37,7 +37,7 @@ print(json.dumps(str(session.path)))
 
 @pytest.fixture(scope="module")
 def sessions(shared_job):
-    """Runs both at once; gives their sessions by name."""
+    """Run both at once; return their sessions by name."""
     folder = shared_job.folder / "two"
     folder.mkdir()
     (folder / "data").symlink_to(shared_job.folder / "data")

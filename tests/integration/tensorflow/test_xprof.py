@@ -60,7 +60,7 @@ def convert(*wanted):
 
 
 def copy_of(trace, folder, planes_left_out=()):
-    """Copies a trace, without some planes; xprof leaves its own files in the folder."""
+    """Copy a trace, without some planes; xprof leaves its own files in the folder."""
     space = read_space(trace)
     kept = [plane for plane in space.planes if plane.name not in planes_left_out]
     del space.planes[:]
@@ -73,7 +73,7 @@ def copy_of(trace, folder, planes_left_out=()):
 
 @pytest.fixture(scope="module")
 def folder(shared_job):
-    """Profiles a training, once from the job itself and once over the network."""
+    """Profile a training, once from the job itself and once over the network."""
     shared_job.run(JOB, before="tfdarshan.enable()")
     return shared_job.folder
 

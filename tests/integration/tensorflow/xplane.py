@@ -15,7 +15,7 @@ COUNTERS = "_counters_"
 
 @lru_cache(maxsize=1)
 def messages() -> ModuleType:
-    """Loads the generated module alone: importing the package it is in would load all of TensorFlow."""
+    """Load the generated module alone: importing the package it is in would load all of TensorFlow."""
     package = importlib.util.find_spec("tensorflow")
     path = Path(package.submodule_search_locations[0]) / "tsl" / "profiler" / "protobuf" / "xplane_pb2.py"
     spec = importlib.util.spec_from_file_location("xplane_pb2", path)
@@ -25,23 +25,23 @@ def messages() -> ModuleType:
 
 
 def traces(logdir: Path) -> list[Path]:
-    """Gives the traces of a logdir and of the runs below it, the oldest first."""
+    """Return the traces of a logdir and of the runs below it, the oldest first."""
     return sorted(logdir.rglob("plugins/profile/*/*.xplane.pb"))
 
 
 def read_space(trace: Path) -> Any:
-    """Gives a trace as an XSpace."""
+    """Return a trace as an XSpace."""
     return messages().XSpace.FromString(trace.read_bytes())
 
 
 def plane_of(space: Any, name: str) -> Any:
-    """Gives the one plane of this name."""
+    """Return the one plane of this name."""
     (plane,) = [plane for plane in space.planes if plane.name == name]
     return plane
 
 
 def stats_of(plane: Any, stats: Any) -> dict[str, Any]:
-    """Gives stats by name; a reference as the name it stands for."""
+    """Return stats by name; a reference as the name it stands for."""
     found = {}
     for stat in stats:
         kind = stat.WhichOneof("value")
@@ -52,7 +52,7 @@ def stats_of(plane: Any, stats: Any) -> dict[str, Any]:
 
 
 def io_calls(plane: Any) -> list[tuple[Any, ...]]:
-    """Gives the I/O plane's calls as (tid, operation, start_ns, end_ns, bytes, offset, path), sorted."""
+    """Return the I/O plane's calls as (tid, operation, start_ns, end_ns, bytes, offset, path), sorted."""
     calls = []
     for line in plane.lines:
         if not line.name.startswith("I/O thread"):
@@ -78,7 +78,7 @@ def io_calls(plane: Any) -> list[tuple[Any, ...]]:
 
 
 def recorded_calls(session: Any) -> list[tuple[Any, ...]]:
-    """Gives what `io_calls` should give, from the session's own tables."""
+    """Return what `io_calls` should give, from the session's own tables."""
     meta = session.meta[0]
     part = meta["tensorflow"]
     events = session.events[session.events["pid"] == meta["pid"]]
@@ -103,7 +103,7 @@ def recorded_calls(session: Any) -> list[tuple[Any, ...]]:
 
 
 def host_events(space: Any, name: str) -> list[tuple[float, float]]:
-    """Gives start and end, in ns since TensorFlow's session began, of its own events of a name."""
+    """Return start and end, in ns since TensorFlow's session began, of its own events of a name."""
     plane = plane_of(space, HOST_PLANE)
     found = []
     for line in plane.lines:

@@ -19,7 +19,7 @@ LENGTHS = st.one_of(st.just(0), st.integers(1, 300), st.integers(1, 1 << 31))
 
 @st.composite
 def drawn_calls(draw):
-    """Gives calls of up to four threads; each thread makes one at a time, as threads do."""
+    """Return calls of up to four threads; each thread makes one at a time, as threads do."""
     found = []
     for tid in range(1, draw(st.integers(1, 4)) + 1):
         at = draw(st.integers(0, 2_000))
@@ -34,7 +34,7 @@ def drawn_calls(draw):
 
 
 def merged_ns(calls):
-    """Gives the time in which at least one of the calls ran."""
+    """Return the time in which at least one of the calls ran."""
     total = reached = 0
     for start, end, *_ in sorted(calls):
         total += max(end - max(start, reached), 0)
@@ -44,7 +44,7 @@ def merged_ns(calls):
 
 @contextmanager
 def session_of(processes, row_group=8):
-    """Gives the session of some processes' calls, in small row groups."""
+    """Yield the session of some processes' calls, in small row groups."""
     last = max((call[1] for process in processes for call in process), default=0)
     jobs = [
         job_of(made, PATHS, [10, 5000, 1, -1, 0], pid=100 + place, duration_ns=last + 1)

@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 def phase(at_ms, readers, *, each_ms=5.0, length=1_000_000, threads=None):
-    """Gives 400 ms of readers that read all the time, each after the other in turn."""
+    """Return 400 ms of readers that read all the time, each after the other in turn."""
     rows = []
     for reader in range(readers):
         first = at_ms + each_ms * reader / readers

@@ -15,7 +15,7 @@ from tfdarshan.analysis.files.session_files import load_files_and_totals, load_g
 
 @pytest.fixture
 def processes(tmp_path):
-    """Gives five processes that read different files of different sizes, one of which opened none."""
+    """Return five processes that read different files of different sizes, one of which opened none."""
     jobs = [
         job_of(
             [(at * 10, at * 10 + 5, 7, "pread", at % files, 10 + place) for at in range(4 * files)],

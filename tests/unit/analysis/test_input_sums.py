@@ -120,7 +120,7 @@ def check_passes(calls, costs):
 
 
 def passes_of(key, kind, moved_bytes, size_bytes):
-    """Gives the order that puts calls of a pass beside each other, and where in it each pass begins.
+    """Return the order that puts calls of a pass beside each other, and where in it each pass begins.
 
     A pass goes from an open to the next, or to a close, and has no more bytes than its file.
     """

@@ -8,7 +8,7 @@ CALLS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), max_size=30
 
 
 def arrays(calls):
-    """Makes starts and ends of (start, length)."""
+    """Make starts and ends of (start, length)."""
     start = np.array([at for at, _ in calls], np.int64)
     return start, start + np.array([length for _, length in calls], np.int64)
 

@@ -20,7 +20,7 @@ from tfdarshan.partials.serial import SERIAL
 
 
 def check_latency(session, runner=SERIAL, at_a_time=8):
-    """Compares it with that of all calls at once."""
+    """Compare it with that of all calls at once."""
     processes = session.processes
     segments = load_segments(processes, load_files(processes).index)
     pd.testing.assert_frame_equal(latency_by_windows(processes, runner, at_a_time), latency(segments))

@@ -12,7 +12,7 @@ from tfdarshan.sessions.kept_partials import FILE
 
 
 def job(logdir):
-    """Reads two files of data, and a module's file that is data to who says so."""
+    """Read two files of data, and a module's file that is data to who says so."""
     paths = ["/data/0", "/data/1", "/data/site-packages/2.npy"]
     calls = [(10.0 * n, 10.0 * n + 5, 1, "pread", n % 3, 1000, 0) for n in range(30)]
     steps = [(30.0 * n, 30.0 * n + 30, 15.0) for n in range(10)]
@@ -21,7 +21,7 @@ def job(logdir):
 
 @pytest.fixture
 def looks(monkeypatch):
-    """Notes each look at all calls."""
+    """Note each look at all calls."""
     made = []
 
     def noted(*arguments):

@@ -18,7 +18,7 @@ PROCESSES, CALLS, APART_NS, LASTS_NS = 10, 200, 10_000, 9_982
 
 
 def reading_together(logdir):
-    """Gives ten processes that read at the same moments, each 99.82 % of the time."""
+    """Return ten processes that read at the same moments, each 99.82 % of the time."""
     made = [(n * APART_NS, n * APART_NS + LASTS_NS, 1, "pread", 0, 100) for n in range(CALLS)]
     jobs = [
         job_of(made, ["/data/a"], [100], pid=100 + place, duration_ns=CALLS * APART_NS)

@@ -29,7 +29,7 @@ def inputs(folder, *calls):
 
 
 def saved_by_rename():
-    """Writes a file by another name, renames it, reads it back and removes it, and asks for a second one."""
+    """Write a file by another name, rename it, read it back and remove it, and ask for a second one."""
     return [
         ("open", TEMPORARY, 0), ("write", TEMPORARY, KB), ("rename", TEMPORARY, 0), ("open", INDEX, 0),
         ("pread", INDEX, KB), ("unlink", INDEX, 0), ("stat", RENAMED, 0),

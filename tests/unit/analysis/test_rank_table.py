@@ -21,7 +21,7 @@ STEPS = 4
 
 
 def drawn(logdir, ranks, other):
-    """Writes a job whose ranks read some of 40 files, in two folders, some of them on one host."""
+    """Write a job whose ranks read some of 40 files, in two folders, some of them on one host."""
     draw = random.Random(ranks)
     dealt = [[[draw.randrange(40) for _ in range(3)] for _ in range(STEPS)] for _ in range(ranks)]
     parts = [MadeUpRank(files, f"n{number % 5}", draw.uniform(0.5, 3)) for number, files in enumerate(dealt)]

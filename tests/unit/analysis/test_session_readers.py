@@ -17,7 +17,7 @@ from tfdarshan.staging.run_facts import run_facts
 
 
 def calls_of_epochs(epochs, threads, *, calls=100, busy_ms=8.0, gap_ms=2.0, first_tid=1, start_ms=0.0):
-    """Gives epochs, one after the other, each read by new threads that are all busy alike."""
+    """Return epochs, one after the other, each read by new threads that are all busy alike."""
     found, period_ms = [], busy_ms + gap_ms
     for epoch in range(epochs):
         for thread in range(threads):
@@ -84,7 +84,7 @@ def test_writers_are_no_readers(tmp_path):
 
 
 def ranks(tmp_path, *starts_ms):
-    """Writes a session of processes that each read with two threads, from a moment on."""
+    """Write a session of processes that each read with two threads, from a moment on."""
     jobs = []
     for place, start_ms in enumerate(starts_ms):
         calls = [
@@ -122,7 +122,7 @@ def test_calls_of_processes_come_in_order_whatever_their_row_groups():
 
 
 def without_trace(session, **time):
-    """Takes the segments away from a session, as one that was recorded with `trace=False`."""
+    """Take the segments away from a session, as one that was recorded with `trace=False`."""
     for process in session.processes:
         events = process.table("events", ["start_ns", "end_ns"])
         first_ns, last_ns = pc.min(events["start_ns"]).as_py(), pc.max(events["end_ns"]).as_py()

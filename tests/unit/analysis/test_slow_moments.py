@@ -6,7 +6,7 @@ from tfdarshan.analysis.storage.outlier_calls import slow_moments
 
 
 def found(text):
-    """Gives them of a line of calls: a capital letter is a slow one, and each letter a file."""
+    """Return them of a line of calls: a capital letter is a slow one, and each letter a file."""
     file = np.array([ord(letter.lower()) for letter in text])
     slow = np.array([letter.isupper() for letter in text])
     return "".join(

@@ -20,7 +20,7 @@ KB, MB = 1_000, 1_000_000
 
 
 def passes(calls, sizes, block):
-    """Adds (start, end, thread, kind, file, length), so many at a time; gives bytes from storage by file."""
+    """Add (start, end, thread, kind, file, length), so many at a time; return bytes from storage by file."""
     sums = StoragePasses(np.array(sizes))
     for first in range(0, len(calls), block):
         start, end, thread, kind, file, length = (
@@ -65,7 +65,7 @@ def test_of_a_file_that_stays_open_each_reading_is_a_pass(block):
 
 
 def pages(slow, *, slow_ms, quick_ms=0.01, count=1_000):
-    """Gives a pass of small reads, some of which take longer, with equal gaps between them."""
+    """Return a pass of small reads, some of which take longer, with equal gaps between them."""
     calls = [(0.0, 0.01, 1, "open", 0, 0)]
     for number in range(count):
         waits = number % (count // slow) == 0 and number // (count // slow) < slow if slow else False
@@ -102,7 +102,7 @@ def test_reads_that_waited_for_a_processor_bring_too_little():
 
 
 def costs(read, slow):
-    """Gives the costs of files of which so many bytes were read, a byte a nanosecond, and so many slowly."""
+    """Return the costs of files of which so many bytes were read, a byte a nanosecond, and so many slowly."""
     read, slow = np.array(read, float), np.array(slow, float)
     zeros = np.zeros(len(read))
     return FileCosts(zeros, zeros + 1, read, read / 1e9, zeros, zeros, slow / 1e9, slow, zeros)

@@ -34,7 +34,7 @@ MS = 1_000_000
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Gives the files and segments of made-up jobs: (calls, paths, sizes) each."""
+    """Return the files and segments of made-up jobs: (calls, paths, sizes) each."""
 
     def load(*jobs, **more):
         made = [job_of(*job, pid=100 + place, **more) for place, job in enumerate(jobs)]
@@ -114,7 +114,7 @@ def random_calls(rng, count):
 
 
 def union_of(calls, *kinds):
-    """Gives how many ns have at least one call of some kinds, one by one."""
+    """Return how many ns have at least one call of some kinds, one by one."""
     return len({at for start, end, _, kind, *_ in calls if kind in kinds for at in range(start, end)})
 
 

@@ -30,7 +30,7 @@ def meta(*, start_s=0, duration_s=10, dropped=0, first_s=None, trace=True):
 
 @pytest.fixture
 def cut(tmp_path):
-    """Gives a session of 20 steps whose trace has the calls of the first four."""
+    """Return a session of 20 steps whose trace has the calls of the first four."""
     calls = [(100 * n, 100 * n + 10, LOOP, "pread", 0, 1_000_000) for n in range(4)]
     counts = {
         "files": 1, "events": 20, "segments": 4, "events_dropped": 16, "files_over_cap": 0, "spool_bytes": 0,

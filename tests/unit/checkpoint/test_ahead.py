@@ -25,7 +25,7 @@ SOON_S = 60
 
 
 def written_slowly(path, content, pieces):
-    """Starts a thread that writes a file piece by piece; gives it as it grows."""
+    """Start a thread that writes a file piece by piece; return it as it grows."""
     growing = Growing(lambda: path if path.exists() else None)
 
     def write():

@@ -28,7 +28,7 @@ class Synced(Counter[int]):
 
 @pytest.fixture
 def synced(monkeypatch):
-    """Counts syncs by inode, and tells when one was made; what is due afterwards is synced."""
+    """Count syncs by inode, and tell when one was made; what is due afterwards is synced."""
     counted, real = Synced(), os.fsync
 
     def fsync(descriptor):

@@ -36,7 +36,7 @@ def side(folder, job, label="A"):
 
 
 def reads(paths, sizes, *, read_ns=100, kernel_bytes=None):
-    """Reads each file whole, one after the other, each taking `read_ns`."""
+    """Read each file whole, one after the other, each taking `read_ns`."""
     calls = [
         (1000 * place, 1000 * place + read_ns, 1, "pread", place, size) for place, size in enumerate(sizes)
     ]

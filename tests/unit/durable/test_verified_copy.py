@@ -62,7 +62,7 @@ def copier_of(storage, *, past_page_cache=True, new_digest=xxhash.xxh3_128, **mo
 
 
 def copy(copier, folder):
-    """Copies `source` to `copy`; gives what was copied and what is read back."""
+    """Copy `source` to `copy`; return what was copied and what is read back."""
     reader = os.open(folder / "source", os.O_RDONLY)
     writer = os.open(folder / "copy", os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:

@@ -39,16 +39,16 @@ class AtOnce:
         return self.places[self.kinds == KIND["read"]]
 
     def column(self, name: str, places: Array) -> Array:
-        """Gives a column of some calls."""
+        """Return a column of some calls."""
         return getattr(self.segments, name)[places]
 
     def taken_s(self, places: Array) -> Array:
-        """Gives their durations."""
+        """Return their durations."""
         return (self.segments.end_ns[places] - self.segments.start_ns[places]) / 1e9
 
 
 def at_once(session, measures) -> AtOnce:
-    """Loads all calls of what was measured."""
+    """Load all calls of what was measured."""
     segments = load_segments(session.processes, measures.files.index)
     places, kinds = input_calls(segments, measures.is_input, measures.windows)
     loop = next((place for place, one in enumerate(segments.threads) if measures.is_loop(one)), -1)
@@ -56,7 +56,7 @@ def at_once(session, measures) -> AtOnce:
 
 
 def scattered_reads(segments: Segments, places: Array, sizes: Array) -> ScatteredReads:
-    """Finds them.
+    """Find them.
 
     Args:
         segments: The session's calls.
@@ -99,7 +99,7 @@ def scattered_reads(segments: Segments, places: Array, sizes: Array) -> Scattere
 
 
 def _jumps(file: Array, offset: Array, length: Array) -> Array:
-    """Says which reads go on after none of the reads before them in their file, by file in order of time.
+    """Return which reads go on after none of the reads before them in their file, by file in order of time.
 
     A step of less than a read is none: a record's header and body, or a part that was read ahead.
     """
@@ -113,7 +113,7 @@ def _jumps(file: Array, offset: Array, length: Array) -> Array:
 
 
 def asked(calls: AtOnce) -> Array:
-    """Gives `InputFacts.asked` of them."""
+    """Return `InputFacts.asked` of them."""
     sums = np.zeros((2, 2, 2))
     for place, kind in zip(calls.places.tolist(), calls.kinds.tolist(), strict=True):
         if kind in (KIND["stat"], KIND["fstat"], KIND["open"]):
@@ -123,7 +123,7 @@ def asked(calls: AtOnce) -> Array:
 
 
 def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReading | None:
-    """Gives what was read in pauses alone."""
+    """Return what was read in pauses alone."""
     if windows is None or len(windows.start_ns) < 2:
         return None
     segments, places = calls.segments, calls.places
@@ -151,7 +151,7 @@ def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReadi
 
 
 def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
-    """Gives the columns of `SlowCalls`."""
+    """Return the columns of `SlowCalls`."""
     file, taken_s = calls.column("file", calls.reads), calls.taken_s(calls.reads)
     usual = usual_s(model, calls.column("length", calls.reads))
     slow = taken_s / usual >= times
@@ -163,7 +163,7 @@ def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:
 
 
 def compared(calls: AtOnce, model, files: Array):
-    """Gives the fields of `ComparedReads`."""
+    """Return the fields of `ComparedReads`."""
     places = calls.reads
     taken_s, length = calls.taken_s(places), calls.column("length", places)
     times, stored = taken_s / usual_s(model, length), from_storage(np.ones(len(places)), length, taken_s)

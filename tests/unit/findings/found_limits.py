@@ -8,7 +8,7 @@ from tfdarshan.analysis.storage.rate_limit import allowance_of
 
 
 def limit_of(measures):
-    """Gives the limit that a session shows, None without one."""
+    """Return the limit that a session shows, None without one."""
     costs, writes = measures.costs, measures.writes
     return allowance_of(
         measures.facts.held, costs.opens + costs.reads, directories_of(measures.files).of_file,

@@ -12,7 +12,7 @@ from tfdarshan.native.input_sums import InputCalls
 
 
 def depth_levels(start_ns: Array, end_ns: Array, length: Array) -> pd.DataFrame:
-    """Gives the levels of reads."""
+    """Return the levels of reads."""
     sums, place = DepthSums(), np.zeros(len(start_ns), np.int32)
     kind = np.full(len(start_ns), KIND["read"], np.uint8)
     sums.add(InputCalls(start_ns, end_ns, length=length, file=place, thread=place, kind=kind))

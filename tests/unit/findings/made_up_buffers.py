@@ -11,7 +11,7 @@ SHUFFLE = {"name": "shuffle", "size": 320}
 
 
 def buffer_job(logdir, *stages, fill_ms=800.0, epochs=3, steps=20):
-    """Gives a session whose epochs begin with reading everything, and then compute 30 ms a step."""
+    """Return a session whose epochs begin with reading everything, and then compute 30 ms a step."""
     at, calls, made = 0.0, [], []
     for _ in range(epochs):
         calls += [

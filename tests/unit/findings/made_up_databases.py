@@ -8,7 +8,7 @@ from tfdarshan.findings.measurement import measure
 
 
 def database_job(logdir, *tids):
-    """Gives what measures threads that read a database of SQLite, which asks for its journal."""
+    """Return what measures threads that read a database of SQLite, which asks for its journal."""
     calls: list[tuple] = [(0.0, 0.1, tids[0], "stat", 1, 0)]
     for n in range(80):
         calls += [(n * 50.0, n * 50.0 + 40, tid, "pread", 0, 4 * KB, 4 * KB * n) for tid in tids]

@@ -11,7 +11,7 @@ STEPS, READERS = 40, 4
 
 
 def decoding_job(folder, *stages, read_ms=18.0, cpu_s=1.6):
-    """Gives 40 steps of 50 ms, which wait for 45 of them, in each of which four readers read for so long."""
+    """Return 40 steps of 50 ms, which wait for 45 of them, in each of which four readers read for so long."""
     calls = [
         (50 * step, 50 * step + read_ms, reader + 1, "pread", reader, 1_000_000, step * 1_000_000)
         for step in range(STEPS)

@@ -7,7 +7,7 @@ from tests.unit.findings.made_up_training import training
 
 
 def two_epochs(logdir, *, first_ms, later_ms):
-    """Gives two epochs of 640 files, of which 32 readers read 32 at a time, and the kernel fetched half."""
+    """Return two epochs of 640 files, of which 32 readers read 32 at a time, and the kernel fetched half."""
     at, steps = 0.0, []
     calls: list[tuple] = []
     for epoch in range(2):

@@ -39,7 +39,7 @@ def names(session):
 
 
 def readers_job(logdir, calls, *, waits=0.9, cpus=None, cpu_s=1.0):
-    """Gives a session of steps of 50 ms that wait for calls which read one large file each."""
+    """Return a session of steps of 50 ms that wait for calls which read one large file each."""
     readers = 1 + max(reader for _, _, reader, _ in calls)
     made = [
         (start, end, reader + 1, "pread", reader, length, place * length)
@@ -53,7 +53,7 @@ def readers_job(logdir, calls, *, waits=0.9, cpus=None, cpu_s=1.0):
 
 
 def pipeline_job(logdir, *stages, pool_threads=None, datasets=1, iterators=3, readers=1, found=True, **meta):
-    """Gives a session of a job whose steps of 50 ms wait 45 for readers, each of whose calls takes 5 ms."""
+    """Return a session of a job whose steps of 50 ms wait 45 for readers, each of whose calls takes 5 ms."""
     calls = calls_of(Delay(5), readers=readers, rest_ms=rests(0.5))
     made = [
         (start, end, reader + 1, "pread", reader, length, place * length)
@@ -78,7 +78,7 @@ def pipeline_job(logdir, *stages, pool_threads=None, datasets=1, iterators=3, re
 
 
 def jumping(folder):
-    """Writes a session of reads anywhere in two files, 5 ms each."""
+    """Write a session of reads anywhere in two files, 5 ms each."""
     calls = [
         (at, at + 5, tid, "pread", tid % 2, 8_000, (at * 7919 + tid * 104_729) % 40_000 * 1_000)
         for at in range(0, 2_000, 5)
@@ -88,7 +88,7 @@ def jumping(folder):
 
 
 def crowded(folder):
-    """Writes a session of 2 readers at 400 MB/s for a fifth of each half second, else 16 at 25 MB/s."""
+    """Write a session of 2 readers at 400 MB/s for a fifth of each half second, else 16 at 25 MB/s."""
     calls = []
     for at in range(0, 2_000, 4):
         readers, length = (16, 6_250) if at % 500 < 400 else (2, 800_000)
@@ -97,7 +97,7 @@ def crowded(folder):
 
 
 def decoding(folder):
-    """Writes a session of one reader that reads 1 of 10 ms, and decodes the rest, on four processors."""
+    """Write a session of one reader that reads 1 of 10 ms, and decodes the rest, on four processors."""
     calls = [(at, at + 1, 1, "read", 0, 100_000, at * 1_000_000) for at in range(0, 2_000, 10)]
     machine = {"machine": {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 1.8}}
     return training(folder, calls, WAITING, sizes=[10**10], meta=machine)

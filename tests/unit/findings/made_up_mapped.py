@@ -36,7 +36,7 @@ def mapped_training(
     calls: Sequence[tuple] = (),
     **more,
 ) -> Session:
-    """Writes a session of a job that maps one file.
+    """Write a session of a job that maps one file.
 
     Args:
         logdir: Where.
@@ -91,7 +91,7 @@ def _add_row(path: Path, faults: int, wait_s: float, bytes_in: int) -> None:
 def unwatched_mapping(
     logdir: Path, mapped_bytes: int, steps: Sequence[tuple[float, float, float]]
 ) -> Session:
-    """Writes a session of a job that maps so many bytes, which was not asked to watch them."""
+    """Write a session of a job that maps so many bytes, which was not asked to watch them."""
     session = training(logdir, [(0, 0.01, LOOP, "mmap", 0, mapped_bytes)], steps)
     (path,) = session.path.glob("*.files.parquet")
     table = pq.read_table(path)
@@ -101,7 +101,7 @@ def unwatched_mapping(
 
 
 def without_calls(session: Session) -> Session:
-    """Takes a session's single calls out, as of a job whose files were open before; its page faults stay."""
+    """Take a session's single calls out, as of a job whose files were open before; its page faults stay."""
     (path,) = session.path.glob("*.meta.json")
     meta = json.loads(path.read_text())
     for name in ("events", "overview"):
@@ -128,7 +128,7 @@ def _write_faults(events: Path, path: Path, faults: Sequence[tuple]) -> None:
 
 
 def loop_faults(steps: int, step_ms: float, each_ms: float, count: int, *, jump: int) -> list[tuple]:
-    """Gives faults of the training loop's, `count` at each step's start, `jump` bytes apart."""
+    """Return faults of the training loop's, `count` at each step's start, `jump` bytes apart."""
     return [
         (step * step_ms + n * each_ms, step * step_ms + (n + 1) * each_ms, LOOP, (step * count + n) * jump)
         for step in range(steps)
@@ -140,7 +140,7 @@ MB = 1 << 20
 
 
 def probe_of_share(share, *, page_s=0.002, window_s=0.0025):
-    """Gives a probe of "/data", as metadata has it: `share` of a read is served one at a time."""
+    """Return a probe of "/data", as metadata has it: `share` of a read is served one at a time."""
 
     def scaling(size, call_s):
         level = Level(1, call_s, 1 / call_s, size / call_s)

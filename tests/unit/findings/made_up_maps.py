@@ -14,7 +14,7 @@ SMALL, LARGE = {"element_bytes": 10 * KB}, {"element_bytes": 1 << 30}
 
 
 def maps_job(logdir, *stages, batch_bytes=None, cpu_s=BUSY_S, size=500 * KB):
-    """Gives steps that wait 20 ms and compute for 30; a reader, 1 of 10 ms in a call, works beside all of it.
+    """Return steps that wait 20 ms and compute for 30; a reader, 1 of 10 ms in a call, works meanwhile.
 
     It keeps its 4 processors busy, or one of them. Each of 25 files is read four times, in parts.
     """

@@ -7,7 +7,7 @@ from tests.unit.findings.random_calls import PATHS
 
 
 def phases_job(logdir):
-    """Gives a job of quiet phases in which few read, of writes and syncs, and of a file read out of order."""
+    """Return a job of phases in which few read, of writes and syncs, and of a file read out of order."""
     calls, at = [], 0.0
     for phase in range(12):
         readers = 2 if phase % 3 == 0 else 8

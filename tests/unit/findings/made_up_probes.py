@@ -14,7 +14,7 @@ PIPE = lambda: Queue(0.1, 0, 1 / 20_000)  # noqa: E731 - 20 MB/s
 
 
 def probe_of(storage, mount, *, at_ns=10**18, sizes=(4_096, 131_072)):
-    """Gives what a probe of made-up storage finds."""
+    """Return what a probe of made-up storage finds."""
     found = Probing(seconds=4.0, moved=10**7, asked=100, opened=12)
     for size, small in zip(sizes, (True, False), strict=True):
         cells = cells_of(

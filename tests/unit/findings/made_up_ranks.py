@@ -11,7 +11,7 @@ STEPS = 24
 
 
 def shards(world, files_a_step, *, epochs=1, rng=None, more=None):
-    """Deals files out: which each rank reads in each step; `more` is a rank, and how many times as many."""
+    """Deal files out: which each rank reads in each step; `more` is a rank, and how many times as many."""
     counts = [files_a_step] * world
     if more is not None:
         counts[more[0]] = round(files_a_step * more[1])
@@ -29,7 +29,7 @@ def shards(world, files_a_step, *, epochs=1, rng=None, more=None):
 
 
 def everything(world, files_a_step, epochs, rng):
-    """Gives all ranks all files, in orders of their own."""
+    """Return all ranks all files, in orders of their own."""
     whole = files_a_step * STEPS
     return [
         np.concatenate([rng.permutation(whole).reshape(STEPS, files_a_step) for _ in range(epochs)]).tolist()

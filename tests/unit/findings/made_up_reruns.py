@@ -12,7 +12,7 @@ from tfdarshan.session import open_session
 
 
 def one_after_the_other(logdir, *sessions, command="python train.py"):
-    """Puts sessions into one logdir, a minute apart; the last has the command. Gives the last one."""
+    """Put sessions into one logdir, a minute apart; the last has the command. Return the last one."""
     for minute, session in enumerate(sessions):
         target = logdir / "plugins" / "tfdarshan" / f"2026_01_01_00_{minute:02}_00"
         shutil.copytree(session.path, target)
@@ -22,7 +22,7 @@ def one_after_the_other(logdir, *sessions, command="python train.py"):
 
 
 def reading(folder, calls=None, *, step_ms=50.0):
-    """Gives a job of one map with so many calls, whose steps wait for all but 5 ms for one read at a time."""
+    """Return a job of one map with so many calls, whose steps wait, but for 5 ms, for one read at a time."""
     session = of_tf_data(folder, PATHS, LOAD | {"calls": calls}, BATCH)
     if step_ms == 50.0:
         return session
@@ -34,7 +34,7 @@ def reading(folder, calls=None, *, step_ms=50.0):
 
 
 def fewer(folder, step_ms):
-    """Gives the job `crowded` with 2 readers throughout, whose steps are that long."""
+    """Return the job `crowded` with 2 readers throughout, whose steps are that long."""
     calls = [
         (at, at + 4, tid + 1, "pread", tid, 400_000, at * 1_000_000)
         for at in range(0, int(20 * step_ms), 4)

@@ -25,7 +25,7 @@ def training(
     meta: dict | None = None,
     **more,
 ) -> Session:
-    """Writes a session.
+    """Write a session.
 
     Args:
         logdir: Where.
@@ -60,5 +60,5 @@ def training(
 
 
 def epochs_of_steps(count: int, step_ms: float, wait_ms: float) -> list[tuple[float, float, float]]:
-    """Gives steps one after the other."""
+    """Return steps one after the other."""
     return [(n * step_ms, (n + 1) * step_ms, wait_ms) for n in range(count)]

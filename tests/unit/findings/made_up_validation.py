@@ -13,7 +13,7 @@ def validation_job(
     logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
     validate=VALIDATE, wait_ms=1, readers=1, cached=False, rest_ms=0.0,
 ):  # fmt: skip
-    """Gives a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
+    """Return a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
 
     With several readers, or where all but the first pass are cached, it takes as long.
     """

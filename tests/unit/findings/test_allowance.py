@@ -113,7 +113,7 @@ def test_an_interval_that_was_not_used_up_lets_nobody_go(tmp_path):
 
 
 def held_in(logdir, *, folder_of, writes=0.0):
-    """Gives a session of a limit whose reads are of 16 files, where the job may write while one is held.
+    """Return a session of a limit whose reads are of 16 files, where the job may write while one is held.
 
     Args:
         logdir: Where.

@@ -46,7 +46,7 @@ FIELDS = ("files", "reads", "pieces", "read_bytes", "thread_s")
 
 @pytest.fixture
 def read_anew():
-    """Has no call kept from one question to the next, and row groups small."""
+    """Have no call kept from one question to the next, and row groups small."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session_calls, "KEPT_CALLS", 0)
         patch.setattr(schema, "EVENTS_ROW_GROUP", ROWS_OF_A_GROUP)
@@ -54,7 +54,7 @@ def read_anew():
 
 
 def check(session):
-    """Compares all that findings ask of the calls."""
+    """Compare all that findings ask of the calls."""
     measures = measure(session)
     calls, facts, count = at_once(session, measures), measures.facts, len(measures.files)
     assert measures.session_calls.in_memory is None or not len(calls.segments)

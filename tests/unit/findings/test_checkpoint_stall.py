@@ -19,7 +19,7 @@ TENSORFLOWS = [f"/out/ckpt-{number}.data-00000-of-00001" for number in (1, 2, 3,
 
 
 def saving(thread, *, held_up):
-    """Gives 4 checkpoints of 32 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
+    """Return 4 checkpoints of 32 MB in 200 ms, after every fifth step of 100 ms, and the steps."""
     calls, steps, at = [], [], 0
     for n in range(STEPS):
         steps.append((at, at + 100, 0))
@@ -87,7 +87,7 @@ def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
 
 
 def saved_in_steps(*, every, longer_each=None, write_ms=7.0, folder="/data/out"):
-    """Gives 60 steps of 80 ms, which take 40 ms longer where they save in 7 ms of writes, or now and then."""
+    """Return 60 steps of 80 ms, 40 ms longer where they save in 7 ms of writes, or now and then."""
     calls, steps, at, saves = [], [], 0.0, 0
     for n in range(60):
         saved = n % every == every - 1
@@ -149,7 +149,7 @@ def test_what_steps_read_back_as_input_is_no_checkpoint(tmp_path, path, reader, 
 
 
 def job(logdir, names, *, save_ms=400.0, sizes=(16 * MB,) * 4, reads=True, apart_ms=1000.0, load=False):
-    """Gives a job without steps that saves after reading by threads and computing; it may load its saves."""
+    """Return a job without steps that saves after reading by threads and computing; it may load its saves."""
     at, calls = 0.0, []
     for save, size in enumerate(sizes):
         if reads:

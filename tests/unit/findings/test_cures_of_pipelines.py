@@ -118,7 +118,7 @@ def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
     program = f"{head}{CUT_SHORT[how]}"
 
     def read_in(text):
-        """Gives how many samples three epochs read, and an epoch's batches."""
+        """Return how many samples three epochs read, and an epoch's batches."""
         made: list[int] = []
 
         def note(sample):

@@ -17,7 +17,7 @@ IO_LINE_NS = 5_000
 
 
 def write_trace(path, events):
-    """Writes a trace with our plane and a GPU's: events of (name, start_ms, end_ms)."""
+    """Write a trace with our plane and a GPU's: events of (name, start_ms, end_ms)."""
     space = messages().XSpace()
     space.planes.add(name="/device:CUSTOM:I/O").lines.add(timestamp_ns=IO_LINE_NS)
     plane = space.planes.add(name="/device:GPU:0")

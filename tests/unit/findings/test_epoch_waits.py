@@ -24,7 +24,7 @@ STEPS, STEP_MS = 20, 100
 
 
 def cached(logdir, *, later_ms=0.5, epochs=(1, 2, 3), marked=True):
-    """Gives three epochs: the first waits 74 ms a step for reads, the others for a batch of a cache()."""
+    """Return three epochs: the first waits 74 ms a step for reads, the others for a batch of a cache()."""
     calls = [(STEP_MS * n, STEP_MS * n + 74, 1, "pread", n, 100 * KB) for n in range(STEPS)]
     first = epochs_of_steps(STEPS, STEP_MS, 74)
     steps = [

@@ -23,7 +23,7 @@ ROOMS = [Path(room.__file__).parent for room in (findings, replay)]
 
 
 def returned(work):
-    """Gives what the functions of each file of the rooms return in some work, one digest after the other."""
+    """Return what the functions of each file of the rooms return in some work, one digest after the other."""
     digests = defaultdict(list)
 
     def note(frame, event, value):
@@ -49,7 +49,7 @@ def _digest(value):
 
 
 def told(folder, read_ms):
-    """Gives what files return where a job's reads take that long, and what is said of it."""
+    """Return what files return where a job's reads take that long, and what is said of it."""
     calls = [(100 * n, 100 * n + read_ms, 1, "pread", n, 100 * KB, 0) for n in range(STEPS)]
     paths = [f"/data/{n}" for n in range(STEPS)]
     session = training(folder, calls, epochs_of_steps(STEPS, 100, 50), paths=paths, sizes=[100 * KB] * STEPS)

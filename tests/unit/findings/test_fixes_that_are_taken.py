@@ -48,7 +48,7 @@ def test_workers_of_all_epochs_are_not_added_up(meta, lives):
 
 
 def with_workers(tmp_path, meta):
-    """Gives a job of PyTorch whose workers are these."""
+    """Return a job of PyTorch whose workers are these."""
     measures = measure(of_tf_data(tmp_path, readers=2, versions={"torch": "2.8.0"}))
     session: Any = SimpleNamespace(meta=meta)
     measured = replace(measures.measured, session=session)

@@ -12,7 +12,7 @@ STEP_MS, SYNC_MS = 8.0, 6.0
 
 
 def two_epochs(logdir, *, steps=False):
-    """Gives a job of 16 readers that a full device serves, and then memory; each step syncs a log."""
+    """Return a job of 16 readers that a full device serves, and then memory; each step syncs a log."""
     calls, windows, at = [], [], 0.0
     for epoch, file_ms in enumerate((STORED_MS, KEPT_MS)):
         for first in range(0, FILES, BATCH):

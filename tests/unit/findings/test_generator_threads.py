@@ -12,7 +12,7 @@ KB, MB = 1_000, 1_000_000
 
 
 def job_of_threads(logdir, *, call_ms, apart_ms):
-    """Gives a generator with eight threads of its own, four of which call at a time, on two processors."""
+    """Return a generator with eight threads of its own, four of which call at a time, on two processors."""
     calls = []
     for turn in range(1000):
         at = turn * apart_ms

@@ -28,7 +28,7 @@ FILES = 400
 
 @pytest.fixture
 def tables_read(monkeypatch):
-    """Has sessions of any size kept; counts how often events tables are read."""
+    """Have sessions of any size kept; count how often events tables are read."""
     monkeypatch.setattr(kept_partials, "LEAST_CALLS", 0)
     read: Counter[str] = Counter()
     batches = ProcessData.event_batches
@@ -42,7 +42,7 @@ def tables_read(monkeypatch):
 
 
 def answers(path):
-    """Gives all that the summary says, of a session that is opened anew."""
+    """Return all that the summary says, of a session that is opened anew."""
     data, diagnosis = summary_and_diagnosis(open_session(path), 5)
     said = plain_diagnosis(diagnosis) | dataclasses.asdict(data)
     return json.dumps(said, sort_keys=True, default=str)

@@ -11,7 +11,7 @@ FILES, COMPUTE_MS, READ_MS, OPEN_MS = 60, 1.0, 1.0, 0.5
 
 
 def job(logdir, *, epochs=3, first_ms=READ_MS, size=MB):
-    """Gives epochs of a loop that opens and reads a file of 1 MiB for each step, and computes for 1 ms.
+    """Return epochs of a loop that opens and reads a file of 1 MiB for each step, and computes for 1 ms.
 
     Reads take as long as copying out of the page cache; those of the first epoch may be storage's.
     """

@@ -24,7 +24,7 @@ def alike(noise):
 
 
 def limited(logdir, storage, size=varied, *, readers=1, reads=1, mean=MEAN):
-    """Gives a session of steps that wait for files of some size, each read once, in so many reads."""
+    """Return a session of steps that wait for files of some size, each read once, in so many reads."""
     calls = calls_of(storage, readers=readers, rest_ms=rests(1), count=FILES, size=size)
     sizes = [0] * (FILES // reads)
     made: list[tuple] = []
@@ -52,7 +52,7 @@ def test_a_session_of_files_of_several_sizes_tells_what_a_limit_counts(tmp_path,
 
 
 def intervals(noise, *, of_bytes, sizes, count=20, calls=20):
-    """Gives how long intervals lasted, and bytes and calls in each."""
+    """Return how long intervals lasted, and bytes and calls in each."""
     moved, made = [], []
     for _ in range(count):
         given: list[int] = []

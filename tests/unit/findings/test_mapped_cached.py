@@ -13,7 +13,7 @@ QUICK = loop_faults(STEPS, STEP_MS, 0.01, 40, jump=4096)
 
 
 def job(folder, faults=QUICK, *, kind="lmdb", stages=(GENERATOR, BATCH, PREFETCH)):
-    """Gives a session of steps that wait beside such faults, by default for a generator over py-lmdb."""
+    """Return a session of steps that wait beside such faults, by default for a generator over py-lmdb."""
     pipeline = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 1}
     meta = {"pipelines": {"found": [pipeline], "left_out": 0}} if stages else {}
     steps = epochs_of_steps(STEPS, STEP_MS, WAIT_MS)

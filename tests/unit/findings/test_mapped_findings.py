@@ -274,7 +274,7 @@ def test_the_timeline_of_a_job_without_a_call_has_its_page_faults(tmp_path):
 
 
 def tiles_of(view, source):
-    """Gives the tiles of a view's first panel that has some."""
+    """Return the tiles of a view's first panel that has some."""
     return next(panel.items for panel in view(source) if isinstance(panel, Tiles))
 
 

@@ -19,20 +19,20 @@ LOG, SAVED = "/out/log", "/out/ckpt-1.data-00000-of-00001"
 
 
 def writing(logdir, calls, *outputs, step_ms=100):
-    """Gives 20 steps that wait for 1 ms; file 0 is input, files from 1 on are written."""
+    """Return 20 steps that wait for 1 ms; file 0 is input, files from 1 on are written."""
     paths = ["/data/a", *(outputs or (LOG,))]
     return training(logdir, sorted(calls), epochs_of_steps(STEPS, step_ms, 1), paths=paths)
 
 
 def small_ones(thread):
-    """Gives 20 writes of 100 bytes a step, 1 ms each."""
+    """Return 20 writes of 100 bytes a step, 1 ms each."""
     return [
         (100 * n + 10 + k, 100 * n + 11 + k, thread, "write", 1, 100) for n in range(STEPS) for k in range(20)
     ]
 
 
 def synced_writes(sync_ms, *, size=1000, step_ms=100):
-    """Gives a write of 1 ms and a sync a step."""
+    """Return a write of 1 ms and a sync a step."""
     calls = []
     for at in range(0, STEPS * step_ms, step_ms):
         calls.append((at + 10, at + 11, LOOP, "write", 1, size))

@@ -16,7 +16,7 @@ STEPS, FILES, SMALL = 20, 120, 30 * KB
 
 
 def job(logdir, *, wait_ms=20.0, each_ms=10.0, in_steps=False):
-    """Gives three epochs of steps that wait in the first one alone, each followed by a pass over small files.
+    """Return three epochs of steps that wait in the first alone, each followed by a pass over small files.
 
     Opening one takes as long as reading it. They may be read in the steps instead.
     """
@@ -67,7 +67,7 @@ def test_what_no_step_reads_is_not_kept_with_what_steps_read(tmp_path):
 
 
 def pooled(logdir, *, by=LOOP, asks=False, stat_ms=0.0):
-    """Gives two epochs of steps that wait 40 ms for four threads, between which 40 other files take 400 ms.
+    """Return two epochs of steps that wait 40 ms for four threads, between which 40 other files take 400 ms.
 
     Each step's 16 files are opened in 5 ms, and read in 5 ms, or asked about for a part of that; the loop may
     ask about them after it waited.

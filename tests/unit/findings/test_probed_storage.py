@@ -14,19 +14,19 @@ from tfdarshan.storage_probe.session_probes import keep_probes, main_mount, prob
 
 
 def one_reader(logdir):
-    """Gives a session of one reader whose reads of 100 kB take 5 ms: a wait, or a transfer."""
+    """Return a session of one reader whose reads of 100 kB take 5 ms: a wait, or a transfer."""
     return job(logdir, calls_of(Queue(0, 5), readers=1, rest_ms=rests(0.5)))
 
 
 def with_probe(session, storage, **more):
-    """Keeps a probe of such storage in a session; gives the session as it is opened again."""
+    """Keep a probe of such storage in a session; return the session as it is opened again."""
     measures = measure(session)
     keep_probes(session, [probe_of(storage, main_mount(measures.files, measures.costs.call_s), **more)])
     return open_session(session.path)
 
 
 def probe_in(session):
-    """Gives the probe of the mount that most of the input is on."""
+    """Return the probe of the mount that most of the input is on."""
     measures = measure(session)
     return probe_kept(session.meta[0], main_mount(measures.files, measures.costs.call_s))
 

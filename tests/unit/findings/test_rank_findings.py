@@ -60,7 +60,7 @@ def test_a_planted_cause_is_found(tmp_path, cause, seed):
 
 
 def _lost_s(dealt, times):
-    """Works out from what was made up what a step waits longer for the slowest rank than for the others."""
+    """Work out from what was made up what a step waits longer for the slowest rank than for the others."""
     taken = sorted(len(steps[0]) * (4.0 * slow + 0.1) for steps, slow in zip(dealt, times, strict=True))
     slowest = max(taken)
     return (slowest - float(np.median([one for one in taken if one < 0.8 * slowest]))) / 1e3

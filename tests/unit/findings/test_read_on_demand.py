@@ -40,7 +40,7 @@ def job(
     started_by="run",
     pipelines=(),
 ):
-    """Gives batches of 8 files, each read in a burst, with pauses between them; nothing says what a step is.
+    """Return batches of 8 files, each read in a burst, with pauses between them; nothing says what a step is.
 
     Args:
         logdir: Where.

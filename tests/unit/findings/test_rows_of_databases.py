@@ -11,7 +11,7 @@ STEPS, STEP_MS = 50, 60.0
 
 
 def job(logdir, *, asked_ms: float, journal="/data/a.db-journal", meta=None) -> Session:
-    """Gives a loop whose steps ask for rows in any order, and for a journal with each.
+    """Return a loop whose steps ask for rows in any order, and for a journal with each.
 
     Args:
         logdir: Where.
@@ -41,7 +41,7 @@ ROW_PAGES = 25
 def rows_of_pages(
     logdir, *, first_ms: float, page_ms: float = 0.01, row_pages=ROW_PAGES, kept=400
 ) -> Session:
-    """Gives steps that each read a row page after page.
+    """Return steps that each read a row page after page.
 
     Args:
         logdir: Where.

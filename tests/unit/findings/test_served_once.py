@@ -19,7 +19,7 @@ def small(
     logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None,
     first_read_ms=None, iterators=None, memory_bytes=1 << 34, size=KB,
 ):  # fmt: skip
-    """Gives epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
+    """Return epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
 
     Reads of the first and of later epochs may take another time.
     """

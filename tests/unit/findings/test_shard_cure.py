@@ -27,7 +27,7 @@ def cure_of(folder, *stages, shards=3, readers=2):
 
 @pytest.fixture
 def files(tmp_path):
-    """Gives ten files' paths, and what is in them."""
+    """Return ten files' paths, and what is in them."""
     found = {}
     for number in range(10):
         path = tmp_path / f"file-{number}"
@@ -163,7 +163,7 @@ def test_files_are_put_together_in_words(tmp_path, shards, read):
 
 
 def waiting(logdir, files, *, readers=1, open_ms=10.0, read_ms=10.0):
-    """Gives the gain of shards where each step waits for one of so many files, and hardly computes."""
+    """Return the gain of shards where each step waits for one of so many files, and hardly computes."""
     calls, steps, at = [], [], 0.0
     for number in range(files):
         opened, read = at + open_ms, at + open_ms + read_ms

@@ -8,7 +8,7 @@ PART = 8_192
 
 
 def job(logdir, taken_ms, *, files=60, parts=12, part=PART, name="{:03}.bin", jumps=False, asks=False):
-    """Gives a session of files that one reader reads in parts; `taken_ms(part)` is what one takes.
+    """Return a session of files that one reader reads in parts; `taken_ms(part)` is what one takes.
 
     With `asks` a read of 16 bytes that takes as long is in front of each.
     """

@@ -136,7 +136,7 @@ def test_a_folder_is_slow_for_more_than_a_few_reads(tmp_path, slow_reads, named)
 
 
 def epochs_from_memory(logdir, open_ms, *, epochs=4, reads=1):
-    """Gives a session of files read whole by one reader; memory serves the reads of all epochs but the first.
+    """Return a session of files read whole by one reader; memory serves all reads but the first epoch's.
 
     `open_ms(file, epoch)` is what it takes to open a file.
     """
@@ -178,7 +178,7 @@ def test_files_that_are_slow_to_open_beside_each_other_are_not(tmp_path):
 
 
 def pool_in_order(logdir):
-    """Gives four epochs of five steps that wait for eight readers each; of one file of forty in each epoch.
+    """Return four epochs of five steps that wait for eight readers each; of one file of forty in each epoch.
 
     It takes 100 ms to open that one, others 4 ms; memory serves the reads of later epochs.
     """

@@ -22,7 +22,7 @@ from tfdarshan.staging.question import Question
 
 @pytest.fixture
 def read(monkeypatch):
-    """Counts how often each row group of each table is read, whichever columns of it."""
+    """Count how often each row group of each table is read, whichever columns of it."""
     counts: Counter[tuple[str, int]] = Counter()
     readers = ("read", "read_row_group", "read_row_groups", "iter_batches")
     originals = {name: getattr(pq.ParquetFile, name) for name in readers}
@@ -54,7 +54,7 @@ def read(monkeypatch):
 
 
 def ranks(logdir):
-    """Writes a session of two processes, which read files of different numbers."""
+    """Write a session of two processes, which read files of different numbers."""
     jobs = []
     for rank in range(2):
         calls = [
@@ -93,7 +93,7 @@ def all_of_the_advice(session):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Counts how often each table of files is opened."""
+    """Count how often each table of files is opened."""
     counts: Counter[str] = Counter()
 
     opens = Path.open

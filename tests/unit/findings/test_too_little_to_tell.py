@@ -18,7 +18,7 @@ def headline_of(found):
 
 
 def waiting_reads(steps, *, step_ms=100.0, wait_ms=90.0, first_ms=None):
-    """Gives the calls of one reader that is busy in the waits of steps, and the steps."""
+    """Return the calls of one reader that is busy in the waits of steps, and the steps."""
     windows, calls, at = [], [], 0.0
     for number in range(steps):
         waits = first_ms if first_ms is not None and number == 0 else wait_ms
@@ -77,7 +77,7 @@ def test_readers_that_never_rest_need_not_be_waited_for(tmp_path, name):
 
 
 def by_the_loop(logdir, read_ms):
-    """Gives 40 steps of 50 ms that say no wait, in which the loop's own thread reads a file."""
+    """Return 40 steps of 50 ms that say no wait, in which the loop's own thread reads a file."""
     calls = [(50.0 * n, 50.0 * n + read_ms, LOOP, "pread", n % 4, 100 * KB) for n in range(40)]
     paths = [f"/data/{n}" for n in range(4)]
     return training(logdir, calls, epochs_of_steps(40, 50, -1), paths=paths, sizes=[10**9] * 4)

@@ -17,7 +17,7 @@ from tfdarshan.reports.text.findings_text import findings_text
 
 
 def finding(name, expected):
-    """Gives a finding whose fix makes a step of 100 ms so many times faster."""
+    """Return a finding whose fix makes a step of 100 ms so many times faster."""
     saved_s = 0.1 * (1 - 1 / expected)
     gain = Gain("step", 0.1, saved_s / 2, saved_s, saved_s)
     return Finding(name, name, name, cure=Cure(f"{name}."), gain=gain)

@@ -58,7 +58,7 @@ def taken_by(program):
 
 @pytest.fixture
 def program(tmp_path):
-    """Writes a database, and gives the program that reads it row by row."""
+    """Write a database, and return the program that reads it row by row."""
     path = tmp_path / "rows.db"
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE samples (id INTEGER PRIMARY KEY, data INTEGER)")

@@ -13,7 +13,7 @@ def steps_until(end_ms):
 
 
 def read_whole(logdir, taken_ms, *, files=400, readers=1):
-    """Gives a session of files read whole, one read each; `taken_ms(file, at)` is what it takes."""
+    """Return a session of files read whole, one read each; `taken_ms(file, at)` is what it takes."""
     free, calls = [0.0] * readers, []
     for file in range(files):
         reader = min(range(readers), key=free.__getitem__)
@@ -29,7 +29,7 @@ def read_whole(logdir, taken_ms, *, files=400, readers=1):
 
 
 def slow_shards(logdir, taken_ms):
-    """Gives a session of ten shards that one reader reads in order, 200 reads each."""
+    """Return a session of ten shards that one reader reads in order, 200 reads each."""
     at = 0.0
     calls: list[tuple] = []
     for shard in range(10):

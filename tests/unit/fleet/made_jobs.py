@@ -9,7 +9,7 @@ ON_MOUNT = ("opens", "stats", "bytes_read", "bytes_written", "read_s", "write_s"
 
 
 def made_jobs(rows, **more):
-    """Makes a table of jobs, each a dict of columns, with `day` for the days since FIRST_DAY_S."""
+    """Make a table of jobs, each a dict of columns, with `day` for the days since FIRST_DAY_S."""
     made = []
     for place, row in enumerate(rows):
         figures = dict.fromkeys(ON_MOUNT, 0) | {"reads": 0, "writes": 0, "duration_s": 1000.0, "processes": 1}

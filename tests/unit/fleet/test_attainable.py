@@ -18,7 +18,7 @@ SECONDS = 1 / 3600
 
 
 def bounds(rows, part):
-    """Gives what is known of jobs without a model."""
+    """Return what is known of jobs without a model."""
     jobs = made_jobs(rows)
     return attainable(jobs, part, nothing_told(jobs))
 

@@ -36,7 +36,7 @@ def note_open(event, arguments):
 
 @functools.cache
 def watch_opens():
-    """Adds the hook, which cannot be taken away again, once."""
+    """Add the hook, which cannot be taken away again, once."""
     sys.addaudithook(note_open)
 
 

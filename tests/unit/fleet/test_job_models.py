@@ -22,7 +22,7 @@ def session(tmp_path_factory):
 
 
 def row(session, **more):
-    """Gives the row of the session; jobs without a model are much longer."""
+    """Return the row of the session; jobs without a model are much longer."""
     figures = {"kind": SESSION, "input": str(session.path), "read_s": 0.3, "input_read_s": 0.3, "nodes": 1,
                "input_folder": "/data", "input_bytes_read": 10**6, "input_unique_bytes": 10**6}  # fmt: skip
     return figures | more

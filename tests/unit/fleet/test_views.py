@@ -94,7 +94,7 @@ def test_the_users_stat_storm_is_found(population, jobs):
 
 
 def jobs_of(rows):
-    """Makes a table of jobs of one mount: (day, application, seconds of a call)."""
+    """Make a table of jobs of one mount: (day, application, seconds of a call)."""
     return made_jobs(
         {"day": day, "application": application, "opens": 100, "meta_s": 100 * call_s}
         for day, application, call_s in rows

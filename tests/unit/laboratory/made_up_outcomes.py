@@ -25,7 +25,7 @@ def runs(*seconds: float, failure: str = "") -> list[TimedRun]:
 
 
 def truth(before_s=(9.9, 10.0, 10.0, 10.1), /, **after_s: float) -> Truth:
-    """Gives the truth of a job of 10 s, by the seconds that it takes with each cure."""
+    """Return the truth of a job of 10 s, by the seconds that it takes with each cure."""
     names = {"parallel": 1, "prefetch": 1, "memory": 1, "staging": 2, "shards": 3, "moved": 2}
     tried = [Tried(KnownCure(name, names[name], PROGRAM), runs(after_s[name])) for name in after_s]
     return Truth(PROGRAM, runs(*before_s), tried)

@@ -17,7 +17,7 @@ def _requests(read_bytes: int, calls: int) -> int:
 
 
 def late(latency_s: float = 3e-3, bandwidth: float = 2e9) -> Storage:
-    """Answers each request after a while, as many at once as one likes."""
+    """Answer each request after a while, as many at once as one likes."""
 
     def elapsed_s(read_bytes: int, calls: int, depth: int) -> float:
         waits = -(-_requests(read_bytes, calls) // depth)
@@ -27,7 +27,7 @@ def late(latency_s: float = 3e-3, bandwidth: float = 2e9) -> Storage:
 
 
 def narrow(bandwidth: float = 163e6) -> Storage:
-    """Gives so much, however it is asked."""
+    """Return so much, however it is asked."""
     return lambda read_bytes, calls, depth: read_bytes / bandwidth
 
 
@@ -42,7 +42,7 @@ def seeking(exponent: float, *, seek_s: float = 8e-3, bandwidth: float = 163e6) 
 
 
 def memory(bandwidth: float = 5e9, call_s: float = 2e-5) -> Storage:
-    """Copies; each thread that is started costs, and gains nothing."""
+    """Copy; each thread that is started costs, and gains nothing."""
     return lambda read_bytes, calls, depth: read_bytes / bandwidth + depth * call_s
 
 
@@ -57,7 +57,7 @@ GIB = 1 << 30
 
 
 def read_all(search, storage, total, *, scattered=False, noise=0.0, seed=0):
-    """Reads so many bytes as measured_reading does; gives the simulated seconds."""
+    """Read so many bytes as measured_reading does; return the simulated seconds."""
     dice, elapsed_s = random.Random(seed), 0.0
 
     def taken(read_bytes, depth):

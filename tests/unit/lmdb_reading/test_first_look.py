@@ -16,7 +16,7 @@ PLACES_ASKED = [number << 20 for number in range(PLACES)]
 
 
 def answers(kind, *, stalls=()):
-    """Gives when reads asked for at once have come, from a storage of that kind to a machine that stalls."""
+    """Return when reads asked for at once have come, from a storage of that kind to a machine that stalls."""
     stall_s, head = iter(stalls), [None]
 
     def read_s(places):

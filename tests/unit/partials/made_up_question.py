@@ -55,7 +55,7 @@ class Sum:
 
 
 def kills(task):
-    """Says whether the process that tries a task is to end: the first `kills` times."""
+    """Return whether the process that tries a task is to end: the first `kills` times."""
     tries = Path(task.folder) / str(task.number)
     with tries.open("a") as file:
         file.write("x")
@@ -70,5 +70,5 @@ def linger(folder):
 
 
 def ask_those_who_linger(folder):
-    """Asks a pool of two processes."""
+    """Ask a pool of two processes."""
     list(ProcessPool(2).each(linger, [folder] * 3))

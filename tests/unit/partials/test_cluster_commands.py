@@ -30,7 +30,7 @@ def ask(capsys):
 
 @pytest.fixture
 def logdirs(tmp_path):
-    """Gives two logdirs: a session of one process, and one of three."""
+    """Return two logdirs: a session of one process, and one of three."""
     calls: list = [(at, at + 70, 1, "pread", 0, 50) for at in range(0, 10_000, 100)]
     shifted: list = [(start + 30, end + 30, *rest) for start, end, *rest in calls]
     write_session(tmp_path / "one", image_job(20, 2, 3))
@@ -49,7 +49,7 @@ def fleet(ask, folder, catalogue, *arguments):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Gives the questions that pools and clusters are asked, and of how many tasks, as they come."""
+    """Return the questions that pools and clusters are asked, and of how many tasks, as they come."""
     questions: list = []
 
     def watch(runner):
@@ -68,7 +68,7 @@ def asked(monkeypatch):
 
 @pytest.fixture
 def in_windows(monkeypatch):
-    """Has windows of 64 calls, of row groups of as many."""
+    """Have windows of 64 calls, of row groups of as many."""
     monkeypatch.setattr(schema, "EVENTS_ROW_GROUP", 64)
     monkeypatch.setattr(wall_clock, "time_windows", partial(time_windows, calls=64))
 

@@ -79,7 +79,7 @@ def test_tasks_of_killed_workers_are_tried_again_or_named(cluster, tmp_path):
 
 
 def three_processes(folder):
-    """Gives a session of three processes of 100 calls each, and windows of about 64 calls."""
+    """Return a session of three processes of 100 calls each, and windows of about 64 calls."""
     calls = [(at, at + 7 * MS, 1, "pread", 0, 5) for at in range(0, 1000 * MS, 10 * MS)]
     made = [
         job_of(

@@ -71,7 +71,7 @@ class EventSimulation:
             self.lent_s, self.rested_from_s = max(have_s - need_s, 0.0), self.env.now
 
     def parser(self):
-        """Hands tasks on in order, each as soon as it is read."""
+        """Hand tasks on in order, each as soon as it is read."""
         for task, read in enumerate(self.read):
             yield read
             work = self.of["behind_s"][task]
@@ -85,7 +85,7 @@ class EventSimulation:
         self.finished[task].succeed()
 
     def producer(self):
-        """Puts batches together in order, as many ahead as may be."""
+        """Put batches together in order, as many ahead as may be."""
         ahead, calls, used, first_batch, first_task = (
             self.of["batches_ahead"],
             self.of["calls_ahead"],

@@ -18,7 +18,7 @@ def file_job(
     read_ms=READ_MS,
     **more,
 ):  # fmt: skip
-    """Writes a job whose loop reads and decodes each batch's files itself, and computes then.
+    """Write a job whose loop reads and decodes each batch's files itself, and computes then.
 
     With `cached_ms`, memory serves an epoch after the first: opens and reads take so long together.
     """
@@ -41,7 +41,7 @@ def file_job(
 
 
 def record_job(logdir, offsets, *, read_ms, batches=8, size=8192):
-    """Writes a job whose loop reads records of one file, as many for each batch, and computes for 1 ms.
+    """Write a job whose loop reads records of one file, as many for each batch, and computes for 1 ms.
 
     Args:
         offsets: Where they are, in records.

@@ -15,7 +15,7 @@ SHARES = st.integers(0, 4).map(lambda quarters: quarters / 4)
 
 @st.composite
 def jobs(draw, *, overtaking=False):
-    """Draws a job; where tasks cannot overtake each other, both have to say the same."""
+    """Draw a job; where tasks cannot overtake each other, both have to say the same."""
     batches, each = draw(st.integers(1, 8)), draw(st.integers(1, 5))
     tasks = batches * each
 

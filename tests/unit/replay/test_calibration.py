@@ -19,7 +19,7 @@ from tfdarshan.replay.storage_edits import Staged
 
 @pytest.fixture
 def job_of_tasks(tmp_path):
-    """Makes a job of a loop that reads so many files itself, ten for each batch."""
+    """Make a job of a loop that reads so many files itself, ten for each batch."""
     return lambda tasks: calibrated(facts_of(file_job(tmp_path, batches=tasks // 10, files=10, epochs=1)))
 
 
@@ -64,7 +64,7 @@ def test_calls_take_as_long_as_they_took(pooled):
 
 
 def body_steps(logdir, *, validated_ms=0):
-    """Writes a job whose steps are marked around the body: 40 ms of reads before each 20 ms.
+    """Write a job whose steps are marked around the body: 40 ms of reads before each 20 ms.
 
     A reader reads ahead for the other half of the batches, so that it reads beside steps, too.
     """

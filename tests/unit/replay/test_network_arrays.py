@@ -16,7 +16,7 @@ def job(**values):
 
 
 def drawn(columns):
-    """Draws times of all tasks and batches; waits are of two kinds."""
+    """Draw times of all tasks and batches; waits are of two kinds."""
     dice = np.random.default_rng(1)
     rows = dict.fromkeys(OF_TASKS, BATCHES * EACH) | dict.fromkeys(OF_BATCHES, BATCHES)
     found = {name: dice.random((count, columns)) for name, count in rows.items()}
@@ -24,7 +24,7 @@ def drawn(columns):
 
 
 def apart(values):
-    """Lays numbers out with others between all of them, last row first."""
+    """Lay numbers out with others between all of them, last row first."""
     room = np.full([2 * size for size in values.shape], np.nan)
     view = room[tuple(slice(None, None, -2) for _ in values.shape)]
     view[...] = values

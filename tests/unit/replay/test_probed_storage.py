@@ -13,7 +13,7 @@ from tfdarshan.storage_probe.session_probes import keep_probes
 
 
 def facts_with(logdir, storage=None, mount="/data"):
-    """Gives the facts of a loop that reads files of 100 kB one at a time, with a probe of such storage."""
+    """Return the facts of a loop that reads files of 100 kB one at a time, with a probe of such storage."""
     session = file_job(logdir)
     if storage is not None:
         keep_probes(session, [probe_of(storage, mount)])

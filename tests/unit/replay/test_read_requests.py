@@ -17,7 +17,7 @@ RECORDS = 128  # as many as a request has
 
 
 def waits_s(job):
-    """Gives what all reads wait, without what an arm takes to move, by sample."""
+    """Return what all reads wait, without what an arm takes to move, by sample."""
     return (job.model.wait_s[READ] + np.zeros(job.model.samples)).sum(0)
 
 

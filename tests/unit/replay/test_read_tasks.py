@@ -11,14 +11,14 @@ from tfdarshan.replay.task_batches import batches_of
 
 
 def calls_of(*rows):
-    """Makes calls of (start ms, end ms, kind, file, thread, offset, length)."""
+    """Make calls of (start ms, end ms, kind, file, thread, offset, length)."""
     start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
     columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
     return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns)
 
 
 def every(ms, count):
-    """Gives batches that are asked for each so many ms, and come at once."""
+    """Return batches that are asked for each so many ms, and come at once."""
     ask_s = np.arange(count) * ms / 1000
     return LoopTimes(ask_s, ask_s, ask_s + ms / 1000, True)
 

@@ -18,7 +18,7 @@ SIZE, SAVED = 100_000, 16_000_000
 
 
 def writing_job(logdir, *outputs, length=4096):
-    """Makes ten steps that read for 10 ms, compute for 20 and write for 30: to each output in turn."""
+    """Make ten steps that read for 10 ms, compute for 20 and write for 30: to each output in turn."""
     calls = [(60 * n, 60 * n + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(10)]
     calls += [(60 * n + 30, 60 * n + 60, LOOP, "write", 1 + n % len(outputs), length, 0) for n in range(10)]
     steps = [(60 * n, 60 * n + 60, 10) for n in range(10)]
@@ -93,7 +93,7 @@ def test_input_that_was_staged_leaves_writes_alone_in_any_order(tmp_path, saves,
 
 
 def syncing_job(logdir, output, length=4096):
-    """Makes ten steps that read for 10 ms, compute for 20, write for 10 and sync for 20."""
+    """Make ten steps that read for 10 ms, compute for 20, write for 10 and sync for 20."""
     calls: list[tuple] = []
     for at in range(0, 600, 60):
         calls.append((at, at + 10, LOOP, "pread", 0, SIZE, at // 60 * SIZE))

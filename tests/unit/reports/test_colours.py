@@ -40,7 +40,7 @@ def session(tmp_path):
 
 
 def drawn_in(panels):
-    """Yields the names and colours of what charts and bars draw."""
+    """Yield the names and colours of what charts and bars draw."""
     for panel in panels:
         if isinstance(panel, Parts):
             yield from ((part.label, part.colour) for part in panel.items)

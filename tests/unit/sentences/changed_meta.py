@@ -13,7 +13,7 @@ from tfdarshan.session import Session, open_session
 
 
 def changed(maker: Maker, **meta: Any) -> Maker:
-    """Gives what makes a session with other entries in its metadata; those that are tables are merged."""
+    """Return what makes a session with other entries in its metadata; those that are tables are merged."""
 
     def made_so(folder: Path) -> Session:
         session = maker(folder)
@@ -28,7 +28,7 @@ def changed(maker: Maker, **meta: Any) -> Maker:
 
 
 def with_children(folder: Path, kernels: Sequence[dict[str, Any]], *, read: int = 1_000_000) -> Session:
-    """Gives a process that reads so many bytes, by the kernel's count too, and children that do.
+    """Return a process that reads so many bytes, by the kernel's count too, and children that do.
 
     Args:
         folder: Where.

@@ -15,7 +15,7 @@ from tfdarshan.staging.plan import Plan
 
 @pytest.fixture(scope="session")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> ShownSessions:
-    """Gives the sessions of the table, which no test changes, and what is said of them."""
+    """Return the sessions of the table, which no test changes, and what is said of them."""
     return ShownSessions(tmp_path_factory.mktemp("shown"))
 
 

@@ -16,7 +16,7 @@ LOG: dict[str, Any] = {"ranks": [0], "pids": [100], "rank": 0, "hosts": {}, "pro
 
 
 def without_trace(session: Session, **meta: Any) -> Session:
-    """Takes away what a trace has; its counters and times stay.
+    """Take away what a trace has; its counters and times stay.
 
     Args:
         session: The session.
@@ -32,7 +32,7 @@ def without_trace(session: Session, **meta: Any) -> Session:
 
 
 def as_log(session: Session, *, traced: bool = False, **meta: Any) -> Session:
-    """Makes it what a Darshan log says: no times over all calls, no kernel's figures, no steps.
+    """Make it what a Darshan log says: no times over all calls, no kernel's figures, no steps.
 
     Args:
         session: The session.
@@ -50,7 +50,7 @@ def as_log(session: Session, *, traced: bool = False, **meta: Any) -> Session:
 
 
 def with_counters(session: Session, path: str, module: str = "POSIX", **counters: float | None) -> Session:
-    """Sets columns of a file's row of a module; None for what a log does not say."""
+    """Set columns of a file's row of a module; None for what a log does not say."""
     for table in session.path.glob("*.files.parquet"):
         found = pq.read_table(table)
         rows = [

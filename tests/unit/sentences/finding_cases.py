@@ -28,12 +28,12 @@ BOUND = Sketch(meta=BUCKET)
 
 
 def made(sketch: Sketch) -> Maker:
-    """Gives what writes a sketch's session."""
+    """Return what writes a sketch's session."""
     return lambda logdir: sketched(logdir, sketch)
 
 
 def of(name: str) -> Maker:
-    """Gives what writes a scenario's session."""
+    """Return what writes a scenario's session."""
     return made(SKETCHES[name])
 
 
@@ -47,7 +47,7 @@ class Case:
 
 
 def random_reads(logdir: Path, *, in_order: bool) -> Session:
-    """Gives reads of 20 kB all over two files of 50 MB, or one after the other."""
+    """Return reads of 20 kB all over two files of 50 MB, or one after the other."""
     offsets = [n * 20 * KB if in_order else (n * 7919 % 2500) * 20 * KB for n in range(200)]
     calls = [(10 * n, 10 * n + 8, 1, "pread", n % 2, 20 * KB, offsets[n]) for n in range(200)]
     paths = ["/data/a", "/data/b"]
@@ -55,7 +55,7 @@ def random_reads(logdir: Path, *, in_order: bool) -> Session:
 
 
 def phases(logdir: Path, *, shallow_bytes: int) -> Session:
-    """Gives 16 reads at a time of 25 MB/s together, and for the last fifth of each half second two."""
+    """Return 16 reads at a time of 25 MB/s together, and for the last fifth of each half second two."""
     calls: list[tuple] = []
     for at in range(0, 2000, 4):
         readers, length = (16, 6_250) if at % 500 < 400 else (2, shallow_bytes)
@@ -65,18 +65,18 @@ def phases(logdir: Path, *, shallow_bytes: int) -> Session:
 
 
 def filled(logdir: Path, stages: tuple) -> Session:
-    """Gives two epochs whose first step waits 800 ms."""
+    """Return two epochs whose first step waits 800 ms."""
     return buffer_job(logdir, *stages)
 
 
 def one_pipe(logdir: Path, storage: Any) -> Session:
-    """Gives two readers of storage that serves one call after the other, or all at once."""
+    """Return two readers of storage that serves one call after the other, or all at once."""
     calls = calls_of(storage, readers=2, rest_ms=lambda noise: noise.expovariate(1 / 2))
     return readers_job(logdir, calls)
 
 
 def _ranks(dealt=None, times=None, hosts=None) -> Maker:
-    """Gives what writes a job of several ranks: files each reads in a step, how slow each is, and where."""
+    """Return what writes a job of several ranks: files each reads in a step, how slow each is, and where."""
     dealt = dealt or shards(len(times or hosts), 4)
     made_up = zip(dealt, hosts or ["n0"] * len(dealt), times or [1] * len(dealt), strict=True)
     ranks = [MadeUpRank(*one) for one in made_up]
@@ -84,7 +84,7 @@ def _ranks(dealt=None, times=None, hosts=None) -> Maker:
 
 
 def _mapped(jump: int, *, each_ms: float = 2.5, bytes_in: int = MB) -> Maker:
-    """Gives what writes a session with four page faults of the loop's a step, so many bytes apart."""
+    """Return what writes a session with four page faults of the loop's a step, so many bytes apart."""
     faults = loop_faults(50, 20.0, each_ms, 4, jump=jump)
     return lambda logdir: mapped_training(logdir, faults, epochs_of_steps(50, 20.0, 10.0), bytes_in=bytes_in)
 

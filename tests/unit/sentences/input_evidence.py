@@ -16,7 +16,7 @@ WHOLE = 0.9
 
 
 def _whole_files(one: Made) -> pd.DataFrame:
-    """Gives files that are read whole each time they are opened."""
+    """Return files that are read whole each time they are opened."""
     files = one.input_files
     whole = (files["size_bytes"] <= 0) | (files["moved"] >= WHOLE * files["size_bytes"] * files["opens"])
     return files[whole & (files["opens"] > 0) & (files["reads"] > 0)]
@@ -28,13 +28,13 @@ def _time_of_one(one: Made) -> float:
 
 
 def _all_stored(one: Made) -> bool:
-    """Says whether no read can have been the page cache's."""
+    """Return whether no read can have been the page cache's."""
     slow = (one.found.data_reads["seconds"] > SURELY_STORED_S).all()
     return bool(slow) and not one.meta["kernel"]["valid"]
 
 
 def _read_in_steps(one: Made) -> pd.DataFrame:
-    """Gives reads that begin before the last step ends."""
+    """Return reads that begin before the last step ends."""
     calls, last = one.input_calls, one.found.steps["end"].max() - one.meta["origin_realtime_ns"]
     within = calls[calls["start_ns"] < last] if len(one.found.steps) else calls
     return within[within["length"] > 0]
@@ -46,7 +46,7 @@ def _times_read(one: Made) -> float:
 
 
 def _again_s(one: Made) -> float | None:
-    """Gives the time in reading files again, if storage served all of it."""
+    """Return the time in reading files again, if storage served all of it."""
     files = one.input_files
     passes = files["moved"] / files["size_bytes"]
     spared = (files["read_s"] + files["other_s"]) * (1 - 1 / passes)
@@ -54,7 +54,7 @@ def _again_s(one: Made) -> float | None:
 
 
 def _small(one: Made) -> pd.DataFrame | None:
-    """Gives reads of files that are read in pieces of less than 64 KiB each, if storage served all."""
+    """Return reads of files that are read in pieces of less than 64 KiB each, if storage served all."""
     reads = one.found.data_reads
     by_file = reads.groupby("file")["length"]
     pieces = by_file.transform("count") >= 2
@@ -78,14 +78,14 @@ def _of_small(name: str) -> Figure:
 
 
 def _jumps(one: Made) -> pd.DataFrame:
-    """Gives reads that do not begin where the one before in their file ended."""
+    """Return reads that do not begin where the one before in their file ended."""
     reads = one.found.data_reads.sort_values("start_ns")
     ends = (reads["offset"] + reads["length"]).groupby(reads["file"]).shift(1)
     return reads[ends != reads["offset"]]
 
 
 def _levels(one: Made) -> pd.DataFrame:
-    """Gives for each moment how long it lasts, how many reads run and what they move a second together."""
+    """Return for each moment how long it lasts, how many reads run and what they move a second together."""
     reads = one.found.data_reads
     rate = reads["length"] / reads["seconds"]
     edges = pd.concat([
@@ -97,26 +97,26 @@ def _levels(one: Made) -> pd.DataFrame:
 
 
 def _level(one: Made, *, most: bool) -> pd.DataFrame:
-    """Gives the moments of the depth that lasts longest, or of the one that lasts least."""
+    """Return the moments of the depth that lasts longest, or of the one that lasts least."""
     levels = _levels(one)
     lasts = levels.groupby("depth")["lasts"].sum()
     return levels[levels["depth"] == (lasts.idxmax() if most else lasts.idxmin())]
 
 
 def _shallow_phases(one: Made) -> int:
-    """Gives how many times the number of reads at a time falls."""
+    """Return how many times the number of reads at a time falls."""
     depth = _levels(one)["depth"]
     return int((depth.diff() < 0).sum())
 
 
 def _rank_seconds(one: Made) -> pd.Series:
-    """Gives what the reads and opens of each rank take, held against as many bytes."""
+    """Return what the reads and opens of each rank take, held against as many bytes."""
     calls = one.calls_of_ranks.groupby("rank")
     return calls["seconds"].sum() / calls["length"].sum()
 
 
 def _times_as_slow(one: Made) -> float:
-    """Gives how many times as long the slowest rank takes as those of other nodes for a byte."""
+    """Return how many times as long the slowest rank takes as those of other nodes for a byte."""
     taken = _rank_seconds(one)
     slowest = taken.idxmax()
     return float(taken[slowest] / taken.drop(slowest).median())
@@ -144,7 +144,7 @@ def _work_beyond(one: Made) -> float:
 
 
 def _filling(one: Made) -> pd.Series:
-    """Gives by how much each wait that is far longer than most is longer than the mean of the others."""
+    """Return by how much each wait that is far longer than most is longer than the mean of the others."""
     waits = one.waits_s
     long = waits > 10 * waits.median()
     return waits[long] - waits[~long].mean()
@@ -159,26 +159,26 @@ def _waited(one: Made) -> pd.DataFrame:
 
 
 def _calls_running(one: Made) -> float | None:
-    """Gives the time of a step in which its input is read, if one thread reads, which is not the loop's."""
+    """Return the time of a step in which its input is read, if one thread reads, which is not the loop's."""
     calls = one.input_calls
     alone = calls["tid"].nunique() == 1 and calls["tid"].iloc[0] != one.meta["pid"]
     return one.found.union_s(calls) / len(one.found.steps) if alone else None
 
 
 def _served_by_memory(one: Made) -> float | None:
-    """Gives the share of all bytes that no device gave, if the kernel counted."""
+    """Return the share of all bytes that no device gave, if the kernel counted."""
     kernel = one.meta["kernel"]
     return 1 - kernel["read_bytes"] / kernel["rchar"] if kernel["valid"] else None
 
 
 def _pauses(one: Made) -> int:
-    """Gives how many times a step does not begin where the one before ended."""
+    """Return how many times a step does not begin where the one before ended."""
     steps = one.found.steps.sort_values("start")
     return int((steps["start"].to_numpy()[1:] > steps["end"].to_numpy()[:-1]).sum())
 
 
 def _between_steps_share(one: Made) -> float:
-    """Gives the share of time in which something is read between steps."""
+    """Return the share of time in which something is read between steps."""
     steps, origin = one.found.steps.sort_values("start"), one.meta["origin_realtime_ns"]
     reads = one.found.data_reads
     spans = zip(steps["end"].to_numpy()[:-1] - origin, steps["start"].to_numpy()[1:] - origin, strict=True)
@@ -190,7 +190,7 @@ def _between_steps_share(one: Made) -> float:
 
 
 def _bursts(one: Made) -> int:
-    """Gives how many times writes begin after none ran."""
+    """Return how many times writes begin after none ran."""
     writes = one.found.calls("write", "pwrite").sort_values("start_ns")
     return 1 + int((writes["start_ns"].to_numpy()[1:] > writes["end_ns"].to_numpy()[:-1]).sum())
 

@@ -104,7 +104,7 @@ class Made:
 
 
 def made(session: Session) -> Made:
-    """Gives what a session's files say."""
+    """Return what a session's files say."""
     metas = [json.loads(path.read_text()) for path in sorted(session.path.rglob("*.meta.json"))]
     found = raw(session)
     leading = 0

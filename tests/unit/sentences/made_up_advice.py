@@ -23,14 +23,14 @@ SLOW_COPY = dataclasses.replace(FAST, write_bytes_per_s=2e5)
 
 
 def advised(use, fast=FAST, other_s=0.0, **question: Any) -> Advice:
-    """Gives the advice for a job whose every number is known."""
+    """Return the advice for a job whose every number is known."""
     asked = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
     facts, job = run_of(use, other_s=other_s), job_of(use, other_s=other_s)
     return decide_on(use, facts, Question(**asked), fast, job).advice
 
 
 def rendered(advice: Advice) -> str:
-    """Gives it as one line."""
+    """Return it as one line."""
     return " ".join(render(advice).split())
 
 

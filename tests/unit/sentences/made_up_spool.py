@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def info_of(**figures: int) -> SpoolInfo:
-    """Gives a process of whose spool nothing was lost, but for some figures."""
+    """Return a process of whose spool nothing was lost, but for some figures."""
     fields = {field.name: 0 for field in dataclasses.fields(SpoolInfo)}
     fields |= {"events": 1000, "capacity_bytes": 64 * MIB, "trace_limit_bytes": 16 * MIB}
     return SpoolInfo(**cast(Any, fields | {"host": "h", "command": "c"} | figures))

@@ -23,7 +23,7 @@ class Raw:
     steps: pd.DataFrame
 
     def calls(self, *names: str) -> pd.DataFrame:
-        """Gives the calls of some names, with their `seconds`."""
+        """Return the calls of some names, with their `seconds`."""
         chosen = self.events[self.events["operation"].astype(str).isin(names)]
         return chosen.assign(seconds=(chosen["end_ns"] - chosen["start_ns"]) / 1e9)
 
@@ -45,14 +45,14 @@ class Raw:
         return float(self.steps["wait"].sum() / (self.steps["end"] - self.steps["start"]).sum())
 
     def union_s(self, calls: pd.DataFrame) -> float:
-        """Gives the time in which at least one of some calls was running."""
+        """Return the time in which at least one of some calls was running."""
         edges = pd.concat([pd.Series(1, calls["start_ns"]), pd.Series(-1, calls["end_ns"])]).sort_index()
         moments, running = edges.index.to_numpy(), edges.to_numpy().cumsum()
         return float(np.diff(moments)[running[:-1] > 0].sum()) / 1e9
 
 
 def raw(session: Session) -> Raw:
-    """Reads them."""
+    """Read them."""
     files = [pd.read_parquet(path).assign(rank=_rank(path)) for path in session.path.rglob("*.files.parquet")]
     events = [
         pd.read_parquet(path).assign(rank=_rank(path))
@@ -68,6 +68,6 @@ def raw(session: Session) -> Raw:
 
 
 def _rank(path: Path) -> int:
-    """Gives the rank whose folder a file is in, 0 for a session of one process."""
+    """Return the rank whose folder a file is in, 0 for a session of one process."""
     folder = path.parent.name
     return int(folder.removeprefix("rank-")) if folder.startswith("rank-") else 0

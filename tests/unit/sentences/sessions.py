@@ -18,7 +18,7 @@ Maker = Callable[[Path], Session]
 
 
 def one_file_opened_again(logdir: Path) -> Session:
-    """Gives one file that is opened 100 times in 20 steps."""
+    """Return one file that is opened 100 times in 20 steps."""
     calls: list[tuple] = []
     for at in range(0, 1000, 10):
         calls += [(at, at + 5, 1, "open", 0, 0), (at + 5, at + 6, 1, "pread", 0, 10 * KB, 1000 * at)]
@@ -27,32 +27,32 @@ def one_file_opened_again(logdir: Path) -> Session:
 
 
 def rare_stats(logdir: Path) -> Session:
-    """Gives 100 stats of one file in 400 steps."""
+    """Return 100 stats of one file in 400 steps."""
     calls = [(at, at + 8, 1, "stat", 0, 0) for at in range(0, 1000, 10)]
     return training(logdir, calls, epochs_of_steps(400, 2.5, 2), sizes=[KB])
 
 
 def read_whole_again(logdir: Path) -> Session:
-    """Gives 200 passes over five files that stay open, one read each."""
+    """Return 200 passes over five files that stay open, one read each."""
     calls = [(at, at + 0.9, 1, "pread", at % 5, 10 * KB, 0) for at in range(1000)]
     return training(logdir, calls, epochs_of_steps(20, 50, 40), **FIVE)
 
 
 def partly_cached(logdir: Path, stored: int, charged: int = 20 * MB) -> Session:
-    """Gives 200 reads, two thirds of them slow, of a job for which the kernel fetched `stored` bytes."""
+    """Return 200 reads, two thirds of them slow, of a job for which the kernel fetched `stored` bytes."""
     calls = [(10 * n, 10 * n + (8 if n % 3 else 0.05), 1, "pread", n, 100 * KB, 0) for n in range(200)]
     kernel = {"rchar": charged, "read_bytes": stored}
     return training(logdir, calls, epochs_of_steps(200, 10, 7), kernel=kernel, **MANY)
 
 
 def cached_calls(logdir: Path) -> Session:
-    """Gives steps that wait for file calls, which copy from memory."""
+    """Return steps that wait for file calls, which copy from memory."""
     calls = [(1000 * n, 1000 * n + 999, 1, "pread", 0, 4 << 40, 0) for n in range(20)]
     return training(logdir, calls, epochs_of_steps(20, 1000, 999), sizes=[4 << 40])
 
 
 def with_validation(logdir: Path) -> Session:
-    """Gives two epochs of steps, and one other file that is read between them."""
+    """Return two epochs of steps, and one other file that is read between them."""
     calls = [(10 * n, 10 * n + 5, 1, "pread", 0, 10 * KB, 10 * KB * n) for n in range(50)]
     calls += [(510 + 10 * n, 519 + 10 * n, 1, "pread", 1, 10 * KB, 10 * KB * n) for n in range(50)]
     calls += [(1010 + 10 * n, 1015 + 10 * n, 1, "pread", 0, 10 * KB, 10 * KB * n) for n in range(50)]
@@ -61,19 +61,19 @@ def with_validation(logdir: Path) -> Session:
 
 
 def one_write(logdir: Path) -> Session:
-    """Gives one write by the loop's own thread that takes most of the time."""
+    """Return one write by the loop's own thread that takes most of the time."""
     return training(logdir, [(0, 800, LOOP, "write", 0, KB)], STEPS, paths=["/data/out"], sizes=[KB])
 
 
 def one_sync(logdir: Path) -> Session:
-    """Gives a write and a sync."""
+    """Return a write and a sync."""
     calls = [(2, 3, LOOP, "write", 0, KB), (3, 900, LOOP, "fsync", 0, 0)]
     steps = [(0, 910, 1), *((910 + 10 * n, 920 + 10 * n, 1) for n in range(10))]
     return training(logdir, calls, steps, paths=["/data/out"], sizes=[KB])
 
 
 def many_writes(logdir: Path) -> Session:
-    """Gives 100 writes of 1 kB in a job without steps."""
+    """Return 100 writes of 1 kB in a job without steps."""
     calls = [(at, at + 8, LOOP, "write", 0, KB) for at in range(0, 1000, 10)]
     return training(logdir, calls, paths=["/data/out"], sizes=[100 * KB])
 

@@ -21,7 +21,7 @@ from tfdarshan.session import Session
 
 
 def page_texts(session: Session, *names: str) -> set[str]:
-    """Gives the texts of its views, of all of them by default."""
+    """Return the texts of its views, of all of them by default."""
     source = Source(session)
     shown: list[Any] = [banner(source), overlap_banner(source.summary.overlapping_sessions)]
     shown += findings_panels(diagnosis_for(source.session, None))
@@ -33,30 +33,30 @@ def page_texts(session: Session, *names: str) -> set[str]:
 
 
 def page_text(session: Session, *names: str) -> str:
-    """Gives them as one text, a line each."""
+    """Return them as one text, a line each."""
     return "\n".join(sorted(page_texts(session, *names)))
 
 
 def raw_printed(*words: str) -> str:
-    """Gives what a command prints and complains of."""
+    """Return what a command prints and complains of."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
         main(list(words))
     return out.getvalue()
 
 
 def printed(*words: str) -> str:
-    """Gives it in one line."""
+    """Return it in one line."""
     return " ".join(raw_printed(*words).split())
 
 
 def other_terminal_texts(session: Session) -> set[str]:
-    """Gives what commands print of it besides those of `shown_sessions.COMMANDS`."""
+    """Return what commands print of it besides those of `shown_sessions.COMMANDS`."""
     path = str(session.path)
     return {printed("whatif", path), printed("files", path), printed("list", str(session.path.parents[2]))}
 
 
 def fleet_texts(folder: Path) -> set[str]:
-    """Gives what is printed and shown of a made-up fleet of jobs with culprits in it."""
+    """Return what is printed and shown of a made-up fleet of jobs with culprits in it."""
     write_population(folder / "logs", 100)
     where = ("--catalogue", str(folder / "catalogue"), "--findings", "0", "--processes", "1")
     page = folder / "fleet.html"

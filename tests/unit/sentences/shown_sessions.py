@@ -43,14 +43,14 @@ class ShownSessions:
         self._printed: dict[tuple[Maker, str], str] = {}
 
     def session(self, made: str | Maker) -> Session:
-        """Gives a session of the table by its name, or what a maker makes."""
+        """Return a session of the table by its name, or what a maker makes."""
         maker = _maker(made)
         if maker not in self._sessions:
             self._sessions[maker] = maker(self.top / str(len(self._sessions)) / "logs")
         return self._sessions[maker]
 
     def measures(self, made: str | Maker) -> Measures:
-        """Gives what is measured of it."""
+        """Return what is measured of it."""
         maker = _maker(made)
         if maker not in self._measures:
             session = self.session(maker)
@@ -59,7 +59,7 @@ class ShownSessions:
         return self._measures[maker]
 
     def diagnosis(self, made: str | Maker) -> Diagnosis:
-        """Gives what is found in it."""
+        """Return what is found in it."""
         maker = _maker(made)
         if maker not in self._diagnoses:
             self._diagnoses[maker] = diagnosis_of(self.measures(maker))
@@ -74,7 +74,7 @@ class ShownSessions:
         return re.sub(rf"{re.escape(str(self.top))}/\d+", "FOLDER", text)
 
     def printed(self, made: str | Maker, command: str) -> str:
-        """Gives what one of COMMANDS prints of it; the tier is measured always the same."""
+        """Return what one of COMMANDS prints of it; the tier is measured always the same."""
         key = (_maker(made), command)
         if key not in self._printed:
             path, fast = str(self.session(made).path), str(self.top)
@@ -85,7 +85,7 @@ class ShownSessions:
         return self._printed[key]
 
     def everything(self, made: str | Maker) -> set[str]:
-        """Gives all that people are shown of it, each text in one line."""
+        """Return all that people are shown of it, each text in one line."""
         session = self.session(made)
         said = {" ".join(self.printed(made, command).split()) for command in COMMANDS}
         return said | page_texts(session) | other_terminal_texts(session)

@@ -33,7 +33,7 @@ NO_SENTENCE = re.compile(
 
 
 def templates_of(folder: str) -> dict[str, str]:
-    """Gives the templates of a room of the package, each with the module that has it."""
+    """Return the templates of a room of the package, each with the module that has it."""
     found: dict[str, str] = {}
     for path in modules_of(folder):
         for text in texts_of(path, skipped=ERRORS):
@@ -45,14 +45,14 @@ def templates_of(folder: str) -> dict[str, str]:
 
 
 def modules_of(room: str) -> list[Path]:
-    """Lists a room's modules."""
+    """List a room's modules."""
     if room == ROOT:
         return sorted(PACKAGE.glob("*.py"))
     return sorted((REPOSITORY / TAB if room == TAB else PACKAGE / room).rglob("*.py"))
 
 
 def _claims_nothing(node: ast.AST) -> bool:
-    """Says whether a node is a call whose texts are no claims."""
+    """Return whether a node is a call whose texts are no claims."""
     if not isinstance(node, ast.Call):
         return False
     made = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
@@ -60,26 +60,26 @@ def _claims_nothing(node: ast.AST) -> bool:
 
 
 def is_sentence(text: str) -> bool:
-    """Says whether a text can claim something: it has words, and is written for people."""
+    """Return whether a text can claim something: it has words, and is written for people."""
     words = len(WORD.findall(text))
     return words >= LEAST_WORDS and " " in text.strip() and NO_SENTENCE.search(text) is None
 
 
 def pattern_of(template: str) -> re.Pattern[str]:
-    """Gives what a template can say."""
+    """Return what a template can say."""
     parts = (re.escape(part) for part in template.split(HOLE))
     return re.compile(".*?".join(parts), re.DOTALL)
 
 
 def is_said(template: str, said: Iterable[str]) -> bool:
-    """Says whether one of some texts has what a template says; blanks and line ends are alike."""
+    """Return whether one of some texts has what a template says; blanks and line ends are alike."""
     template = " ".join(template.split())
     longest, pattern = max(template.split(HOLE), key=len), pattern_of(template)
     return any(longest in text and pattern.search(text) is not None for text in said)
 
 
 def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator[str]:
-    """Yields the texts of a module but for docstrings; those of an f-string with holes.
+    """Yield the texts of a module but for docstrings; those of an f-string with holes.
 
     Args:
         path: The module.

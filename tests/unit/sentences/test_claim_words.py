@@ -28,18 +28,18 @@ PREPARED = {"stages": [PATHS, LOAD | {"calls": -1}, BATCH, PREFETCH], "datasets"
 
 
 def of(name: str) -> Maker:
-    """Gives what makes a session of the table."""
+    """Return what makes a session of the table."""
     return SESSIONS[name]
 
 
 def unwaited(folder: Path) -> Session:
-    """Gives steps that do not say what they waited."""
+    """Return steps that do not say what they waited."""
     calls = [(at, at + 8, 1, "pread", 0, 100 * KB, 100 * KB * at) for at in range(0, 1000, 10)]
     return training(folder, calls, epochs_of_steps(20, 50, -1), sizes=[100 * MB])
 
 
 def of_sqlite(folder: Path, *, journal: bool) -> Session:
-    """Gives a file of 10 MB that one reader reads in pages of 100 kB and 8 ms, and asks for its journal."""
+    """Return a file of 10 MB that one reader reads in pages of 100 kB and 8 ms, and asks for its journal."""
     calls = [(10 * n, 10 * n + 8, 1, "pread", 0, 100 * KB, n % 100 * 100 * KB) for n in range(200)]
     calls += [(10 * n + 8, 10 * n + 9, 1, "stat", 1, 0, 0) for n in range(200)]
     paths = ["/data/a.db", "/data/a.db-journal" if journal else "/data/a.csv"]
@@ -47,7 +47,7 @@ def of_sqlite(folder: Path, *, journal: bool) -> Session:
 
 
 def cut_short(folder: Path, *, memory: int, started_by: str = "") -> Session:
-    """Gives a session of whose calls 300 found no room, on a machine with so much memory."""
+    """Return a session of whose calls 300 found no room, on a machine with so much memory."""
     session = of("a trace cut short")(folder)
     (path,) = session.path.glob("*.meta.json")
     meta = json.loads(path.read_text())
@@ -58,7 +58,7 @@ def cut_short(folder: Path, *, memory: int, started_by: str = "") -> Session:
 
 
 def syncing(folder: Path, *, writes: bool) -> Session:
-    """Gives ten syncs of 80 ms by the loop, or as many writes of an index and syncs of 40 ms each."""
+    """Return ten syncs of 80 ms by the loop, or as many writes of an index and sync of 40 ms each."""
     if not writes:
         return training(folder, [(100 * n, 100 * n + 80, LOOP, "fsync", 0, 0) for n in range(10)])
     calls = [(100 * n, 100 * n + 40, LOOP, "pwrite", 0, 4096, 0) for n in range(10)]
@@ -67,7 +67,7 @@ def syncing(folder: Path, *, writes: bool) -> Session:
 
 
 def unexplained(folder: Path) -> Session:
-    """Gives steps that wait for 95 of 100 ms, in 10 of which a read runs, of a pipeline that is prepared."""
+    """Return steps that wait for 95 of 100 ms, in 10 of which a read runs, of a pipeline that is prepared."""
     machine = {"cpus": 4, "memory_bytes": 1 << 30, "cpu_s": 0.01}
     meta = {"machine": machine, "pipelines": {"found": [PREPARED], "left_out": 0}}
     calls = [(100 * n, 100 * n + 10, 1, "read", 0, 10 * MB, 0) for n in range(20)]
@@ -75,28 +75,28 @@ def unexplained(folder: Path) -> Session:
 
 
 def one_burst(folder: Path, **meta: str) -> Session:
-    """Gives one write of 40 MB, without steps."""
+    """Return one write of 40 MB, without steps."""
     return training(folder, [(100, 500, 7, "write", 0, 40 * MB)], meta=meta)
 
 
 def mapping(folder: Path, stage: dict) -> Session:
-    """Gives a pipeline with such a map in it."""
+    """Return a pipeline with such a map in it."""
     return maps_job(folder, PATHS, stage, BATCH)
 
 
 def buffered(folder: Path, *stages: dict) -> Session:
-    """Gives a pipeline that shuffles shards, and ends with such stages."""
+    """Return a pipeline that shuffles shards, and end with such stages."""
     return buffer_job(folder, SHARDS, SHUFFLE, BATCH, *stages)
 
 
 def told_before(folder: Path, *, step_ms: float) -> Session:
-    """Gives a job that reads with more calls since it was told to, with such steps."""
+    """Return a job that reads with more calls since it was told to, with such steps."""
     runs = reading(folder / "a"), reading(folder / "b", 4, step_ms=step_ms)
     return one_after_the_other(folder / "logs", *runs)
 
 
 def fewer_before(folder: Path, *, step_ms: float) -> Session:
-    """Gives a job that reads with fewer since it was told to, with such steps."""
+    """Return a job that reads with fewer since it was told to, with such steps."""
     return one_after_the_other(folder / "logs", crowded(folder / "a"), fewer(folder / "b", step_ms))
 
 

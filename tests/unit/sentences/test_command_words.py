@@ -31,7 +31,7 @@ from tfdarshan.units import human_bytes
 
 
 def told(action: Any, *given: Any, **more: Any) -> str:
-    """Gives what something prints and complains of, in one line."""
+    """Return what something prints and complains of, in one line."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
         action(*given, **more)
     return " ".join(out.getvalue().split())
@@ -94,7 +94,7 @@ def test_a_link_whose_original_is_gone_leads_nowhere(gone, tmp_path):
 
 
 def written(planned: Any, output: Path, kind: str | None = None) -> str:
-    """Gives what is said of a plan that was written, or of its list."""
+    """Return what is said of a plan that was written, or of its list."""
     arguments = argparse.Namespace(output=output, format=kind)
     return told(advise._write, planned, arguments, "python train.py")
 
@@ -195,7 +195,7 @@ def test_a_problem_of_draining_is_said_once(problem):
 
 
 def proofs(failed: int) -> list[HookProof]:
-    """Gives proofs of four hooks, of which some failed."""
+    """Return proofs of four hooks, of which some failed."""
     return [
         HookProof(f"h{n}", "read", 1, "FAILED" if n < failed else "ok", "no slot was patched")
         for n in range(4)
@@ -308,7 +308,7 @@ def test_a_verb_that_there_is_not_names_the_one_that_was_meant(typed, meant):
 
 
 def printed_by_parser(verb: str) -> None:
-    """Parses a verb as the command line is."""
+    """Parse a verb as the command line is."""
     from tfdarshan.commands import make_parser
 
     make_parser(verb).parse_args([verb])

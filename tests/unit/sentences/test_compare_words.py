@@ -37,7 +37,7 @@ FAILED = [{"error": 2, "name": "ENOENT", "operation": "open", "calls": 7}]
 
 
 def rich(folder: Path) -> Session:
-    """Gives a job that makes calls of all kinds, of which seven opens failed."""
+    """Return a job that makes calls of all kinds, of which seven opens failed."""
     session = sketched(folder, RICH)
     (path,) = session.path.glob("*.meta.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"failures": FAILED}))
@@ -125,7 +125,7 @@ LABELS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Maker], Session]:
-    """Gives sessions, each made once."""
+    """Return sessions, each made once."""
     return cache(lambda maker: maker(tmp_path_factory.mktemp("session")))
 
 
@@ -166,7 +166,7 @@ def test_a_figure_is_called_what_it_is(name):
 
 
 def changed(maker: Maker, **meta) -> Maker:
-    """Gives what makes a session with other entries in its metadata."""
+    """Return what makes a session with other entries in its metadata."""
 
     def made_so(folder: Path) -> Session:
         session = maker(folder)
@@ -182,7 +182,7 @@ def changed(maker: Maker, **meta) -> Maker:
 
 
 def unreadable(folder: Path) -> Session:
-    """Gives a session of which one process could not be read."""
+    """Return a session of which one process could not be read."""
     return changed(poor, children={"silent": 0, "unreadable": ["process 9: its file is damaged"]})(folder)
 
 
@@ -191,7 +191,7 @@ of_tensorflow = changed(poor, versions={"tensorflow": "2.20"})
 
 
 def cached(stored: int) -> Maker:
-    """Gives what makes a job that read 25 MB, for which the kernel fetched so much."""
+    """Return what makes a job that read 25 MB, for which the kernel fetched so much."""
     return lambda folder: partly_cached(folder, stored, 25 * MB)
 
 
@@ -199,7 +199,7 @@ READER = SESSIONS["one reader"]
 
 
 def longer(folder: Path) -> Session:
-    """Gives one call of 300 ms in a session of 400."""
+    """Return one call of 300 ms in a session of 400."""
     return training(folder, [(0, 300, 1, "read", 0, 10)], sizes=[10], duration_ms=400)
 
 
@@ -244,7 +244,7 @@ def test_comparisons_say_how_two_runs_differ(golden: Golden, tmp_path: Path):
 
 
 def ranks(folder: Path, *, times: float = 1.0, waits: bool = True, marked: bool = True) -> Session:
-    """Gives a job of three ranks, the last of which takes so many times as long for its calls."""
+    """Return a job of three ranks, the last of which takes so many times as long for its calls."""
     made = [MadeUpRank(steps, "n0", each) for steps, each in zip(shards(3, 4), (1, 1, times), strict=True)]
     session = joint_training(folder, made, noise=0.0, marked=marked)
     for path in session.path.rglob("*.meta.json") if marked and not waits else ():
@@ -279,7 +279,7 @@ def test_ranks_are_compared_by_what_all_of_them_say(waits, marked, said, tmp_pat
 
 
 def _of_rank(found: Raw, rank: int, *, waits: bool, per_step: bool) -> float:
-    """Gives what a rank's steps wait, or its calls on input take, in seconds."""
+    """Return what a rank's steps wait, or its calls on input take, in seconds."""
     steps = found.steps[found.steps["rank"] == rank]
     if waits:
         return float(steps["wait"].mean()) / 1e9

@@ -17,41 +17,41 @@ C_PROGRAM = {"command": "/home/u/ior -o /data/a"}
 
 
 def of(name: str) -> Maker:
-    """Gives what makes a session of the table."""
+    """Return what makes a session of the table."""
     return SESSIONS[name]
 
 
 def log(session: Session) -> Session:
-    """Makes a log of a C program of it."""
+    """Make a log of a C program of it."""
     return as_log(session, command=C_PROGRAM["command"])
 
 
 def traced_log(session: Session) -> Session:
-    """Makes a log with a trace of reads and writes."""
+    """Make a log with a trace of reads and writes."""
     return as_log(session, traced=True)
 
 
 def synced(folder: Path) -> Session:
-    """Gives ten writes, each of which is synced, without steps."""
+    """Return ten writes, each of which is synced, without steps."""
     calls = [(100 * n, 100 * n + 10, LOOP, "write", 0, KB) for n in range(10)]
     calls += [(100 * n + 10, 100 * n + 90, LOOP, "fsync", 0, 0) for n in range(10)]
     return training(folder, calls, paths=["/data/out"], sizes=[10 * KB])
 
 
 def small_writes(folder: Path) -> Session:
-    """Gives 1,200 writes of 1 kB without steps: more than a buffer of 1 MiB holds."""
+    """Return 1,200 writes of 1 kB without steps: more than a buffer of 1 MiB holds."""
     calls = [(n, n + 0.8, LOOP, "write", 0, KB) for n in range(1200)]
     return training(folder, calls, paths=["/data/out"], sizes=[1200 * KB])
 
 
 def large_writes(folder: Path) -> Session:
-    """Gives eight writes of 1 MB."""
+    """Return eight writes of 1 MB."""
     calls = [(100 * n, 100 * n + 80, LOOP, "write", 0, MB) for n in range(8)]
     return training(folder, calls, paths=["/data/out"], sizes=[8 * MB])
 
 
 def written(folder: Path, slow: int) -> Session:
-    """Gives 20 files of 8 MB, of which so many take ten times as long to write."""
+    """Return 20 files of 8 MB, of which so many take ten times as long to write."""
     calls = []
     for file in range(20):
         each_ms = 50 if file < slow else 5
@@ -61,35 +61,35 @@ def written(folder: Path, slow: int) -> Session:
 
 
 def backwards(folder: Path, order: Sequence[int], sequential: int) -> Session:
-    """Gives reads of 20 kB of one file in an order, of which a log calls so many sequential."""
+    """Return reads of 20 kB of one file in an order, of which a log calls so many sequential."""
     calls = [(20 * n, 20 * n + 18, 1, "pread", 0, 20 * KB, at * 20 * KB) for n, at in enumerate(order)]
     session = training(folder, calls, paths=["/data/a"], sizes=[800 * KB])
     return with_counters(session, "/data/a", POSIX_SEQ_READS=sequential, POSIX_CONSEC_READS=sequential)
 
 
 def out_of_order(folder: Path) -> Session:
-    """Gives 40 reads, each before the last one."""
+    """Return 40 reads, each before the last one."""
     return backwards(folder, range(39, -1, -1), 0)
 
 
 def in_order(folder: Path) -> Session:
-    """Gives 40 reads, each after the last one."""
+    """Return 40 reads, each after the last one."""
     return backwards(folder, range(40), 39)
 
 
 def cheap(folder: Path, operation: str) -> Session:
-    """Gives 1,000 calls of 10 us."""
+    """Return 1,000 calls of 10 us."""
     length = KB if operation in ("write", "pread") else 0
     return training(folder, [(n, n + 0.01, LOOP, operation, 0, length) for n in range(1000)])
 
 
 def cheaply_out_of_order(folder: Path) -> Session:
-    """Gives 1,000 reads of 10 us, none of which a log calls sequential."""
+    """Return 1,000 reads of 10 us, none of which a log calls sequential."""
     return with_counters(cheap(folder, "pread"), "/data/a", POSIX_SEQ_READS=0)
 
 
 def cheaply_synced(folder: Path) -> Session:
-    """Gives one sync of 1 ms in a second of reading."""
+    """Return one sync of 1 ms in a second of reading."""
     return training(folder, [(0, 1, LOOP, "fsync", 0, 0), (1, 1000, 1, "pread", 0, KB)])
 
 

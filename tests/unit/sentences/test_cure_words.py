@@ -57,40 +57,40 @@ Job = Callable[[Path], Measures]
 
 
 def of(*stages: dict, **more) -> Job:
-    """Gives what measures a job whose input pipeline has such stages."""
+    """Return what measures a job whose input pipeline has such stages."""
     return lambda folder: measure(pipeline_job(folder, *stages, **more))
 
 
 def of_session(make: Callable[..., Session], **more) -> Job:
-    """Gives what measures a session."""
+    """Return what measures a session."""
     return lambda folder: measure(make(folder, **more))
 
 
 def with_workers(folder: Path) -> Measures:
-    """Measures a job of PyTorch with four worker processes."""
+    """Measure a job of PyTorch with four worker processes."""
     measures = of(readers=2)(folder)
     return replace(measures, versions=TORCH["versions"], summary=replace(measures.summary, processes=5))
 
 
 def by_loop(versions: dict) -> Job:
-    """Gives what measures a job whose loop's own thread reads."""
+    """Return what measures a job whose loop's own thread reads."""
     sketch = SKETCHES["read by the loop itself"]
     looked = {"pipelines": {"found": [], "left_out": 0}}
     return lambda folder: measure(sketched(folder, replace(sketch, meta=sketch.meta | versions | looked)))
 
 
 def by_sqlite(folder: Path) -> Measures:
-    """Measures a job whose loop's own thread reads a database."""
+    """Measure a job whose loop's own thread reads a database."""
     return database_job(folder, LOOP)
 
 
 def having(versions: dict) -> Job:
-    """Gives what measures a job with such libraries."""
+    """Return what measures a job with such libraries."""
     return lambda folder: replace(of()(folder), **versions)
 
 
 def named(suffix: str) -> Job:
-    """Gives what measures a job with one file, whose name ends in such a way."""
+    """Return what measures a job with one file, whose name ends in such a way."""
 
     def made(folder: Path) -> Measures:
         measures = of()(folder)
@@ -101,22 +101,22 @@ def named(suffix: str) -> Job:
 
 
 def threads(measures: Measures) -> Cure:
-    """Asks for 16 readers."""
+    """Ask for 16 readers."""
     return more_readers(measures, 16, 1)
 
 
 def shards(measures: Measures) -> Cure:
-    """Asks for two shards."""
+    """Ask for two shards."""
     return in_shards(measures, 2 * SHARD_BYTES)
 
 
 def larger(measures: Measures) -> Cure:
-    """Asks for larger reads."""
+    """Ask for larger reads."""
     return small_reads._cure(measures, np.flatnonzero(measures.is_input))
 
 
 def in_order(measures: Measures) -> Cure:
-    """Asks for reads in order."""
+    """Ask for reads in order."""
     return random_access._cure(measures, np.flatnonzero(measures.is_input), 8e3)
 
 
@@ -124,37 +124,37 @@ BUSY = "the processors have no more to give"
 
 
 def decoded(limit: str = "") -> Asked:
-    """Gives what asks to keep what was decoded, where `limit` says why no more can be decoded at a time."""
+    """Return what asks to keep what was decoded, where `limit` says why no more can be decoded at a time."""
     return lambda measures: keep_decoded(measures, limit)
 
 
 def too_large(measures: Measures) -> Cure:
-    """Asks for less decoding of what does not fit into memory."""
+    """Ask for less decoding of what does not fit into memory."""
     return keep_decoded(measures, BUSY, fits=False)
 
 
 def decoded_once(measures: Measures) -> Cure:
-    """Asks for less decoding of what is decoded in one epoch."""
+    """Ask for less decoding of what is decoded in one epoch."""
     return keep_decoded(measures, BUSY, again=False)
 
 
 def decode_more(measures: Measures) -> Cure:
-    """Asks for as many calls that decode as there are processors."""
+    """Ask for as many calls that decode as there are processors."""
     return more_decoding(measures, 2)
 
 
 def decode_three(measures: Measures) -> Cure:
-    """Asks for three calls that decode."""
+    """Ask for three calls that decode."""
     return more_decoding(measures, 3)
 
 
 def fewer(measures: Measures) -> Cure:
-    """Asks for one reader in place of two."""
+    """Ask for one reader in place of two."""
     return fewer_readers(measures, 1, 2)
 
 
 def validation(*, keep: bool) -> Asked:
-    """Gives what asks for a validation set to be kept, or to be read by more."""
+    """Return what asks for a validation set to be kept, or to be read by more."""
     return lambda measures: validation_cure(measures, 16, keep=keep)
 
 

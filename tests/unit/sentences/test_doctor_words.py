@@ -36,7 +36,7 @@ VERSIONS = {"tensorflow": "2.99.0", "tensorboard": "2.98.0", "darshan": "3.97.0"
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Gives the packages that seem to be installed, which may be changed."""
+    """Return the packages that seem to be installed, which may be changed."""
     there = dict(VERSIONS)
 
     def version(name: str) -> str:
@@ -70,12 +70,12 @@ def test_what_is_not_installed_is_said_to_be(package, check, words, installed, m
 
 
 def ended(code: int, out: str, error: str = "") -> Any:
-    """Gives what stands for a process that imported TensorFlow."""
+    """Return what stands for a process that imported TensorFlow."""
     return lambda *_, **__: SimpleNamespace(returncode=code, stdout=out, stderr=error)
 
 
 def hung(*_: Any, **more: Any) -> None:
-    """Stands for an import that does not end."""
+    """Stand for an import that does not end."""
     raise subprocess.TimeoutExpired("python", more["timeout"])
 
 
@@ -109,12 +109,12 @@ def test_tensorflow_is_said_to_be_what_it_is(words, installed, monkeypatch):
 
 
 def entry(load: Any) -> Any:
-    """Gives TensorBoard's entry point of the tab, which is loaded so."""
+    """Return TensorBoard's entry point of the tab, which is loaded so."""
     return lambda *, group: [SimpleNamespace(name="tfdarshan", load=load)] if load else []
 
 
 def broken() -> None:
-    """Stands for a tab that cannot be imported."""
+    """Stand for a tab that cannot be imported."""
     raise ImportError("no numpy")
 
 
@@ -235,7 +235,7 @@ def test_a_session_that_is_not_written_leaves_nothing_and_advises_nothing(tmp_pa
 
 @pytest.fixture(scope="module")
 def checks() -> dict[str, Check]:
-    """Gives what the checks find here; without the other programs, which are tested above."""
+    """Return what the checks find here; without the other programs, which are tested above."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(self_check, "OTHER_PROGRAMS", ())
         return {check.name: check for check in run_checks("auto")}
@@ -304,7 +304,7 @@ class Recorded:
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Has the next recordings see so many bytes of the known file, and these programs not at all."""
+    """Have the next recordings see so many bytes of the known file, and these programs not at all."""
 
     def see(seen: int, unseen: list[dict[str, str]]) -> None:
         made: list[Recorded] = []

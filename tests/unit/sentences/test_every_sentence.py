@@ -70,7 +70,7 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told(shown: ShownSessions) -> Told:
-    """Gives what is said of all sessions of the tables."""
+    """Return what is said of all sessions of the tables."""
     found = Told([], [])
     for maker in (*SESSIONS.values(), *(case.true for case in CASES), *(case.false for case in CASES)):
         measures = shown.measures(maker)
@@ -83,7 +83,7 @@ def told(shown: ShownSessions) -> Told:
 
 
 def shown_of(shown: ShownSessions) -> Iterator[set[str]]:
-    """Yields what people are shown of a fleet, and then of one session after the other."""
+    """Yield what people are shown of a fleet, and then of one session after the other."""
     yield fleet_texts(shown.top / "fleet")
     makers = OTHERS | SESSIONS
     for name in sorted(makers, key=lambda name: name not in TELLING):
@@ -91,7 +91,7 @@ def shown_of(shown: ShownSessions) -> Iterator[set[str]]:
 
 
 def named_in_tests() -> list[str]:
-    """Gives all texts of tests but docstrings, what a test expects or looks for, and all of golden files."""
+    """Return all texts of tests but docstrings, what a test expects or look for, and all of golden files."""
     paths = [path for path in TESTS.rglob("*.py") if path != Path(__file__)]
     texts = {text for path in paths for text in texts_of(path)}
     texts |= {path.read_text(encoding="utf-8") for path in (TESTS / "unit" / "golden").glob("*.txt")}
@@ -99,7 +99,7 @@ def named_in_tests() -> list[str]:
 
 
 def is_named(template: str, named: list[str]) -> bool:
-    """Says whether a test has the longest part of a template, or all of a template of short parts."""
+    """Return whether a test has the longest part of a template, or all of a template of short parts."""
     parts = [" ".join(part.split()) for part in template.split(HOLE)]
     literal = max(parts, key=len)
     if len(literal) >= LEAST_LITERAL:

@@ -20,44 +20,44 @@ from tests.unit.sentences.shown_sessions import ShownSessions
 
 
 def total_s(*names: str) -> Callable[[Made], float]:
-    """Gives the time in calls of these names, over all threads."""
+    """Return the time in calls of these names, over all threads."""
     return lambda one: float(one.found.calls(*names)["seconds"].sum())
 
 
 def mean_s(*names: str) -> Callable[[Made], float]:
-    """Gives what one of them took."""
+    """Return what one of them took."""
     return lambda one: float(one.found.calls(*names)["seconds"].mean())
 
 
 def count(*names: str) -> Callable[[Made], float]:
-    """Gives how many there were."""
+    """Return how many there were."""
     return lambda one: len(one.found.calls(*names))
 
 
 def of_one_rank(figure: Figure) -> Figure:
-    """Gives a figure of all calls, which is that of the leading rank in a job of one alone."""
+    """Return a figure of all calls, which is that of the leading rank in a job of one alone."""
     return lambda one: figure(one) if len(one.hosts) == 1 else None
 
 
 def mean_size(*names: str) -> Callable[[Made], float]:
-    """Gives the mean length of one."""
+    """Return the mean length of one."""
     return lambda one: float(one.found.calls(*names)["length"].mean())
 
 
 def opening_again_s(one: Made) -> float:
-    """Gives the time in opens and closes but for one of each file."""
+    """Return the time in opens and closes but for one of each file."""
     opens = one.found.calls(*OPENS)
     share = 1 - opens["file"].nunique() / len(opens)
     return share * float(one.found.calls(*OPENS, "close", "fclose")["seconds"].sum())
 
 
 def bytes_of_ranks(one: Made) -> pd.Series[float]:
-    """Gives the bytes that each rank read."""
+    """Return the bytes that each rank read."""
     return one.found.data_reads.groupby("rank")["length"].sum()
 
 
 def times_of_ranks(one: Made) -> pd.Series[float]:
-    """Gives the mean time of a rank's reads."""
+    """Return the mean time of a rank's reads."""
     return one.found.data_reads.groupby("rank")["seconds"].mean()
 
 
@@ -118,7 +118,7 @@ FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
 
 
 def _between_steps(one: Made) -> pd.DataFrame:
-    """Gives the reads in no step."""
+    """Return the reads in no step."""
     reads, steps, origin = one.found.data_reads, one.found.steps, one.meta["origin_realtime_ns"]
     within = pd.Series(False, reads.index)
     for start, end in zip(steps["start"] - origin, steps["end"] - origin, strict=True):
@@ -127,7 +127,7 @@ def _between_steps(one: Made) -> pd.DataFrame:
 
 
 def _slow_files(one: Made) -> pd.Series[float]:
-    """Gives the files whose reads take ten times as long as the median file's."""
+    """Return the files whose reads take ten times as long as the median file's."""
     mean = one.found.data_reads.groupby("file")["seconds"].mean()
     return mean[mean > 10 * mean.median()]
 

@@ -35,20 +35,20 @@ GB = 10**9
 
 
 def job_of(path: Path, **counters: float) -> None:
-    """Writes the log of a job that opened one file."""
+    """Write the log of a job that opened one file."""
     made = MadeJob(path, "ada", "train.py", "/scratch", FIRST_DAY_S, 100.0, 1)
     write_log(made, [{"path": "/scratch/x", "POSIX_OPENS": 1, **counters}])
 
 
 def catalogued(folder: Path) -> Update:
-    """Brings the catalogue beside a folder's logs up to date."""
+    """Bring the catalogue beside a folder's logs up to date."""
     catalogue = CatalogueFolder(folder / "catalogue")
     return update(catalogue, find_inputs([str(folder / "logs")]), SERIAL)
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Path:
-    """Gives a folder of two logs, and their catalogue."""
+    """Return a folder of two logs, and their catalogue."""
     for name in ("a", "b"):
         job_of(tmp_path / "logs" / f"{name}.darshan")
     assert catalogued(tmp_path).read == 2
@@ -214,7 +214,7 @@ HOT = {"input_folder": "/m/hot", "input_read_s": 60.0, "input_bytes_read": 15 * 
 
 
 def hot(size: int, day: int, **more: Any) -> dict[str, Any]:
-    """Gives a job that reads so many bytes of a folder, on such a day."""
+    """Return a job that reads so many bytes of a folder, on such a day."""
     return READS | HOT | {"input_unique_bytes": size, "day": day} | more
 
 

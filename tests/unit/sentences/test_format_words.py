@@ -28,7 +28,7 @@ DROPPED = "1,200 segments that the session had no room for"
 
 
 def exported(folder: Path, session: Session) -> tuple[Path, tuple[str, ...]]:
-    """Gives a session as a log, and what the log is said to lack."""
+    """Return a session as a log, and what the log is said to lack."""
     log = folder / "out.darshan"
     return log, export_darshan(session, log).left_out
 

@@ -20,7 +20,7 @@ from tfdarshan.sessions.overlap import overlap_lines
 
 @pytest.fixture(scope="module")
 def joint(tmp_path_factory: pytest.TempPathFactory) -> Joint:
-    """Gives a job of three ranks, all of which have written."""
+    """Return a job of three ranks, all of which have written."""
     found = partial(ranks, marked=True)(tmp_path_factory.mktemp("ranks")).joint
     assert found is not None
     return found

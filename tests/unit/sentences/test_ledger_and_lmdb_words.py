@@ -30,14 +30,14 @@ FAST = replace(SLOW, id="b", checkpoint="ckpt-2", outcome="fast_durable", slow_d
 
 
 def shown(folder: Path, *rows: CheckpointRow) -> str:
-    """Gives all that the view says of a ledger with such rows, a line each."""
+    """Return all that the view says of a ledger with such rows, a line each."""
     source = Source(SESSIONS["checkpoints"](folder))
     source.__dict__["ledger"] = list(rows)
     return "\n".join(sorted(texts_in(ledger_panels(source))))
 
 
 def long(count: int) -> list[CheckpointRow]:
-    """Gives the rows of so many checkpoints."""
+    """Return the rows of so many checkpoints."""
     return [replace(SLOW, id=str(n), checkpoint=f"ckpt-{n}", saved_at=ORIGIN_S + n) for n in range(count)]
 
 
@@ -103,7 +103,7 @@ READINGS = {
 
 
 def speed(reader: str, *elapsed_s: float) -> Speed:
-    """Gives a reader of 30 MB, whose runs took so long."""
+    """Return a reader of 30 MB, whose runs took so long."""
     return Speed(reader, tuple(Run(30 * MB, 0.25, one, 0.5, None) for one in elapsed_s))
 
 

@@ -31,7 +31,7 @@ def meanings(
     carried: bool = False,
     foreign: bool = False,
 ) -> list[str]:
-    """Gives what is said of a row of which our fold has these figures, and libdarshan those."""
+    """Return what is said of a row of which our fold has these figures, and libdarshan those."""
     columns = module_columns("POSIX")
     expected, counted = batch_of("POSIX", fold), batch_of("POSIX", darshan)
     verification = Verification(foreign=foreign)
@@ -57,7 +57,7 @@ def meanings(
 
 
 def of_no_record(*, full: bool) -> list[str]:
-    """Gives what is said of a file for which libdarshan counted nothing."""
+    """Return what is said of a file for which libdarshan counted nothing."""
     columns = module_columns("POSIX")
     batch = batch_of("POSIX", READ)
     verification = Verification(full=full)
@@ -72,7 +72,7 @@ def of_no_record(*, full: bool) -> list[str]:
 
 
 def of_no_row(monkeypatch: pytest.MonkeyPatch, exclude: Sequence[str], *, foreign: bool = False) -> list[str]:
-    """Gives what is said of a record of libdarshan's that has no row."""
+    """Return what is said of a record of libdarshan's that has no row."""
     monkeypatch.setattr(cross_check, "record_name", lambda _: "/proc/self/maps")
     verification = Verification(exclude=exclude, foreign=foreign)
     verification.only_in_darshan("POSIX", np.array([7]))

@@ -20,7 +20,7 @@ MS = 1e-3
 
 
 def answering(alone_ms: float, at_once_ms: float, next_ms: float) -> str:
-    """Gives what a storage is called on which reads of one, of several and of a next page take so long."""
+    """Return what a storage is called on which reads of one, of several and of a next page take so long."""
 
     def read_s(places: list[int]) -> list[float]:
         if len(places) > 1:
@@ -49,7 +49,7 @@ WORDED = ("name", "stands")
 
 
 def differs(one: RemedyName, other: RemedyName) -> dict[str, Any]:
-    """Gives in what a remedy is other than another one."""
+    """Return in what a remedy differs from another one."""
     first, second = vars(REMEDIES[one]), vars(REMEDIES[other])
     return {
         name: second[name] for name in first if first[name] != second[name] and name not in ("name", "stands")
@@ -80,7 +80,7 @@ def test_a_remedy_is_what_it_is_said_to_be():
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Gives what is said."""
+    """Return what is said."""
     texts: list[str] = []
     for module in (held_snapshot, index):
         monkeypatch.setattr(module, "say", texts.append)
@@ -133,7 +133,7 @@ class Opening:
         self._library, self._why = SimpleNamespace(**dict.fromkeys(functions)), why
 
     def load_op_library(self, _: str) -> Any:
-        """Loads it."""
+        """Load it."""
         if self._why:
             raise OSError(f"{self._why}\nat line 3")
         return self._library

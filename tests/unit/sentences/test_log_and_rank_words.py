@@ -39,7 +39,7 @@ STRIPED = [LUSTRE | {"path": f"/data/{n}", "stripe_count": 1 + n, "osts": f"{n},
 
 
 def log_with(folder: Path, *rows: dict[str, Any]) -> Session:
-    """Gives a session of a log that has such records besides POSIX and STDIO."""
+    """Return a session of a log that has such records besides POSIX and STDIO."""
     session = as_log(SESSIONS["one reader"](folder))
     if not rows:
         return session
@@ -56,7 +56,7 @@ def log_with(folder: Path, *rows: dict[str, Any]) -> Session:
 
 
 def said(session: Session) -> dict[str, str]:
-    """Gives what each place says of it."""
+    """Return what each place says of it."""
     path = str(session.path)
     return {
         "brief": printed("summary", path), "all": printed("summary", path, "-v"),
@@ -124,7 +124,7 @@ def test_time_at_a_fifo_is_in_no_time_of_files(tmp_path):
 
 
 def job(folder: Path, *ranks: dict[str, Any]) -> Session:
-    """Gives a job of so many ranks, each on a host of its own unless it says otherwise."""
+    """Return a job of so many ranks, each on a host of its own unless it says otherwise."""
     dealt = shards(len(ranks), 4)
     return joint_training(
         folder, [MadeUpRank(steps, **one) for steps, one in zip(dealt, ranks, strict=True)], noise=0.0

@@ -34,12 +34,12 @@ def test_a_platform_that_does_not_do_is_named(system, machine, library, said):
 
 
 def ms(seconds: float) -> str:
-    """Words a latency."""
+    """Word a latency."""
     return f"{seconds * 1e3:g} ms"
 
 
 def mb(model: StorageModel) -> str:
-    """Words its bandwidth."""
+    """Word its bandwidth."""
     return f"{model.read_bandwidth / 1e6:,.0f} MB/s"
 
 

@@ -27,12 +27,12 @@ MEMORY = {"machine": {"cpus": 4, "memory_bytes": 1 << 32, "cpu_s": 0.1}}
 
 
 def of(kind: str, **more):
-    """Gives what makes a job that maps a file of such a format."""
+    """Return what makes a job that maps a file of such a format."""
     return partial(mapped, formats={PATH: kind} if kind else {}, **more)
 
 
 def jumping(page_s: float | None = None, **more):
-    """Gives what makes a job whose faults brought in 32 times what they touched, with a probe or without."""
+    """Return what makes a job whose faults brought in 32 times what they touched, with a probe or without."""
     probes = [] if page_s is None else [probe_of_share(0.9, page_s=page_s)]
     return partial(mapped, bytes_in=200 << 17, probes=probes, **more)
 
@@ -43,7 +43,7 @@ FORMATS = (
 
 
 def fetched(folder: Path, *, bytes_in: int, watched: bool = True) -> Session:
-    """Gives a job for which the kernel fetched 400 MiB, of which so much came in for the mapped file."""
+    """Return a job for which the kernel fetched 400 MiB, of which so much came in for the mapped file."""
     kernel = {"rchar": 0, "read_bytes": 400 * MIB}
     session = mapped(
         folder, bytes_in=bytes_in, kernel=kernel, faults=loop_faults(50, 20.0, 0.01, 4, jump=MIB)
@@ -57,7 +57,7 @@ def fetched(folder: Path, *, bytes_in: int, watched: bool = True) -> Session:
 
 
 def in_part(folder: Path, *, seen: int) -> Session:
-    """Gives page faults that were looked at half of the time: so many were seen, none kept."""
+    """Return page faults that were looked at half of the time: so many were seen, none kept."""
     block = {"sampled_ns": 2, "sampled_faults": seen, "faults_kept": 0}
     return mapped(folder, block=block, kept=False)
 

@@ -46,7 +46,7 @@ def test_a_probe_names_slow_files_that_have_others_beside_them(places, said):
 
 
 def run(folder, reads: int, taken_ms: float, length: int = 10 * KB) -> Session:
-    """Gives so many reads of a file, and one of another that always takes as long."""
+    """Return so many reads of a file, and one of another that always takes as long."""
     calls = [(10 * n, 10 * n + taken_ms, 1, "pread", 0, length, 0) for n in range(reads)]
     calls.append((990, 995, 1, "pread", 1, KB, 0))
     steps = epochs_of_steps(20, 50, 10)
@@ -54,7 +54,7 @@ def run(folder, reads: int, taken_ms: float, length: int = 10 * KB) -> Session:
 
 
 def compared(tmp_path, one: Session, two: Session):
-    """Gives a comparison of two sessions."""
+    """Return a comparison of two sessions."""
     return compare(Side("A", [Source(one)]), Side("B", [Source(two)]))
 
 

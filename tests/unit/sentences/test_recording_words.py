@@ -30,7 +30,7 @@ from tfdarshan.sessions.session_directory import MARKER as MARKER_NAME
 
 
 def bounds_of(ranks: int = 1, skipped: int = 0, *, trace: bool = True, **figures: int) -> list[str]:
-    """Gives what is said of the bounds that a process of a job of so many ranks on its host reached."""
+    """Return what is said of the bounds that a process of a job of so many ranks on its host reached."""
     marker = dataclasses.replace(MARKER, options={"trace": trace}, job={"local_size": ranks})
     return _bounds_reached(marker, info_of(**figures), skipped)
 
@@ -75,7 +75,7 @@ def test_calls_that_were_skipped_are_those_of_threads():
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Gives what is said and warned of."""
+    """Return what is said and warned of."""
     texts: list[str] = []
     for module in (active_recording, profiler, probe_process, pending):
         for name in ("say", "warn"):
@@ -85,7 +85,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def recording_in(folder: Path, *, removed: bool = False) -> Recording:
-    """Gives a recording that is not written; its session's directory is there, or was removed."""
+    """Return a recording that is not written; its session's directory is there, or was removed."""
     directory = folder / "a b" / "plugins" / "tfdarshan" / MARKER.session
     directory.mkdir(parents=True)
     (folder / "spool").mkdir()
@@ -232,7 +232,7 @@ def test_storage_that_was_not_probed_says_why(code, error, words, said, monkeypa
 
 
 def profile_in(folder: Path, *, text: str = "", error: Exception | None = None) -> Any:
-    """Gives a profile that joined another one's session, of which such a summary is there."""
+    """Return a profile that joined another one's session, of which such a summary is there."""
     joined = Profile(folder / "logs")
     other = SimpleNamespace(path=folder / "session", _recording=None)
     joined._shared = cast(Any, other)

@@ -25,7 +25,7 @@ CONTAINER = dataclasses.replace(MARKER, pid_namespace="another")
 
 
 def marked(folder: Path, marker: Marker) -> Path:
-    """Gives the directory of a session that was begun so, and not finished."""
+    """Return the directory of a session that was begun so, and not finished."""
     directory = folder / "plugins" / "tfdarshan" / marker.session
     directory.mkdir(parents=True)
     write_marker(directory, marker)
@@ -76,7 +76,7 @@ def test_of_a_process_that_has_ended_this_is_not_said(marker, tmp_path):
 
 @contextmanager
 def busy(_: Path) -> Iterator[None]:
-    """Stands for a lock that another process has."""
+    """Stand for a lock that another process has."""
     raise RecoveringError("another process is recovering it")
     yield
 

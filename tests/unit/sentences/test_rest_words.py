@@ -44,23 +44,23 @@ from tfdarshan.units import human_bytes, human_seconds
 
 
 def remove_copy(slow_copy: Path, fast_copy: Path) -> None:
-    """Leaves no copy."""
+    """Leave no copy."""
     fast_copy.unlink()
 
 
 def change_original(slow_copy: Path, fast_copy: Path) -> None:
-    """Writes the original anew."""
+    """Write the original anew."""
     slow_copy.write_bytes(b"new content")
     os.utime(slow_copy, (1, 1))
 
 
 def remove_original(slow_copy: Path, fast_copy: Path) -> None:
-    """Leaves no original."""
+    """Leave no original."""
     slow_copy.unlink()
 
 
 def damage_copy(slow_copy: Path, fast_copy: Path) -> None:
-    """Writes the copy anew."""
+    """Write the copy anew."""
     fast_copy.write_bytes(b"short")
 
 
@@ -170,7 +170,7 @@ def test_a_probe_of_failed_reads_says_so():
 
 
 def sides(folder: Path, *makers: Callable[[Path], Session]) -> list[Side]:
-    """Gives sides A, B ... of one run each."""
+    """Return sides A, B ... of one run each."""
     return [Side(label, [Source(maker(folder / label))]) for label, maker in zip("ABC", makers, strict=False)]
 
 
@@ -296,7 +296,7 @@ def test_a_plot_is_called_what_it_shows(tmp_path):
 
 
 def in_folders(folder: Path, count: int) -> Session:
-    """Gives as many slow files of 10 MB as folders."""
+    """Return as many slow files of 10 MB as folders."""
     calls = [
         (100 * n + 20 * k, 100 * n + 20 * k + 19, 1, "pread", n, 500 * KB, k * 500 * KB)
         for n in range(count)

@@ -37,20 +37,20 @@ EMULATED = {"options": {"as_if": "bucket", "as_if_paths": ["/data/*"]}}
 
 
 def everywhere(session: Session) -> str:
-    """Gives what both summaries and the page say, a line each."""
+    """Return what both summaries and the page say, a line each."""
     path = str(session.path)
     shown = page_text(session, "overview", "steps")
     return "\n".join([raw_printed("summary", path), raw_printed("summary", path, "-v"), shown])
 
 
 def emulated(delayed_calls: int, delayed_ns: int) -> Maker:
-    """Gives what makes a job on emulated storage, which made so many calls wait."""
+    """Return what makes a job on emulated storage, which made so many calls wait."""
     block = {"model": BUCKET, "paths": ["/data/*"], "delayed_calls": delayed_calls, "delayed_ns": delayed_ns}
     return changed(POOR, **EMULATED, emulation=block)
 
 
 def in_kernel(folder: Path, kernel: dict[str, int] | None) -> Session:
-    """Gives steps that read 100 kB each, of which the kernel says what it fetched, or nothing."""
+    """Return steps that read 100 kB each, of which the kernel says what it fetched, or nothing."""
     calls = [(50 * n, 50 * n + 8, 1, "pread", 0, 100 * KB, 100 * KB * n) for n in range(20)]
     session = training(folder, calls, epochs_of_steps(20, 50, 10), sizes=[2 * MB])
     (path,) = session.path.glob("*.meta.json")
@@ -62,14 +62,14 @@ def in_kernel(folder: Path, kernel: dict[str, int] | None) -> Session:
 
 
 def half_known(folder: Path) -> Session:
-    """Gives 20 steps of which half say what they waited."""
+    """Return 20 steps of which half say what they waited."""
     steps = epochs_of_steps(20, 50, 10)
     steps = [step if place < 10 else (*step[:2], -1) for place, step in enumerate(steps)]
     return training(folder, [(0, 40, 1, "pread", 0, 100 * KB)], steps, sizes=[MB])
 
 
 def many_steps(folder: Path, count: int) -> Session:
-    """Gives so many steps of 5 ms."""
+    """Return so many steps of 5 ms."""
     return training(folder, [(0, 4, 1, "pread", 0, 100 * KB)], epochs_of_steps(count, 5, 1), sizes=[MB])
 
 
@@ -89,33 +89,33 @@ STORED = {"rchar": 100 * KB, "read_bytes": 25 * KB}
 
 
 def children(*kernels: dict) -> Maker:
-    """Gives what makes a job with children of which the kernel says this."""
+    """Return what makes a job with children of which the kernel says this."""
     return partial(with_children, kernels=kernels)
 
 
 def verified(unexplained: int, **meta) -> Maker:
-    """Gives what makes a job that two engines counted, with so many rows that differ."""
+    """Return what makes a job that two engines counted, with so many rows that differ."""
     return changed(POOR, verify=VERIFIED | {"unexplained_rows": unexplained}, **meta)
 
 
 def unwatched(folder: Path) -> Session:
-    """Gives a job with a mapping that nobody watched."""
+    """Return a job with a mapping that nobody watched."""
     return with_counters(read_once(folder), "/home/u/0", POSIX_MMAPS=1)
 
 
 def without_zero_reads(folder: Path) -> Session:
-    """Gives a job of one read, of which empty ones are not known."""
+    """Return a job of one read, of which empty ones are not known."""
     return with_counters(training(folder, [(0, 500, 1, "pread", 0, KB)]), "/data/a", TFD_ZERO_READS=None)
 
 
 def moved(kind: str) -> Maker:
-    """Gives what makes 20 MB of reads, and 3 MB of another kind in the kernel's count."""
+    """Return what makes 20 MB of reads, and 3 MB of another kind in the kernel's count."""
     other = {kind: {"bytes_read": 3 * MB, "bytes_written": 0}}
     return changed(partial(partly_cached, stored=MB, charged=23 * MB), other=other)
 
 
 def timed_log(session: Session) -> Session:
-    """Makes a log of it whose trace is complete, so that it tells the time in reads by the wall clock."""
+    """Make a log of it whose trace is complete, so that it tells the time in reads by the wall clock."""
     (path,) = session.path.glob("*.meta.json")
     read_ns = json.loads(path.read_text())["time"]["read_ns"]
     logged = as_log(session)
@@ -252,5 +252,5 @@ def test_sessions_that_overlap_are_counted_and_named(others, tmp_path):
 
 
 def page_texts_of(panels: list) -> str:
-    """Gives the texts of panels, a line each."""
+    """Return the texts of panels, a line each."""
     return "\n".join(texts_in(panels))

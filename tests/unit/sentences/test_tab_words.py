@@ -24,13 +24,13 @@ from tfdarshan.units import human_bytes, human_seconds
 
 @pytest.fixture
 def logdir(tmp_path: Path) -> Path:
-    """Gives a logdir of one session."""
+    """Return a logdir of one session."""
     SESSIONS["one call"](tmp_path)
     return tmp_path
 
 
 def asked(logdir: Path, route: str, **arguments: str) -> tuple[int, dict[str, Any]]:
-    """Gives a route's code and answer."""
+    """Return a route's code and answer."""
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
     response = Client(plugin.get_plugin_apps()[route]).get(route, query_string=arguments)
     return response.status_code, json.loads(response.data)

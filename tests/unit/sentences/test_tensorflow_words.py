@@ -19,7 +19,7 @@ from tfdarshan.recording.tensorflow.tf_trace import LOST, TensorflowTrace, Writt
 
 @pytest.fixture
 def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Gives what is warned of."""
+    """Return what is warned of."""
     texts: list[str] = []
     for module in (session_proxy, tf_plugin, tf_profiler, tf_trace):
         monkeypatch.setattr(module, "warn", texts.append)
@@ -151,7 +151,7 @@ class Refusing:
         self.logdir, self._error = Path("/logs"), error
 
     def begin(self) -> None:
-        """Begins."""
+        """Begin."""
         if self._error is not None:
             raise self._error
 

@@ -23,7 +23,7 @@ WRONG = {
 
 
 def _prose(text: str) -> str:
-    """Joins the lines of sentences; rows of tables are apart, and so are their cells."""
+    """Join the lines of sentences; rows of tables are apart, and so are their cells."""
     rows = [re.sub(r" {2,}", " | ", line.strip()) for line in text.splitlines()]
     return " ".join(f"| {row} |" if "|" in row else row for row in rows)
 

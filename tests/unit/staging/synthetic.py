@@ -22,7 +22,7 @@ FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0), 1e9, True, "assumed")
 
 
 def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mount=("/data", "nfs4")):
-    """Gives the use of files that `storage_opens` of their `opens` passes took from the tier."""
+    """Return the use of files that `storage_opens` of their `opens` passes took from the tier."""
     size, opens = np.asarray(size, np.int64), np.asarray(opens, np.int32)
     served = opens if storage_opens is None else np.asarray(storage_opens, np.int32)
     scatter = np.exp(noise * np.random.default_rng(seed).standard_normal(len(size)))
@@ -52,17 +52,17 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
 
 
 def run_of(use, *, readers=4, other_s=0.0):
-    """Gives a run in which `readers` threads do nothing but read, and `other_s` seconds pass without I/O."""
+    """Return a run in which `readers` threads do nothing but read, and `other_s` seconds pass without I/O."""
     return RunFacts(float(use.read_s.sum()) / readers + other_s, float(readers), ("session",))
 
 
 def malware_like(count, seed=0):
-    """Gives sizes of which the smallest two fifths hold about 8 % of the bytes, as in the paper."""
+    """Return sizes of which the smallest two fifths hold about 8 % of the bytes, as in the paper."""
     return (1_000 * np.exp(1.1 * np.random.default_rng(seed).standard_normal(count)) * 400).astype(np.int64)
 
 
 def job_of(use, *, readers=4, other_s=0.0):
-    """Gives the replay model of the run of `run_of`, all times `readers` times as long, by one reader.
+    """Return the replay model of the run of `run_of`, all times `readers` times as long, by one reader.
 
     Each pass is a batch; passes that storage did not serve come last, from memory. If all files are read as
     often, that is in epochs.
@@ -107,5 +107,5 @@ def job_of(use, *, readers=4, other_s=0.0):
 
 
 def _numbers(opens):
-    """Gives the number of each pass over its file, from 0."""
+    """Return the number of each pass over its file, from 0."""
     return np.arange(opens.sum()) - np.repeat(np.cumsum(opens) - opens, opens)

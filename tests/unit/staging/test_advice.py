@@ -21,7 +21,7 @@ def advise(use, other_s=0.0, fast=FAST, **question):
 
 
 def saved(use, share):
-    """Gives the seconds of readers that each rule saves with room for a share of the bytes."""
+    """Return the seconds of readers that each rule saves with room for a share of the bytes."""
     advice = advise(use, room_bytes=int(share * use.size_bytes.sum()), everything=True).advice
     return {rule.name: rule.saved_thread_s for rule in advice.rules}
 

@@ -23,7 +23,7 @@ def staged(session):
 
 
 def job(logdir, *, open_ms, cached_ms=0.03, epochs=3, files=FILES, more=()):
-    """Gives a session that reads files in epochs, of which memory serves all but the first."""
+    """Return a session that reads files in epochs, of which memory serves all but the first."""
     at, calls = 0.0, []
     for epoch in range(epochs):
         for file in range(files):

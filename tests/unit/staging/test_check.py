@@ -19,7 +19,7 @@ COUNT = 400
 
 
 def staged_run(fast=(20e-6, 1 / 2e9), slow=HDD, opens=None):
-    """Gives plan and promise for a job, and the use and run of the same job on its mirror."""
+    """Return plan and promise for a job, and the use and run of the same job on its mirror."""
     size, before = malware_like(COUNT), np.ones(COUNT)
     use = file_use(size, before)
     room_bytes = int(size.sum() // 4)
@@ -139,7 +139,7 @@ def test_session_of_another_job_is_refused():
 
 
 def staged_and_stepped(steps_s, start_up_s=5.0):
-    """Gives plan, promise, use and run of a staged job whose steps last so long, after some start-up."""
+    """Return plan, promise, use and run of a staged job whose steps last so long, after some start-up."""
     plan, decision, use = staged_run()
     stepped = dataclasses.replace(decision.promise, whole_epoch_s=decision.promise.epoch_s + start_up_s)
     facts = run_of(use, other_s=0.3)

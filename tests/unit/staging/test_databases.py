@@ -18,7 +18,7 @@ KB, FILES, PAGES, PAGE_MS, FILE_MS = 1_000, 48, 300, 10.0, 30.0
 
 
 def job(logdir, *, journals=("/data/samples.sqlite-journal",), file_ms=FILE_MS):
-    """Gives 300 pages of a database, 10 ms each, and then 48 files of 8 kB, 30 ms each."""
+    """Return 300 pages of a database, 10 ms each, and then 48 files of 8 kB, 30 ms each."""
     calls: list[tuple[Any, ...]] = [(0.0, 0.01, 1, "open", 0, 0)]
     for page in range(PAGES):
         calls.append((PAGE_MS * page + 0.01, PAGE_MS * (page + 1), 1, "pread", 0, 4 * KB, 4 * KB * page))

@@ -17,7 +17,7 @@ ALLOWED_LOSS = 0.03
 
 
 def optimum(value, weight, capacity):
-    """Gives the exact greatest value."""
+    """Return the exact greatest value."""
     found = milp(
         -value,
         constraints=LinearConstraint(weight[None, :], ub=capacity),

@@ -26,7 +26,7 @@ def advise(use, facts=None, fast=FAST, other_s=0.0, **question):
 
 
 def said(*arguments, **question):
-    """Gives the advice's text, its lines joined."""
+    """Return the advice's text, its lines joined."""
     return " ".join(render(advise(*arguments, **question)).split())
 
 
@@ -36,7 +36,7 @@ def reason(*arguments, **question):
 
 
 def tier(times, s_per_byte_times=None):
-    """Gives a fast tier that takes so many times what the slow one takes."""
+    """Return a fast tier that takes so many times what the slow one takes."""
     per_byte = HDD[1] * (times if s_per_byte_times is None else s_per_byte_times)
     return dataclasses.replace(FAST, model=TimeModel(HDD[0] * times, per_byte, 50, 1.0))
 

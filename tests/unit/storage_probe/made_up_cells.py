@@ -8,7 +8,7 @@ ROUNDS = 4
 
 
 def cells_of(calls_by, rounds=ROUNDS, own_s=0.0, **more):
-    """Gives a probe's cells of storage, of which `calls_by(readers)` gives the calls in ms."""
+    """Return a probe's cells of storage, of which `calls_by(readers)` gives the calls in ms."""
     return [
         Cell(
             turn,

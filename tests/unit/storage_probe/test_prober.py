@@ -106,7 +106,7 @@ def probe(files, storage, bounds=None, resident=lambda handle, offset, length: F
 
 
 def simulate(files, storage, monkeypatch):
-    """Probes without a thread, and without the time that this machine takes."""
+    """Probe without a thread, and without the time that this machine takes."""
     monkeypatch.setattr(prober, "ReaderThreads", lambda most: storage)
     monkeypatch.setattr(time, "sleep", lambda seconds: setattr(storage, "now", storage.now + seconds))
     return result(

@@ -7,7 +7,7 @@ from tfdarshan.storage_probe.slow_places import slow_places
 
 
 def cells(taken_ms, files=12, rounds=40):
-    """Gives cells of one reader that reads each file in turn; a read takes `taken_ms(file, at_ms)`."""
+    """Return cells of one reader that reads each file in turn; a read takes `taken_ms(file, at_ms)`."""
     found, at_ms = [], 0.0
     for turn in range(rounds):
         reads = []

@@ -17,7 +17,7 @@ FIRST_FILE = 2
 
 
 def zigzag(*numbers):
-    """Encodes numbers as the files table has them."""
+    """Encode numbers as the files table has them."""
     encoded = bytearray()
     for number in numbers:
         value = (number << 1) ^ (number >> 63)
@@ -70,7 +70,7 @@ class MadeUpTrace:
         } | self.parts
 
     def io_plane(self):
-        """Gives the calls as a message."""
+        """Return the calls as a message."""
         plane = xplane_messages.Plane()
         for number, name in STATS.items():
             plane.stat_metadata[number].name = name.encode()
@@ -86,7 +86,7 @@ class MadeUpTrace:
         return plane
 
     def session_plane(self):
-        """Gives the session as a message."""
+        """Return the session as a message."""
         plane = xplane_messages.Plane()
         for number, (name, value) in enumerate(self.parts.items(), 1):
             plane.stat_metadata[number].name = name.encode()
@@ -94,12 +94,12 @@ class MadeUpTrace:
         return plane
 
     def content(self) -> bytes:
-        """Gives the trace's bytes."""
+        """Return the trace's bytes."""
         return space({IO_PLANE: self.io_plane(), SESSION_PLANE: self.session_plane()})
 
 
 def space(planes) -> bytes:
-    """Gives a trace's bytes, of planes (messages, or bytes) by name."""
+    """Return a trace's bytes, of planes (messages, or bytes) by name."""
     message = xplane_messages.Space()
     for name, plane in planes.items():
         named = xplane_messages.PlaneName(name=name.encode()).SerializeToString()
@@ -108,7 +108,7 @@ def space(planes) -> bytes:
 
 
 def put_trace(logdir: Path, content: bytes, stamp: str = "2026_01_01_00_00_00") -> Path:
-    """Writes a trace where TensorFlow's profiler does."""
+    """Write a trace where TensorFlow's profiler does."""
     path = logdir / "plugins" / "profile" / stamp / "elsewhere.xplane.pb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

@@ -16,7 +16,7 @@ TRAIN, EVALUATE = (2, 30), (1, 10)
 
 
 def asked(*turns):
-    """Gives the batches of turns, each of an iterator: (data set, batches, wait and compute in ms)."""
+    """Return the batches of turns, each of an iterator: (data set, batches, wait and compute in ms)."""
     at, found = 0, []
     for number, (looks, count, (wait, compute)) in enumerate(turns):
         for _ in range(count):
@@ -26,7 +26,7 @@ def asked(*turns):
 
 
 def between(*turns):
-    """Says of each turn whether it is between epochs."""
+    """Return for each turn whether it is between epochs."""
     flags = batch_waits(asked(*turns)).between.tolist()
     found = []
     for _, count, _ in turns:

@@ -27,7 +27,7 @@ ODD_NUMBERS = (0, -1, 1, 99, 1 << 31, 1 << 32, 1 << 62, LEAST, MOST)
 
 
 def readers(trace, logdir):
-    """Gives all that reads traces."""
+    """Return all that reads traces."""
     return (
         lambda: rebuild_session(trace, to=logdir),
         lambda: input_waits(trace, 0),
@@ -36,7 +36,7 @@ def readers(trace, logdir):
 
 
 def refusals(trace, logdir):
-    """Gives the sentences of those that refuse a trace; any other exception is the test's failure."""
+    """Return the sentences of those that refuse a trace; any other exception is the test's failure."""
     said = []
     for read in readers(trace, logdir):
         try:
@@ -177,7 +177,7 @@ def test_a_session_with_a_damaged_part_says_so(tmp_path, name, value):
 
 
 def odd_events():
-    """Yields what no call of a session has, as a change of an event's message."""
+    """Yield what no call of a session has, as a change of an event's message."""
     for name, number in itertools.product(("metadata_id", "offset_ps", "duration_ps"), ODD_NUMBERS):
         yield lambda event, name=name, number=number: setattr(event, name, number)
     for stat, number in itertools.product(range(3), ODD_NUMBERS):
@@ -219,7 +219,7 @@ def test_a_call_whose_bytes_are_no_number_is_refused(tmp_path, kind):
 
 
 def mutated(content, generator):
-    """Gives bytes with some bits, bytes or runs of them changed, moved or cut."""
+    """Return bytes with some bits, bytes or runs of them changed, moved or cut."""
     data = bytearray(content)
     for _ in range(generator.choice((1, 1, 2, 5, 20))):
         at, length = generator.randrange(len(data)), generator.randrange(1, 9)
@@ -240,7 +240,7 @@ def mutated(content, generator):
 
 
 def mutated_trace(generator):
-    """Gives a trace in which one of four things was changed: any bytes, or those of a part that is whole."""
+    """Return a trace in which one of four things was changed: any bytes, or those of a part that is whole."""
     made = MadeUpTrace()
     part = generator.choice(["", "calls", *made.parts, *["info"] * 4])
     if part in made.parts:
@@ -259,7 +259,7 @@ def read_mutated(tmp_path, seed):
 
 
 def check_seeds(tmp_path, seeds):
-    """Reads a mutated trace of each seed; each is read or refused, and both happen."""
+    """Read a mutated trace of each seed; each is read or refused, and both happen."""
     refused = 0
     for seed in seeds:
         try:

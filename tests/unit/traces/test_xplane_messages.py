@@ -100,7 +100,7 @@ def test_fields_are_those_of_tensorflow():
 
 
 def message_pairs(own, other):
-    """Yields each message below, with TensorFlow's that has the same place."""
+    """Yield each message below, with TensorFlow's that has the same place."""
     yield own, other
     for field in own.fields:
         if field.message_type is not None:

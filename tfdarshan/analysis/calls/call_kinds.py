@@ -43,7 +43,7 @@ class CallGroup:
         return self.beside_s + self.within_s
 
     def scaled(self, factor: float) -> CallGroup:
-        """Gives a multiple of it."""
+        """Return a multiple of it."""
         return CallGroup(*(factor * v for v in (self.calls, self.moved_bytes, self.beside_s, self.within_s)))
 
     def __add__(self, other: CallGroup) -> CallGroup:
@@ -59,7 +59,7 @@ NO_CALLS = CallGroup()
 
 
 def kind_codes(operations: Sequence[Operation]) -> Array:
-    """Gives each operation's place in CALL_KINDS, int8; "read" for all reads, the empty ones too."""
+    """Return each operation's place in CALL_KINDS, int8; "read" for all reads, the empty ones too."""
     codes = []
     for operation in operations:
         kind = OPERATION_KINDS.get(operation.name)
@@ -70,14 +70,14 @@ def kind_codes(operations: Sequence[Operation]) -> Array:
 
 
 def kinds_of(segments: Segments) -> Array:
-    """Gives each call's place in CALL_KINDS, int8."""
+    """Return each call's place in CALL_KINDS, int8."""
     kind: Array = kind_codes(segments.operations)[segments.operation]
     kind[(kind == KIND["read"]) & (segments.length == 0) & (segments.error == 0)] = KIND["empty_read"]
     return kind
 
 
 def groups_of(sums: Array) -> dict[str, CallGroup]:
-    """Gives calls by kind.
+    """Return calls by kind.
 
     Args:
         sums: `input_sums.InputTimes.by_kind`.

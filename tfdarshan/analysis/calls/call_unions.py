@@ -59,7 +59,7 @@ class CallUnions:
         return self.merge(one, other)
 
     def _union_or_middle(self, task: TimeWindow) -> UnionPartial | int:
-        """Gives a window's partial, or the moment to divide it at if it has too many intervals."""
+        """Return a window's partial, or the moment to divide it at if it has too many intervals."""
         unions, apart = tuple(_Union() for _ in CLASSES), dict.fromkeys(self.apart, NOTHING_NS)
         for place, process in zip(task.places, task.processes, strict=True):
             own = _unions()
@@ -80,7 +80,7 @@ class CallUnions:
         return UnionPartial(sums, tuple(apart.values()))
 
     def of_segments(self, segments: Segments) -> UnionPartial:
-        """Gives the partial of calls that are in memory, in order of start: nothing has to be divided."""
+        """Return the partial of calls that are in memory, in order of start: nothing has to be divided."""
         together, apart = _unions(), {place: _unions() for place in self.apart}
         process_of = np.array([thread.process for thread in segments.threads] or [0])
         for block in segments.blocks():
@@ -119,7 +119,7 @@ class _Union:
         return int(start[len(start) // 2])
 
     def add(self, start_ns: Array, end_ns: Array) -> None:
-        """Adds intervals in order of start."""
+        """Add intervals in order of start."""
         reached = np.maximum.accumulate(end_ns)
         heads = np.flatnonzero(start_ns[1:] > reached[:-1])
         if len(start_ns):
@@ -130,7 +130,7 @@ class _Union:
             self.intervals()
 
     def intervals(self) -> Intervals:
-        """Gives the union so far."""
+        """Return the union so far."""
         if self._pending:
             start, end = _united(self._start, self._end)
             self._start, self._end, self._pending, self.count = [start], [end], 0, len(start)
@@ -139,7 +139,7 @@ class _Union:
 
 
 def _united(starts: list[Array], ends: list[Array]) -> Intervals:
-    """Unites intervals: nothing runs between two moments where as many have ended as have begun."""
+    """Unite intervals: nothing runs between two moments where as many have ended as have begun."""
     start, end = np.concatenate(starts), np.concatenate(ends)
     start.sort(kind="stable")
     end.sort(kind="stable")
@@ -166,7 +166,7 @@ def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _calls(process: ProcessData, window: TimeWindow) -> Iterator[tuple[Array, Array, Array]]:
-    """Yields a process's calls, cut to a window: start, end and class."""
+    """Yield a process's calls, cut to a window: start, end and class."""
     class_of = {operation["name"]: CLASSES.index(operation["io_class"]) for operation in process.operations}
     bounds = (window.from_ns, window.until_ns)
     for batch in process.event_batches(COLUMNS, [bounds]):

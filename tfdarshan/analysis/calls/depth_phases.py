@@ -49,7 +49,7 @@ class DepthPhases:
 
 
 def depth_phases(stretches: Sequence[Columns]) -> DepthPhases | None:
-    """Finds the phases of reads; None where the queue was always as deep, or seldom busy.
+    """Find the phases of reads; None where the queue was always as deep, or seldom busy.
 
     Args:
         stretches: `StoredCalls.stretches`.
@@ -59,7 +59,7 @@ def depth_phases(stretches: Sequence[Columns]) -> DepthPhases | None:
 
 
 def _windows(start_ns: Array, end_ns: Array, length: Array, _kind: Array, thread: Array) -> tuple[Array, ...]:
-    """Gives, of each window, calls at a time, the share of it with some, bytes a ns, and threads.
+    """Return, of each window, calls at a time, the share of it with some, bytes a ns, and threads.
 
     Calls that are under way as a stretch begins are not known: its first window counts as idle.
     """
@@ -77,7 +77,7 @@ def _windows(start_ns: Array, end_ns: Array, length: Array, _kind: Array, thread
 
 
 def _edges(start_ns: Array, end_ns: Array) -> Array:
-    """Gives where windows begin and end, in ns, float64; of too few calls no window."""
+    """Return where windows begin and end, in ns, float64; of too few calls no window."""
     if len(start_ns) < CALLS_LONG:
         return np.zeros(1)
     first_ns, last_ns, taken_ns = int(start_ns[0]), int(end_ns.max()), np.maximum(end_ns - start_ns, 1)
@@ -92,7 +92,7 @@ def _edges(start_ns: Array, end_ns: Array) -> Array:
 
 
 def _means(edges: Array, moments: Array, height: Array) -> Array:
-    """Gives the mean of each window of what has some height from each moment on."""
+    """Return the mean of each window of what has some height from each moment on."""
     if len(edges) < 2:
         return np.zeros(0)
     area = np.concatenate([[0.0], np.cumsum(height[:-1] * np.diff(moments))])
@@ -101,7 +101,7 @@ def _means(edges: Array, moments: Array, height: Array) -> Array:
 
 
 def _phases(depth: Array, busy: Array, rate: Array, threads: Array) -> DepthPhases | None:
-    """Finds them in windows: calls at a time, share of the time with some, bytes a ns, and threads."""
+    """Find them in windows: calls at a time, share of the time with some, bytes a ns, and threads."""
     active = busy >= BUSY
     if not active.any():
         return None

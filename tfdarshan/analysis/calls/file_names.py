@@ -37,7 +37,7 @@ class FileNames:
         self._count = 1
 
     def add(self, process: ProcessData, file: Array) -> Array:
-        """Adds files by their ids within a process; gives each one's place, int32, shape of `file`."""
+        """Add files by their ids within a process; return each one's place, int32, shape of `file`."""
         ids = np.flatnonzero(np.bincount(file)) if len(file) else np.zeros(0, np.int64)
         place = np.zeros(int(ids[-1]) + 1 if len(ids) else 1, np.int32)
         place[ids] = np.arange(self._count, self._count + len(ids))
@@ -58,7 +58,7 @@ class FileNames:
         return pa.array(found, pa.string())
 
     def _of(self, process: ProcessData, ids: Array) -> list[str]:
-        """Gives the paths of ids, which ascend; "(no file)" for those without a row."""
+        """Return the paths of ids, which ascend; "(no file)" for those without a row."""
         paths = [PATHS_OF_NO_FILE[NO_FILE]] * len(ids)
         if len(ids) == 0:
             return paths

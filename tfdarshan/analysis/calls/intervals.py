@@ -26,7 +26,7 @@ class Covered:
         return self.start_ns, self.end_ns, self.before_ns
 
     def until(self, at_ns: Array) -> Array:
-        """Gives the time covered before each of the moments, in ns, shape of `at_ns`."""
+        """Return the time covered before each of the moments, in ns, shape of `at_ns`."""
         if len(self.start_ns) == 0:
             return np.zeros(np.shape(at_ns), np.int64)
         at_ns = np.asarray(at_ns, np.int64)
@@ -36,16 +36,16 @@ class Covered:
         return np.where(place < 0, 0, self.before_ns[last] + inside)
 
     def within(self, start_ns: Array, end_ns: Array) -> Array:
-        """Gives the time covered in each of the windows, in ns."""
+        """Return the time covered in each of the windows, in ns."""
         return self.until(end_ns) - self.until(start_ns)
 
     def total_ns(self) -> int:
-        """Gives all time covered."""
+        """Return all time covered."""
         return int((self.end_ns - self.start_ns).sum())
 
 
 def union_ns(start_ns: Array, end_ns: Array) -> int:
-    """Gives the length of the union of intervals, in ns. They may come in any order."""
+    """Return the length of the union of intervals, in ns. They may come in any order."""
     return covered(start_ns, end_ns).total_ns()
 
 
@@ -57,7 +57,7 @@ class RunningUnion:
         self._reached_ns = np.full(1, np.iinfo(np.int64).min)
 
     def add(self, start_ns: Array, end_ns: Array) -> None:
-        """Adds intervals; none begins before those that were added already."""
+        """Add intervals; none begins before those that were added already."""
         if len(start_ns) == 0:
             return
         reached = np.maximum.accumulate(np.concatenate([self._reached_ns, end_ns]))
@@ -66,7 +66,7 @@ class RunningUnion:
 
 
 def covered(start_ns: Array, end_ns: Array) -> Covered:
-    """Merges intervals that touch or overlap. They may come in any order."""
+    """Merge intervals that touch or overlap. They may come in any order."""
     if len(start_ns) == 0:
         nothing = np.zeros(0, np.int64)
         return Covered(nothing, nothing, nothing)
@@ -79,7 +79,7 @@ def covered(start_ns: Array, end_ns: Array) -> Covered:
 
 
 def group_order(group: Array, groups: int) -> Array:
-    """Gives the order that sorts by group and keeps the order within one; linear for up to 2**32 groups."""
+    """Return the order that sorts by group and keeps the order within one; linear for up to 2**32 groups."""
     if groups <= RADIX:
         return np.argsort(group.astype(np.uint16), kind="stable")
     low = np.argsort((group & (RADIX - 1)).astype(np.uint16), kind="stable")

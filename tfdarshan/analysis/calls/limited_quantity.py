@@ -39,7 +39,7 @@ AT_ENDS = 2
 
 
 def limited_quantity(lasted: Array, moved: Array, calls: Array) -> bool | None:
-    """Tells whether a limit counts bytes, not calls, by what each of its intervals gave.
+    """Tell whether a limit counts bytes, not calls, by what each of its intervals gave.
 
     Args:
         lasted: How long each lasted, in any unit.

@@ -56,7 +56,7 @@ class OverviewPart:
     bin_ns: int
 
     def places(self, bins: TimeBins) -> Array:
-        """Gives the part of time that the middle of each row's bin is in."""
+        """Return the part of time that the middle of each row's bin is in."""
         middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
         place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
         return place
@@ -79,7 +79,7 @@ def overview_rows(process: ProcessData) -> OverviewRows:
 
 
 def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
-    """Reads the overviews, process by process.
+    """Read the overviews, process by process.
 
     Raises:
         SessionDataError: A table is damaged or missing.

@@ -12,7 +12,7 @@ from tfdarshan.sessions.writing.time_bins import TimeBins
 
 
 def queue_depth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
-    """Gives the number of calls running, over time.
+    """Return the number of calls running, over time.
 
     Returns:
         One row per part of time: `start_ns`, `end_ns` (int64); `mean` (float64), thread time in calls over
@@ -44,13 +44,13 @@ def queue_depth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
 
 
 def mean_at_a_time(start_ns: Array, end_ns: Array, bins: TimeBins) -> Array:
-    """Gives how many of some intervals, in any order, last at a time: the mean of each part, float64."""
+    """Return how many of some intervals, in any order, last at a time: the mean of each part, float64."""
     mean: Array = np.diff(_thread_ns_until(np.sort(start_ns), np.sort(end_ns), bins.edges_ns())) / bins.bin_ns
     return mean
 
 
 def _thread_ns_until(start: Array, end: Array, at_ns: Array) -> Array:
-    """Gives the thread time in calls before each moment; `start` and `end` are each sorted.
+    """Return the thread time in calls before each moment; `start` and `end` are each sorted.
 
     It is the sum of min(t, end) - min(t, start). The sums of moments may pass 2**63 and wrap round; their
     difference, which does not, is right nevertheless.
@@ -72,11 +72,11 @@ class DepthSums:
         self._depths = Depths()
 
     def add(self, calls: InputCalls) -> None:
-        """Adds calls; none begins before those that were added already."""
+        """Add calls; none begins before those that were added already."""
         self._depths.add(calls)
 
     def levels(self) -> pd.DataFrame:
-        """Gives what happened at each queue depth; a read's bytes are spread evenly over its duration.
+        """Return what happened at each queue depth; a read's bytes are spread evenly over its duration.
 
         No call can be added any more.
 

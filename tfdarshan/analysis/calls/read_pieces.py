@@ -55,11 +55,11 @@ class PieceSums:
         self._order = ReadOrder(read_counts >= FEWEST_READS)
 
     def add(self, calls: InputCalls, offset: Array) -> None:
-        """Adds the reads among calls on input; an offset that is not known is -1."""
+        """Add the reads among calls on input; an offset that is not known is -1."""
         self._order.add(calls, offset)
 
     def scattered(self) -> ScatteredReads:
-        """Gives the reads of files that are read out of order."""
+        """Return the reads of files that are read out of order."""
         sums = self._order.sums
         reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
         apart = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
@@ -77,7 +77,7 @@ class PieceSums:
 
 
 def _waits_for_jumps(sums: Array, sizes: Array) -> Array:
-    """Says which files wait for jumps, several a pass, though most of their reads go on after one before.
+    """Return which files wait for jumps, several a pass, though most of their reads go on after one before.
 
     A sample that is read page after page is to storage what one read of it is: the pages behind the first are
     read ahead. Parts of more than is read ahead at a time are streams. To begin again is no jump of a pass.

@@ -55,7 +55,7 @@ class ThreadLives:
 
 
 def reading_span(busy_ns: Array, lives: ThreadLives) -> tuple[int, int]:
-    """Gives the time from the first call to the last one of threads that read much: start-up is left out."""
+    """Return the time from the first call to the last one of threads that read much: start-up is left out."""
     if not busy_ns.any():
         return 0, 0
     much = busy_ns >= READS_MUCH * busy_ns.max()
@@ -65,7 +65,7 @@ def reading_span(busy_ns: Array, lives: ThreadLives) -> tuple[int, int]:
 def count_readers(
     levels: pd.DataFrame, thread_ns: Array, active_s: float | None, lives: ThreadLives | None = None
 ) -> ReaderCount:
-    """Counts the readers.
+    """Count the readers.
 
     Args:
         levels: `depth_levels` of the pipeline's calls.
@@ -95,7 +95,7 @@ def count_readers(
 
 
 def threads_alive(thread_ns: Array, lives: ThreadLives) -> float:
-    """Gives how many threads there are at a time: those between their first call and their last one.
+    """Return how many threads there are at a time: those between their first call and their last one.
 
     Each counts as one, however long it was in calls: of a pool's threads one may have met the file that takes
     longest. What is given is the median over the time in which there are some, at least 1.
@@ -116,7 +116,7 @@ def threads_alive(thread_ns: Array, lives: ThreadLives) -> float:
 
 
 def threads_at_a_time(thread_ns: Array, lives: ThreadLives) -> float:
-    """Gives how many threads make calls at a time: those between their first call and their last one.
+    """Return how many threads make calls at a time: those between their first call and their last one.
 
     At any moment each counts by its share of the time in calls, 1 / sum(share^2): of threads that are equally
     busy each is one, and one that hardly does anything is next to none. What is given is the median over the
@@ -154,7 +154,7 @@ def weighted_median(values: Array, weights: Array) -> float:
 
 
 def _reached(seconds: Array) -> float:
-    """Gives the depth that was exceeded for a fiftieth of the busy time only."""
+    """Return the depth that was exceeded for a fiftieth of the busy time only."""
     busy = seconds[1:]
     if busy.sum() <= 0:
         return 1.0
@@ -172,7 +172,7 @@ def _by_variance(depth: Array, seconds: Array) -> float | None:
 
 
 def untraced_readers(processes: Sequence[ProcessData]) -> float:
-    """Gives how many read at a time, of all processes together, at least 1.
+    """Return how many read at a time, of all processes together, at least 1.
 
     Args:
         processes: The processes.
@@ -187,7 +187,7 @@ def untraced_readers(processes: Sequence[ProcessData]) -> float:
 
 
 def _reading_threads(processes: Sequence[ProcessData]) -> tuple[Array, ThreadLives]:
-    """Gives the threads' time in other calls than writes, and when these were, to within a bin."""
+    """Return the threads' time in other calls than writes, and when these were, to within a bin."""
     busy: list[Array] = [np.zeros(0)]
     first: list[Array] = [np.zeros(0, np.int64)]
     last: list[Array] = [np.zeros(0, np.int64)]
@@ -206,7 +206,7 @@ def _reading_threads(processes: Sequence[ProcessData]) -> tuple[Array, ThreadLiv
 
 
 def _readers_of_processes(processes: Sequence[ProcessData]) -> float:
-    """Gives processes at a time, by the calls that each has at a time while one is running.
+    """Return processes at a time, by the calls that each has at a time while one is running.
 
     Of a log without a trace it is the ranks: nothing says how many threads they have.
     """
@@ -226,7 +226,7 @@ def _readers_of_processes(processes: Sequence[ProcessData]) -> float:
 
 
 def _span_ns(meta: dict[str, Any]) -> tuple[int, int]:
-    """Gives when a process made its first call and its last one, or else when it was recorded."""
+    """Return when a process made its first call and its last one, or else when it was recorded."""
     times, start_ns = meta["time"], int(meta["start_ns"])
     first_ns, last_ns = times.get("first_event_ns"), times.get("last_event_ns")
     if first_ns is None or last_ns is None:
@@ -235,6 +235,6 @@ def _span_ns(meta: dict[str, Any]) -> tuple[int, int]:
 
 
 def _no_writes(operations: Sequence[str]) -> Array:
-    """Says which kinds of call are no writes or syncs, bool."""
+    """Return which kinds of call are no writes or syncs, bool."""
     writes = {known.name for known in _bridge.operations() if known.io_class == "write"}
     return np.array([name not in writes for name in operations] or [False], bool)

@@ -104,11 +104,11 @@ class Segments:
         return Calls(self.start_ns, self.end_ns, self.length, self.io_class)
 
     def blocks(self) -> Iterator[Segments]:
-        """Yields the calls a block at a time."""
+        """Yield the calls a block at a time."""
         return (self.where(slice(first, first + BLOCK)) for first in range(0, len(self), BLOCK))
 
     def where(self, chosen: Array | slice) -> Segments:
-        """Gives the calls that a mask, a slice or an array of places names, in the same order."""
+        """Return the calls that a mask, a slice or an array of places names, in the same order."""
         return replace(self, **{name: getattr(self, name)[chosen] for name in COLUMNS})
 
 
@@ -133,7 +133,7 @@ OF_LENGTH = tuple(name for name in STORED if name != "offset")
 def load_segments(
     processes: Sequence[ProcessData], file_index: Sequence[Array], *, faults: bool = False
 ) -> Segments:
-    """Reads the events tables.
+    """Read the events tables.
 
     Args:
         processes: The processes, in the order of `file_index`.
@@ -157,7 +157,7 @@ def segment_blocks(
     faults: bool = False,
     columns: Collection[str] = STORED,
 ) -> Iterator[Segments]:
-    """Yields all calls in order of start, with no more than a few row groups of each process in memory.
+    """Yield all calls in order of start, with no more than a few row groups of each process in memory.
 
     Args:
         processes: The processes, in the order of `file_index`.
@@ -180,7 +180,7 @@ def segment_blocks(
 
 
 def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
-    """Gives the calls on some files of the file table, of all calls block by block."""
+    """Return the calls on some files of the file table, of all calls block by block."""
     found = [load_segments([], [])]
     for block in blocks:
         found.append(block.where(np.flatnonzero(np.isin(block.file, np.asarray(files, np.int32)))))
@@ -196,7 +196,7 @@ def joined_segments(parts: Sequence[Segments]) -> Segments:
 
 
 def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:
-    """Gives the kinds of call that some processes know, by name."""
+    """Return the kinds of call that some processes know, by name."""
     found: dict[str, Operation] = {}
     for process in processes:
         for entry in process.operations:
@@ -206,7 +206,7 @@ def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:
 
 
 def operation_codes(column: Any, codes: Mapping[str, int]) -> Array:
-    """Gives the codes of the operations that a table's column names, uint8."""
+    """Return the codes of the operations that a table's column names, uint8."""
     known = np.array([codes[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
     found: Array = known[column.indices.to_numpy()]
     return found
@@ -232,7 +232,7 @@ class SegmentLoader:
         self._parts: list[dict[str, Array]] = []
 
     def read(self, process: ProcessData, index: Array) -> None:
-        """Adds all calls of one process; `index` gives the file-table index of each file id."""
+        """Add all calls of one process; `index` gives the file-table index of each file id."""
         for columns in self._batches(process, self._stored(process, None)):
             self._parts.append(columns | {"file": _looked_up(index, columns["file"])})
 
@@ -243,7 +243,7 @@ class SegmentLoader:
         chosen: Callable[[dict[str, Array], Array], Array],
         names: FileNames,
     ) -> None:
-        """Adds some calls of one process.
+        """Add some calls of one process.
 
         Args:
             process: The process.
@@ -266,11 +266,11 @@ class SegmentLoader:
         windows_ns: Sequence[tuple[int, int]] | None,
         columns: Collection[str] = STORED,
     ) -> Iterator[Columns]:
-        """Yields one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
+        """Yield one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
         yield from self._columns(process, index, process.event_batches(tuple(columns), windows_ns))
 
     def faults(self, process: ProcessData, index: Array) -> Iterator[Columns]:
-        """Yields one process's page faults on mapped files as `stream` does: all at once, by their starts."""
+        """Yield one process's page faults on mapped files as `stream` does: all at once, by their starts."""
         if "faults" in self._tables(process):
             parts = list(self._columns(process, index, process.batches("faults", STORED)))
             found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
@@ -285,11 +285,11 @@ class SegmentLoader:
                 yield tuple(columns[name].astype(dtype, copy=False) for name, dtype in COLUMNS.items())
 
     def block(self, columns: Columns) -> Segments:
-        """Makes segments of columns that `stream` gave."""
+        """Make segments of columns that `stream` gave."""
         return self._segments(dict(zip(COLUMNS, columns, strict=True)))
 
     def _batches(self, process: ProcessData, batches: Iterator[Any]) -> Iterator[dict[str, Array]]:
-        """Yields columns as `Segments` has them, but for `file`, which is the id within the process."""
+        """Yield columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
         thread_of: dict[int, int] = {}
         for batch in batches:
@@ -313,7 +313,7 @@ class SegmentLoader:
             yield from process.batches("faults", STORED)
 
     def segments(self) -> Segments:
-        """Gives all calls in order of start."""
+        """Return all calls in order of start."""
         arrays = _joined(self._parts)
         self._parts.clear()
         order = np.argsort(arrays["start_ns"], kind="stable")
@@ -345,7 +345,7 @@ def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> 
 
 
 def _numbers(batch: Any, name: str) -> Array:
-    """Gives a column's numbers; zeros that take no memory if it was not read."""
+    """Return a column's numbers; zeros that take no memory if it was not read."""
     if name not in batch.schema.names:
         return np.broadcast_to(np.zeros(1, COLUMNS[name]), batch.num_rows)
     numbers: Array = batch.column(name).to_numpy(zero_copy_only=False)
@@ -353,7 +353,7 @@ def _numbers(batch: Any, name: str) -> Array:
 
 
 def _thread_keys(batch: Any) -> tuple[Array, list[int]]:
-    """Gives each call's place among the threads, and these: process and thread id as one number.
+    """Return each call's place among the threads, and these: process and thread id as one number.
 
     Many ranks of an imported log share one table; else all calls are of one process.
     """
@@ -366,7 +366,7 @@ def _thread_keys(batch: Any) -> tuple[Array, list[int]]:
 
 
 def _looked_up(index: Array, file: Array) -> Array:
-    """Gives places in the file table; a file that has no row is place 0, which is "(no file)"."""
+    """Return places in the file table; a file that has no row is place 0, which is "(no file)"."""
     if len(file) and file.max() < len(index):
         return index[file]
     return np.where(file < len(index), index[np.minimum(file, len(index) - 1)], 0)

@@ -39,7 +39,7 @@ class SessionCalls:
         return load_segments(self._processes, self._index) if few else None
 
     def blocks(self, columns: Collection[str] = STORED) -> Iterator[Segments]:
-        """Yields all of them.
+        """Yield all of them.
 
         Args:
             columns: As `segment_blocks` takes it.
@@ -52,7 +52,7 @@ class SessionCalls:
         return segment_blocks(self._processes, self._index, columns=columns)
 
     def within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
-        """Yields those that were running within some stretches of time, and some that were not.
+        """Yield those that were running within some stretches of time, and some that were not.
 
         Args:
             start_ns: Where the stretches begin.
@@ -64,7 +64,7 @@ class SessionCalls:
 
 
 def _few(start_ns: Array, end_ns: Array) -> list[tuple[int, int]]:
-    """Gives stretches that hold all of some: as many as are quickly compared with row groups."""
+    """Return stretches that hold all of some: as many as are quickly compared with row groups."""
     united = covered(start_ns, end_ns)
     heads = np.arange(0, len(united.start_ns), max(1, len(united.start_ns) // MOST_STRETCHES))
     tails = np.append(heads[1:], len(united.start_ns))[: len(heads)] - 1

@@ -17,7 +17,7 @@ EVER = 1 << 62
 
 
 def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames) -> Segments:
-    """Reads the calls that were running between two moments, and the page faults on mapped files.
+    """Read the calls that were running between two moments, and the page faults on mapped files.
 
     Args:
         processes: The processes.
@@ -39,7 +39,7 @@ def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], na
 
 
 def load_writes(processes: Sequence[ProcessData], spans: pd.DataFrame, names: FileNames) -> Segments:
-    """Reads the writes of some spans of time.
+    """Read the writes of some spans of time.
 
     Args:
         processes: The processes.
@@ -57,7 +57,7 @@ def load_writes(processes: Sequence[ProcessData], spans: pd.DataFrame, names: Fi
 
 
 def write_spans(processes: Sequence[ProcessData], gap_ns: int, least_bytes: int) -> pd.DataFrame:
-    """Gives when much was written, from the overview tables, to within one of their bins.
+    """Return when much was written, from the overview tables, to within one of their bins.
 
     Every write that belongs to a run of writes less than `gap_ns` apart that moved `least_bytes` or more lies
     in a span; a span may hold several such runs, and writes that belong to none.
@@ -81,14 +81,14 @@ class OverviewWrites:
         self._starts, self._ends, self._moved = ([np.zeros(0, np.int64)] for _ in range(3))
 
     def add(self, part: OverviewPart) -> None:
-        """Adds a process's rows."""
+        """Add a process's rows."""
         chosen = part.io_class == WRITE
         self._starts.append(part.start_ns[chosen])
         self._ends.append(part.start_ns[chosen] + part.bin_ns)
         self._moved.append(part.bytes_moved[chosen])
 
     def spans(self, gap_ns: int, least_bytes: int) -> pd.DataFrame:
-        """Gives `write_spans` of what was added."""
+        """Return `write_spans` of what was added."""
         start, end, size = map(np.concatenate, (self._starts, self._ends, self._moved))
         order = np.argsort(start, kind="stable")
         start, end, size = start[order], end[order], size[order]
@@ -101,7 +101,7 @@ class OverviewWrites:
 
 
 def _windows(process: ProcessData, spans: pd.DataFrame) -> list[tuple[int, int]]:
-    """Gives the spans; the overview counts what began before its first bin or after its last one in these."""
+    """Return the spans; the overview counts in these what began before its first or after its last bin."""
     first_ns = int(process.meta["start_ns"])
     last_ns = first_ns + int(process.meta["duration_ns"])
     return [

@@ -26,7 +26,7 @@ class Stretches:
         self._kept: dict[int, list[Columns]] = {}
 
     def add(self, *columns: Array) -> None:
-        """Adds rows."""
+        """Add rows."""
         place, count = 0, len(columns[0])
         while place < count:
             number, within = divmod(self._count, self._rows)
@@ -40,7 +40,7 @@ class Stretches:
                 self._kept = {at: parts for at, parts in self._kept.items() if at % self._stride == 0}
 
     def parts(self) -> list[Columns]:
-        """Gives them in order: all rows as one, or PARTS of whole stretches."""
+        """Return them in order: all rows as one, or PARTS of whole stretches."""
         if not self._kept:
             return []
         if self._count <= PARTS * self._rows:

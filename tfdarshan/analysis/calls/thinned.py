@@ -11,7 +11,7 @@ AT_MOST = 200_000
 
 
 def stride_of(count: int, at_most: int = AT_MOST) -> int:
-    """Gives which rows of so many are kept: those whose place is a multiple of it, a power of two."""
+    """Return which rows of so many are kept: those whose place is a multiple of it, a power of two."""
     return 1 << max(0, (count // at_most).bit_length() - 1)
 
 
@@ -32,16 +32,16 @@ class Thinned:
         self._parts: list[tuple[Array, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(columns))]
 
     def next_rows(self) -> slice:
-        """Says which of the next rows are kept."""
+        """Return which of the next rows are kept."""
         return slice(-self.count % self._stride, None, self._stride)
 
     def add(self, *columns: Array) -> None:
-        """Adds rows."""
+        """Add rows."""
         rows = self.next_rows()
         self.add_kept(len(columns[0]), *(values[rows] for values in columns))
 
     def add_kept(self, count: int, *columns: Array) -> None:
-        """Adds so many rows, of which the columns have those that are kept."""
+        """Add so many rows, of which the columns have those that are kept."""
         self.count += count
         part = tuple(values.copy() for values in columns)
         if len(part[0]):
@@ -51,7 +51,7 @@ class Thinned:
             self._stride *= 2
 
     def columns(self) -> tuple[Array, ...]:
-        """Gives the sample's columns."""
+        """Return the sample's columns."""
         if len(self._parts) > 1:
             self._parts = [tuple(np.concatenate(values) for values in zip(*self._parts, strict=True))]
         return self._parts[0]

@@ -60,7 +60,7 @@ class HeldSums:
         self._began = False
 
     def add(self, file: Array, kind: Array, start_ns: Array, end_ns: Array, length: Array) -> None:
-        """Adds calls."""
+        """Add calls."""
         lasted = end_ns - start_ns
         given = self._given[:, None] + _given(np.where(kind == READ, length, 0))
         self._all_ns += int(lasted.sum())
@@ -78,16 +78,16 @@ class HeldSums:
         self._given = given[:, -1]
 
     def calls(self) -> HeldCalls:
-        """Gives what was collected."""
+        """Return what was collected."""
         counts, quick = self._sums
         return HeldCalls(self._least_ns, self._stretches.parts(), counts, quick, self._held_ns, self._all_ns)
 
     def _counted(self, kind: Array, lasted_ns: Array) -> Array:
-        """Counts calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
+        """Count calls by kind, all of them and the quick ones; int64 of shape (2, kinds)."""
         quick = kind[lasted_ns < QUICK * self._least_ns]
         return np.array([np.bincount(some, minlength=len(CALL_KINDS)) for some in (kind, quick)])
 
 
 def _given(length: Array) -> Array:
-    """Adds up bytes and calls, call by call; int64 of shape (2, calls)."""
+    """Add up bytes and calls, call by call; int64 of shape (2, calls)."""
     return np.cumsum([length, -(-length // COUNTED_BYTES)], axis=1, dtype=np.int64)

@@ -40,13 +40,13 @@ class TimeWindow:
         return f"calls from {first} to {last}"
 
     def halves(self, at_ns: int) -> Iterator[TimeWindow]:
-        """Gives the parts before and after a moment."""
+        """Yield the parts before and after a moment."""
         yield dataclasses.replace(self, until_ns=at_ns)
         yield dataclasses.replace(self, from_ns=at_ns)
 
 
 def time_windows(processes: Sequence[ProcessData], calls: int = WINDOW_CALLS) -> list[TimeWindow]:
-    """Divides all time into windows.
+    """Divide all time into windows.
 
     Args:
         processes: The processes.
@@ -74,7 +74,7 @@ def time_windows(processes: Sequence[ProcessData], calls: int = WINDOW_CALLS) ->
 
 
 def _without_details(processes: Sequence[ProcessData]) -> list[ProcessData]:
-    """Gives the processes as small as they can be; kinds of call that are the same are one object."""
+    """Return the processes as small as they can be; kinds of call that are the same are one object."""
     kinds: list[object] = []
     small = []
     for process in processes:
@@ -88,7 +88,7 @@ def _without_details(processes: Sequence[ProcessData]) -> list[ProcessData]:
 
 
 def _cuts(spans: Sequence[GroupSpan], calls: int) -> list[int]:
-    """Gives the moments between windows, as if a row group's calls began evenly from first to last start."""
+    """Return the moments between windows, as if a row group's calls began evenly from first to last start."""
     if not spans:
         return []
     first = np.array([span.first_ns for span in spans], np.float64)

@@ -31,7 +31,7 @@ class TraceSpan:
 
 
 def trace_span(metas: Sequence[dict[str, Any]]) -> TraceSpan | None:
-    """Gives the span that all processes' traces cover; None if they lack no call, or no trace was kept."""
+    """Return the span that all processes' traces cover; None if they lack no call, or no trace was kept."""
     cut = [meta for meta in metas if _dropped(meta)]
     if not cut:
         return None
@@ -57,7 +57,7 @@ def _dropped(meta: dict[str, Any]) -> int:
 
 
 def _complete_until_ns(meta: dict[str, Any]) -> int | None:
-    """Gives when a process's first call without a segment began, in the session's ns."""
+    """Return when a process's first call without a segment began, in the session's ns."""
     first_ns = meta["time"].get("first_dropped_ns")
     return None if first_ns is None or first_ns < 0 else int(meta["start_ns"]) + int(first_ns)
 
@@ -93,7 +93,7 @@ class TraceRoom:
 
 
 def trace_room(metas: Sequence[dict[str, Any]]) -> TraceRoom:
-    """Reads it from the processes' metadata."""
+    """Read it from the processes' metadata."""
     cut = [meta for meta in metas if dropped_calls([meta])]
     if not cut:
         return TraceRoom(0, None)
@@ -101,7 +101,7 @@ def trace_room(metas: Sequence[dict[str, Any]]) -> TraceRoom:
 
 
 def _times_too_small(metas: Sequence[dict[str, Any]]) -> float:
-    """Gives how many times as many segments the trace would need room for: processes of a rank share it."""
+    """Return how many times as many segments the trace would need room for: processes of a rank share it."""
     kept: Counter[int] = Counter()
     made: Counter[int] = Counter()
     for meta in metas:
@@ -112,7 +112,7 @@ def _times_too_small(metas: Sequence[dict[str, Any]]) -> float:
 
 
 def _enough(given: dict[str, Any], times: float) -> Options | None:
-    """Gives larger bounds; what is left of the cap for the rest stays as it is."""
+    """Return larger bounds; what is left of the cap for the rest stays as it is."""
     bounds = {name: given[name] for name in ("memory_cap_mb", "trace_memory_mb") if name in given}
     try:
         old = Options(**bounds)

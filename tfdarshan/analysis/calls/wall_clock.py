@@ -66,7 +66,7 @@ def measure_wall_clock(
     runner: Runner = SERIAL,
     kept: KeptPartials | None = None,
 ) -> WallClock:
-    """Measures the time in I/O of a session, in bounded memory.
+    """Measure the time in I/O of a session, in bounded memory.
 
     Args:
         processes: The processes.
@@ -99,7 +99,7 @@ def measure_wall_clock(
 
 
 def _words(lost: tuple[str, ...]) -> tuple[str, ...]:
-    """Says what was left out, in a sentence at most."""
+    """Describe what was left out, in a sentence at most."""
     if not lost:
         return ()
     more = f" and {len(lost) - 1:,} more" if len(lost) > 1 else ""
@@ -107,7 +107,7 @@ def _words(lost: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def clocks_apart(processes: Sequence[ProcessData]) -> str:
-    """Says why the calls of a job's hosts cannot be put on one time line; "" if they can.
+    """Describe why the calls of a job's hosts cannot be put on one time line; "" if they can.
 
     A union of intervals needs clocks that agree better than a call lasts.
     """
@@ -139,7 +139,7 @@ def _is_whole(process: ProcessData) -> bool:
 
 
 def _partly_traced(processes: Sequence[ProcessData]) -> tuple[int, ...]:
-    """Gives the places of the processes of which some calls have no segment."""
+    """Return the places of the processes of which some calls have no segment."""
     return tuple(place for place, process in enumerate(processes) if not _is_whole(process))
 
 
@@ -153,7 +153,7 @@ def _gathered(
 
 
 def _kept(kept: KeptPartials | None, gather: Callable[[], Gathered[UnionPartial]]) -> Gathered[UnionPartial]:
-    """Gives the kept partial, else what is gathered, which is kept if nothing is missing."""
+    """Return the kept partial, else what is gathered, which is kept if nothing is missing."""
     if kept is None:
         return gather()
     found: UnionPartial | None = kept.find("unions")
@@ -168,7 +168,7 @@ def _kept(kept: KeptPartials | None, gather: Callable[[], Gathered[UnionPartial]
 def _longest(
     processes: Sequence[ProcessData], own_ns: Array, gathered: Gathered[UnionPartial]
 ) -> list[int | None]:
-    """Gives the unions over all processes, None where some calls were not read.
+    """Return the unions over all processes, None where some calls were not read.
 
     Time in calls that have no segment is what a process's own union is longer than that of its segments; at
     most all of it is beside the others' calls.

@@ -39,7 +39,7 @@ class KeptWrites:
         self._parts = [load_segments([], [])]
 
     def add(self, block: Segments) -> None:
-        """Adds a block of calls."""
+        """Add a block of calls."""
         places = _wanted(block)
         self._count += len(places)
         # Places, not a slice, which would hold the whole block in memory.
@@ -47,12 +47,12 @@ class KeptWrites:
         self._parts = [*self._parts, part] if self._count <= self._most else [part]
 
     def calls(self) -> WriteCalls:
-        """Gives them."""
+        """Return them."""
         return WriteCalls(joined_segments(self._parts), self._count > self._most)
 
 
 def _wanted(block: Segments) -> Array:
-    """Gives the places of writes and syncs: most blocks have none of these kinds."""
+    """Return the places of writes and syncs: most blocks have none of these kinds."""
     kinds = kind_codes(block.operations)
     of_class = np.array([operation.io_class == WRITE for operation in block.operations] or [False])
     wanted = np.flatnonzero(of_class | (kinds == KIND["write"]) | (kinds == KIND["sync"]))

@@ -24,7 +24,7 @@ class AccessPattern:
 
 
 def access_pattern(files: FileTotals) -> AccessPattern:
-    """Gives the calls of the POSIX module by where they began.
+    """Return the calls of the POSIX module by where they began.
 
     Source: POSIX_SEQ_READS and its like, by which an empty read at the end of a file is both sequential and
     consecutive; TFD_ZERO_SEQ_READS and TFD_ZERO_CONSEC_READS say how many of them were empty.

@@ -30,7 +30,7 @@ SIZE_LABELS = ("0 B", *(label for _, label in SIZE_BUCKETS))
 
 
 def size_bucket(size_bytes: Array) -> Array:
-    """Gives the place of each size in SIZE_LABELS, int64.
+    """Return the place of each size in SIZE_LABELS, int64.
 
     Source: DARSHAN_BUCKET_INC of darshan-common.h: a bucket holds its upper limit.
     """
@@ -47,7 +47,7 @@ class SizeBucket:
 
 
 def access_sizes(files: FileTotals) -> list[SizeBucket]:
-    """Gives the histogram of the POSIX module's reads and writes; the buckets add up to all of them.
+    """Return the histogram of the POSIX module's reads and writes; the buckets add up to all of them.
 
     Source: POSIX_SIZE_READ_0_100 and the like. Their first bucket holds empty reads too, which get a bucket
     of their own here where the session tells them apart.
@@ -64,7 +64,7 @@ def access_sizes(files: FileTotals) -> list[SizeBucket]:
 
 
 def file_sizes(files: FileTable) -> pd.DataFrame:
-    """Gives the histogram of file sizes.
+    """Return the histogram of file sizes.
 
     Returns:
         One row per bucket, from empty files on, then "unknown": `size` (its label); `files_read`,

@@ -97,7 +97,7 @@ class Coverage:
 def measure_coverage(
     metas: Sequence[dict[str, Any]], files: FileTotals, mapped: MappedReads | None = None
 ) -> Coverage:
-    """Compares the bytes of all processes with the kernel's figures.
+    """Compare the bytes of all processes with the kernel's figures.
 
     Args:
         metas: The processes' metadata, the owner's first.
@@ -128,7 +128,7 @@ def _is_more_than_all(direction: Direction) -> bool:
 
 
 def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) -> int | None:
-    """Gives the bytes that came in; None where some files' are not known, as of programs without Python."""
+    """Return the bytes that came in; None where some files' are not known, as of programs without Python."""
     options = owner.get("options", {})
     left_alone = options.get("mapped") == "auto" and files.sums["POSIX_MMAPS"] > mapped.mappings
     if not mapped.asked or options.get("programs") or left_alone:
@@ -137,7 +137,7 @@ def _known_bytes(mapped: MappedReads, files: FileTotals, owner: dict[str, Any]) 
 
 
 def earlier_bytes(metas: Sequence[dict[str, Any]], name: str) -> int:
-    """Gives what figures of the kernel hold of children from before these were recorded.
+    """Return what figures of the kernel hold of children from before these were recorded.
 
     A process that becomes another program has one figure for all of them.
 
@@ -174,7 +174,7 @@ def not_the_jobs(metas: Sequence[dict[str, Any]], name: str) -> int:
 
 
 def _are_counted(metas: Sequence[dict[str, Any]]) -> list[bool]:
-    """Says of each whether a known figure may hold its bytes: its own, or that of who waited for it."""
+    """Return for each whether a known figure may hold its bytes: its own, or that of who waited for it."""
     place_of = {_process(meta, meta["pid"]): place for place, meta in enumerate(metas)}
     owners = _owners(metas)
 
@@ -190,7 +190,7 @@ def _are_counted(metas: Sequence[dict[str, Any]]) -> list[bool]:
 
 
 def _owners(metas: Sequence[dict[str, Any]]) -> dict[int, int]:
-    """Gives the place of each rank's owner; a lone session's is the first."""
+    """Return the place of each rank's owner; a lone session's is the first."""
     owners = {_rank(meta): place for place, meta in enumerate(metas) if meta.get("owner")}
     return owners or {_rank(metas[0]): 0}
 
@@ -200,7 +200,7 @@ def _rank(meta: dict[str, Any]) -> int:
 
 
 def _process(meta: dict[str, Any], pid: int | None) -> tuple[int, int | None]:
-    """Names a process of the same rank: hosts give numbers of their own."""
+    """Name a process of the same rank: hosts give numbers of their own."""
     return _rank(meta), pid
 
 

@@ -42,13 +42,13 @@ def folders_of(paths: Any) -> Directories:
 
 
 def parents_of(paths: Any) -> Any:
-    """Gives the folder of each path, a pyarrow array; "" for what is no path."""
+    """Return the folder of each path, a pyarrow array; "" for what is no path."""
     parents = pc.replace_substring_regex(paths, r"/?[^/]*$", "")
     return pc.if_else(pc.starts_with(paths, "/"), pc.if_else(pc.equal(parents, ""), "/", parents), "")
 
 
 def directory_totals(files: FileTable, directories: Directories) -> pd.DataFrame:
-    """Adds up the file table by folder.
+    """Add up the file table by folder.
 
     Returns:
         One row per folder that holds files itself, the longest time first; index: its path. `files` and the
@@ -70,7 +70,7 @@ def directory_totals(files: FileTable, directories: Directories) -> pd.DataFrame
 
 
 def directory_tree(totals: pd.DataFrame, column: str, most: int = MOST_FOLDERS) -> pd.DataFrame:
-    """Gives the folders of `directory_totals` with those above them, for a treemap.
+    """Return the folders of `directory_totals` with those above them, for a treemap.
 
     Args:
         totals: Totals by folder.
@@ -108,7 +108,7 @@ def directory_tree(totals: pd.DataFrame, column: str, most: int = MOST_FOLDERS) 
 
 
 def _above(path: str) -> list[str]:
-    """Lists the folders above one, the nearest first."""
+    """List the folders above one, the nearest first."""
     if path in ("", "/"):
         return []
     parts = path.split("/")

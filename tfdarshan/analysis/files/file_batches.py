@@ -32,7 +32,7 @@ class FileBatch:
 
     @property
     def parts(self) -> Iterator[tuple[int, slice]]:
-        """Gives each process's place, and its rows."""
+        """Yield each process's place, and its rows."""
         ends = np.cumsum(self.counts)
         for place, first, last in zip(
             self.places.tolist(), (ends - self.counts).tolist(), ends.tolist(), strict=True
@@ -40,7 +40,7 @@ class FileBatch:
             yield place, slice(first, last)
 
     def by_process(self, values: Array) -> Array:
-        """Adds up values of rows, process by process."""
+        """Add up values of rows, process by process."""
         if len(self.counts) == 1:
             return np.array([values.sum()])
         reached = np.concatenate([[0], np.cumsum(values)])
@@ -52,7 +52,7 @@ class FileBatch:
 def file_batches(
     processes: Sequence[ProcessData], wanted: Callable[[str], bool], apart: int = 0
 ) -> Iterator[FileBatch]:
-    """Reads columns of the files tables, in the order of the processes.
+    """Read columns of the files tables, in the order of the processes.
 
     Args:
         processes: The processes.
@@ -88,5 +88,5 @@ def _together(waiting: Sequence[tuple[int, Any]]) -> FileBatch:
 
 
 def _single(column: Any) -> Any:
-    """Gives a column of one chunk, or of none, as an array."""
+    """Return a column of one chunk, or of none, as an array."""
     return column.chunk(0) if column.num_chunks else pa.array([], column.type)

@@ -103,18 +103,18 @@ class GroupedFiles:
     bounds: Array
 
     def rows_of(self, group: int) -> slice:
-        """Gives which rows are a group's."""
+        """Return which rows are a group's."""
         return slice(*self.bounds[group : group + 2].tolist())
 
     def chosen(self, rows: Array) -> GroupedFiles:
-        """Gives some of the rows; `rows` is bool, one per row."""
+        """Return some of the rows; `rows` is bool, one per row."""
         columns = {name: values[rows] for name, values in self.columns.items()}
         bounds = np.append(0, np.cumsum(rows))[self.bounds]
         return GroupedFiles(self.paths, self.path[rows], columns, bounds)
 
 
 def load_files(processes: Sequence[ProcessData]) -> FileTable:
-    """Reads the files tables. What an imported log does not say counts as 0.
+    """Read the files tables. What an imported log does not say counts as 0.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -126,7 +126,7 @@ def load_files(processes: Sequence[ProcessData]) -> FileTable:
 
 
 def merge_files(tables: Sequence[FileTable]) -> tuple[FileTable, tuple[Array, ...]]:
-    """Adds up the tables of several sessions by path.
+    """Add up the tables of several sessions by path.
 
     Returns:
         The table, without an index, and for each of `tables` the places of its rows in it.
@@ -162,7 +162,7 @@ class FileRows:
         self._openers = [_openers_of_a_row(process) for process in processes]
 
     def add(self, batch: FileBatch) -> None:
-        """Adds rows; the batch has those columns of WANTED that its tables have."""
+        """Add rows; the batch has those columns of WANTED that its tables have."""
         found = self._values(batch.rows)
         for place, rows in batch.parts:
             kept = self._kept[place]
@@ -174,7 +174,7 @@ class FileRows:
 
     @staticmethod
     def _values(batch: Any) -> dict[str, Any]:
-        """Gives the columns of rows; texts are pyarrow arrays."""
+        """Return the columns of rows; texts are pyarrow arrays."""
         present = set(batch.schema.names)
         found = {name: batch.column(name) for name in TEXTS}
         found |= {name: _numbers(batch.column(name)) for name in ("file", "size_bytes")}
@@ -191,13 +191,13 @@ class FileRows:
         return found
 
     def of_first(self, count: int) -> FileRows:
-        """Gives the rows of the first processes, which stay here, too."""
+        """Return the rows of the first processes, which stay here, too."""
         found = FileRows(())
         found._kept, found._openers = [dict(kept) for kept in self._kept[:count]], self._openers[:count]
         return found
 
     def table(self) -> FileTable:
-        """Gives the table; no row can be added any more."""
+        """Return the table; no row can be added any more."""
         tables = [self._columns(kept) for kept in self._kept]
         paths, code = _coded(tables)
         place = np.split(code, np.cumsum([len(table["file"]) for table in tables])[:-1])
@@ -207,7 +207,7 @@ class FileRows:
         return FileTable(pd.DataFrame(columns, copy=False), index)
 
     def by_group(self, counts: Sequence[int]) -> GroupedFiles:
-        """Gives a row per group and path; no row can be added any more.
+        """Return a row per group and path; no row can be added any more.
 
         Args:
             counts: How many processes each group has, one group after the other.
@@ -222,7 +222,7 @@ class FileRows:
 
     @staticmethod
     def _columns(kept: dict[str, list[Any]]) -> dict[str, Any]:
-        """Gives one process's columns; texts are lists of pyarrow arrays."""
+        """Return one process's columns; texts are lists of pyarrow arrays."""
         empty: list[Any] = [np.zeros(0, np.int64)]
         return {
             name: kept.pop(name, []) if name in TEXTS else _joined(kept.pop(name, empty))
@@ -231,7 +231,7 @@ class FileRows:
 
 
 def _openers_of_a_row(process: ProcessData) -> int:
-    """Gives how many processes opened a file that a row of this one's table opened.
+    """Return how many processes opened a file that a row of this one's table opened.
 
     Source: Darshan reduces a record to one of rank -1 only if all ranks have it.
     """
@@ -240,7 +240,7 @@ def _openers_of_a_row(process: ProcessData) -> int:
 
 
 def _coded(tables: Sequence[dict[str, Any]]) -> tuple[Any, Array]:
-    """Gives the paths, "(no file)" first, and each row's place among them.
+    """Return the paths, "(no file)" first, and each row's place among them.
 
     A process's files have a number each: of one that lists them in order no name has to be looked at.
     """
@@ -261,7 +261,7 @@ def _coded(tables: Sequence[dict[str, Any]]) -> tuple[Any, Array]:
 
 
 def _merged(tables: Sequence[dict[str, Any]], code: Array, count: int) -> dict[str, Any]:
-    """Gives the columns but the path of `count` rows, where `code` says to which one each row belongs."""
+    """Return the columns but the path of `count` rows, where `code` says to which one each row belongs."""
     columns: dict[str, Any] = {
         name: _category([table[name] for table in tables], code, count) for name in ("mount_point", "fs_type")
     }
@@ -274,7 +274,7 @@ def _merged(tables: Sequence[dict[str, Any]], code: Array, count: int) -> dict[s
 
 
 def _joined(parts: list[Array]) -> Array:
-    """Joins arrays; zeros take no memory."""
+    """Join arrays; zeros take no memory."""
     if len(parts) == 1:
         return parts[0]
     if not any(part.any() for part in parts):
@@ -288,7 +288,7 @@ def _numbers(column: Any) -> Array:
 
 
 def _category(parts: list[list[Any]], code: Array, paths: int) -> pd.Categorical:
-    """Gives the value that a path's last row has."""
+    """Return the value that a path's last row has."""
     chunks = [chunk for chunks in parts for chunk in chunks]
     kind = pa.dictionary(pa.int32(), pa.string())
     column = pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind).unify_dictionaries()
@@ -302,7 +302,7 @@ def _category(parts: list[list[Any]], code: Array, paths: int) -> pd.Categorical
 
 
 def _added(code: Array, values: Array, paths: int, dtype: type) -> Array:
-    """Adds up by path; a sum that is 0 everywhere takes no memory."""
+    """Add up by path; a sum that is 0 everywhere takes no memory."""
     if not values.any():
         return np.zeros(paths, dtype)
     if len(code) + 1 == paths and code[0] == 1 and (code[1:] > code[:-1]).all():

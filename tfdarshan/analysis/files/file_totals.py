@@ -94,12 +94,12 @@ class FileTotals:
     programs: ProgramCalls = NO_PROGRAMS
 
     def known(self, name: str) -> int | None:
-        """Gives a counter's sum, None where some rows do not have it."""
+        """Return a counter's sum, None where some rows do not have it."""
         return None if name in self.unknown else self.sums[name]
 
 
 def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
-    """Sums the files tables of all processes and picks the `top` slowest and most-read rows.
+    """Sum the files tables of all processes and pick the `top` slowest and most-read rows.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -111,7 +111,7 @@ def total_files(processes: Sequence[ProcessData], top: int) -> FileTotals:
 
 
 def is_summed(column: str) -> bool:
-    """Says whether `TotalSums` reads a column of the files table."""
+    """Return whether `TotalSums` reads a column of the files table."""
     return column in WANTED or column.startswith(("POSIX_SIZE_", "STDIO_BYTES_"))
 
 
@@ -135,7 +135,7 @@ class TotalSums:
         self._programs = ProgramSums()
 
     def add(self, batch: FileBatch) -> None:
-        """Adds rows; the batch has the columns that `is_summed` names."""
+        """Add rows; the batch has the columns that `is_summed` names."""
         columns, missing = _known(batch.rows)
         self._unknown.update(missing)
         for names in self._seconds:
@@ -158,7 +158,7 @@ class TotalSums:
             self._most_read = _best(self._most_read, columns, rows, moved, self._top, "bytes_read")
 
     def totals(self) -> FileTotals:
-        """Gives the sums."""
+        """Return the sums."""
         read_s, write_s, meta_s = self._seconds.values()
         return FileTotals(
             _Zeros(self._sums), self._zero if self._zero_known else None, self._slowest, self._most_read,
@@ -176,7 +176,7 @@ class _Zeros(dict[str, int]):
 
 
 def _known(batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Gives a batch's columns with 0 for what is unknown, and which rows that is."""
+    """Return a batch's columns with 0 for what is unknown, and which rows that is."""
     columns, missing = {}, {}
     for name in filter(is_summed, batch.schema.names):
         column = batch.column(name)
@@ -189,7 +189,7 @@ def _known(batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _not_negative(values: Any) -> Any:
-    """Gives a column with 0 for time below 0: a log has it where a clock was set back, and it is no time."""
+    """Return a column with 0 for time below 0: a log has it where a clock was set back, and it is no time."""
     return np.maximum(values, 0) if values.dtype == np.float64 and (values < 0).any() else values
 
 
@@ -200,7 +200,7 @@ def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None))
 def _best(
     best: list[FileEntry], columns: dict[str, Any], rows: slice, measure: Any, top: int, key: str
 ) -> list[FileEntry]:
-    """Gives the best of those so far and of some rows, all of one process."""
+    """Return the best of those so far and of some rows, all of one process."""
     part = measure[rows]
     if not top or not len(part) or (len(best) == top and part.max() < getattr(best[-1], key)):
         return best

@@ -27,7 +27,7 @@ LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.", "/.")
 
 
 def input_files(files: FileTable, data_folder: str | None = None) -> Array:
-    """Says which rows of the file table are input, bool. Row 0, calls on no file, is.
+    """Return which rows of the file table are input, bool. Row 0, calls on no file, is.
 
     What was only asked for with stat() has to be a regular file: imports ask for folders, by the component.
     A regular file that answered has a known size, unless the session knows no size at all, as a log may.
@@ -67,7 +67,7 @@ def transport_files(paths: Any) -> Array:
 
 
 def program_files(paths: Any) -> Array:
-    """Says which paths are programs', bool: modules, libraries, settings and system files.
+    """Return which paths are programs', bool: modules, libraries, settings and system files.
 
     Args:
         paths: A pyarrow array of texts. Of most others a few bytes show that they are data.
@@ -93,13 +93,13 @@ def program_files(paths: Any) -> Array:
 
 
 def _as_one_text(raw: Any) -> bytes:
-    """Gives texts one after the other: what is not in it is in none of them, and that is quickly seen."""
+    """Return texts one after the other: what is not in it is in none of them, and that is quickly seen."""
     chunks = raw.chunks if isinstance(raw, pa.ChunkedArray) else [raw]
     return b"\n".join(_data(chunk) for chunk in chunks)
 
 
 def _data(texts: Any) -> bytes:
-    """Gives the bytes of a pyarrow array of large binary values."""
+    """Return the bytes of a pyarrow array of large binary values."""
     _, places, data = texts.buffers()
     if data is None or not len(texts):
         return b""
@@ -119,7 +119,7 @@ def mask_of(values: Any) -> Array:
 
 
 def own_files(files: FileTable) -> Array:
-    """Says which rows of the file table that a job reads or asks for are its own though it wrote none, bool.
+    """Return which rows of the file table that a job reads or asks for are its own, unwritten, bool.
 
     In a folder that it writes to, these are the files that it renames or removes; and those that it only asks
     for with stat(), if it reads nothing there but its own.
@@ -145,7 +145,7 @@ def own_files(files: FileTable) -> Array:
 
 
 def _within(paths: Any, chosen: Array, folders: Any) -> Array:
-    """Gives the places of the chosen paths that lie in some folders, not below them."""
+    """Return the places of the chosen paths that lie in some folders, not below them."""
     places = np.flatnonzero(chosen)
     found: Array = places[mask_of(pc.is_in(parents_of(paths.take(pa.array(places))), folders))]
     return found

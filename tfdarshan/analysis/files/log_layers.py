@@ -112,7 +112,7 @@ class _Sums:
 
 
 def log_layers(processes: Sequence[ProcessData]) -> LogLayers:
-    """Adds up the layers of an imported log; nothing for any other session.
+    """Add up the layers of an imported log; nothing for any other session.
 
     Raises:
         SessionDataError: The table is damaged or missing.

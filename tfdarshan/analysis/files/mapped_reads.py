@@ -106,7 +106,7 @@ class MappedReads:
 
 
 def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
-    """Reads the rows of mapped files.
+    """Read the rows of mapped files.
 
     Args:
         processes: The session's.
@@ -153,7 +153,7 @@ def _files_of(process: ProcessData, share: float) -> list[MappedFile]:
 def rows_of(
     process: ProcessData, share: float, columns: Sequence[str] = (*COLUMNS, *PLACE)
 ) -> Iterator[tuple[dict[str, Any], MappedFile]]:
-    """Yields a process's mapped files, each with its row of the files table.
+    """Yield a process's mapped files, each with its row of the files table.
 
     Args:
         process: The process.
@@ -172,7 +172,7 @@ def rows_of(
 
 
 def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
-    """Gives a row of the files table with module MMAP.
+    """Return a row of the files table with module MMAP.
 
     Args:
         row: The row, which has `COLUMNS`.
@@ -197,7 +197,7 @@ def mapped_file(row: Mapping[str, Any], share: float = 1.0) -> MappedFile:
 
 
 def _time(row: Mapping[str, Any], name: str, share: float) -> float | None:
-    """Gives an estimate from the share of faults that was seen, or what looks at threads showed."""
+    """Return an estimate from the share of faults that was seen, or what looks at threads showed."""
     if row["MMAP_FAULTS"] < 0:
         return float(row[name]) if row[name] >= 0 else None
     return float(row[name]) / share if share > 0 else None
@@ -227,13 +227,13 @@ def _largest(one: Any, other: Any) -> Any:
 
 
 def _sum(values: Sequence[Any]) -> Any:
-    """Adds up what is known; None where nothing is."""
+    """Add up what is known; None where nothing is."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def share_seen(block: dict[str, Any]) -> float:
-    """Gives the share of the process's faults that happened while they were seen, 0 where they never were."""
+    """Return the share of the process's faults that happened while they were seen, 0 if they never were."""
     if block["watch"] != WATCHED:
         return 0.0
     faults = block["minor_faults"] + block["major_faults"]

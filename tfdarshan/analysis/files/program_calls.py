@@ -62,7 +62,7 @@ class ProgramCalls:
 
     @property
     def sentence(self) -> str:
-        """Says that findings leave them out."""
+        """Say that findings leave them out."""
         return f"Findings leave out {self.words}, such as imports make."
 
 
@@ -80,7 +80,7 @@ class ProgramSums:
         self._maybe: list[tuple[Any, Array]] = []
 
     def add(self, columns: Mapping[str, Any]) -> None:
-        """Adds rows.
+        """Add rows.
 
         Args:
             columns: NumPy arrays by the counters' names, `size_bytes`, and `path` as a pyarrow array.
@@ -100,7 +100,7 @@ class ProgramSums:
             self._maybe.append((paths.filter(pa.array(only_asked)), stats[only_asked]))
 
     def calls(self) -> ProgramCalls:
-        """Gives the sums."""
+        """Return the sums."""
         folders = pa.array(sorted(self._folders), pa.string())
         more = sum(
             int(stats[pc.is_in(paths.cast(pa.string()), folders).to_numpy(zero_copy_only=False)].sum())

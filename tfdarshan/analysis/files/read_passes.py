@@ -16,7 +16,7 @@ Blocks = Callable[[], Iterator[Segments]]
 
 
 def read_passes(blocks: Blocks, files: FileTable) -> pd.DataFrame:
-    """Splits the reads into passes over each file: a read is of pass n + 1 after n times the file's size.
+    """Split the reads into passes over each file: a read is of pass n + 1 after n times the file's size.
 
     Reads of nothing and of files of unknown size are left out. An epoch that reads all files whole is a pass.
 
@@ -43,7 +43,7 @@ def read_passes(blocks: Blocks, files: FileTable) -> pd.DataFrame:
 
 
 def _passes(reads: Segments, size: Array, read: Array) -> Array:
-    """Gives the pass of each of some reads, which are in order of their files, and adds them to `read`."""
+    """Return the pass of each of some reads, which are in order of their files, and add them to `read`."""
     file, length = reads.file, reads.length
     heads = np.flatnonzero(np.concatenate([[True], file[1:] != file[:-1]]))[: len(file)]
     before = np.cumsum(length) - length

@@ -24,7 +24,7 @@ class ReadingTimes:
     last_ns: Array
 
     def span_s(self, chosen: Array) -> float | None:
-        """Gives the time from the first read of some files to their last one; None if none was read.
+        """Return the time from the first read of some files to their last one; None if none was read.
 
         Args:
             chosen: Which files, a mask or places.
@@ -34,7 +34,7 @@ class ReadingTimes:
         return float(last[read].max() - first[read].min()) / 1e9 if read.any() else None
 
     def moved(self, place: Array, count: int) -> ReadingTimes:
-        """Gives the same for another table of `count` rows, in which the rows are at `place`."""
+        """Return the same for another table of `count` rows, in which the rows are at `place`."""
         first, last = np.full(count, NEVER_NS, np.int64), np.zeros(count, np.int64)
         first[place], last[place] = self.first_ns, self.last_ns
         return ReadingTimes(first, last)

@@ -35,7 +35,7 @@ class Rereads:
 
 
 def epochs_of(files: FileTable, chosen: Array) -> float:
-    """Gives the epochs of a job: the median, over some files that were read, of how often each was.
+    """Return the epochs of a job: the median, over some files that were read, of how often each was.
 
     A file of which all was read counts by its bytes, however often it was opened meanwhile; one of which a
     part was read, or of unknown size, by its opens.
@@ -51,18 +51,18 @@ def epochs_of(files: FileTable, chosen: Array) -> float:
 
 
 def times_read(size_bytes: Array, bytes_read: Array, opens: Array) -> Array:
-    """Gives how often files were read, as `epochs_of` counts it, at least once."""
+    """Return how often files were read, as `epochs_of` counts it, at least once."""
     whole = bytes_read / np.maximum(size_bytes, 1)
     return np.where((size_bytes > 0) & (whole >= 1), whole, np.maximum(opens, 1))
 
 
 def median_epochs(times: Array) -> float:
-    """Gives the median, a whole number of at least 1."""
+    """Return the median, a whole number of at least 1."""
     return max(1.0, float(np.round(np.median(times)))) if len(times) else 1.0
 
 
 def rereads(files: FileTable, chosen: Array | slice = slice(None)) -> Rereads:
-    """Adds up what was read once and what was read again.
+    """Add up what was read once and what was read again.
 
     Args:
         files: The files.

@@ -38,7 +38,7 @@ class GroupsFiles:
 
 
 def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[FileTable, FileTotals]:
-    """Gives what `load_files` and `total_files` do.
+    """Return what `load_files` and `total_files` do.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -53,7 +53,7 @@ def load_files_and_totals(processes: Sequence[ProcessData], top: int) -> tuple[F
 def load_groups_files(
     groups: Sequence[Sequence[ProcessData]], top: int, *, with_table: bool = False
 ) -> GroupsFiles:
-    """Reads the files tables of groups of processes, such as those of ranks.
+    """Read the files tables of groups of processes, such as those of ranks.
 
     Args:
         groups: The groups.
@@ -138,13 +138,13 @@ class SessionFiles:
         return "table" in self.__dict__ or "_both" in self.__dict__
 
     def table_and_totals(self) -> tuple[FileTable, FileTotals]:
-        """Gives both, read together where neither is there."""
+        """Return both, read together where neither is there."""
         if self._session.joint is None and not self.__dict__.keys() & {"table", "totals"}:
             return self._both
         return self.table, self.totals
 
     def leading(self) -> tuple[FileTable, FileTotals]:
-        """Gives both of the leading rank alone; those of all processes without ranks."""
+        """Return both of the leading rank alone; those of all processes without ranks."""
         joint = self._session.joint
         if joint is None:
             return self.table_and_totals()

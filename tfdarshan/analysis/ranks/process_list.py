@@ -75,7 +75,7 @@ class ProcessEntry:
 
 
 def named_processes(processes: Sequence[ProcessData]) -> list[NamedProcess]:
-    """Names all processes of a session, in their order. Of helpers the files tables are read.
+    """Name all processes of a session, in their order. Of helpers the files tables are read.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -95,14 +95,14 @@ def named_processes(processes: Sequence[ProcessData]) -> list[NamedProcess]:
 
 
 def _said(role: Role, rank: int | None) -> str:
-    """Words a role and the rank that it is of; a rank's main process is the rank."""
+    """Word a role and the rank that it is of; a rank's main process is the rank."""
     if rank is None:
         return role.label
     return f"rank {rank}" if role.kind == MAIN else f"rank {rank}, {role.label}"
 
 
 def list_processes(processes: Sequence[ProcessData], moved: Sequence[tuple[int, int]]) -> list[ProcessEntry]:
-    """Lists the processes of a session: the main one, workers by their numbers, programs, helpers.
+    """List the processes of a session: the main one, workers by their numbers, programs, helpers.
 
     An imported log, which does not say what its processes were, has none.
 
@@ -121,7 +121,7 @@ def list_processes(processes: Sequence[ProcessData], moved: Sequence[tuple[int, 
 
 
 def labels_by_pid(entries: Sequence[ProcessEntry]) -> dict[int, str]:
-    """Gives the labels of those processes that no other one shares its number with."""
+    """Return the labels of those processes that no other one shares its number with."""
     count = Counter(entry.pid for entry in entries)
     return {entry.pid: entry.label for entry in entries if count[entry.pid] == 1}
 
@@ -146,7 +146,7 @@ def _entry(meta: dict[str, Any], named: NamedProcess, bytes_read: int, bytes_wri
 
 
 def _moves_data(process: ProcessData) -> bool:
-    """Says whether a process read a byte of a file that is no program's, or wrote one of any."""
+    """Return whether a process read a byte of a file that is no program's, or wrote one of any."""
     present = set(process.columns("files"))
     read, written = (sorted(present.intersection(names)) for names in (BYTES_READ, BYTES_WRITTEN))
     for batch in process.batches("files", ["path", *read, *written]):
@@ -157,7 +157,7 @@ def _moves_data(process: ProcessData) -> bool:
 
 
 def _any(batch: Any, names: Sequence[str]) -> Array:
-    """Says of each row of a table whether one of some counters is not 0."""
+    """Return for each row of a table whether one of some counters is not 0."""
     found: Array = np.zeros(batch.num_rows, bool)
     for name in names:
         found |= batch.column(name).fill_null(0).to_numpy(zero_copy_only=False) != 0

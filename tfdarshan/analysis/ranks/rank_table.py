@@ -136,7 +136,7 @@ class RankTable:
 
 
 def rank_table(session: SessionData, files: GroupedFiles | None) -> RankTable | None:
-    """Measures each rank; None for a session that has none.
+    """Measure each rank; None for a session that has none.
 
     Args:
         session: The session.
@@ -156,7 +156,7 @@ def rank_table(session: SessionData, files: GroupedFiles | None) -> RankTable | 
 
 
 def _is_read_input(files: GroupedFiles) -> Array:
-    """Says which rows are input, as `input_files` does of one table, that was read."""
+    """Return which rows are input, as `input_files` does of one table, that was read."""
     columns = files.columns
     written = (columns["bytes_written"] != 0) | (columns["writes"] != 0)
     others = never_input(files.paths)[files.path]
@@ -212,7 +212,7 @@ def _mounts(inputs: GroupedFiles, chosen: slice) -> tuple[MountFigures, ...]:
 
 
 def _shared(ranks: Sequence[Rank], inputs: GroupedFiles) -> SharedReads | None:
-    """Finds ranks that each read all of the input, every file of it equally often.
+    """Find ranks that each read all of the input, every file of it equally often.
 
     Ranks with a part each, and others in each epoch, come to read all of it too, but not equally often.
     """
@@ -239,7 +239,7 @@ def _shared(ranks: Sequence[Rank], inputs: GroupedFiles) -> SharedReads | None:
 
 
 def _bytes_once(ranks: Sequence[Rank], rows: GroupedFiles) -> int:
-    """Adds up the sizes of the files, each once; one of a host's own disk is no other host's."""
+    """Add up the sizes of the files, each once; one of a host's own disk is no other host's."""
     kinds = rows.columns["fs_type"]
     seen_by_all = np.array([kind.startswith(SHARED) for kind in kinds.categories])[kinds.codes]
     hosts = {rank.boot_id: number for number, rank in enumerate(ranks, 1)}
@@ -252,7 +252,7 @@ def _bytes_once(ranks: Sequence[Rank], rows: GroupedFiles) -> int:
 
 
 def without_names(table: RankTable, folder: Callable[[str], str]) -> RankTable:
-    """Gives the table with numbers in place of the hosts' names.
+    """Return the table with numbers in place of the hosts' names.
 
     Args:
         table: The ranks.

@@ -50,7 +50,7 @@ class ThreadNames:
             self._add(place, processes[place].meta, moved)
 
     def of(self, thread: Thread) -> str:
-        """Names a thread; with several processes, what its process is called comes first."""
+        """Name a thread; with several processes, what its process is called comes first."""
         name = self.within_process(thread)
         if self._labels is None:
             return name
@@ -59,7 +59,7 @@ class ThreadNames:
         return f"{label}/{name}"
 
     def within_process(self, thread: Thread) -> str:
-        """Names a thread beside the others of its process."""
+        """Name a thread beside the others of its process."""
         return self._names.get((thread.process, thread.tid), str(thread.tid))
 
     def _add(self, place: int, meta: dict[str, Any], moved: Moved) -> None:
@@ -73,7 +73,7 @@ class ThreadNames:
 
 
 def _kinds(meta: dict[str, Any], recorded: dict[int, str], moved: Moved) -> dict[int, str]:
-    """Says what each thread is for, "" if nothing tells."""
+    """Describe what each thread is for, "" if nothing tells."""
     main = int(meta["pid"])
     inherited = recorded.get(main) or _unnamed(recorded.values())
     pool = _readers(meta, moved)
@@ -92,7 +92,7 @@ def _kinds(meta: dict[str, Any], recorded: dict[int, str], moved: Moved) -> dict
 
 
 def _readers(meta: dict[str, Any], moved: Moved) -> set[int]:
-    """Gives the threads that read and wrote nothing, if a tf.data pipeline of the process reads files."""
+    """Return the threads that read and wrote nothing, if a tf.data pipeline of the process reads files."""
     pipelines = meta.get("pipelines") or {}
     stages = (stage for pipeline in pipelines.get("found", ()) for stage in pipeline["stages"])
     reads = any(stage["name"] in SOURCES or set(READING) & set(stage.get("does", ())) for stage in stages)
@@ -100,7 +100,7 @@ def _readers(meta: dict[str, Any], moved: Moved) -> set[int]:
 
 
 def _moved(processes: Sequence[ProcessData]) -> list[Moved]:
-    """Gives, of each process, the threads that read bytes and those that wrote some."""
+    """Return, of each process, the threads that read bytes and those that wrote some."""
     found = []
     for part in overview_parts(processes):
         sets = [part.tid[(part.io_class == io_class) & (part.bytes_moved > 0)] for io_class in (READ, WRITE)]
@@ -110,7 +110,7 @@ def _moved(processes: Sequence[ProcessData]) -> list[Moved]:
 
 
 def _unnamed(names: Iterable[str]) -> str:
-    """Gives what threads without a name of their own are called if the main one made no calls."""
+    """Return what threads without a name of their own are called if the main one made no calls."""
     usual = Counter(name for name in names if not name.startswith(POOL_NAMES + WORKER_NAMES))
     return next((name for name, _ in usual.most_common(1)), "")
 

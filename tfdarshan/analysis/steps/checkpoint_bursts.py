@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def checkpoint_bursts(segments: Segments, files: Named, windows: StepWindows | None = None) -> pd.DataFrame:
-    """Groups writes that are less than `GAP_NS` apart, those of each save of `LEAST_BYTES` or more.
+    """Group writes that are less than `GAP_NS` apart, those of each save of `LEAST_BYTES` or more.
 
     A later step's writes, after a pause, are another save if they begin a file anew, or go to a file of the
     same name but for its numbers. Where no step is known, those are after a pause of `PAUSE_NS`, of saves
@@ -76,7 +76,7 @@ def checkpoint_bursts(segments: Segments, files: Named, windows: StepWindows | N
 
 
 def load_bursts(processes: Sequence[ProcessData], names: FileNames) -> pd.DataFrame:
-    """Gives `checkpoint_bursts` of a session of any size; only row groups with much writing are read.
+    """Return `checkpoint_bursts` of a session of any size; only row groups with much writing are read.
 
     Args:
         processes: The processes.
@@ -93,7 +93,7 @@ def load_bursts(processes: Sequence[ProcessData], names: FileNames) -> pd.DataFr
 
 
 def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindows | None) -> Array:
-    """Says of each write but the first whether it begins another save than the write before it, bool."""
+    """Return for each write but the first whether it begins another save than the write before it, bool."""
     if windows is None:
         later = pause_ns >= PAUSE_NS
     else:
@@ -112,14 +112,14 @@ def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindo
 
 
 def _is_first(values: Array) -> Array:
-    """Says which are the first of their value, bool."""
+    """Return which are the first of their value, bool."""
     found = np.zeros(len(values), bool)
     found[np.unique(values, return_index=True)[1]] = True
     return found
 
 
 def no_bursts() -> pd.DataFrame:
-    """Gives a table of bursts that has no rows."""
+    """Return a table of bursts that has no rows."""
     return pd.DataFrame([], columns=list(COLUMNS))
 
 

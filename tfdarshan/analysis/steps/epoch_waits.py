@@ -51,7 +51,7 @@ def epoch_waits(windows: StepWindows | None, first_pass_ends_ns: int | None) -> 
 
 
 def _epochs(windows: StepWindows, first_pass_ends_ns: int | None) -> Array:
-    """Gives the epoch of each step: by its iterator, by Keras, or by files that are read again."""
+    """Return the epoch of each step: by its iterator, by Keras, or by files that are read again."""
     if windows.epoch is not None:
         return windows.epoch
     if first_pass_ends_ns is None:

@@ -98,7 +98,7 @@ class InputLook:
         self._writes = KeptWrites()
 
     def add(self, block: Segments, rows: Rows, calls: InputCalls) -> None:
-        """Adds a block.
+        """Add a block.
 
         Args:
             block: Calls in order of start.
@@ -128,14 +128,14 @@ class InputLook:
         self._sample.add_kept(len(reads), calls.length[sampled], lasted_ns)
 
     def _beside(self, block: Segments) -> InputCalls | None:
-        """Gives a block's calls on input and on the job's own files; None if there are none of the latter."""
+        """Return a block's calls on input and on the job's own files; None if none are of the latter."""
         if self._seen is None or not self._seen[1][block.file].any():
             return None
         is_input, own = self._seen
         return calls_on(block, is_input | own, self._windows)[1]
 
     def facts(self) -> InputFacts:
-        """Gives what was added up."""
+        """Return what was added up."""
         length, taken_ns = self._sample.columns()
         return InputFacts(
             self._calls,
@@ -192,5 +192,5 @@ def look_at_input(
 
 
 def _placed(block: Segments) -> Array:
-    """Says which kinds of call say where in the file."""
+    """Return which kinds of call say where in the file."""
     return np.array([operation.name.startswith("pread") for operation in block.operations] or [False])

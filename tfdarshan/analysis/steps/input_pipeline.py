@@ -76,7 +76,7 @@ def input_pipeline(
     is_loop: Callable[[Thread], bool] = lambda thread: False,
     watch: Watch | None = None,
 ) -> InputPipeline:
-    """Looks at the calls.
+    """Look at the calls.
 
     Args:
         blocks: Gives the session's calls.
@@ -106,7 +106,7 @@ def input_pipeline(
 
 
 def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
-    """Looks again at calls on input of a session without steps: at those that began within some time."""
+    """Look again at calls on input of a session without steps: at those that began within some time."""
     depths = DepthSums()
     for block in blocks(OF_LENGTH):
         first, last = np.searchsorted(block.start_ns, span_ns).tolist()
@@ -116,7 +116,7 @@ def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) ->
 
 
 def input_calls(segments: Segments, is_input: Array, windows: StepWindows | None) -> tuple[Array, Array]:
-    """Gives the places of the calls that count, int32, and their kinds, `call_kinds.CALL_KINDS`."""
+    """Return the places of the calls that count, int32, and their kinds, `call_kinds.CALL_KINDS`."""
     first, last = 0, len(segments)
     if windows is not None:
         first, last = np.searchsorted(segments.start_ns, windows.span_ns).tolist()
@@ -129,7 +129,7 @@ def input_calls(segments: Segments, is_input: Array, windows: StepWindows | None
 
 
 def calls_on(block: Segments, is_input: Array, windows: StepWindows | None) -> tuple[Rows, InputCalls]:
-    """Gives which of a block's calls count, as `input_calls` says, and these."""
+    """Return which of a block's calls count, as `input_calls` says, and these."""
     places, kind = input_calls(block, is_input, windows)
     # Where all calls in a stretch are input, as is usual, nothing is copied.
     apart = len(places) == 0 or int(places[-1]) - int(places[0]) + 1 != len(places)
@@ -141,7 +141,7 @@ def calls_on(block: Segments, is_input: Array, windows: StepWindows | None) -> t
 
 
 def loop_of(block: Segments, is_loop: Callable[[Thread], bool]) -> int:
-    """Gives which of a block's threads runs the training loop, NO_THREAD if none does."""
+    """Return which of a block's threads runs the training loop, NO_THREAD if none does."""
     return next((place for place, found in enumerate(block.threads) if is_loop(found)), NO_THREAD)
 
 
@@ -169,24 +169,24 @@ class _Sums:
         self._began_ns = (first if self._began_ns is None else self._began_ns[0], last)
 
     def add_beside(self, calls: InputCalls) -> None:
-        """Adds the same calls to the sums that `add` has no part in."""
+        """Add the same calls to the sums that `add` has no part in."""
         self.costs.add(calls)
         self.depths.add(self._of_steps(calls))
 
     def _of_steps(self, calls: InputCalls) -> InputCalls:
-        """Gives the calls without those in pauses: training stands still as long as they take."""
+        """Return the calls without those in pauses: training stands still as long as they take."""
         windows = self._windows
         if windows is None or windows.waits is None or not len(windows.pauses[0]):
             return calls
         return calls.part(np.flatnonzero(windows.pause_of(calls.start_ns) < 0))
 
     def began_within(self, span_ns: tuple[int, int]) -> bool:
-        """Says whether all calls began in some time."""
+        """Return whether all calls began in some time."""
         began = self._began_ns
         return began is None or (span_ns[0] <= began[0] and began[1] < span_ns[1])
 
     def threads(self) -> tuple[Array, ThreadLives]:
-        """Gives each thread's time in calls, and when it made them."""
+        """Return each thread's time in calls, and when it made them."""
         rows = self.times.by_thread
         return rows[:, BUSY], ThreadLives(rows[:, FIRST], rows[:, LAST])
 

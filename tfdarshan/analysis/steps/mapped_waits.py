@@ -110,7 +110,7 @@ def mapped_waits(
     windows: StepWindows | None,
     is_loop: Callable[[Thread], bool],
 ) -> MappedWaits:
-    """Measures them.
+    """Measure them.
 
     Args:
         processes: The session's.
@@ -155,7 +155,7 @@ def mapped_waits(
 
 
 def _at_a_time(times: Sequence[tuple[Array, Array]]) -> float:
-    """Gives how many threads wait while any does: those of a pool may take turns."""
+    """Return how many threads wait while any does: those of a pool may take turns."""
     start_ns, end_ns = (np.concatenate(part) for part in zip(*times, strict=True))
     union = covered(start_ns, end_ns)
     return float((end_ns - start_ns).sum() / (union.end_ns - union.start_ns).sum())
@@ -169,7 +169,7 @@ def _rows(process: ProcessData) -> list[Row]:
 def _data_files(
     process: ProcessData, rows: Sequence[Row], by_path: dict[str, FileWaits]
 ) -> dict[int, FileWaits]:
-    """Gives the process's mapped files that are no program's, by their ids, and adds them to `by_path`."""
+    """Return the process's mapped files that are no program's, by their ids, and add them to `by_path`."""
     programs = program_files(pa.array([one.path for _, one in rows], pa.string()))
     formats = process.meta.get("mapping", {}).get("formats", {})
     files = {}
@@ -188,7 +188,7 @@ def _data_files(
 
 
 def _faults(process: ProcessData, files: dict[int, FileWaits], rows: Sequence[Row]) -> _Faults | None:
-    """Reads a process's faults on some files; None where none was kept."""
+    """Read a process's faults on some files; None where none was kept."""
     if "faults" not in process.meta["tables"]:
         return None
     table = process.table("faults", COLUMNS)
@@ -210,7 +210,7 @@ def _within_steps(faults: _Faults, windows: StepWindows | None) -> _Faults:
 
 
 def _in_waits(start_ns: Array, end_ns: Array, windows: StepWindows | None) -> Array:
-    """Gives how long of each fault the training loop waited for input, in ns."""
+    """Return how long of each fault the training loop waited for input, in ns."""
     if windows is None or windows.wait_end_ns is None:
         return np.zeros(len(start_ns), np.int64)
     return covered(windows.start_ns, windows.wait_end_ns).within(start_ns, end_ns)
@@ -234,7 +234,7 @@ def _add_files(faults: _Faults, files: dict[int, FileWaits]) -> None:
 
 
 def _is_jump(faults: _Faults, places: Array) -> Array:
-    """Says which faults of a file lie far from the one before of the same thread."""
+    """Return which faults of a file lie far from the one before of the same thread."""
     order = np.argsort(faults.tid[places], kind="stable")
     tid, offset = faults.tid[places][order], faults.offset[places][order]
     far = np.ones(len(order), bool)
@@ -245,7 +245,7 @@ def _is_jump(faults: _Faults, places: Array) -> Array:
 
 
 def _add_touched(faults: _Faults, files: dict[int, FileWaits], rows: Sequence[Row]) -> None:
-    """Adds what was touched at most; tables of before do not say it, but their faults do.
+    """Add what was touched at most; tables of before do not say it, but their faults do.
 
     The first fault after a jump maps one page; each that follows, up to 64 KiB of what is there already.
     """

@@ -38,7 +38,7 @@ class OutputCalls:
 
 
 def output_calls(segments: Segments, windows: StepWindows | None, loop_thread: int | None) -> OutputCalls:
-    """Picks the calls."""
+    """Pick the calls."""
     kind = kinds_of(segments)
     mask = (kind == KIND["write"]) | (kind == KIND["sync"])
     if windows is not None:
@@ -55,7 +55,7 @@ def output_calls(segments: Segments, windows: StepWindows | None, loop_thread: i
 def stalled_s(
     segments: Segments, calls: OutputCalls, windows: StepWindows | None, bursts: pd.DataFrame
 ) -> Array:
-    """Gives what each burst of writes held up the training loop, in seconds, float64.
+    """Return what each burst of writes held up the training loop, in seconds, float64.
 
     That is the time of the loop's own writes in it; and, where steps are known, as much of the burst's time
     as steps that it reaches into took longer than steps do, or as lay between them.
@@ -80,7 +80,7 @@ def stalled_s(
 
 
 def excess_s(windows: StepWindows | None, bursts: pd.DataFrame) -> float:
-    """Gives by how much all steps that some burst reaches into, or lies between, took longer than steps do.
+    """Return by how much all steps that some burst reaches into, or lies between, took longer than steps do.
 
     That is more than `stalled_s` where a save costs time before its first write or after its last one.
 
@@ -98,7 +98,7 @@ def excess_s(windows: StepWindows | None, bursts: pd.DataFrame) -> float:
 
 
 def excess_is_theirs(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
-    """Says whether steps take longer if a burst reaches into them, and hardly ever else.
+    """Return whether steps take longer if a burst reaches into them, and hardly ever else.
 
     Then what they take longer is the save's as a whole, and not only while it writes: it copies what it
     saves, and describes it.
@@ -118,7 +118,7 @@ def excess_is_theirs(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
 
 
 def goes_on_beside(windows: StepWindows | None, bursts: pd.DataFrame) -> bool:
-    """Says whether training goes on while bursts are written: whole steps pass in most of their time.
+    """Return whether training goes on while bursts are written: whole steps pass in most of their time.
 
     Steps that wait for a save end after it, whichever thread writes.
 
@@ -144,18 +144,18 @@ class _LostTime:
     lost_s: Array
 
     def touched(self, start_ns: int, end_ns: int) -> Array:
-        """Says which intervals a stretch of time reaches into."""
+        """Return which intervals a stretch of time reaches into."""
         return (self.start_ns < end_ns) & (self.end_ns > start_ns)
 
     def touched_by(self, bursts: pd.DataFrame) -> Array:
-        """Says the same of all bursts together."""
+        """Say the same of all bursts together."""
         touched = np.zeros(len(self.lost_s), bool)
         for start_ns, end_ns in zip(bursts["start_ns"].tolist(), bursts["end_ns"].tolist(), strict=True):
             touched |= self.touched(start_ns, end_ns)
         return touched
 
     def within_s(self, start_ns: int, end_ns: int) -> float:
-        """Gives what was lost in the intervals that a stretch of time reaches into, at most its length."""
+        """Return what was lost in the intervals that a stretch of time reaches into, at most its length."""
         return min(float(self.lost_s[self.touched(start_ns, end_ns)].sum()), (end_ns - start_ns) / 1e9)
 
 

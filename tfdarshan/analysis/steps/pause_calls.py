@@ -56,7 +56,7 @@ class PauseCounts:
 
     @staticmethod
     def between(windows: StepWindows | None, files: int) -> PauseCounts | None:
-        """Gives the pauses of steps, None if there are none."""
+        """Return the pauses of steps, None if there are none."""
         if windows is None:
             return None
         begin, end = windows.pauses
@@ -64,7 +64,7 @@ class PauseCounts:
         return PauseCounts(begin, end, *counts) if len(begin) else None
 
     def add(self, file: Array, start_ns: Array) -> None:
-        """Adds calls."""
+        """Add calls."""
         np.add.at(self.made, file, 1)
         np.add.at(self.inside, file[self._pause_of(start_ns) >= 0], 1)
 
@@ -74,7 +74,7 @@ class PauseCounts:
         is_input: Array,
         windows: StepWindows | None,
     ) -> PauseReading | None:
-        """Looks at these calls again; of too few nothing is to be said.
+        """Look at these calls again; of too few nothing is to be said.
 
         Args:
             calls: The session's.
@@ -97,5 +97,5 @@ class PauseCounts:
         return PauseReading(len(pauses), union.sum_ns / 1e9, lasted_ns / 1e9, rows)
 
     def _pause_of(self, start_ns: Array) -> Array:
-        """Gives the pause that each moment is in, -1 if it is in none."""
+        """Return the pause that each moment is in, -1 if it is in none."""
         return place_in(self.begin_ns, self.end_ns, start_ns)

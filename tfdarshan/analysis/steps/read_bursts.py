@@ -73,7 +73,7 @@ class ReadBursts:
 
 
 def read_bursts(blocks: Iterable[InputCalls]) -> ReadBursts | None:
-    """Finds them.
+    """Find them.
 
     Args:
         blocks: The calls on input, in order of start, block by block.
@@ -108,7 +108,7 @@ def read_bursts(blocks: Iterable[InputCalls]) -> ReadBursts | None:
 
 
 def _pauses(rests_ns: Array) -> Array:
-    """Gives the places of the rests that part bursts.
+    """Return the places of the rests that part bursts.
 
     What is opened before training, such as a database, is followed by a few rests in which modules are loaded
     and a model is made: longer than those of steps, and all of them before these.
@@ -121,7 +121,7 @@ def _pauses(rests_ns: Array) -> Array:
 
 
 def _usual_pauses(rests_ns: Array) -> Array:
-    """Gives the places of those that are as long as most pausing is."""
+    """Return the places of those that are as long as most pausing is."""
     if not len(rests_ns):
         return np.zeros(0, np.int64)
     return np.flatnonzero(rests_ns >= AS_LONG * weighted_median(rests_ns, rests_ns))

@@ -55,7 +55,7 @@ class StepSummary:
 
 
 def step_times(steps: pd.DataFrame) -> pd.DataFrame:
-    """Splits each step's time.
+    """Split each step's time.
 
     Args:
         steps: `session.steps`; or `session.step_bounds`, for which no calls are read: what they did is 0.
@@ -82,7 +82,7 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:
-    """Adds up the rows of `step_times`, by the step model's definitions of step time and input wait."""
+    """Add up the rows of `step_times`, by the step model's definitions of step time and input wait."""
     known = table["input_wait_known"].astype(bool)
     judged = steps_to_judge(table.assign(input_wait_ns=table["input_wait_ns"].where(known, -1)))
     windows = step_windows(judged)

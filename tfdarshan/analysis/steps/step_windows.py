@@ -69,7 +69,7 @@ class StepWindows:
         return min(MOST_HANDED_S, float(np.quantile(self.wait_end_ns - self.start_ns, QUICK_WAITS)) / 1e9)
 
     def overlap(self, in_waits_ns: float, beside_compute_ns: float) -> float:
-        """Gives the share of the compute time in which the input pipeline worked as it did in the waits.
+        """Return the share of the compute time in which the input pipeline worked as it did in the waits.
 
         Args:
             in_waits_ns: Thread time in the pipeline's calls within the waits.
@@ -86,7 +86,7 @@ class StepWindows:
         return float(min(1.0, (beside_compute_ns / rest_ns) / (in_waits_ns / wait_ns)))
 
     def active_s(self, overlap: float) -> float | None:
-        """Gives how long the pipeline was at work: in the waits, and for its share of the compute time."""
+        """Return how long the pipeline was at work: in the waits, and for its share of the compute time."""
         if self.wait_s is None:
             return None
         all_s = float((self.end_ns - self.start_ns).sum()) / 1e9
@@ -101,11 +101,11 @@ class StepWindows:
         return begin[long], end[long]
 
     def pause_of(self, at_ns: Array) -> Array:
-        """Gives the pause that each moment is in, -1 if it is in none."""
+        """Return the pause that each moment is in, -1 if it is in none."""
         return place_in(*self.pauses, at_ns)
 
     def waiting(self, at_ns: Array) -> Array:
-        """Says which moments were in a wait, bool; in none where waits are unknown."""
+        """Return which moments were in a wait, bool; in none where waits are unknown."""
         if self.wait_end_ns is None:
             return np.zeros(len(at_ns), bool)
         place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
@@ -114,7 +114,7 @@ class StepWindows:
 
 
 def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
-    """Gives which of some stretches, in order of time, each moment is in, -1 if it is in none."""
+    """Return which of some stretches, in order of time, each moment is in, -1 if it is in none."""
     if not len(begin_ns):
         return np.full(len(at_ns), -1)
     before = np.searchsorted(begin_ns, at_ns, side="right") - 1
@@ -122,7 +122,7 @@ def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
 
 
 def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | None:
-    """Gives the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
+    """Return the windows of steps (`start_ns`, `end_ns`, `input_wait_ns`, -1 if unknown), None without steps.
 
     Steps are a table, or arrays by name.
 
@@ -141,7 +141,7 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
 
 
 def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
-    """Gives the steps in order of time that a session is judged by.
+    """Return the steps in order of time that a session is judged by.
 
     Where waits are known of one part of the session, as where TensorFlow's trace ended early, its steps are
     all there are.
@@ -152,7 +152,7 @@ def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(start_ns: Array, wait_ns: Array) -> Array:
-    """Gives the places of these steps."""
+    """Return the places of these steps."""
     order = np.argsort(start_ns, kind="stable")
     known = np.flatnonzero(wait_ns[order] >= 0)
     in_one_part = len(known) > 0 and len(known) == known[-1] - known[0] + 1
@@ -160,7 +160,7 @@ def _judged(start_ns: Array, wait_ns: Array) -> Array:
 
 
 def parts_of_steps(windows: StepWindows | None) -> tuple[Covered, Covered] | None:
-    """Gives the waits of steps for input, and the rest of the steps; None if waits are unknown."""
+    """Return the waits of steps for input, and the rest of the steps; None if waits are unknown."""
     if windows is None or windows.wait_end_ns is None:
         return None
     return covered(windows.start_ns, windows.wait_end_ns), covered(windows.wait_end_ns, windows.end_ns)

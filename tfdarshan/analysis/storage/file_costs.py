@@ -74,7 +74,7 @@ class FileCosts:
         return float(self.slow_bytes.sum()) / read if read else 0.0
 
     def passes(self, size_bytes: Array) -> Array:
-        """Gives how often each file was read whole; how often it was opened where its size is unknown."""
+        """Return how often each file was read whole; how often it was opened where its size is unknown."""
         whole = self.read_bytes / np.maximum(size_bytes, 1)
         found: Array = np.where(size_bytes > 0, whole, self.opens)
         return found
@@ -87,7 +87,7 @@ class FileCosts:
         *,
         memory_keeps: bool = False,
     ) -> FileCosts:
-        """Gives the costs with as many bytes from storage as the kernel fetched; None leaves them.
+        """Return the costs with as many bytes from storage as the kernel fetched; None leaves them.
 
         The kernel's figure is exact where passes' times are a guess: of more slow passes than were fetched,
         memory served a part, the quick reads first, or it was slow for another reason; with fewer, storage
@@ -114,7 +114,7 @@ class FileCosts:
         return self._with_fewer(taken) if taken < seen else self._with_more(taken - seen, size_bytes)
 
     def _with_fewer(self, stored_bytes: float) -> FileCosts:
-        """Gives the costs with fewer bytes from storage: those of reads slower than memory, then others."""
+        """Return the costs with fewer bytes from storage: those of reads slower than memory, then others."""
         slow_s, slow_bytes = self.slow_s, self.slow_bytes
         if self.slow_read_s is None or self.slow_read_bytes is None:
             sure_s, sure_bytes = np.zeros_like(slow_s), np.zeros_like(slow_bytes)
@@ -131,7 +131,7 @@ class FileCosts:
         )
 
     def _with_more(self, more_bytes: float, size_bytes: Array) -> FileCosts:
-        """Gives the costs with more bytes from storage.
+        """Return the costs with more bytes from storage.
 
         Memory has nothing of a file before storage served it once, so these are bytes of first passes before
         they are of any other. Reads that took longer than memory does are storage's first.
@@ -151,13 +151,13 @@ class FileCosts:
 
 
 def _once(read_bytes: Array, size_bytes: Array) -> Array:
-    """Gives what each file's first pass read."""
+    """Return what each file's first pass read."""
     once: Array = np.where(size_bytes > 0, np.minimum(size_bytes, read_bytes), read_bytes)
     return once
 
 
 def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array) -> FileCosts:
-    """Adds up the costs of several sessions.
+    """Add up the costs of several sessions.
 
     Args:
         parts: Each session's.
@@ -192,7 +192,7 @@ class CostSums:
         self._made = False
 
     def add(self, calls: InputCalls) -> None:
-        """Adds calls in order of start."""
+        """Add calls in order of start."""
         self._made = self._made or len(calls) > 0
         input_sums.add_file_costs(calls, self._sums)
         self._passes.add(calls)
@@ -202,7 +202,7 @@ class CostSums:
         np.add.at(self._slow_read_bytes, calls.file[slow], calls.length[slow])
 
     def reading(self) -> ReadingTimes | None:
-        """Gives when files were read, None if none was."""
+        """Return when files were read, None if none was."""
         read = self._sums[:, input_sums.READS] > 0
         if not read.any():
             return None
@@ -210,7 +210,7 @@ class CostSums:
         return ReadingTimes(first_ns, self._sums[:, input_sums.LAST_READ_NS].copy())
 
     def costs(self) -> FileCosts:
-        """Gives the costs; nothing is added any more."""
+        """Return the costs; nothing is added any more."""
         slow_s, slow_bytes = self._passes.sums()
         if not self._made:
             # One array of zeros takes no memory, however many files there are.
@@ -224,7 +224,7 @@ class CostSums:
 
 
 def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = None) -> FileCosts:
-    """Gives what the counters say where some calls, or all, are not traced; opens and stats are one.
+    """Return what the counters say where some calls, or all, are not traced; opens and stats are one.
 
     Args:
         files: The files.
@@ -256,5 +256,5 @@ def counted_costs(files: FileTable, is_input: Array, traced: FileCosts | None = 
 
 
 def _chosen(values: Array, is_input: Array) -> Array:
-    """Gives a column with 0 for other files than input; ten million rows are not copied for nothing."""
+    """Return a column with 0 for other files than input; ten million rows are not copied for nothing."""
     return values if is_input.all() else np.where(is_input, values, 0)

@@ -22,7 +22,7 @@ BLOCK = 1 << 20
 
 
 def slow_moments(file: Array, slow: Array) -> Array:
-    """Says which slow calls were slow beside others of other files, bool.
+    """Return which slow calls were slow beside others of other files, bool.
 
     Args:
         file: What each call is on, in order of start.
@@ -48,7 +48,7 @@ REACH = NEIGHBOURS - 1
 
 
 def usual_s(model: TimeModel, length: Array) -> Array:
-    """Gives what reads of so many bytes usually take, in seconds, float64."""
+    """Return what reads of so many bytes usually take, in seconds, float64."""
     usual: Array = np.maximum(model.seconds(length) / (model.scale or 1.0), 1e-9)
     return usual
 
@@ -73,7 +73,7 @@ class SlowCalls:
 
 
 def slow_calls(blocks: Iterable[Segments], model: TimeModel, files: int, times: float) -> SlowCalls:
-    """Finds them.
+    """Find them.
 
     Args:
         blocks: Reads with data, or other calls of one kind, in order of start.
@@ -146,7 +146,7 @@ class ComparedReads:
 
 
 def compared_reads(blocks: Iterable[Segments], model: TimeModel, files: Array) -> ComparedReads:
-    """Compares them.
+    """Compare them.
 
     Args:
         blocks: Reads with data, in order of start.
@@ -184,7 +184,7 @@ class RunningReads:
         self._ends = np.zeros(0, np.int64)
 
     def depth(self, start_ns: Array, end_ns: Array) -> Array:
-        """Gives it, each read counted with it, float64; starts ascend."""
+        """Return it, each read counted with it, float64; starts ascend."""
         ends = np.sort(np.concatenate([self._ends, end_ns]))
         before = len(self._ends)
         ended = np.searchsorted(ends, start_ns, side="right")

@@ -57,7 +57,7 @@ class Allowance:
 def allowance_of(
     held: Sequence[HeldCalls], file_calls: Array, folder_of: Array, writing: Covered
 ) -> Allowance | None:
-    """Finds it in calls on input.
+    """Find it in calls on input.
 
     Args:
         held: The calls that took longer than storage waits; then those that took longer than most does.
@@ -75,7 +75,7 @@ def allowance_of(
 def _in_calls(
     held: HeldCalls, compared: Sequence[HeldCalls], file_calls: Array, folder_of: Array, writing: Covered
 ) -> Allowance | None:
-    """Finds it in some of them; quick is what is so beside how long these usually take."""
+    """Find it in some of them; quick is what is so beside how long these usually take."""
     if held.held_ns < MOST_TIME * held.all_ns or not held.stretches:
         return None
     start, end, file, kind, *_ = (np.concatenate(parts) for parts in zip(*held.stretches, strict=True))
@@ -107,7 +107,7 @@ def _in_calls(
 
 
 def _releases(calls: Columns, together_ns: int) -> tuple[Array, ...]:
-    """Gives how far apart calls are let go, and after how much of that the first of the next ones began.
+    """Return how far apart calls are let go, and after how much of that the first of the next ones began.
 
     Then how far apart the first ones of each release are let go, and what was read meanwhile: bytes, calls.
 
@@ -129,12 +129,12 @@ def _releases(calls: Columns, together_ns: int) -> tuple[Array, ...]:
 
 
 def _by_the_kernel(first_ns: Array) -> bool:
-    """Says whether releases are so far apart as those of the kernel's limits, by their first calls."""
+    """Return whether releases are so far apart as those of the kernel's limits, by their first calls."""
     return float((np.abs(first_ns / KERNELS_NS - 1) <= EXACTLY).mean()) >= MOST_EXACT
 
 
 def _as_much_shorter(held_ns: Array, before_ns: Array) -> bool:
-    """Says whether calls are held the shorter the later they begin, by about as much."""
+    """Return whether calls are held the shorter the later they begin, by about as much."""
     if not held_ns.std() or not before_ns.std():
         return False
     alike = float(np.corrcoef(held_ns, before_ns)[0, 1])
@@ -142,7 +142,7 @@ def _as_much_shorter(held_ns: Array, before_ns: Array) -> bool:
 
 
 def _spread(file: Array, file_calls: Array, folder_of: Array) -> bool:
-    """Says whether held calls are on many files, in folders that have half of all calls or more."""
+    """Return whether held calls are on many files, in folders that have half of all calls or more."""
     files = int(np.count_nonzero(file_calls))
     if len(np.unique(file)) < SPREAD * min(files, len(file)):
         return False

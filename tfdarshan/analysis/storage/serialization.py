@@ -44,7 +44,7 @@ Share = tuple[float, float, float]
 
 
 def contention_of(stretches: Sequence[Columns]) -> Share | None:
-    """Gives `serialized_share` of a session's input calls that took longer than the page cache does.
+    """Return `serialized_share` of a session's input calls that took longer than the page cache does.
 
     Args:
         stretches: `StoredCalls.stretches`.
@@ -58,7 +58,7 @@ def contention_of(stretches: Sequence[Columns]) -> Share | None:
 
 
 def usual_times(kinds: Array, length: Array, taken_s: Array) -> Array:
-    """Gives what calls of the same kind, and reads of the same size, usually take, in seconds, float64."""
+    """Return what calls of the same kind, and reads of the same size, usually take, in seconds, float64."""
     usual = np.ones(len(kinds))
     for kind in np.unique(kinds).tolist():
         alike = kinds == kind
@@ -71,7 +71,7 @@ def usual_times(kinds: Array, length: Array, taken_s: Array) -> Array:
 
 
 def serialized_share(stretches: Sequence[tuple[Array, Array, Array]]) -> Share | None:
-    """Gives what of a call is served one at a time, as a share of what it takes alone.
+    """Return what of a call is served one at a time, as a share of what it takes alone.
 
     Args:
         stretches: Of each stretch of calls that storage served their starts in ns, ascending, their ends,
@@ -102,7 +102,7 @@ def serialized_share(stretches: Sequence[tuple[Array, Array, Array]]) -> Share |
 
 
 def call_time(share: float, depth: float) -> float:
-    """Gives how many times as long as alone a call takes with `depth` calls under way all the time."""
+    """Return how many times as long as alone a call takes with `depth` calls under way all the time."""
     return float(call_times(share, np.array(depth)))
 
 
@@ -113,14 +113,14 @@ def call_times(share: float, depth: Array) -> Array:
 
 
 def depth_at_start(start_ns: Array, end_ns: Array) -> Array:
-    """Gives how many calls were under way when each began, with it, float64; starts ascend."""
+    """Return how many calls were under way when each began, with it, float64; starts ascend."""
     ended = np.searchsorted(np.sort(end_ns), start_ns, side="right")
     depth: Array = np.arange(1, len(start_ns) + 1) - ended
     return np.maximum(depth, 1).astype(np.float64)
 
 
 def mean_depth(start_ns: Array, end_ns: Array) -> Array:
-    """Gives how many calls were under way while each was, with it, float64."""
+    """Return how many calls were under way while each was, with it, float64."""
     moments = np.concatenate([start_ns, end_ns])
     order = np.argsort(moments, kind="stable")
     moments = moments[order]
@@ -132,7 +132,7 @@ def mean_depth(start_ns: Array, end_ns: Array) -> Array:
 
 
 def _times(share: float) -> Array:
-    """Gives the same as `call_time` for depths 1 to 64: mean value analysis."""
+    """Return the same as `call_time` for depths 1 to 64: mean value analysis."""
     times, queue = np.ones(DEEPEST), 0.0
     for depth in range(1, DEEPEST + 1):
         at_server = share * (1 + queue)
@@ -142,7 +142,7 @@ def _times(share: float) -> Array:
 
 
 def _times_on_arrival(share: float) -> Array:
-    """Gives how long a call takes that finds depth - 1 others: of the one that is served half is left."""
+    """Return how long a call takes that finds depth - 1 others: of the one that is served half is left."""
     times, queue, busy = np.ones(DEEPEST), 0.0, 0.0
     for depth in range(1, DEEPEST + 1):
         at_server = share * (1 + max(queue - busy / 2, 0.0))
@@ -156,7 +156,7 @@ CURVES = np.array([_times_on_arrival(float(share)) for share in SHARES])
 
 
 def _fit(depth: Array, taken: Array, weight: Array, part: Array) -> tuple[float, float]:
-    """Gives the share that explains best how long calls took at their depths, and its standard error."""
+    """Return the share that explains best how long calls took at their depths, and its standard error."""
     chunk = _chunks(part)
     size = np.bincount(chunk, weight)
     relative = taken / (np.bincount(chunk, weight * taken) / size)[chunk]

@@ -25,7 +25,7 @@ MANY_SLOW, AHEAD_BYTES = 2 * int(THRESHOLD["few"]), int(THRESHOLD["read ahead"])
 
 
 def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
-    """Says of reads that belong together whether storage served them, bool.
+    """Return for reads that belong together whether storage served them, bool.
 
     Args:
         calls: How many there are.
@@ -49,10 +49,10 @@ class StoragePasses:
         )
 
     def add(self, calls: InputCalls) -> None:
-        """Adds calls in order of start. Only reads of data count."""
+        """Add calls in order of start. Only reads of data count."""
         self._passes.add(calls)
 
     def sums(self) -> tuple[Array, Array]:
-        """Gives each file's seconds and bytes from storage, float64; and then ends."""
+        """Return each file's seconds and bytes from storage, float64; and then ends."""
         self._passes.end()
         return self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64)

@@ -38,7 +38,7 @@ class StorageShare:
 
 
 def storage_share(coverage: Coverage) -> StorageShare:
-    """Gives the split of a session.
+    """Return the split of a session.
 
     Source: proc_pid_io(5). read_bytes is charged to the process that caused a page to be fetched.
     """
@@ -49,7 +49,7 @@ def storage_share(coverage: Coverage) -> StorageShare:
 
 
 def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
-    """Gives what storage was asked for in a session, read_bytes; None if unknown, or if storage was emulated.
+    """Return what storage was asked for in a session, read_bytes; None if unknown or emulated.
 
     A child that was waited for is in its parent's figure.
 
@@ -68,7 +68,7 @@ def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
 
 
 def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:
-    """Gives what storage was asked for by reads within a process's steps, without what mapped files took.
+    """Return what storage was asked for by reads within a process's steps, without what mapped files took.
 
     A library that is loaded fetches pages that no read returned: of a few steps together no more counts than
     their reads returned.
@@ -90,7 +90,7 @@ def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:
 
 
 def storage_by_step(steps: pd.DataFrame) -> pd.DataFrame:
-    """Gives the split of each step with the kernel's figures: `rchar`, `read_bytes`, in bytes, -1 if unknown.
+    """Return the split of each step with the kernel's `rchar` and `read_bytes`, in bytes, -1 if unknown.
 
     Returns:
         The index of `steps`; `asked_bytes`, `storage_bytes`, `cached_bytes` as in `StorageShare` (int64).

@@ -48,7 +48,7 @@ class StoredSums:
         self._stretches = Stretches()
 
     def add(self, calls: InputCalls, beside: InputCalls | None = None) -> None:
-        """Adds calls on input, some of which storage served.
+        """Add calls on input, some of which storage served.
 
         Args:
             calls: They.
@@ -64,7 +64,7 @@ class StoredSums:
         self._stretches.add(*_columns(calls if beside is None else beside))
 
     def calls(self) -> StoredCalls:
-        """Gives what was added up."""
+        """Return what was added up."""
         ended = self._through_ns < EVER_NS
         return StoredCalls(self._by_file, self._stretches.parts(), self._through_ns if ended else None)
 
@@ -79,7 +79,7 @@ class StoredSums:
 
 
 def _columns(calls: InputCalls) -> Columns:
-    """Gives the columns of a stretch of those that storage served."""
+    """Return the columns of a stretch of those that storage served."""
     slow = chosen_stored(calls, CACHED_CALL_S, CACHED_S_PER_BYTE)
     kind = calls.kind[slow]
     length = calls.length[slow] * (kind == KIND["read"])

@@ -39,12 +39,12 @@ class TimeModel:
     note: str = ""
 
     def seconds(self, size: Array) -> Array:
-        """Gives the time of passes over so many bytes."""
+        """Return the time of passes over so many bytes."""
         return self.base_s + self.s_per_byte * size
 
 
 def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> TimeModel:
-    """Fits a + b x size, both at least 0, to passes over files.
+    """Fit a + b x size, both at least 0, to passes over files.
 
     Files are put into buckets of equal number by size; the line goes through the buckets' trimmed means by
     Theil and Sen (the median slope of all pairs), so a few files that hung do not turn it. It is then scaled
@@ -75,7 +75,7 @@ def fit_time_model(size: Array, seconds: Array, weight: Array | None = None) -> 
 
 
 def _line(x: Array, y: Array) -> tuple[float, float, str]:
-    """Gives intercept, slope and a note; neither is negative."""
+    """Return intercept, slope and a note; neither is negative."""
     if len(x) < 2 or x.max() <= ONE_SIZE * x.min():
         return float(np.mean(y)), 0.0, ""
     slope = median_slope(x, y)
@@ -92,7 +92,7 @@ def _line(x: Array, y: Array) -> tuple[float, float, str]:
 
 
 def median_slope(x: Array, y: Array) -> float:
-    """Gives the median slope of all pairs of points that are apart in x: Theil and Sen."""
+    """Return the median slope of all pairs of points that are apart in x: Theil and Sen."""
     i, j = np.triu_indices(len(x), 1)
     apart = np.abs(x[j] - x[i]) > THRESHOLD["rarely"] * np.abs(x[i])
     return float(np.median((y[j] - y[i])[apart] / (x[j] - x[i])[apart])) if apart.any() else 0.0
@@ -109,6 +109,6 @@ def _quality(files: int, r2: float, *, one_size: bool) -> str:
 
 
 def _trimmed_mean(values: Array) -> float:
-    """Gives the mean without the slowest and quickest tenth."""
+    """Return the mean without the slowest and quickest tenth."""
     cut = int(THRESHOLD["hardly"] * len(values))
     return float(np.mean(np.sort(values)[cut : len(values) - cut]))

@@ -43,7 +43,7 @@ def activity(
     bins: TimeBins,
     most: int = ROWS,
 ) -> Activity:
-    """Gives the activity of groups of calls; those beyond the `most` busiest are added up as "others".
+    """Return the activity of groups of calls; those beyond the `most` busiest are added up as "others".
 
     Args:
         blocks: Gives the calls block by block, each time that it is called.
@@ -69,7 +69,7 @@ def activity(
 def activity_by_name(
     segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = ROWS
 ) -> Activity:
-    """Gives the activity of the threads of one name together, in their natural order."""
+    """Return the activity of the threads of one name together, in their natural order."""
     names = [named(thread) for thread in segments.threads]
     in_order = sorted(segments.threads, key=lambda thread: thread.place)
     unique = natural_order(named(thread) for thread in in_order)
@@ -85,7 +85,7 @@ def activity_of_overview(
     named: Callable[[Thread], str] | None = None,
     beside: Callable[[OverviewPart], None] | None = None,
 ) -> Activity:
-    """Gives the activity over the whole session from the overview tables.
+    """Return the activity over the whole session from the overview tables.
 
     Args:
         processes: The processes.
@@ -119,7 +119,7 @@ def activity_of_overview(
 
 
 def _ordered(found: Activity, names: Sequence[str]) -> Activity:
-    """Gives the rows in the order of `names`, "others" last; the busiest first is hard to read of threads."""
+    """Return the rows in the order of `names`, "others" last: the busiest first is hard to read."""
     order = sorted(
         range(len(found.names)),
         key=lambda row: names.index(found.names[row]) if found.names[row] in names else len(names),
@@ -132,7 +132,7 @@ def _ordered(found: Activity, names: Sequence[str]) -> Activity:
 
 
 def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:
-    """Divides the time from the first process's start to the last one's end."""
+    """Divide the time from the first process's start to the last one's end."""
     metas = [process.meta for process in processes]
     start_ns = min(meta["start_ns"] for meta in metas)
     end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
@@ -156,7 +156,7 @@ def _rows_of_threads(
 
 
 def _busiest(busy: Array, calls: Array, names: Sequence[str], most: int) -> tuple[Array, list[str]]:
-    """Gives each group's row, and the rows' names: the busiest first, "others" last."""
+    """Return each group's row, and the rows' names: the busiest first, "others" last."""
     order = np.lexsort((np.arange(len(names)), -busy))
     order = order[calls[order] > 0]
     shown = [names[place] for place in order[:most]]
@@ -171,7 +171,7 @@ NUMBERED = re.compile(r"(.*?)(\d*)$", re.DOTALL)
 
 
 def natural_order(names: Iterable[str]) -> list[str]:
-    """Gives each name once: kinds as they first appear, those of a kind by the numbers that they end in."""
+    """Return each name once: kinds as they first appear, those of a kind by the numbers that they end in."""
     kinds: dict[str, int] = {}
     keys: dict[str, tuple[int, int]] = {}
     for name in names:

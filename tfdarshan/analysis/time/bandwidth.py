@@ -19,7 +19,7 @@ NS_PER_S = 1e9
 
 
 def bandwidth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
-    """Gives what was moved in each part of time, a call's bytes spread evenly over its duration.
+    """Return what was moved in each part of time, a call's bytes spread evenly over its duration.
 
     Returns:
         One row per part: `start_ns`, `end_ns`; `calls` that started in it; `bytes_read`, `bytes_written`,
@@ -45,7 +45,7 @@ class BandwidthSums:
         self._calls, self._moved = np.zeros(bins.count), np.zeros((2, bins.count))
 
     def add(self, part: OverviewPart) -> None:
-        """Adds a process's rows."""
+        """Add a process's rows."""
         place, count = part.places(self._bins), self._bins.count
         self._calls += np.bincount(place, part.count, minlength=count)
         for io_class in (READ, WRITE):
@@ -53,12 +53,12 @@ class BandwidthSums:
             self._moved[io_class] += np.bincount(place[chosen], part.bytes_moved[chosen], minlength=count)
 
     def table(self) -> pd.DataFrame:
-        """Gives the table of what was added."""
+        """Return the table of what was added."""
         return _bandwidth_table(self._bins, self._calls.astype(np.int64), self._moved.astype(np.int64))
 
 
 def _bandwidth_table(bins: TimeBins, calls: Array, moved: Array) -> pd.DataFrame:
-    """Makes the table of calls and bytes of each part, `moved` by class of calls."""
+    """Make the table of calls and bytes of each part, `moved` by class of calls."""
     edges, seconds = bins.edges_ns(), bins.bin_ns / NS_PER_S
     return pd.DataFrame(
         {

@@ -45,7 +45,7 @@ class Durations:
         )
 
     def percentiles(self) -> list[int]:
-        """Gives PERCENTILES of them, in ns."""
+        """Return PERCENTILES of them, in ns."""
         cells = sorted(self.cells)
         reached = np.cumsum([self.cells[cell] for cell in cells])
         ranks = [max(0, int(np.ceil(share / 100 * reached[-1])) - 1) for share in PERCENTILES]
@@ -97,7 +97,7 @@ class CallDurations:
 
 
 def latency(segments: Segments) -> pd.DataFrame:
-    """Gives the distribution of the calls' durations; failed calls are left out.
+    """Return the distribution of the calls' durations; failed calls are left out.
 
     Returns:
         One row per kind of call and, for those that move bytes, Darshan's size bucket, in order of both:
@@ -115,7 +115,7 @@ def latency(segments: Segments) -> pd.DataFrame:
 def latency_by_windows(
     processes: Sequence[ProcessData], runner: Runner = SERIAL, calls: int = WINDOW_CALLS
 ) -> pd.DataFrame:
-    """Gives `latency` of all calls, in bounded memory.
+    """Return `latency` of all calls, in bounded memory.
 
     Args:
         processes: The session's processes.
@@ -141,7 +141,7 @@ def _partial(sums: DurationSums, kinds: Sequence[Operation]) -> DurationsPartial
 
 
 def _table(durations: DurationsPartial, operations: Sequence[str]) -> pd.DataFrame:
-    """Makes it, with the kinds of call in the order of `operations`."""
+    """Make it, with the kinds of call in the order of `operations`."""
     rows = []
     for name in sorted(durations.groups, key=lambda name: (operations.index(name[0]), name[2])):
         (operation, module, size), found = name, durations.groups[name]

@@ -29,7 +29,7 @@ class OverviewTimes:
 
 
 def overview_times(processes: Sequence[ProcessData], count: int) -> OverviewTimes:
-    """Reads each overview table once.
+    """Read each overview table once.
 
     Args:
         processes: The processes.
@@ -56,10 +56,10 @@ class OverviewSums:
         self._bandwidth, self._writes = BandwidthSums(overview_bins(processes, count)), OverviewWrites()
 
     def add(self, part: OverviewPart) -> None:
-        """Adds a process's rows."""
+        """Add a process's rows."""
         self._bandwidth.add(part)
         self._writes.add(part)
 
     def times(self) -> OverviewTimes:
-        """Gives what was added."""
+        """Return what was added."""
         return OverviewTimes(self._bandwidth.table(), self._writes.spans(GAP_NS, LEAST_BYTES))

@@ -45,7 +45,7 @@ def export_chrome_trace(
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ChromeTrace:
-    """Writes one complete event per call or page fault on a mapped file, and bandwidth as counters.
+    """Write one complete event per call or page fault on a mapped file, and bandwidth as counters.
 
     It is compressed where the name ends in .gz.
 
@@ -68,7 +68,7 @@ def export_chrome_trace(
 
 
 def _write(out: IO[bytes] | gzip.GzipFile, session: SessionData, calls: _Calls) -> None:
-    """Writes it. Who made calls is known when all of them were seen, so threads are named last."""
+    """Write it. Who made calls is known when all of them were seen, so threads are named last."""
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     first = True
     for lines in (_process_names(session), _counters(session), calls.lines(), calls.thread_names()):
@@ -88,7 +88,7 @@ def _process_names(session: SessionData) -> Iterator[str]:
 
 
 def _numbers(processes: Sequence[ProcessData]) -> list[int]:
-    """Gives each process a number of its own: its id, and another one where another host's has it."""
+    """Give each process a number of its own: its id, and another one where another host's has it."""
     numbers: list[int] = []
     taken = {process.pid for process in processes}
     for process in processes:
@@ -132,7 +132,7 @@ class _Calls:
         self.complete = all(meta["counts"]["segments"] == meta["counts"]["events"] for meta in session.meta)
 
     def lines(self) -> Iterator[str]:
-        """Yields blocks of lines."""
+        """Yield blocks of lines."""
         processes = self._session.processes
         files = load_files(processes)
         for block in segment_blocks(processes, files.index, faults=True):
@@ -145,7 +145,7 @@ class _Calls:
                 self._wrote(len(part) - faults)
 
     def thread_names(self) -> Iterator[str]:
-        """Yields the threads' names."""
+        """Yield the threads' names."""
         processes = self._session.processes
         names = ThreadNames(processes, [one.label for one in named_processes(processes)])
         for thread in self.threads:
@@ -155,7 +155,7 @@ class _Calls:
 
 
 def _lines(block: Segments, numbers: Sequence[int], paths: Sequence[str]) -> str:
-    """Words calls; what repeats (names, threads) is encoded once."""
+    """Word calls; what repeats (names, threads) is encoded once."""
     heads = [
         f'{{"name":{json.dumps(operation.name)},"cat":"{operation.module}","ph":"X",'
         for operation in block.operations

@@ -59,7 +59,7 @@ def export_darshan(
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Exported:
-    """Writes a session as a Darshan log.
+    """Write a session as a Darshan log.
 
     Args:
         session: The session.
@@ -143,13 +143,13 @@ def _metadata(session: SessionData, metas: Sequence[dict[str, Any]], ranks: Sequ
 
 
 def _pids(ranks: Sequence[Rank]) -> list[int]:
-    """Gives the process id of each rank; a rank that has no records has its own number."""
+    """Return the process id of each rank; a rank that has no records has its own number."""
     pids = {number: pid for rank in ranks for pid, number in rank.numbers.items() if number != SHARED}
     return [pids.get(number, number) for number in range(max(pids, default=-1) + 1)]
 
 
 def _mounts(processes: Sequence[ProcessData]) -> list[tuple[str, str]]:
-    """Gives the mount points, those of the session's files first: a log has room for some only."""
+    """Return the mount points, those of the session's files first: a log has room for some only."""
     used = _used_mounts(processes)
     known = {
         mount["point"]: mount["fs_type"] for meta in _metas(processes) for mount in meta.get("mounts", ())

@@ -15,7 +15,7 @@ from tfdarshan.native.spool_reader import Array
 
 
 def dxt_records(ranks: Sequence[Rank], was_read: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields the records, one at a time, each with its segments: writes first, both in order of start.
+    """Yield the records, one at a time, each with its segments: writes first, both in order of start.
 
     `was_read` is told the rows read.
 

@@ -44,30 +44,30 @@ class Rank:
 
     @property
     def is_merged(self) -> bool:
-        """Says whether it has the tables of many ranks."""
+        """Return whether it has the tables of many ranks."""
         return len(self.numbers) > 1
 
     def numbers_of(self, pids: Array) -> Array:
-        """Gives the ranks of process ids."""
+        """Return the ranks of process ids."""
         known, place = np.unique(pids, return_inverse=True)
         numbers = np.array([self.numbers.get(pid, self.rank) for pid in known.tolist()], np.int64)
         return numbers[place.reshape(-1)]
 
     def host_of(self, rank: int) -> str:
-        """Gives the host that a rank ran on."""
+        """Return the host that a rank ran on."""
         hosts = self.process.meta.get("darshan", {}).get("hosts", {}) if self.is_merged else {}
         found = (host for host, ranks in hosts.items() if rank in ranks)
         return str(next(found, self.process.meta["host"]))
 
     def record_of(self, files: Array) -> tuple[Array, Array]:
-        """Gives the records of file ids, and which of them are known."""
+        """Return the records of file ids, and which of them are known."""
         place = np.minimum(np.searchsorted(self.files, files), max(len(self.files) - 1, 0))
         known = self.files[place] == files if len(self.files) else np.zeros(len(files), bool)
         return (self.records[place] if len(self.files) else np.zeros(len(files), np.uint64)), known
 
 
 def number_processes(processes: Sequence[ProcessData], names: dict[int, bytes]) -> list[Rank]:
-    """Gives each process its rank and adds the names of its files to `names`, by record.
+    """Give each process its rank and add the names of its files to `names`, by record.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -88,7 +88,7 @@ def number_processes(processes: Sequence[ProcessData], names: dict[int, bytes]) 
 
 
 def _encoded(path: str) -> bytes:
-    """Gives a path for a log, which readers take for UTF-8: bytes that are not stay escapes."""
+    """Return a path for a log, which readers take for UTF-8: bytes that are not stay escapes."""
     try:
         return exact_name(path).encode()
     except UnicodeEncodeError:
@@ -102,13 +102,13 @@ def _numbers(process: ProcessData, number: int) -> dict[int, int]:
 
 
 def name_records(names: dict[int, bytes]) -> Iterator[bytes]:
-    """Yields the names as a log has them: record, name, zero byte."""
+    """Yield the names as a log has them: record, name, zero byte."""
     for record, name in names.items():
         yield np.uint64(record).tobytes() + name + b"\0"
 
 
 def counter_records(module: str, ranks: Sequence[Rank], was_read: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields the records of module "POSIX" or "STDIO", many at a time; `was_read` is told the rows read.
+    """Yield the records of module "POSIX" or "STDIO", many at a time; `was_read` is told the rows read.
 
     Raises:
         SessionDataError: A table is damaged or missing.

@@ -42,7 +42,7 @@ def export_tables(
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FlatTables:
-    """Writes `files` and `events`, batch by batch; events have their path, and page faults follow the calls.
+    """Write `files` and `events`, batch by batch; events have their path, and page faults follow the calls.
 
     Args:
         session: The session.
@@ -85,7 +85,7 @@ def _write(
 
 
 def _batches(processes: list[ProcessData], table: str) -> Iterator[pa.Table]:
-    """Yields tables without dictionaries, which CSV has not and which differ from process to process."""
+    """Yield tables without dictionaries, which CSV has not and which differ from process to process."""
     for process in processes:
         names = process.columns(table)
         paths = _Paths(process) if table == "events" else None

@@ -28,7 +28,7 @@ class Bins:
 
 
 def choose_bins(duration_s: float) -> Bins:
-    """Gives bins as Darshan chooses them: 0.1 s wide, or twice as often as it takes to need 200 at most."""
+    """Return bins as Darshan chooses them: 0.1 s wide, or twice as often as it takes to need 200 at most."""
     width_s = darshan_format.FIRST_BIN_WIDTH_S
     while duration_s > width_s * darshan_format.MAX_HEATMAP_BINS:
         width_s *= 2
@@ -36,12 +36,12 @@ def choose_bins(duration_s: float) -> Bins:
 
 
 def heatmap_name(module: str) -> bytes:
-    """Gives the name of a module's heatmap, by which readers know it."""
+    """Return the name of a module's heatmap, by which readers know it."""
     return f"heatmap:{module}".encode()
 
 
 def heatmap_records(ranks: Sequence[Rank], bins: Bins, was_read: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields the records of every module and rank that moved something, as Darshan does.
+    """Yield the records of every module and rank that moved something, as Darshan does.
 
     `was_read` is told the rows read.
 
@@ -61,7 +61,7 @@ def heatmap_records(ranks: Sequence[Rank], bins: Bins, was_read: Callable[[int],
 
 
 def bytes_per_bin(start_s: Array, end_s: Array, length: Array, bins: Bins) -> Array:
-    """Spreads each call's bytes evenly over its duration; the bins' sum is exact.
+    """Spread each call's bytes evenly over its duration; the bins' sum is exact.
 
     Args:
         start_s: Starts, in seconds since the job's.
@@ -91,7 +91,7 @@ def bytes_per_bin(start_s: Array, end_s: Array, length: Array, bins: Bins) -> Ar
 
 
 def _moved(transfers: Transfers, chosen: Array, bins: Bins) -> Array:
-    """Gives the bytes written and the bytes read: an array of shape (2, bins.count)."""
+    """Return the bytes written and the bytes read: an array of shape (2, bins.count)."""
     return np.stack(
         [
             bytes_per_bin(

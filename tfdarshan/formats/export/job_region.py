@@ -34,7 +34,7 @@ class Job:
 
 
 def job_region(job: Job) -> bytes:
-    """Gives the region's content, at most 4,096 bytes: what has no room is cut."""
+    """Return the region's content, at most 4,096 bytes: what has no room is cut."""
     record = np.zeros((), darshan_format.JOB)
     record["uid"], record["job"], record["processes"] = job.user, job.job, job.processes
     record["start_s"], record["start_ns"] = divmod(job.start_realtime_ns, 1_000_000_000)
@@ -50,13 +50,13 @@ def job_region(job: Job) -> bytes:
 
 
 def cut_text(text: str, size: int) -> bytes:
-    """Gives text as UTF-8 of at most `size` bytes, without half a character at its end."""
+    """Return text as UTF-8 of at most `size` bytes, without half a character at its end."""
     encoded = text.encode("utf-8", "backslashreplace")[:size]
     return encoded.decode("utf-8", "ignore").encode()
 
 
 def _lines(lines: Iterable[str], size: int) -> bytes:
-    """Joins whole lines until the next has no room."""
+    """Join whole lines until the next has no room."""
     kept, used = [], 0
     for line in lines:
         encoded = line.encode("utf-8", "backslashreplace")

@@ -31,15 +31,15 @@ class LogFile:
         self._file.write(bytes(darshan_format.HEADER.itemsize))
 
     def add_job(self, region: bytes) -> None:
-        """Writes the job's region; the names come next."""
+        """Write the job's region; the names come next."""
         self._compress([region])
 
     def add_names(self, records: Iterable[bytes]) -> None:
-        """Writes the records' names."""
+        """Write the records' names."""
         self._header["names"] = self._compress(records)
 
     def add_module(self, name: str, records: Iterable[bytes], *, partial: bool) -> None:
-        """Writes a module's records; `partial` says that some are missing. No record writes nothing."""
+        """Write a module's records; `partial` says that some are missing. No record writes nothing."""
         location = self._compress(records)
         if location[1] == 0:
             return
@@ -50,12 +50,12 @@ class LogFile:
             self._header["partial"] |= np.uint64(1 << number)
 
     def finish(self) -> None:
-        """Writes the header, after all regions."""
+        """Write the header, after all regions."""
         self._file.seek(0)
         self._file.write(self._header.tobytes())
 
     def _compress(self, parts: Iterable[bytes]) -> tuple[int, int]:
-        """Writes one region and gives its offset and length, (0, 0) where there was nothing to write."""
+        """Write one region and return its offset and length, (0, 0) where there was nothing to write."""
         start = self._file.tell()
         compressor = zlib.compressobj()
         empty = True
@@ -71,7 +71,7 @@ class LogFile:
 
 @contextmanager
 def log_file(path: Path) -> Iterator[LogFile]:
-    """Gives a log to add regions to, which gets its name when all of it is durable, as the block ends.
+    """Yield a log to add regions to, which gets its name when all of it is durable, as the block ends.
 
     Raises:
         StorageError: It cannot be written; nothing is left of it.

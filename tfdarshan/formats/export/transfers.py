@@ -32,7 +32,7 @@ class Transfers:
 
 
 def transfers_of(process: ProcessData, module: str, was_read: Callable[[int], None]) -> Transfers:
-    """Reads a process's transfers of module "POSIX" or "STDIO"; `was_read` is told the rows read.
+    """Read a process's transfers of module "POSIX" or "STDIO"; `was_read` is told the rows read.
 
     Raises:
         SessionDataError: The events table is damaged or missing.
@@ -58,5 +58,5 @@ def transfers_of(process: ProcessData, module: str, was_read: Callable[[int], No
 
 
 def rank_numbers(rank: Rank, transfers: Transfers) -> Array:
-    """Gives each transfer's rank: where ranks have their tables together, it is in the thread's place."""
+    """Return each transfer's rank: where ranks have their tables together, it is in the thread's place."""
     return transfers.tid if rank.rank == SHARED or rank.is_merged else np.full(len(transfers.tid), rank.rank)

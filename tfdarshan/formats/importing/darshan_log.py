@@ -47,7 +47,7 @@ class Imported:
 
 
 def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str]) -> Imported:
-    """Makes a session of a Darshan log.
+    """Make a session of a Darshan log.
 
     Args:
         path: The log, of log version 3.00 to 3.41 (Darshan 3.0 to 3.5).
@@ -76,7 +76,7 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
 
 
 def _without_no_files(source: ImportedLog) -> ImportedLog:
-    """Takes FIFOs and sockets out of the records and segments: they stay as rows of the layers table."""
+    """Take FIFOs and sockets out of the records and segments: they stay as rows of the layers table."""
     records, names, segments = source.content.records, source.log.names, source.segments
     left_out = find_no_files(records, names)
     if not left_out:

@@ -35,13 +35,13 @@ class DxtSegments:
     hosts: dict[int, str]
 
     def chosen(self, rows: Array) -> DxtSegments:
-        """Gives some of the segments."""
+        """Return some of the segments."""
         arrays = {name: value[rows] for name, value in vars(self).items() if name != "hosts"}
         return DxtSegments(**arrays, hosts=self.hosts)
 
 
 def read_segments(log: LogRegions) -> DxtSegments | None:
-    """Reads all segments of a log; None where it has no DXT_POSIX.
+    """Read all segments of a log; None where it has no DXT_POSIX.
 
     Raises:
         SessionDataError: The region is damaged or of a newer version.
@@ -75,7 +75,7 @@ def read_segments(log: LogRegions) -> DxtSegments | None:
 
 
 def no_segments() -> DxtSegments:
-    """Gives the segments of a log without a trace."""
+    """Return the segments of a log without a trace."""
     none = np.zeros(0, np.int64)
     unsigned = none.astype(np.uint64)
     return DxtSegments(unsigned, none, none.astype(bool), none, none, none, none, unsigned, {})

@@ -41,7 +41,7 @@ SUMS = {
 
 
 def find_no_files(records: Mapping[str, Records], names: Mapping[int, str]) -> dict[int, str]:
-    """Gives which records are FIFO or SOCKET, by the record's number."""
+    """Return which records are FIFO or SOCKET, by the record's number."""
     found: dict[int, str] = {}
     for module, part in records.items():
         counters = [part.counters.get(f"{module}_{call}") for call in FILES_ALONE]
@@ -64,7 +64,7 @@ def find_no_files(records: Mapping[str, Records], names: Mapping[int, str]) -> d
 
 
 def without(records: Mapping[str, Records], left_out: Mapping[int, str]) -> dict[str, Records]:
-    """Gives the records without those that are left out."""
+    """Return the records without those that are left out."""
     numbers = np.array(list(left_out), np.uint64)
     kept = {}
     for module, part in records.items():
@@ -76,7 +76,7 @@ def without(records: Mapping[str, Records], left_out: Mapping[int, str]) -> dict
 def rows_of(
     records: Mapping[str, Records], left_out: Mapping[int, str], names: Mapping[int, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yields what was left out as rows of the layers table."""
+    """Yield what was left out as rows of the layers table."""
     numbers = np.array(list(left_out), np.uint64)
     for module, part in records.items():
         for row in np.flatnonzero(np.isin(part.record, numbers)).tolist():
@@ -105,7 +105,7 @@ def _chosen(part: Records, rows: Array) -> Records:
 
 
 def _slowest(records: Mapping[str, Records]) -> list[int]:
-    """Lists the records with most time in calls, MOST_LOOKED_AT of a module."""
+    """List the records with most time in calls, MOST_LOOKED_AT of a module."""
     found: list[int] = []
     for module, part in records.items():
         times = sum(part.f_counters[f"{module}_F_{kind}_TIME"] for kind in ("READ", "WRITE", "META"))
@@ -132,7 +132,7 @@ def _is_below(path: str, points: Sequence[str]) -> bool:
 
 
 def _remote_points() -> list[str]:
-    """Lists the mounts of this machine that may not answer."""
+    """List the mounts of this machine that may not answer."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
             mounts = [line.split(" ") for line in file]

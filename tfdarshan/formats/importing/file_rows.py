@@ -29,7 +29,7 @@ class Hosts:
     mounts: Sequence[tuple[str, str]]
 
     def names(self, ranks: Array) -> Any:
-        """Gives the hosts of ranks as a dictionary-encoded array."""
+        """Return the hosts of ranks as a dictionary-encoded array."""
         known, place = np.unique(ranks, return_inverse=True)
         names = [self.of_rank(rank) for rank in known.tolist()]
         unique = list(dict.fromkeys(names))
@@ -45,7 +45,7 @@ def write_file_rows(
     hosts: Hosts,
     zero_reads: Array | None,
 ) -> int:
-    """Writes the files table of one process.
+    """Write the files table of one process.
 
     Args:
         path: The file to write.
@@ -73,7 +73,7 @@ def write_file_rows(
 
 
 def count_zero_reads(process: RankData, posix: Records, segments: DxtSegments) -> Array:
-    """Counts the reads of nothing of each POSIX row of a process: -1 where its trace is not complete."""
+    """Count the reads of nothing of each POSIX row of a process: -1 where its trace is not complete."""
     mine = process.segments[segments.is_read[process.segments]]
     rows = process.rows["POSIX"]
     # What is shared is one record of all ranks.

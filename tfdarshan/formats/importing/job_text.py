@@ -17,7 +17,7 @@ OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def read_job_text(log: LogRegions) -> tuple[str, list[tuple[str, str]]]:
-    """Gives the command, and the mounts as pairs of point and type.
+    """Return the command, and the mounts as pairs of point and type.
 
     They are what follows the job's record: lines, of which the last ones are mounts.
     """
@@ -32,5 +32,5 @@ def read_job_text(log: LogRegions) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _unescaped(mount_point: str) -> str:
-    r"""Gives a mount point without /proc/mounts' octal escapes, such as \040 for a blank."""
+    r"""Return a mount point without /proc/mounts' octal escapes, such as \040 for a blank."""
     return OCTAL.sub(lambda match: chr(int(match[1], 8)), mount_point)

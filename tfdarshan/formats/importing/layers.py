@@ -88,13 +88,13 @@ Row = dict[str, Any]
 
 
 def shown_layers(log: LogRegions) -> list[str]:
-    """Names the modules of a log whose records a session has as layers."""
+    """Name the modules of a log whose records a session has as layers."""
     known = {name: layout.newest for name, layout in LAYOUTS.items()} | {LUSTRE: NEWEST_LUSTRE}
     return [name for name in log.layers if 0 < log.layers[name] <= known[name]]
 
 
 def write_layers(path: Path, log: LogRegions, others: Iterable[Row]) -> int:
-    """Writes the layers table; no file if there are no rows. Returns the number of rows.
+    """Write the layers table; no file if there are no rows. Return the number of rows.
 
     Args:
         path: The file to write.
@@ -149,13 +149,13 @@ def _counted(backend: Any, handle: Any, module: str) -> Iterator[Row]:
 
 
 def _sum(values: Sequence[float]) -> float | None:
-    """Adds up what was counted; None where this version of Darshan counted none, or a clock was set back."""
+    """Add up what was counted; None where this version of Darshan counted none, or a clock was set back."""
     counted = [value for value in values if value >= 0]
     return sum(counted) if counted else None
 
 
 def _lustre(backend: Any, handle: Any, _module: str) -> Iterator[Row]:
-    """Gives a file's striping: of several parts that of the one with most stripes, and all OSTs."""
+    """Yield a file's striping: of several parts that of the one with most stripes, and all OSTs."""
     while (record := backend._log_get_lustre_record(handle, dtype="dict")) is not None:
         parts = record["components"]
         widest = max((part["counters"] for part in parts), key=_stripes, default=None)

@@ -20,7 +20,7 @@ from tfdarshan.sessions import schema
 
 
 def read_light(path: Path) -> tuple[LogRegions, LogContent]:
-    """Reads a log's job and its POSIX and STDIO records; `other_modules` stays empty.
+    """Read a log's job and its POSIX and STDIO records; `other_modules` stays empty.
 
     Raises:
         ConfigurationError: The log's records are of an older version, and PyDarshan is not installed.

@@ -120,7 +120,7 @@ class LogRegions:
         raise self._damage("its header has no magic number")
 
     def _locations(self, header: Any) -> tuple[Any, list[tuple[int, int]], list[int], int]:
-        """Gives where names and modules are, the modules' versions and the flags, numbered as today."""
+        """Return where names and modules are, the modules' versions and the flags, numbered as today."""
         names = tuple(map(int, header["names"]))
         modules = [(int(offset), int(length)) for offset, length in header["modules"]]
         versions = header["module_versions"].tolist()
@@ -135,7 +135,7 @@ class LogRegions:
         return b"".join(self._pieces(name, offset, length))
 
     def _length(self, name: str, offset: int, length: int) -> int:
-        """Gives a region's length; all of it is decompressed for that, and none of it kept."""
+        """Return a region's length; all of it is decompressed for that, and none of it kept."""
         return sum(map(len, self._pieces(name, offset, length)))
 
     def _pieces(self, name: str, offset: int, length: int) -> Iterator[bytes]:
@@ -158,7 +158,7 @@ class LogRegions:
         }
 
     def _name_records(self, region: bytes, order: Literal["big", "little"]) -> Iterator[tuple[bytes, bytes]]:
-        """Yields the number, as bytes, and the name of each record."""
+        """Yield the number, as bytes, and the name of each record."""
         place, counted = 0, self.version in COUNTED_NAMES
         while place < len(region):
             first = place + 8 + 4 * counted
@@ -176,7 +176,7 @@ class LogRegions:
 
 
 def _decompressed(compressed: bytes, compression: int) -> Iterator[bytes]:
-    """Decompresses a region piece by piece: each process of a job may have written a stream of its own."""
+    """Decompress a region piece by piece: each process of a job may have written a stream of its own."""
     while compressed:
         if compression == darshan_format.ZLIB:
             compressed = yield from _inflated(compressed)
@@ -187,7 +187,7 @@ def _decompressed(compressed: bytes, compression: int) -> Iterator[bytes]:
 
 
 def _inflated(compressed: bytes) -> Generator[bytes, None, bytes]:
-    """Yields what a zlib stream holds; returns what comes after it."""
+    """Yield what a zlib stream holds; return what comes after it."""
     stream = zlib.decompressobj()
     while not stream.eof:
         piece = stream.decompress(compressed, PIECE)
@@ -199,7 +199,7 @@ def _inflated(compressed: bytes) -> Generator[bytes, None, bytes]:
 
 
 def _unpacked(compressed: bytes) -> Generator[bytes, None, bytes]:
-    """Yields what a bzip2 stream holds; returns what comes after it."""
+    """Yield what a bzip2 stream holds; return what comes after it."""
     stream = bz2.BZ2Decompressor()
     while not stream.eof:
         if stream.needs_input and not compressed:

@@ -40,7 +40,7 @@ CALLS = {
 def process_meta(
     directory: Path, source: ImportedLog, process: RankData, notes: Sequence[str], tables: dict[str, Any]
 ) -> dict[str, Any]:
-    """Gives the metadata of one process; `notes` is what `not_known` says."""
+    """Return the metadata of one process; `notes` is what `not_known` says."""
     content, log = source.content, source.log
     library = content.metadata.get("lib_ver", "")
     return {
@@ -91,7 +91,7 @@ def process_meta(
 
 
 def _records(source: ImportedLog, process: RankData) -> dict[str, int]:
-    """Gives the records, by file, whose names do not say their number: those of an anonymised log."""
+    """Return the records, by file, whose names do not say their number: those of an anonymised log."""
     content, names = source.content, source.log.names
     used = {
         row for module, rows in process.rows.items() for row in content.records[module].record[rows].tolist()
@@ -120,7 +120,7 @@ def _counts(source: ImportedLog, process: RankData, tables: dict[str, Any]) -> d
 
 
 def _times(source: ImportedLog, process: RankData) -> dict[str, int | None]:
-    """Gives the wall-clock times that the segments of a complete trace tell; None for the others."""
+    """Return the wall-clock times that the segments of a complete trace tell; None for the others."""
     times: dict[str, int | None] = dict.fromkeys(
         ("io_ns", "read_ns", "write_ns", "meta_ns", "thread_ns", "first_event_ns", "last_event_ns")
     )
@@ -150,7 +150,7 @@ def _times(source: ImportedLog, process: RankData) -> dict[str, int | None]:
 
 
 def not_known(source: ImportedLog, processes: Sequence[RankData]) -> list[str]:
-    """Names what the log does not say and a recorded session would."""
+    """Name what the log does not say and a recorded session would."""
     content = source.content
     notes = list(NEVER_KNOWN)
     if source.segments is None:

@@ -72,7 +72,7 @@ def incomplete(log: LogRegions, content: LogContent) -> list[str]:
 
 
 def read_content(log: LogRegions) -> LogContent:
-    """Reads a checked log through PyDarshan.
+    """Read a checked log through PyDarshan.
 
     Raises:
         ConfigurationError: PyDarshan is not installed, or does not work.
@@ -124,7 +124,7 @@ def _backend() -> tuple[Any, str]:
 
 @contextmanager
 def opened_log(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Opens a checked log: gives PyDarshan's functions, and its handle of the log.
+    """Open a checked log: return PyDarshan's functions, and its handle of the log.
 
     Raises:
         ConfigurationError: PyDarshan is not installed, or does not work.

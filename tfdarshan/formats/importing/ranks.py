@@ -53,11 +53,11 @@ class RankData:
 
     @property
     def is_merged(self) -> bool:
-        """Says whether it stands for many ranks."""
+        """Return whether it stands for many ranks."""
         return len(self.pids) > 1
 
     def pids_of(self, ranks: Array) -> Array:
-        """Gives the process ids of ranks, int32."""
+        """Return the process ids of ranks, int32."""
         known, place = np.unique(ranks, return_inverse=True)
         pids = np.array([self.pids[rank] for rank in known.tolist()], np.int32)
         return pids[place.reshape(-1)] if len(pids) else np.zeros(0, np.int32)
@@ -66,7 +66,7 @@ class RankData:
 def split_ranks(
     records: Mapping[str, Records], segments: DxtSegments | None, pids: list[int]
 ) -> tuple[list[RankData], int]:
-    """Gives the processes, rank 0 first and what is shared last, and how many segments no record goes with.
+    """Return the processes, rank 0 first and what is shared last, and how many segments no record goes with.
 
     Args:
         records: The records by module.
@@ -97,7 +97,7 @@ def split_ranks(
 
 
 def _owners(posix: Records | None, segments: DxtSegments | None) -> Array:
-    """Gives the rank whose record each segment belongs to: -1 shared, -2 none."""
+    """Return the rank whose record each segment belongs to: -1 shared, -2 none."""
     if segments is None:
         return np.zeros(0, np.int64)
     kept = set() if posix is None else set(zip(posix.record.tolist(), posix.rank.tolist(), strict=True))
@@ -115,7 +115,7 @@ class RankSegments:
     """The segments of one process, as the events table has them."""
 
     def __init__(self, process: RankData, segments: DxtSegments, operations: tuple[int, int]) -> None:
-        """Takes the codes of the operations that stand for any read and any write."""
+        """Take the codes of the operations that stand for any read and any write."""
         order = np.lexsort((segments.end_ns[process.segments], segments.start_ns[process.segments]))
         self._rows = process.segments[order]
         self._process = process
@@ -124,7 +124,7 @@ class RankSegments:
         self.tids = self._threads()
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
-        """Yields the segments in order of start, at most `rows` at a time."""
+        """Yield the segments in order of start, at most `rows` at a time."""
         for first in range(0, len(self._rows), rows):
             yield self._batch(slice(first, first + rows))
 

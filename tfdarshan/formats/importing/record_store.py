@@ -20,7 +20,7 @@ BATCH = 4096
 
 
 def stored(records: Iterator[dict[str, Any]], layout: np.dtype[Any]) -> Array:
-    """Gives PyDarshan's records as rows of a structured array, which is mapped from a file without a name.
+    """Return PyDarshan's records as rows of a structured array, which is mapped from a file without a name.
 
     Args:
         records: PyDarshan's dictionaries.

@@ -26,7 +26,7 @@ class BatchSizes:
         self._watched: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
 
     def watch(self, iterator: Any, pipeline: dict[str, Any]) -> None:
-        """Has the next batches of an iterator looked at, unless enough of its pipeline's were.
+        """Have the next batches of an iterator looked at, unless enough of its pipeline's were.
 
         Args:
             iterator: The iterator.
@@ -42,7 +42,7 @@ class BatchSizes:
             self._patch()
 
     def end(self) -> None:
-        """Looks at no batch any more: TensorFlow's iterators are as they were."""
+        """Look at no batch any more: TensorFlow's iterators are as they were."""
         self._watched.clear()
         if self._original is not None and self._iterators.__next__ is self._seen:
             self._iterators.__next__ = self._original
@@ -76,7 +76,7 @@ class BatchSizes:
 
 
 def _bytes_of(batch: Any) -> int | None:
-    """Gives what a batch's tensors take; None where a shape or a type does not say."""
+    """Return what a batch's tensors take; None where a shape or a type does not say."""
     from tensorflow import nest
 
     taken = 0

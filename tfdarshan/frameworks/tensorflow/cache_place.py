@@ -15,12 +15,12 @@ HAND_ON = frozenset(
 
 
 def draws(pipeline: Pipeline, last: Stage) -> Stage | None:
-    """Gives the first stage up to `last` that is known to draw random numbers; None if there is none."""
+    """Return the first stage up to `last` that is known to draw random numbers; None if there is none."""
     return next((one for one in (*pipeline.before(last), last) if one.random), None)
 
 
 def behind(pipeline: Pipeline, decoder: Stage) -> Stage:
-    """Gives the stage that `cache()` is to follow: the last of the maps behind one that draw nothing."""
+    """Return the stage that `cache()` is to follow: the last of the maps behind one that draw nothing."""
     place = decoder
     for stage in pipeline.after(decoder):
         if stage.name != "map" or stage.random is not False:
@@ -30,12 +30,12 @@ def behind(pipeline: Pipeline, decoder: Stage) -> Stage:
 
 
 def works_behind(pipeline: Pipeline, place: Stage) -> bool:
-    """Says whether a stage behind it has a function of its own, which works in each epoch."""
+    """Return whether a stage behind it has a function of its own, which works in each epoch."""
     return any(stage.name not in (*HAND_ON, "repeat") for stage in pipeline.after(place))
 
 
 def shuffled_before(pipeline: Pipeline, place: Stage) -> Stage | None:
-    """Gives the stage that shuffles what `place` is given; None if there is none.
+    """Return the stage that shuffles what `place` is given; None if there is none.
 
     What `cache()` keeps has the order of the first epoch: what is shuffled in front is to be shuffled behind.
     """

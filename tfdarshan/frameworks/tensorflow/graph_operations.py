@@ -26,7 +26,7 @@ class GraphOperations:
 
 
 def operations_of(dataset: Any) -> GraphOperations:
-    """Gives the operations of the functions that a data set was made with: none if it has no function."""
+    """Return the operations of the functions that a data set was made with: none if it has no function."""
     wrapped = [value for value in vars(dataset).values() if hasattr(value, "_function")]
     graphs = [getattr(one._function, "graph", None) for one in wrapped]
     walk = _Walk()

@@ -68,14 +68,14 @@ class PipelineLog:
         self._batches: BatchSizes | None = None
 
     def note(self, dataset: Any, iterator: Any = None) -> None:
-        """Notes that the job begins to iterate a data set, by an iterator if that is new."""
+        """Note that the job begins to iterate a data set, by an iterator if that is new."""
         noted = self._noted(dataset)
         if noted is not None and iterator is not None:
             self._batches = self._batches or BatchSizes(type(iterator))
             self._batches.watch(iterator, noted)
 
     def _noted(self, dataset: Any) -> dict[str, Any] | None:
-        """Gives what is noted of a data set's like; None where that is left out."""
+        """Return what is noted of a data set's like; None where that is left out."""
         known = self._known.get(id(dataset))
         if known is not None and known[0]() is dataset:
             known[1]["iterators"] += 1
@@ -101,7 +101,7 @@ class PipelineLog:
         return alike
 
     def block(self) -> dict[str, Any]:
-        """Gives what the metadata says of them."""
+        """Return what the metadata says of them."""
         if self._batches is not None:
             self._batches.end()
         for one in self.found:
@@ -119,7 +119,7 @@ class PipelineLog:
 
 
 def begin_log() -> None:
-    """Begins to note pipelines; those of a TensorFlow that is imported later, too."""
+    """Begin to note pipelines; those of a TensorFlow that is imported later, too."""
     global _log, _asked
     _log = PipelineLog()
     if ITERATORS in sys.modules:
@@ -130,7 +130,7 @@ def begin_log() -> None:
 
 
 def end_log() -> dict[str, Any]:
-    """Ends it; gives the metadata's block of pipelines."""
+    """End it; return the metadata's block of pipelines."""
     global _log
     log, _log = _log, None
     _unwatch()
@@ -143,7 +143,7 @@ def end_log() -> dict[str, Any]:
 
 
 def before_first_iterator(action: Callable[[], None]) -> bool:
-    """Has `action` called once, right before the job makes its first iterator.
+    """Have `action` called once, right before the job makes its first iterator.
 
     Returns:
         Whether it will be: False where TensorFlow's iterators are not as we know them.
@@ -158,7 +158,7 @@ def before_first_iterator(action: Callable[[], None]) -> bool:
 
 
 def _watch() -> None:
-    """Has TensorFlow's iterators noted; where they are not as we know them nothing is."""
+    """Have TensorFlow's iterators noted; where they are not as we know them nothing is."""
     iterator = getattr(sys.modules.get(ITERATORS), "OwnedIterator", None)
     create = getattr(iterator, "_create_iterator", None)
     if _log is None or create is None or hasattr(create, "_tfdarshan_original"):
@@ -190,7 +190,7 @@ def _act_before_first(log: PipelineLog) -> None:
 
 
 def _note(log: PipelineLog, dataset: Any, iterator: Any = None) -> None:
-    """Notes it: whatever goes wrong, the job has its iterator."""
+    """Note it: whatever goes wrong, the job has its iterator."""
     with suppress(Exception):
         log.note(dataset, iterator)
 
@@ -213,7 +213,7 @@ class _Described:
 
 
 def _stages(dataset: Any) -> list[_Described]:
-    """Describes the stages of a data set, the source first."""
+    """Describe the stages of a data set, the source first."""
     chain: list[Any] = []
     while dataset is not None and len(chain) < MOST_STAGES:
         chain.append(dataset)
@@ -254,7 +254,7 @@ def _described(dataset: Any) -> _Described:
 
 
 def _element_bytes(dataset: Any) -> int | None:
-    """Gives what one element of a data set takes; None where its shape or its type does not say."""
+    """Return what one element of a data set takes; None where its shape or its type does not say."""
     from tensorflow import nest
 
     taken = 0
@@ -277,7 +277,7 @@ def _of_records(dataset: Any) -> dict[str, Any]:
 
 
 def _of_graph(operations: tuple[Any, ...]) -> dict[str, Any]:
-    """Tells what a stage's function does, by the operations that TensorFlow has made of it."""
+    """Tell what a stage's function does, by the operations that TensorFlow has made of it."""
     kinds = {operation.type for operation in operations}
     done = (
         ("reads", kinds & READS),
@@ -295,7 +295,7 @@ def _of_graph(operations: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _constant(tensor: Any) -> str | None:
-    """Gives a constant compression's name."""
+    """Return a constant compression's name."""
     from tensorflow.python.framework import tensor_util
 
     value = tensor_util.constant_value(tensor)
@@ -314,13 +314,13 @@ def _number(value: Any) -> int | None:
 
 
 def _pool_threads(dataset: Any) -> int | None:
-    """Gives the threads of a pipeline's own pool; None where it is TensorFlow's."""
+    """Return the threads of a pipeline's own pool; None where it is TensorFlow's."""
     threads = dataset.options().threading.private_threadpool_size
     return int(threads) if threads else None
 
 
 def _generator_of(function: Any, depth: int = GENERATOR_DEPTH) -> Any:
-    """Gives the generator that `from_generator` was called with, if a function is one that it made."""
+    """Return the generator that `from_generator` was called with, if a function is one that it made."""
     if depth == 0 or "from_generator" not in str(getattr(function, "__module__", "")):
         return None
     for cell in getattr(function, "__closure__", None) or ():
@@ -352,7 +352,7 @@ def _looks_like(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _text_of(code: CodeType) -> str:
-    """Gives the text of a lambda; "" where it cannot be told, or is none."""
+    """Return the text of a lambda; "" where it cannot be told, or is none."""
     if code.co_name != "<lambda>":
         return ""
     with suppress(Exception):

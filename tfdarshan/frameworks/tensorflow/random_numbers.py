@@ -38,7 +38,7 @@ MOST_BRANCHES = 64
 
 
 def draws_random_numbers(dataset: Any, operations: GraphOperations) -> bool | None:
-    """Says whether a data set draws random numbers, by itself or in what it takes beside its first input.
+    """Return whether a data set draws random numbers, by itself or in what it takes beside its first input.
 
     Returns:
         None where its operations do not tell, or it has no function and takes no second input.
@@ -53,13 +53,13 @@ def draws_random_numbers(dataset: Any, operations: GraphOperations) -> bool | No
 
 
 def constants_of(operations: GraphOperations) -> int:
-    """Gives a number that differs where functions of the same text were made with other constants."""
+    """Return a number that differs where functions of the same text were made with other constants."""
     found = [(one.type, _value_of(one)) for one in operations.found]
     return hash((tuple(found), tuple(_outside(one) for one in operations.captures)))
 
 
 def _beside(dataset: Any) -> bool | None:
-    """Says whether any of a data set and what it takes draws."""
+    """Return whether any of a data set and what it takes draws."""
     told: list[bool | None] = []
     waiting = [dataset]
     while waiting:
@@ -79,7 +79,7 @@ def _of_one(dataset: Any) -> bool | None:
 
 
 def _all_of(told: Iterable[bool | None]) -> bool | None:
-    """Gives True if any is, None if it may be, else False."""
+    """Return True if any is, None if it may be, else False."""
     kinds = set(told)
     return True if True in kinds else None if None in kinds else False
 
@@ -110,7 +110,7 @@ def _definition(kind: str) -> Any:
 
 
 def _same_seed(operation: Any) -> bool:
-    """Says whether the seed of such an operation comes from constants alone."""
+    """Return whether the seed of such an operation comes from constants alone."""
     definition = _definition(operation.type)
     inputs = list(operation.inputs)
     if definition is None or len(definition.input_arg) != len(inputs):
@@ -143,7 +143,7 @@ def _value_of(operation: Any) -> bytes | str | None:
 
 
 def _outside(tensor: Any) -> bytes | int | str:
-    """Gives what tells a tensor from outside: its value where that is small, else the tensor itself."""
+    """Return what tells a tensor from outside: its value where that is small, else the tensor itself."""
     dtype = str(getattr(tensor, "dtype", ""))
     count = getattr(getattr(tensor, "shape", None), "num_elements", lambda: None)()
     if "resource" in dtype or "variant" in dtype or not hasattr(tensor, "numpy"):

@@ -99,13 +99,13 @@ class Stage:
         return self.name in FILES
 
     def with_calls(self, calls: int) -> Stage:
-        """Gives it with so many calls at a time, in the order in which they end."""
+        """Return it with so many calls at a time, in the order in which they end."""
         cycle = max(self.size or 0, calls) if self.name == "interleave" and calls > 0 else self.size
         ordered = self.deterministic if self.is_source else False
         return dataclasses.replace(self, calls=calls, size=cycle, deterministic=ordered)
 
     def with_size(self, size: int) -> Stage:
-        """Gives it with such a buffer."""
+        """Return it with such a buffer."""
         return dataclasses.replace(self, size=size)
 
 
@@ -154,15 +154,15 @@ class Pipeline:
         return False
 
     def has(self, name: str) -> Stage | None:
-        """Gives the first stage of a name."""
+        """Return the first stage of a name."""
         return next((stage for stage in self.stages if stage.name == name), None)
 
     def before(self, stage: Stage) -> tuple[Stage, ...]:
-        """Gives the stages in front of one."""
+        """Return the stages in front of one."""
         return self.stages[: self.stages.index(stage)]
 
     def after(self, stage: Stage) -> tuple[Stage, ...]:
-        """Gives the stages that follow one."""
+        """Return the stages that follow one."""
         return self.stages[self.stages.index(stage) + 1 :]
 
     @property
@@ -172,7 +172,7 @@ class Pipeline:
 
 
 def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
-    """Gives those of a process, the first that was iterated first; None where nobody looked for any."""
+    """Return those of a process, the first that was iterated first; None where nobody looked for any."""
     block = meta.get("pipelines")
     if block is None:
         return None

@@ -43,7 +43,7 @@ class Difference:
     example: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Gives it as JSON has it."""
+        """Return it as JSON has it."""
         return {
             "kind": self.kind,
             "meaning": KINDS[self.kind],
@@ -67,7 +67,7 @@ class Counted:
     carried: Array
 
     def part(self, rows: Array) -> Counted:
-        """Gives some of the rows."""
+        """Return some of the rows."""
         return Counted(self.counters[rows], self.f_counters[rows], self.known[rows], self.carried[rows])
 
 
@@ -96,7 +96,7 @@ class Verification:
     def compare(
         self, module: str, batch: FileBatch, places: Array, darshan: Counted, seen: SeenRows, paths: list[str]
     ) -> None:
-        """Compares rows that both have; `seen` is what libdarshan must have counted."""
+        """Compare rows that both have; `seen` is what libdarshan must have counted."""
         columns = module_columns(module)
         names = (*columns.names, *columns.f_names)
         fold = (
@@ -128,7 +128,7 @@ class Verification:
     def only_in_builtin(
         self, module: str, batch: FileBatch, places: Array, seen: SeenRows, paths: list[str]
     ) -> None:
-        """Names rows of files for which libdarshan counted nothing."""
+        """Name rows of files for which libdarshan counted nothing."""
         columns = module_columns(module)
         sums = np.flatnonzero([rule_of(name) == "sum" for name in columns.names])
         names = tuple(columns.names[place] for place in sums)
@@ -154,7 +154,7 @@ class Verification:
         self._note_copies(rows, paths)
 
     def only_in_darshan(self, module: str, ids: Array) -> None:
-        """Names records that have activity and no row."""
+        """Name records that have activity and no row."""
         for record_id in ids.tolist():
             path = record_name(record_id)
             left_out = _matches(path, self.exclude) and not _matches(path, self.include)
@@ -165,7 +165,7 @@ class Verification:
             found.example = found.example or {"path": path}
 
     def result(self) -> dict[str, Any]:
-        """Gives what the metadata says."""
+        """Return what the metadata says."""
         differences = [self.differences[kind].as_dict() for kind in KINDS if kind in self.differences]
         unexplained = self.differences.get("unexplained")
         return {
@@ -200,7 +200,7 @@ class Verification:
             }  # fmt: skip
 
     def _note_copies(self, rows: Rows, paths: list[str]) -> None:
-        """Names what libdarshan has no counters for, which is no difference of counters that both have."""
+        """Name what libdarshan has no counters for, which is no difference of counters that both have."""
         if rows.module != "POSIX":
             return
         copies = tuple(f"TFD_COPY_{way}" for way in ("READS", "READ_BYTES", "WRITES", "WRITE_BYTES"))

@@ -77,7 +77,7 @@ class DarshanOverlay:
     counted: Mapping[str, Counted]
 
     def laid_over(self, batch: FileBatch, ids: Array) -> LaidOver:
-        """Gives a batch with libdarshan's counters where it has them; `batch` stays what it is.
+        """Return a batch with libdarshan's counters where it has them; `batch` stays what it is.
 
         Args:
             batch: Rows of the builtin fold, in session time.
@@ -112,7 +112,7 @@ class DarshanOverlay:
 
 
 def darshan_overlay(records: DarshanRecords, start_realtime_s: float) -> DarshanOverlay:
-    """Works out what libdarshan's counters are in a session that started at a moment."""
+    """Work out what libdarshan's counters are in a session that started at a moment."""
     counted = {module: _counted(module, records, start_realtime_s) for module in MODULES}
     return DarshanOverlay(records, counted)
 
@@ -139,7 +139,7 @@ class OverlayReport:
         return laid_over.batch
 
     def _add(self, builtin: FileBatch, laid_over: LaidOver, paths: list[str]) -> None:
-        """Compares a batch of the builtin fold with what was laid over it; batches in the table's order."""
+        """Compare a batch of the builtin fold with what was laid over it; batches in the table's order."""
         for part in laid_over.parts:
             module, verification = part.module, self._verification
             rows = np.sort(np.concatenate([part.here, part.alone]))
@@ -157,7 +157,7 @@ class OverlayReport:
             self._carried_rows += int(self.overlay.records.modules[module].carried[part.there].sum())
 
     def finish(self) -> None:
-        """Compares what only libdarshan has: records with activity and without a row."""
+        """Compare what only libdarshan has: records with activity and without a row."""
         for module in MODULES:
             records = self.overlay.records.modules[module]
             seen = np.concatenate(self._ids.get(module, [np.empty(0, np.uint64)]))
@@ -165,11 +165,11 @@ class OverlayReport:
             self._verification.only_in_darshan(module, records.ids[alone])
 
     def verified(self) -> dict[str, object]:
-        """Gives what came out of the comparison."""
+        """Return what came out of the comparison."""
         return self._verification.result()
 
     def counts(self) -> dict[str, int]:
-        """Gives how many rows have whose counters."""
+        """Return how many rows have whose counters."""
         return {
             "rows": self._rows,
             "builtin_rows": self._builtin_rows,
@@ -178,7 +178,7 @@ class OverlayReport:
         }
 
     def bounds(self) -> list[str]:
-        """Says what libdarshan could not take in."""
+        """Describe what libdarshan could not take in."""
         bounds, records = [], self.overlay.records
         if records.full:
             bounds.append(
@@ -191,7 +191,7 @@ class OverlayReport:
 
 
 def _counted(module: str, all_records: DarshanRecords, start_realtime_s: float) -> Counted:
-    """Gives all records of a module in session time."""
+    """Return all records of a module in session time."""
     columns, records = module_columns(module), all_records.modules[module]
     counters, known = records.counters, records.known.copy()
     # Without a wrapper for mmap, libdarshan has -1 there: it counted none.
@@ -208,7 +208,7 @@ def _counted(module: str, all_records: DarshanRecords, start_realtime_s: float) 
 
 
 def _is_counted(records: ModuleRecords, module: str) -> Array:
-    """Marks records of which more than a name is known."""
+    """Mark records of which more than a name is known."""
     names = module_columns(module).names
     alignments = [place for place, name in enumerate(names) if "ALIGNMENT" not in name and "MODE" not in name]
     counted: Array = np.any(records.counters[:, alignments] > 0, axis=1)

@@ -55,7 +55,7 @@ _RULES_BY_PART = (
 
 
 def rule_of(name: str) -> str:
-    """Says how a counter of a session comes out of two snapshots."""
+    """Describe how a counter of a session comes out of two snapshots."""
     if name in _RULES:
         return _RULES[name]
     return next((rule for part, rule in _RULES_BY_PART if part in name), "sum")
@@ -73,7 +73,7 @@ class ModuleColumns:
 
 @lru_cache(maxsize=2)
 def module_columns(module: str) -> ModuleColumns:
-    """Gives the counters of "POSIX" or "STDIO", whose order in our tables is the record's."""
+    """Return the counters of "POSIX" or "STDIO", whose order in our tables is the record's."""
     prefix = f"{module}_"
     names, f_names = (
         {counter.name: place for place, counter in enumerate(counters) if counter.name.startswith(prefix)}
@@ -117,7 +117,7 @@ class DarshanRecords:
 
 
 def read_records() -> DarshanRecords:
-    """Takes the snapshots of the last session from the C core, which then drops them.
+    """Take the snapshots of the last session from the C core, which then drops them.
 
     Raises:
         StorageError: There are none.
@@ -137,18 +137,18 @@ def read_records() -> DarshanRecords:
 
 
 def record_words(module: str) -> int:
-    """Gives the size of a module's record in words of 8 bytes."""
+    """Return the size of a module's record in words of 8 bytes."""
     columns = module_columns(module)
     return HEAD_WORDS + len(columns.names) + len(columns.f_names)
 
 
 def record_name(record_id: int) -> str:
-    """Gives the path that Darshan knows a record by, "" for none."""
+    """Return the path that Darshan knows a record by, "" for none."""
     return _extension.text(_extension.core().lib.tfd_darshan_record_name(record_id))
 
 
 def _snapshot(at_stop: int, index: int, module: str) -> Array:
-    """Gives a view of the C core's memory."""
+    """Return a view of the C core's memory."""
     ffi, lib = _extension.core()
     count = ffi.new("uint64_t *")
     pointer = lib.tfd_darshan_records(at_stop, index, count)
@@ -160,7 +160,7 @@ def _snapshot(at_stop: int, index: int, module: str) -> Array:
 
 
 def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
-    """Gives the session's values of records that are appended to and never move.
+    """Return the session's values of records that are appended to and never move.
 
     Args:
         module: "POSIX" or "STDIO".
@@ -187,7 +187,7 @@ def difference(module: str, start: Array, stop: Array) -> ModuleRecords:
 
 
 def _fill(records: ModuleRecords, block: slice, columns: ModuleColumns, before: Array, after: Array) -> None:
-    """Sets the rows `block` to the differences of as many records."""
+    """Set the rows `block` to the differences of as many records."""
     last = HEAD_WORDS + len(columns.names)
     ints = slice(HEAD_WORDS, last)
     counters, known = _differenced(columns.names, before[:, ints], after[:, ints])

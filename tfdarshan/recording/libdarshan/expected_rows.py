@@ -39,7 +39,7 @@ class SeenRows:
     exact: Array
 
     def part(self, rows: Array) -> SeenRows:
-        """Gives some of the rows."""
+        """Return some of the rows."""
         return SeenRows(self.counters[rows], self.f_counters[rows], self.operations[rows], self.exact[rows])
 
 
@@ -66,7 +66,7 @@ class SeenFold:
             self._reader.close()
 
     def rows(self, batch: FileBatch, rows: Array, columns: ModuleColumns) -> SeenRows:
-        """Gives `rows` of a batch. Batches come in the order of the files table, each for every module."""
+        """Return `rows` of a batch. Batches come in the order of the files table, each for every module."""
         seen = SeenRows(
             batch.counters[np.ix_(columns.places, rows)].T.copy(),
             batch.f_counters[np.ix_(columns.f_places, rows)].T.copy(),
@@ -86,7 +86,7 @@ class SeenFold:
     def _fold_again(
         self, seen: SeenRows, columns: ModuleColumns, batch: FileBatch, rows: Array, which: Array
     ) -> None:
-        """Puts the counters of the calls that were seen into the rows `which`: zeros where there are none."""
+        """Put the counters of the calls that were seen into the rows `which`: zeros where there are none."""
         sums = np.array([rule_of(name) != "constant" for name in columns.names])
         seen.counters[np.ix_(which, np.flatnonzero(sums))] = 0
         seen.f_counters[which] = 0
@@ -100,7 +100,7 @@ class SeenFold:
             seen.f_counters[here] = part.f_counters[np.ix_(columns.f_places, there)].T
 
     def _parts(self, keys: Array) -> list[FileBatch]:
-        """Gives the refolded batches that have rows between the first and the last of `keys`."""
+        """Return the refolded batches that have rows between the first and the last of `keys`."""
         self._pending = [part for part in self._pending if _keys(part)[-1] >= keys[0]]
         while not self._pending or _keys(self._pending[-1])[-1] < keys[-1]:
             part = next(self._batches, None)

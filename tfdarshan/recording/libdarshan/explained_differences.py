@@ -60,17 +60,17 @@ class Rows:
     exact: Array
 
     def columns(self, wanted: Callable[[str], bool]) -> Array:
-        """Marks counters by name."""
+        """Mark counters by name."""
         return np.array([wanted(name) for name in self.names], bool)
 
     def own(self, name: str) -> Array:
-        """Gives a counter of ours, which libdarshan does not have."""
+        """Return a counter of ours, which libdarshan does not have."""
         place = next(i for i, counter in enumerate(_bridge.counters()) if counter.name == name)
         values: Array = self.batch.counters[place][self.places]
         return values
 
     def value(self, side: int, name: str) -> Array:
-        """Gives a counter of libdarshan (0) or as expected (1)."""
+        """Return a counter of libdarshan (0) or as expected (1)."""
         if name not in self.names:
             return np.zeros(len(self.places))
         values: Array = self.values[side][:, self.names.index(name)]
@@ -78,7 +78,7 @@ class Rows:
 
 
 def explanations(rows: Rows, *, foreign: bool) -> list[tuple[str, Array]]:
-    """Gives, for each kind in turn, the cells that it explains: rows x counters.
+    """Return, for each kind in turn, the cells that it explains: rows x counters.
 
     Args:
         rows: What is compared.
@@ -97,7 +97,7 @@ def explanations(rows: Rows, *, foreign: bool) -> list[tuple[str, Array]]:
 
 
 def unseen_kinds(rows: Rows, cells: Array) -> list[tuple[str, Array]]:
-    """Divides cells that calls changed which libdarshan did not see into kinds."""
+    """Divide cells that calls changed which libdarshan did not see into kinds."""
     stats = rows.columns(lambda name: name == "POSIX_STATS")
     mappings = rows.columns(lambda name: name == "POSIX_MMAPS")
     unmapped = _cross(rows.value(0, "POSIX_MMAPS") == 0, mappings)

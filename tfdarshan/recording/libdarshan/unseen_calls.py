@@ -67,7 +67,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=8)
 def effects(names: tuple[str, ...]) -> Array:
-    """Says which of the counters `names` each operation may change: operations x counters."""
+    """Return which of the counters `names` each operation may change: operations x counters."""
     return np.array(
         [
             [name.startswith(EFFECTS.get(operation.name, ("no counter",))) for name in names]
@@ -77,7 +77,7 @@ def effects(names: tuple[str, ...]) -> Array:
 
 
 def may_change(operations: Array, names: Sequence[str]) -> Array:
-    """Says which counters the operations of each row may change: rows x counters.
+    """Return which counters the operations of each row may change: rows x counters.
 
     Args:
         operations: A bit for each operation, one number per row.
@@ -87,7 +87,7 @@ def may_change(operations: Array, names: Sequence[str]) -> Array:
 
 
 def explained(operations: Array, names: Sequence[str], where: Array) -> dict[str, list[str]]:
-    """Gives, by operation that rows lack, the counters it may have changed of those that `where` marks."""
+    """Return, by operation that rows lack, the counters it may have changed of those that `where` marks."""
     by_operation = effects(tuple(names))
     called = _called(operations)
     found = {}
@@ -100,7 +100,7 @@ def explained(operations: Array, names: Sequence[str], where: Array) -> dict[str
 
 @lru_cache(maxsize=8)
 def operation_bits(*names: str) -> Any:
-    """Gives the number that has the bits of these operations, uint32."""
+    """Return the number that has the bits of these operations, uint32."""
     return np.uint32(sum(1 << n for n, o in enumerate(_bridge.operations()) if o.name in names))
 
 

@@ -42,7 +42,7 @@ class FoundTraces:
 
 
 def find_traces(logdir: Path) -> FoundTraces:
-    """Looks at the traces below a logdir.
+    """Look at the traces below a logdir.
 
     Raises:
         SessionDataError: The logdir does not exist.
@@ -66,7 +66,7 @@ def find_traces(logdir: Path) -> FoundTraces:
 
 
 def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
-    """Lists the traces below a logdir that carry a session which has not been made yet.
+    """List the traces below a logdir that carry a session which has not been made yet.
 
     Raises:
         SessionDataError: The logdir does not exist.
@@ -75,7 +75,7 @@ def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
 
 
 def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str] | None = None) -> Rebuilt:
-    """Writes the session that a trace carries, with the trace's stamp.
+    """Write the session that a trace carries, with the trace's stamp.
 
     Args:
         trace: `<logdir>/plugins/profile/<stamp>/<host>.xplane.pb`.
@@ -147,5 +147,5 @@ def _target(trace: Path) -> Path:
 
 
 def _done_name(trace: Path) -> str:
-    """Names the empty file that says this host's trace was made a session of."""
+    """Name the empty file that says this host's trace was made a session of."""
     return f".{trace.name.removesuffix(TRACE_SUFFIX)}.rebuilt"

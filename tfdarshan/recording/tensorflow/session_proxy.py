@@ -30,14 +30,14 @@ Begin = Callable[[], "Options | None"]
 
 
 def original_functions() -> Any:
-    """Gives TensorFlow's own module of profiler functions."""
+    """Return TensorFlow's own module of profiler functions."""
     from tensorflow.python.profiler import profiler_v2
 
     return getattr(profiler_v2, "_tfdarshan_original", profiler_v2._pywrap_profiler)
 
 
 def stand_in(begin: Begin) -> None:
-    """Has `begin` asked about every session that the job starts from Python; a second call does nothing.
+    """Have `begin` asked about every session that the job starts from Python; a second call does nothing.
 
     Raises:
         ImportError: TensorFlow is another than we know.
@@ -104,7 +104,7 @@ class _Follower:
         self._before: Traces = {}
 
     def start(self, logdir: Any) -> None:
-        """Starts recording, where that is wanted and nothing records yet."""
+        """Start recording, where that is wanted and nothing records yet."""
         wanted = self._begin()
         if wanted is None or not logdir or _bridge.session_active():
             return
@@ -120,16 +120,16 @@ class _Follower:
         _bridge.tensorflow_session_written(True)
 
     def detach(self) -> None:
-        """Ends recording; what was recorded stays."""
+        """End recording; what was recorded stays."""
         if self._recorder is not None:
             self._recorder.detach()
 
     def writing_alone(self) -> AbstractContextManager[None]:
-        """Has other processes that we record wait with their traces."""
+        """Have other processes that we record wait with their traces."""
         return nullcontext() if self._recorder is None else writing_alone(self._recorder.logdir)
 
     def finish(self) -> None:
-        """Writes the session beside the trace, in the background."""
+        """Write the session beside the trace, in the background."""
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return
@@ -140,7 +140,7 @@ class _Follower:
             pending.submit(recording.write)
 
     def discard(self) -> None:
-        """Forgets a recording whose session TensorFlow did not save."""
+        """Forget a recording whose session TensorFlow did not save."""
         recorder, self._recorder = self._recorder, None
         if recorder is None or sys.is_finalizing():
             return

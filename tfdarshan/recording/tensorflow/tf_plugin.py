@@ -18,12 +18,12 @@ _problem: str | None = None
 
 
 def tensorflow_imported() -> bool:
-    """Says whether the job has imported TensorFlow, all of it."""
+    """Return whether the job has imported TensorFlow, all of it."""
     return late_import.is_imported(TENSORFLOW)
 
 
 def load_plugin() -> bool:
-    """Makes the C extension a plug-in of the imported TensorFlow's profiler; once per process.
+    """Make the C extension a plug-in of the imported TensorFlow's profiler; once per process.
 
     Returns:
         Whether it is one. Where it is not a warning has said so, once.
@@ -44,7 +44,7 @@ def load_plugin() -> bool:
 
 
 def _load() -> str:
-    """Loads it and gives what went wrong.
+    """Load it and return what went wrong.
 
     TensorFlow's public function for this also lists the devices anew, and would forget how the job has
     configured them.

@@ -57,7 +57,7 @@ def enable(  # noqa: D417 - options are put in
     probe: bool = False,
     job: str | None = None,
 ) -> None:
-    """Lets every session of TensorFlow's profiler in this process carry the I/O, from now on.
+    """Let every session of TensorFlow's profiler in this process carry the I/O, from now on.
 
     TensorFlow is not imported by this; where the job imports it later, its profiler is joined then. Called
     again, it takes the new options. Captures asked for over the network always have the builtin engine.
@@ -90,7 +90,7 @@ def enable(  # noqa: D417 - options are put in
 
 
 def disable() -> None:
-    """Undoes `enable()`: sessions of TensorFlow's profiler that start from now on carry no I/O."""
+    """Undo `enable()`: sessions of TensorFlow's profiler that start from now on carry no I/O."""
     global _enabled
     if _enabled is not None:
         _enabled = None
@@ -121,12 +121,12 @@ class TraceBeside:
         self._trace: TensorflowTrace | None = None
 
     def prepare(self) -> None:
-        """Finds the traces that are there already. Is called before the recording starts."""
+        """Find the traces that are there already. Is called before the recording starts."""
         if self._mode is not False and tensorflow_imported() and join():
             self._before = list_traces(self._logdir)
 
     def start(self) -> None:
-        """Starts it, or has the job's first iterator start it. Is called when the recording has started."""
+        """Start it, or have the job's first iterator start it. Is called when the recording has started."""
         global _waiting, _asked
         if self._before is not None:
             self._trace = _start_trace(self._logdir, self._before, self._max_s)
@@ -137,7 +137,7 @@ class TraceBeside:
                 when_imported(_wait_for_iterator)
 
     def start_late(self) -> None:
-        """Starts it in the middle of its recording; does nothing after that, or in a forked child."""
+        """Start it in the middle of its recording; does nothing after that, or in a forked child."""
         with self._lock:
             if self._ended or self._before is not None or os.getpid() != self._pid:
                 return
@@ -145,7 +145,7 @@ class TraceBeside:
             self._trace = _start_trace(self._logdir, self._before, self._max_s)
 
     def end(self) -> WrittenTrace | None:
-        """Ends it and gives its trace, None where there was none."""
+        """End it and return its trace, None where there was none."""
         global _waiting
         if _waiting is self:
             _waiting = None
@@ -156,7 +156,7 @@ class TraceBeside:
 
     @property
     def lacks(self) -> str:
-        """Says why there is no trace where one was asked for; "" where there is, or nobody asked."""
+        """Describe why there is no trace where one was asked for; "" where there is, or nobody asked."""
         if self._mode is not True or tensorflow_imported():
             return ""
         return "tf_profiler=True has no effect: the job never imported TensorFlow"
@@ -170,7 +170,7 @@ def _wait_for_iterator() -> None:
 
 
 def _start_trace(logdir: Path, before: Traces, max_s: int) -> TensorflowTrace | None:
-    """Gives a session of TensorFlow's profiler that has started; None where one of the job's own runs."""
+    """Return a session of TensorFlow's profiler that has started; None where one of the job's own runs."""
     global _running
     try:
         session = original_functions().ProfilerSession()
@@ -183,7 +183,7 @@ def _start_trace(logdir: Path, before: Traces, max_s: int) -> TensorflowTrace | 
 
 
 def join() -> bool:
-    """Makes us part of the imported TensorFlow's profiler; False, after one warning, where that cannot be."""
+    """Make us part of the imported TensorFlow's profiler; False, after one warning, where that cannot be."""
     if not load_plugin():
         return False
     try:

@@ -43,7 +43,7 @@ Traces = dict[Path, int]
 
 @contextmanager
 def writing_alone(logdir: Path) -> Iterator[None]:
-    """Has other processes wait to write a trace into a logdir, and waits for them; where it can be locked."""
+    """Have other processes wait to write a trace into a logdir, and wait for them; where it can be locked."""
     try:
         folder = os.open(logdir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -69,7 +69,7 @@ def _lock(folder: int) -> None:
 
 
 def list_traces(logdir: Path) -> Traces:
-    """Gives the traces of a logdir, with the time each was last written, in ns since the epoch."""
+    """Return the traces of a logdir, with the time each was last written, in ns since the epoch."""
     found = {}
     for path in (logdir / PROFILE_FOLDER).glob(f"*/*{TRACE_SUFFIX}"):
         try:
@@ -80,7 +80,7 @@ def list_traces(logdir: Path) -> Traces:
 
 
 def new_traces(logdir: Path, before: Traces) -> list[Path]:
-    """Lists the traces written since `before` was listed, this host's first, the newest first."""
+    """List the traces written since `before` was listed, this host's first, the newest first."""
     own = f"{socket.gethostname()}{TRACE_SUFFIX}"
     changed = [
         (path.name == own, written, path)
@@ -99,7 +99,7 @@ class WrittenTrace:
 
 
 def written_trace(logdir: Path, before: Traces) -> WrittenTrace | None:
-    """Gives the trace that the newest session of TensorFlow's profiler left since `before` was listed."""
+    """Return the trace that the newest session of TensorFlow's profiler left since `before` was listed."""
     changed, session = new_traces(logdir, before), _bridge.last_tensorflow_session()
     if not changed:
         return None
@@ -129,7 +129,7 @@ def _size(path: Path) -> int:
 
 
 def _kept(trace: Path, logdir: Path) -> Path:
-    """Renames a trace by its process where others of this host record, which may yet write over it."""
+    """Rename a trace by its process where others of this host record, which may yet write over it."""
     if trace.name != f"{socket.gethostname()}{TRACE_SUFFIX}" or not _others_record(logdir):
         return trace
     own = trace.with_name(f"{trace.name.removesuffix(TRACE_SUFFIX)}.{os.getpid()}{TRACE_SUFFIX}")
@@ -140,7 +140,7 @@ def _kept(trace: Path, logdir: Path) -> Path:
 
 
 def _others_record(logdir: Path) -> bool:
-    """Says whether another process has a session in this logdir that it has not written yet."""
+    """Return whether another process has a session in this logdir that it has not written yet."""
     sessions = logdir / PLUGIN_FOLDER
     for marker in (*sessions.glob(f"*/{MARKER}"), *sessions.glob(f"*/rank-*/{MARKER}")):
         try:
@@ -152,7 +152,7 @@ def _others_record(logdir: Path) -> bool:
 
 
 def put_beside(recording: Recording, trace: WrittenTrace | None) -> None:
-    """Gives a recording its trace's stamp, and says in the metadata what of it is in the trace."""
+    """Give a recording its trace's stamp, and say in the metadata what of it is in the trace."""
     if trace is None:
         return
     if trace.path is None:
@@ -170,7 +170,7 @@ def put_beside(recording: Recording, trace: WrittenTrace | None) -> None:
 
 
 def brought_beside(recording: Recording, trace: WrittenTrace | None) -> WrittenTrace | None:
-    """Gives a trace the session's stamp, which the job may have been told; returns it as it is then."""
+    """Give a trace the session's stamp, which the job may have been told; return it as it is then."""
     if trace is None or trace.path is None:
         return trace
     folder = recording.logdir / PROFILE_FOLDER / recording.marker.session
@@ -210,7 +210,7 @@ class TensorflowTrace:
         self._timer.start()
 
     def end(self) -> WrittenTrace | None:
-        """Ends it and gives its trace; a second call gives the same."""
+        """End it and return its trace; a second call gives the same."""
         with self._lock:
             session, self._session = self._session, None
             if session is not None:

@@ -31,7 +31,7 @@ ARROW_MESSAGE = b"\xff\xff\xff\xff"
 
 
 def formats_of_faults(reader: SpoolReader, faults: EventBatch, mounts: Sequence[Mount]) -> dict[str, str]:
-    """Gives the formats of the mapped files with most time in page faults, by their paths."""
+    """Return the formats of the mapped files with most time in page faults, by their paths."""
     files, place = np.unique(faults.file, return_inverse=True)
     waited_ns = np.bincount(place, (faults.end_ns - faults.start_ns).astype(float), len(files))
     paths = reader.paths(files[np.argsort(-waited_ns, kind="stable")][:MOST_FILES])
@@ -44,7 +44,7 @@ def _file_system(path: str, mounts: Sequence[Mount]) -> str:
 
 
 def file_formats(files: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Gives the formats of files: lmdb, npy, arrow, arrow_stream, safetensors, hdf5, parquet, gguf, torch.
+    """Return the formats of files: lmdb, npy, arrow, arrow_stream, safetensors, hdf5, parquet, gguf, torch.
 
     Args:
         files: Paths as tables write them, each with its file-system type. What is recognised by neither its
@@ -57,7 +57,7 @@ def file_formats(files: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def format_of(head: bytes) -> str:
-    """Gives the format of a file that begins with these bytes, "" if it is none of those known."""
+    """Return the format of a file that begins with these bytes, "" if it is none of those known."""
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name

@@ -77,15 +77,15 @@ class StartedPrograms:
         return note.at_ns < self._began_ns.get(note.pid, 0)
 
     def add(self, command: str) -> None:
-        """Counts one that was recorded, by its command line."""
+        """Count one that was recorded, by its command line."""
         self._recorded[Path(command.split(" ", 1)[0]).name] += 1
 
     def add_other_user(self, starts: int) -> None:
-        """Counts those that a process started as another user, who may not write to the session's spools."""
+        """Count those that a process started as another user, who may not write to the session's spools."""
         self._other_user += starts
 
     def block(self) -> dict[str, Any]:
-        """Gives how many there were of each, as the owner's metadata has it."""
+        """Return how many there were of each, as the owner's metadata has it."""
         unseen = [
             {"program": program, "why": why, "starts": starts}
             for (program, why), starts in sorted(self._unseen.items())
@@ -105,7 +105,7 @@ class StartedPrograms:
         }
 
     def sentences(self) -> list[str]:
-        """Says of those that could not be recorded which they are, or how many."""
+        """Describe those that could not be recorded, or how many they are."""
         said = []
         if self._unseen:
             total = plural(sum(self._unseen.values()), "process", "processes")

@@ -25,23 +25,23 @@ class UnmetPatterns:
         self._met = dict.fromkeys(NAMES, 0)
 
     def saw(self, reader: SpoolReader) -> None:
-        """Takes what a process met."""
+        """Take what a process met."""
         for name, bits in zip(NAMES, reader.patterns_met(), strict=True):
             self._met[name] |= bits
 
     def saw_unreadable(self) -> None:
-        """Takes a process that may have met anything."""
+        """Take a process that may have met anything."""
         self._met = dict.fromkeys(NAMES, (1 << MOST_FOLLOWED) - 1)
 
     def by_option(self) -> dict[str, list[str]]:
-        """Gives the patterns that nothing met, by option."""
+        """Return the patterns that nothing met, by option."""
         return {
             name: [pattern for place, pattern in enumerate(patterns) if not self._met[name] >> place & 1]
             for name, patterns in self._patterns.items()
         }
 
     def sentence(self) -> str:
-        """Names them; "" if there are none."""
+        """Name them; "" if there are none."""
         unmet = [f"{name}={pattern}" for name, patterns in self.by_option().items() for pattern in patterns]
         if not unmet:
             return ""

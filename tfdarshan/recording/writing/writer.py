@@ -83,7 +83,7 @@ def write_session(
     darshan: DarshanCounts | None = None,
     names: Mapping[int, str] | None = None,
 ) -> Written:
-    """Writes all processes of a session, children first, in the order in which they were started.
+    """Write all processes of a session, children first, in the order in which they were started.
 
     Args:
         directory: The session directory to write into.
@@ -130,7 +130,7 @@ def write_session(
 
 
 def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
-    """Gives the marker with the recording's start and what a killed rank knew of the others' clocks."""
+    """Return the marker with the recording's start and what a killed rank knew of the others' clocks."""
     marker = dataclasses.replace(marker, start_realtime_ns=info.start_realtime_ns)
     clock = (marker.job or {}).get("clock")
     if not clock or clock.get("peer"):
@@ -153,7 +153,7 @@ class _Child:
 
 
 def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child]:
-    """Gives the processes of some spools with their roles, in the order in which they were started."""
+    """Return the processes of some spools with their roles, in the order in which they were started."""
     identities: list[tuple[Path, ProcessIdentity]] = []
     unreadable = []
     for spool in spools:
@@ -168,7 +168,7 @@ def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child
 
 
 def _order(identity: ProcessIdentity) -> tuple[int, int, int]:
-    """Gives what orders processes: of those that began within one clock tick, the lower number came first."""
+    """Return what orders processes: of those that began within a clock tick, the lower number is first."""
     return identity.process_start, identity.pid, identity.start_realtime_ns
 
 
@@ -186,7 +186,7 @@ def _known(identity: ProcessIdentity, names: Mapping[int, str]) -> KnownProcess:
 
 
 def _about(identity: ProcessIdentity, role: Role) -> dict[str, Any]:
-    """Gives the entries of the metadata that say which process it is."""
+    """Return the entries of the metadata that say which process it is."""
     return {"process_start": identity.process_start, "role": dataclasses.asdict(role)}
 
 
@@ -231,7 +231,7 @@ def _write_children(
 
 @contextmanager
 def _progress(processes: int) -> Iterator[Callable[[int], None]]:
-    """Gives what is told of processes that are written."""
+    """Yield what is told of processes that are written."""
     with Progress("tfdarshan: writing processes", after_s=LONG_WORK_S) as progress:
         yield counter(progress, processes)
 
@@ -244,7 +244,7 @@ def _write_small(
     threads: list[ThreadInfo],
     about: Mapping[str, Any],
 ) -> None:
-    """Writes a process that shares its files with others."""
+    """Write a process that shares its files with others."""
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count))
     meta = _process_meta(marker, info, threads, process.mounts, reader, owner=False)
     meta["tables"] = together.add_tables(process, reader, info)
@@ -263,7 +263,7 @@ def write_process(
     about: Mapping[str, Any] | None = None,
     of_batches: Noted | None = None,
 ) -> None:
-    """Writes one process, its metadata last.
+    """Write one process, its metadata last.
 
     Args:
         directory: The session directory to write into.
@@ -301,7 +301,7 @@ def write_process(
 def _overlay_report(
     darshan: DarshanCounts | None, reader: ProcessReader, info: SpoolInfo
 ) -> Iterator[OverlayReport | None]:
-    """Gives what lays libdarshan's counters over the tables; None where it counted nothing."""
+    """Yield what lays libdarshan's counters over the tables; None where it counted nothing."""
     if darshan is None or not isinstance(reader, SpoolReader):
         yield None
         return
@@ -410,7 +410,7 @@ def _operations() -> list[dict[str, Any]]:
 
 
 def _mapping(reader: ProcessReader) -> dict[str, Any]:
-    """Gives the entry that says how mapped files were watched; none where there were none."""
+    """Return the entry that says how mapped files were watched; none where there were none."""
     found = reader.mapping() if isinstance(reader, SpoolReader) else None
     return {} if found is None else {"mapping": dataclasses.asdict(found)}
 
@@ -450,7 +450,7 @@ def _bound(info: SpoolInfo, option: str) -> str:
 
 
 def _missed(reader: ProcessReader) -> list[str]:
-    """Says which opens did not wait for the process to join the session; what the kernel counts has them."""
+    """Return which opens did not wait for the process to join the session; the kernel counts them."""
     missed = reader.missed_opens() if isinstance(reader, SpoolReader) else 0
     if not missed:
         return []
@@ -469,7 +469,7 @@ def _skipped(threads: list[ThreadInfo]) -> int:
 
 
 def _counted(info: SpoolInfo, *, owner: bool) -> str:
-    """Says where the kernel counts a process's bytes: a child that was waited for, in its parent's.
+    """Describe where the kernel counts a process's bytes: a child that was waited for, in its parent's.
 
     Of one that is gone nobody knows, but if its parent could not wait for it.
     """
@@ -477,17 +477,17 @@ def _counted(info: SpoolInfo, *, owner: bool) -> str:
 
 
 def _earlier(info: SpoolInfo) -> dict[str, int]:
-    """Gives what the kernel had counted for a process when its recording began."""
+    """Return what the kernel had counted for a process when its recording began."""
     return {name: int(getattr(info, f"earlier_{name}")) for name in EARLIER_FIELDS}
 
 
 def _own(info: SpoolInfo) -> dict[str, int]:
-    """Gives what the recorder itself moved in a process, which the kernel counts, too."""
+    """Return what the recorder itself moved in a process, which the kernel counts, too."""
     return {"rchar": info.own_rchar, "wchar": info.own_wchar}
 
 
 def _silent_io(info: SpoolInfo) -> Counter[str]:
-    """Gives what the parent's figures of the kernel hold of a child that recorded nothing."""
+    """Return what the parent's figures of the kernel hold of a child that recorded nothing."""
     if _counted(info, owner=False) == "own":
         return Counter()
     return Counter(_earlier(info)) + Counter(_own(info))
@@ -498,7 +498,7 @@ def _is_silent(info: SpoolInfo, threads: list[ThreadInfo]) -> bool:
 
 
 def _real_threads(reader: ProcessReader, info: SpoolInfo) -> list[ThreadInfo]:
-    """Gives the threads that did something: one entry of a spool stands for threads it has no room for."""
+    """Return the threads that did something: one entry of a spool stands for threads it has no room for."""
     return [
         thread
         for thread in reader.threads(info.threads)

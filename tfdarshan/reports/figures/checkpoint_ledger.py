@@ -17,7 +17,7 @@ MOST_BARS = 60
 
 
 def ledger_figure(rows: Sequence[CheckpointRow], names: Sequence[str], origin_s: float) -> Figure:
-    """Draws a bar for each of the last checkpoints: blocked, then until it was durable on either tier.
+    """Draw a bar for each of the last checkpoints: blocked, then until it was durable on either tier.
 
     Args:
         rows: The checkpoints in the order of saving, with `saved_at`.

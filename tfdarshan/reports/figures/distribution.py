@@ -29,7 +29,7 @@ OUTCOME_COLOURS = {"better": BETTER, "worse": WORSE}
 
 
 def access_sizes_figure(buckets: Sequence[SizeBucket]) -> Figure:
-    """Draws the histogram of read and write sizes."""
+    """Draw the histogram of read and write sizes."""
     labels = [bucket.label for bucket in buckets]
     return _columns(
         labels,
@@ -39,7 +39,7 @@ def access_sizes_figure(buckets: Sequence[SizeBucket]) -> Figure:
 
 
 def file_sizes_figure(table: pd.DataFrame) -> Figure:
-    """Draws the histogram of file sizes."""
+    """Draw the histogram of file sizes."""
     return _columns(
         table["size"].tolist(),
         (
@@ -51,7 +51,7 @@ def file_sizes_figure(table: pd.DataFrame) -> Figure:
 
 
 def pattern_figure(pattern: AccessPattern) -> Figure:
-    """Draws reads and writes by where they began; empty reads are a part of their own."""
+    """Draw reads and writes by where they began; empty reads are a part of their own."""
     zero = pattern.zero_length_reads or 0
     reads, writes = pattern.reads_with_data, pattern.writes
     parts = (
@@ -92,7 +92,7 @@ def pattern_figure(pattern: AccessPattern) -> Figure:
 
 
 def latency_figure(table: pd.DataFrame, most: int = 16) -> Figure:
-    """Draws latency percentiles of the kinds and sizes of call that took most time."""
+    """Draw latency percentiles of the kinds and sizes of call that took most time."""
     rows = table.sort_values("total_ns", ascending=False, kind="stable").head(most)
     names = [f"{kind}  {size}".strip() for kind, size in zip(rows["operation"], rows["size"], strict=True)]
     traces = []
@@ -129,7 +129,7 @@ def latency_figure(table: pd.DataFrame, most: int = 16) -> Figure:
 
 
 def shares_figure(rows: Sequence[tuple[str, Sequence[tuple[str, str, int]]]]) -> Figure:
-    """Draws bars divided into parts: (bar's name, [(part's name, colour, bytes)])."""
+    """Draw bars divided into parts: (bar's name, [(part's name, colour, bytes)])."""
     seen: dict[str, dict[str, Any]] = {}
     names = [name for name, _ in rows]
     for place, (_name, parts) in enumerate(rows):
@@ -161,7 +161,7 @@ def shares_figure(rows: Sequence[tuple[str, Sequence[tuple[str, str, int]]]]) ->
 
 
 def passes_figure(table: pd.DataFrame) -> Figure:
-    """Draws what one thread got from each pass over the files."""
+    """Draw what one thread got from each pass over the files."""
     bar = {
         "type": "bar",
         "x": [f"pass {number}" for number in table["read_pass"]],
@@ -185,7 +185,7 @@ def passes_figure(table: pd.DataFrame) -> Figure:
 def ratio_figure(
     names: Sequence[str], first: Sequence[float], second: Sequence[float], outcomes: Sequence[str]
 ) -> Figure:
-    """Draws second over first, by name; 1 is no change. What is worse is hatched as well as red."""
+    """Draw second over first, by name; 1 is no change. What is worse is hatched as well as red."""
     known = [(n, b / a, o) for n, a, b, o in zip(names, first, second, outcomes, strict=True) if a and b]
     bar = {
         "type": "bar",

@@ -19,7 +19,7 @@ WEEK_MS = 7 * 24 * 3600 * 1000
 
 
 def weeks_figure(weeks: Sequence[WeekTotal]) -> Figure:
-    """Draws the node-hours that each week's jobs lose to I/O, and what share of all that is."""
+    """Draw the node-hours that each week's jobs lose to I/O, and what share of all that is."""
     bar = {
         "type": "bar",
         "name": "lost to I/O",
@@ -40,7 +40,7 @@ def weeks_figure(weeks: Sequence[WeekTotal]) -> Figure:
 
 
 def trend_figure(trends: Sequence[Trend], changes: Sequence[Change], unit: str) -> Figure:
-    """Draws one figure of some mounts from week to week; a dotted line is where one changed."""
+    """Draw one figure of some mounts from week to week; a dotted line is where one changed."""
     traces = [_line(trend, place) for place, trend in enumerate(trends[:MOST_LINES])]
     marks = [
         {
@@ -55,7 +55,7 @@ def trend_figure(trends: Sequence[Trend], changes: Sequence[Change], unit: str) 
 
 
 def groups_figure(groups: Sequence[JobGroup]) -> Figure:
-    """Draws what groups lose, the worst on top."""
+    """Draw what groups lose, the worst on top."""
     shown = list(groups)[::-1]
     bar = {
         "type": "bar",
@@ -74,7 +74,7 @@ def groups_figure(groups: Sequence[JobGroup]) -> Figure:
 
 
 def _line(trend: Trend, place: int) -> dict[str, Any]:
-    """Draws a mount's line, dashed where its colour is also that of one before."""
+    """Draw a mount's line, dashed where its colour is also that of one before."""
     return {
         "type": "scatter",
         "mode": "lines+markers",

@@ -47,7 +47,7 @@ MEASURES = {
 def bandwidth_figure(
     table: pd.DataFrame, waits: pd.DataFrame, bursts: pd.DataFrame, steps: pd.DataFrame | None = None
 ) -> Figure:
-    """Draws `bandwidth`, with shading for input wait, and marks where steps end and checkpoints begin.
+    """Draw `bandwidth`, with shading for input wait, and mark where steps end and checkpoints begin.
 
     Args:
         table: What `analysis.bandwidth` gives.
@@ -71,7 +71,7 @@ def bandwidth_figure(
 
 
 def depth_figure(table: pd.DataFrame) -> Figure:
-    """Draws `queue_depth`."""
+    """Draw `queue_depth`."""
     middle = seconds((table["start_ns"] + table["end_ns"]) / 2)
     mean = {
         "type": "scatter",
@@ -102,7 +102,7 @@ def depth_figure(table: pd.DataFrame) -> Figure:
 def activity_figure(
     found: Activity, measure: str, steps: pd.DataFrame | None = None, bursts: pd.DataFrame | None = None
 ) -> Figure:
-    """Draws the activity as a heatmap: one row per name, one column per part of time.
+    """Draw the activity as a heatmap: one row per name, one column per part of time.
 
     Args:
         found: The activity.
@@ -145,7 +145,7 @@ def activity_figure(
 
 
 def means_of_steps(table: pd.DataFrame, most: int = MOST_STEPS) -> tuple[pd.DataFrame, int]:
-    """Gives means of so many consecutive steps, 1 where they are few, that no more than `most` are drawn.
+    """Return means of so many consecutive steps, 1 where they are few, that no more than `most` are drawn.
 
     The index of a mean is the middle of its steps.
     """
@@ -159,7 +159,7 @@ def means_of_steps(table: pd.DataFrame, most: int = MOST_STEPS) -> tuple[pd.Data
 
 
 def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
-    """Draws `step_time`: input wait and compute stacked, I/O as a line where it is known."""
+    """Draw `step_time`: input wait and compute stacked, I/O as a line where it is known."""
     names = plain(table.index)
 
     def bar(name: str, column: str, colour: str) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
 
 
 def step_times_figure(table: pd.DataFrame) -> Figure:
-    """Draws how many steps took how long, on a logarithmic axis: a first step takes far longer."""
+    """Draw how many steps took how long, on a logarithmic axis: a first step takes far longer."""
     lasted_ms = np.maximum(table["step_ns"].to_numpy() / 1e6, 1e-3)
     edges = np.geomspace(lasted_ms.min() * 0.99, lasted_ms.max() * 1.01, STEP_BINS + 1)
     counts, _ = np.histogram(lasted_ms, edges)
@@ -222,7 +222,7 @@ def step_times_figure(table: pd.DataFrame) -> Figure:
 
 
 def overlap_figure(table: pd.DataFrame) -> Figure:
-    """Draws how much of each step's I/O may have been waited for, and how much ran beside compute."""
+    """Draw how much of each step's I/O may have been waited for, and how much ran beside compute."""
     bars = [
         _step_bar(name, table.index, seconds(table[column]), colour, "%{y:.4f} s")
         for name, column, colour in (
@@ -244,7 +244,7 @@ def _most_s(table: pd.DataFrame) -> float:
 
 
 def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
-    """Draws `storage_by_step`, named by its steps: reads from storage and page cache."""
+    """Draw `storage_by_step`, named by its steps: reads from storage and page cache."""
     from_storage = table["asked_bytes"] - table["cached_bytes"]
     bars = [
         _step_bar("from storage", table.index, plain(from_storage), STORED, "%{y:,.0f} B"),
@@ -260,7 +260,7 @@ def step_storage_figure(steps: pd.Index[Any], table: pd.DataFrame) -> Figure:
 
 
 def _step_axis(steps: pd.Index[Any]) -> dict[str, Any]:
-    """Gives an axis that all charts of the same steps share, so that a step is below itself."""
+    """Return an axis that all charts of the same steps share, so that a step is below itself."""
     first, last = int(steps.min()), int(steps.max())
     axis: dict[str, Any] = {"title": {"text": "step"}, "range": [first - 0.7, last + 0.7]}
     # Between few steps plotly marks halves of steps, too.
@@ -279,7 +279,7 @@ def _step_bar(name: str, steps: Any, values: list[Any], colour: str, worded: str
 
 
 def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
-    """Draws each burst as a bar from its start to its end, as high as it is large."""
+    """Draw each burst as a bar from its start to its end, as high as it is large."""
     start, end = bursts["start_ns"].to_numpy(), bursts["end_ns"].to_numpy()
     about = [
         f"{row.name_}<br>{human_bytes(row.bytes)} in {row.writes:,} writes to {row.files:,} files"

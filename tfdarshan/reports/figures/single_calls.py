@@ -30,7 +30,7 @@ def calls_figure(
     steps: pd.DataFrame | None = None,
     bursts: pd.DataFrame | None = None,
 ) -> Figure:
-    """Draws every call, and page fault, as a bar, one row per thread; the label has file, offset and bytes.
+    """Draw every call, and page fault, as a bar, one row per thread; the label has file, offset and bytes.
 
     Args:
         segments: The calls.
@@ -73,7 +73,7 @@ def calls_figure(
 
 
 def offsets_figure(segments: Segments, files: Named) -> Figure:
-    """Draws where in its file each call that moves bytes began, over time."""
+    """Draw where in its file each call that moves bytes began, over time."""
     traces: list[dict[str, Any]] = []
     for code, name in enumerate(CLASSES[:2]):
         chosen = np.flatnonzero(segments.io_class == code)
@@ -95,7 +95,7 @@ def offsets_figure(segments: Segments, files: Named) -> Figure:
 
 
 def call_labels(segments: Segments, files: Named) -> list[str]:
-    """Words each call: its kind, duration, bytes, offset and file."""
+    """Word each call: its kind, duration, bytes, offset and file."""
     paths = files.paths.take(pa.array(segments.file)).to_pylist()
     labels = []
     for place, path in enumerate(paths):
@@ -114,5 +114,5 @@ def call_labels(segments: Segments, files: Named) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    """Gives text for a label, which understands some HTML."""
+    """Return text for a label, which understands some HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

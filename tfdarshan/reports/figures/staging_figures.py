@@ -18,7 +18,7 @@ RULE_COLOURS = LEVELS
 
 
 def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int) -> Figure:
-    """Draws it.
+    """Draw it.
 
     Args:
         advice: The advice, whose curve it is.
@@ -96,7 +96,7 @@ def capacity_figure(advice: Advice, expected: Sequence[Expectation], start: int)
 
 
 def units_of(advice: Advice) -> str:
-    """Gives what the curve counts."""
+    """Return what the curve counts."""
     return "folders" if advice.unit == "directory" else "files"
 
 

@@ -61,13 +61,13 @@ BOXES = {mode: [[0, scale[1][1]], *scale[2:]] for mode, scale in SCALES.items()}
 
 
 def duration_axis(title: str, most_s: float) -> dict[str, Any]:
-    """Gives an axis of durations in seconds from 0 up to `most_s`; its ticks have their unit."""
+    """Return an axis of durations in seconds from 0 up to `most_s`; its ticks have their unit."""
     ticks = {"tickformat": "~s", "ticksuffix": "s"} if most_s < KILO_S else {"ticksuffix": " s"}
     return {"title": {"text": title}, "rangemode": "tozero"} | ticks
 
 
 def template(mode: str) -> dict[str, Any]:
-    """Gives the template of "light" or "dark"; a page sets it as the layout's when it draws."""
+    """Return the template of "light" or "dark"; a page sets it as the layout's when it draws."""
     axis = {
         "gridcolor": GRID[mode],
         "linecolor": GRID[mode],
@@ -94,12 +94,12 @@ def template(mode: str) -> dict[str, Any]:
 
 
 def templates() -> dict[str, Any]:
-    """Gives both templates by name."""
+    """Return both templates by name."""
     return {mode: template(mode) for mode in (LIGHT, DARK)}
 
 
 def figure(data: Sequence[dict[str, Any]], *, height: int = 300, **layout: Any) -> Figure:
-    """Gives a figure of some traces; its layout has the house's margins and legend."""
+    """Return a figure of some traces; its layout has the house's margins and legend."""
     base: dict[str, Any] = {
         "height": height,
         "margin": {"l": 60, "r": 20, "t": 12, "b": 44},
@@ -117,7 +117,7 @@ def figure(data: Sequence[dict[str, Any]], *, height: int = 300, **layout: Any) 
 
 
 def plain(values: Any) -> list[Any]:
-    """Gives numbers as JSON has them: lists, with None for what is not a number."""
+    """Return numbers as JSON has them: lists, with None for what is not a number."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
         return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[no-any-return, call-overload]
@@ -126,5 +126,5 @@ def plain(values: Any) -> list[Any]:
 
 
 def seconds(values_ns: Any) -> list[Any]:
-    """Gives ns as seconds, to the microsecond."""
+    """Return ns as seconds, to the microsecond."""
     return plain(np.round(np.asarray(values_ns, np.float64) / 1e9, 6))

@@ -47,7 +47,7 @@ class Band:
 
     @property
     def about(self) -> str:
-        """Says what it is, for a pointer that rests on it."""
+        """Describe what it is, for a pointer that rests on it."""
         lasted = human_seconds((self.end_ns - self.start_ns) / 1e9)
         return (
             f"{self.steps}, {lasted}" if self.label == self.steps else f"{self.label}: {self.steps}, {lasted}"
@@ -55,17 +55,17 @@ class Band:
 
 
 def with_time_bands(drawn: Figure, bands: Sequence[Band]) -> Figure:
-    """Gives a figure over time with bands above it."""
+    """Return a figure over time with bands above it."""
     return _with_bands(drawn, [(band, band.start_ns / 1e9, band.end_ns / 1e9) for band in bands])
 
 
 def with_step_bands(drawn: Figure, bands: Sequence[Band]) -> Figure:
-    """Gives a figure over steps with bands above it."""
+    """Return a figure over steps with bands above it."""
     return _with_bands(drawn, [(band, band.first - 0.5, band.last + 0.5) for band in bands])
 
 
 def mark_shapes(steps: pd.DataFrame | None, bursts: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Marks where steps end, if they are few, and where checkpoints begin."""
+    """Mark where steps end, if they are few, and where checkpoints begin."""
     return step_lines(steps) + ([] if bursts is None else burst_lines(bursts))
 
 
@@ -93,14 +93,14 @@ def wait_shapes(steps: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def step_lines(steps: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Marks where steps end, if they are few."""
+    """Mark where steps end, if they are few."""
     if steps is None or len(steps) > MOST_STEP_LINES:
         return []
     return [_line(end / 1e9, COMPUTE) for end in steps["end_ns"].tolist()]
 
 
 def burst_lines(bursts: pd.DataFrame) -> list[dict[str, Any]]:
-    """Marks where checkpoints begin."""
+    """Mark where checkpoints begin."""
     return [_line(start / 1e9, WRITE) for start in bursts["start_ns"].tolist()[:MOST_MARKS]]
 
 

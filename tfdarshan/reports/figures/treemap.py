@@ -46,7 +46,7 @@ class Box:
 
 
 def treemap_figure(boxes: Sequence[Box]) -> Figure:
-    """Draws boxes as large as their bytes, in colours of how long a byte took."""
+    """Draw boxes as large as their bytes, in colours of how long a byte took."""
     whole = sum(box.value for box in boxes if not box.parent) or 1.0
     trace = {
         "type": "treemap",
@@ -71,7 +71,7 @@ def treemap_figure(boxes: Sequence[Box]) -> Figure:
 
 
 def _colours(boxes: Sequence[Box]) -> dict[str, Any]:
-    """Gives colours by the power of ten of seconds a byte, and their legend as the bandwidth of a reader."""
+    """Return colours by the power of ten of seconds a byte, and their legend as the bandwidth of a reader."""
     powers = [math.log10(box.seconds / box.value) if box.seconds > 0 else None for box in boxes]
     known = [power for power in powers if power is not None] or [0.0]
     middle, half = (min(known) + max(known)) / 2, max((max(known) - min(known)) / 2, LEAST_SPAN / 2)
@@ -92,7 +92,7 @@ def _colours(boxes: Sequence[Box]) -> dict[str, Any]:
 
 
 def _lines(box: Box) -> str:
-    """Words what stands in a box, in narrow lines."""
+    """Word what stands in a box, in narrow lines."""
     return "<br>".join([human_bytes(box.value), *_bandwidth(box)])
 
 

@@ -16,7 +16,7 @@ class PageError(TfdarshanError):
 
 
 def static_file(name: str) -> bytes:
-    """Gives one of STATIC."""
+    """Return one of STATIC."""
     if name not in STATIC:
         raise PageError(f"there is no page file {name}.")
     return (Path(__file__).parent / name).read_bytes()
@@ -24,7 +24,7 @@ def static_file(name: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def plotly_js() -> bytes:
-    """Gives plotly.js as the installed plotly package has it.
+    """Return plotly.js as the installed plotly package has it.
 
     Raises:
         PageError: plotly is not installed.

@@ -51,7 +51,7 @@ def render(advice: Advice, width: int = WIDTH) -> str:
 
 
 def in_blocks(advice: Advice) -> str:
-    """Says what the chosen files take on the fast tier if there is no room for all, and that differs."""
+    """Describe what the chosen files take on the fast tier if there is no room for all, and that differs."""
     chosen = advice.chosen
     enough = advice.room_bytes <= advice.question.room_bytes
     if enough or chosen.room_bytes < NOTABLY_MORE * chosen.bytes:
@@ -88,7 +88,7 @@ def _verdict(advice: Advice, width: int) -> str:
 
 
 def outside_steps(advice: Advice) -> str:
-    """Says of how many of the chosen files no time has anything: no step reads them. "" if of none."""
+    """Say of how many of the chosen files no time has anything: no step reads them. "" if of none."""
     if not advice.outside_bytes:
         return ""
     some = f"{advice.outside_steps:,} of them {'is' if advice.outside_steps == 1 else 'are'}"
@@ -96,12 +96,12 @@ def outside_steps(advice: Advice) -> str:
 
 
 def _rest(advice: Advice) -> list[str]:
-    """Says what the files add that give little for their bytes."""
+    """Describe what the files add that give little for their bytes."""
     return [] if advice.rest is None else [f"  {added_by_rest(advice, advice.rest)} (--all)"]
 
 
 def added_by_rest(advice: Advice, rest: RuleResult) -> str:
-    """Says what staging all that fits adds to the small set that was chosen."""
+    """Describe what staging all that fits adds to the small set that was chosen."""
     chosen = advice.chosen
     share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
     more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
@@ -109,7 +109,7 @@ def added_by_rest(advice: Advice, rest: RuleResult) -> str:
 
 
 def _all_epochs(advice: Advice) -> str:
-    """Says what all epochs of the job save: at least, if the page cache keeps what it can, and at most."""
+    """Describe what all epochs of the job save: at least if the page cache keeps what it can, and at most."""
     epochs, expected = advice.question.epochs, advice.chosen.expected
     if epochs is None or advice.later.known:
         return ""
@@ -132,7 +132,7 @@ def _job(advice: Advice, width: int) -> str:
 
 
 def _stats(advice: Advice) -> list[tuple[str, str]]:
-    """Says who answers stats by name, if there are any."""
+    """Return who answers stats by name, if there are any."""
     if not advice.stat_s:
         return []
     taken = f"{human_seconds(advice.stat_s)} of threads an epoch"
@@ -192,7 +192,7 @@ def _rules(advice: Advice, width: int) -> str:
 
 
 def _as_good(advice: Advice) -> str:
-    """Says that smallest first saves as much, and why where the data say why."""
+    """Say that smallest first saves as much, and why where the data say why."""
     if advice.room_bytes <= advice.question.room_bytes:
         return "There is room for all files: the order in which they are chosen does not matter."
     return "Smallest first is as good here: what it chooses saves as much, to within 1 %."

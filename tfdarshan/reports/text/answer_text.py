@@ -25,7 +25,7 @@ LEAST_SHARE = 0.005
 
 
 def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Gives its lines, within `paint.width` columns but for the lines of the cure."""
+    """Return its lines, within `paint.width` columns but for the lines of the cure."""
     verdict = diagnosis.verdict
     lines = [paint.bold(line) for line in wrap(printable(verdict.sentence), paint.width)]
     for said in (*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])):
@@ -37,7 +37,7 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def explanation_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Gives what the named cure says beyond the sentence of the verdict."""
+    """Return what the named cure says beyond the sentence of the verdict."""
     named = diagnosis.named
     if named is None or named.cure is None:
         return []
@@ -45,7 +45,7 @@ def explanation_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Gives the lines to change of the cure that the verdict names; a command as it is to be typed."""
+    """Return the lines to change of the cure that the verdict names; a command as it is to be typed."""
     named = diagnosis.named
     if named is None or named.cure is None:
         return []
@@ -57,7 +57,7 @@ def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def step_bar(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Draws where steps' time goes, and says what the marks stand for; nothing where that is not known."""
+    """Draw where steps' time goes, and say what the marks stand for; nothing where that is not known."""
     parts = diagnosis.parts
     whole_s = sum(part.seconds for part in parts)
     if whole_s <= 0 or diagnosis.step is None:
@@ -77,7 +77,7 @@ def step_bar(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def _marks(parts: tuple[StepPart, ...], width: int) -> str:
-    """Gives as many marks as the parts' shares; ends are rounded, so that all together fill the width."""
+    """Return as many marks as the parts' shares; ends are rounded, so that all together fill the width."""
     whole_s, reached_s, drawn = sum(part.seconds for part in parts), 0.0, ""
     for part in parts:
         reached_s += part.seconds

@@ -16,7 +16,7 @@ WIDEST_FOLDER = 50
 
 
 def attainable_text(found: Attainable, paint: Paint) -> str:
-    """Gives the answer, ending in a newline."""
+    """Return the answer, ending in a newline."""
     least = "at least " if found.nodes_unknown else ""
     low, high = found.low_node_hours, found.high_node_hours
     shares = f"{percent(low, found.node_hours)} to {percent(high, found.node_hours)}"

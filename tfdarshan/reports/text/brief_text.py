@@ -80,7 +80,7 @@ ROOMS = (
 
 
 def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = None) -> str:
-    """Gives the text, ending in a newline.
+    """Return the text, ending in a newline.
 
     Args:
         data: What the session holds.
@@ -97,7 +97,7 @@ def brief_text(data: SummaryData, diagnosis: Diagnosis, paint: Paint | None = No
 
 
 def _rows(text: str, width: int) -> int:
-    """Gives the rows of a terminal that a text takes: a longer line, such as a command, takes several."""
+    """Return the rows of a terminal that a text takes: a longer line, such as a command, takes several."""
     lines = COLOUR.sub("", text).splitlines()
     return sum(max(-(-len(line) // width), 1) for line in lines)
 
@@ -163,13 +163,13 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
 
 
 def _fact(label: str, text: str, paint: Paint) -> list[str]:
-    """Gives the lines of a fact, none of them cut: a path that no line has room for is parted."""
+    """Return the lines of a fact, none of them cut: a path that no line has room for is parted."""
     lines = wrap(text, paint.width - LABEL, whole_words=False)
     return [FACTS.row(label if place == 0 else "", line) for place, line in enumerate(lines)]
 
 
 def _moved(data: SummaryData, direction: str) -> str:
-    """Words what was read or written, how often, and what share of the session that took; "" if nothing."""
+    """Word what was read or written, how often, and what share of the session that took; "" if nothing."""
     calls, one, other = ("reads", "read", "read") if direction == "read" else ("writes", "write", "written")
     modules = (data.posix, data.stdio)
     count = sum(getattr(module, calls) for module in modules) + data.copies.get(calls, 0)
@@ -183,7 +183,7 @@ def _moved(data: SummaryData, direction: str) -> str:
 
 
 def _taking(data: SummaryData, direction: str, moved: int, seconds: float | None) -> str:
-    """Words how long calls took, of the session's time where that is known."""
+    """Word how long calls took, of the session's time where that is known."""
     clock = data.wall_clock
     if seconds is not None:
         if not seconds:
@@ -211,7 +211,7 @@ def _opened(data: SummaryData) -> str:
 
 
 def _failed(data: SummaryData) -> str:
-    """Words the failures that most calls had."""
+    """Word the failures that most calls had."""
     said = [
         f"{sum(failure.calls.values()):,} {failure.name} ({', '.join(failure.calls)})"
         for failure in sorted(data.failures, key=lambda failure: -sum(failure.calls.values()))
@@ -221,7 +221,7 @@ def _failed(data: SummaryData) -> str:
 
 
 def _seen(data: SummaryData) -> str:
-    """Words the coverage in a line; "" for an imported log, of which the kernel's figures are not known."""
+    """Word the coverage in a line; "" for an imported log, of which the kernel's figures are not known."""
     if data.not_known:
         return ""
     coverage = data.coverage
@@ -245,7 +245,7 @@ def _not_recorded(coverage: Coverage) -> str:
 
 
 def _slowest(data: SummaryData, most: int, paint: Paint) -> list[str]:
-    """Lists files; only where one has several rows does each say what tells it apart."""
+    """List files; only where one has several rows does each say what tells it apart."""
     entries = data.slowest_files[:most]
     rows_of = Counter(entry.path for entry in entries)
     columns = FILES if paint.width >= WIDTH else NARROW_FILES
@@ -265,7 +265,7 @@ def _file_row(columns: Columns, time: str, moved: str, meta: str, reads: str, pa
 
 
 def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Says what else there is, as commands to be typed."""
+    """Describe what else there is, as commands to be typed."""
     path = shlex.quote(printable(_from_here(data.path)))
     if data.not_known and not Path(data.path).is_dir():
         return _more_of_a_log(path, paint)
@@ -281,7 +281,7 @@ def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def _more_of_a_log(path: str, paint: Paint) -> list[str]:
-    """Says what else there is of a log that is no session."""
+    """Describe what else there is of a log that is no session."""
     rows = [
         (f"tfdarshan import {path}", "a session of it, for all other verbs"),
         (f"tfdarshan summary -v {path}", "calls, sizes, and what the log does not say"),
@@ -290,7 +290,7 @@ def _more_of_a_log(path: str, paint: Paint) -> list[str]:
 
 
 def _from_here(path: str) -> str:
-    """Gives a path below the working directory without that."""
+    """Return a path below the working directory without that."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except (ValueError, OSError):

@@ -10,7 +10,7 @@ OURS = "tfdarshan"
 
 
 def as_typed(command: str) -> str:
-    """Gives a command without the folders of its interpreter, and `tfdarshan` without an interpreter.
+    """Return a command without the folders of its interpreter, and `tfdarshan` without an interpreter.
 
     "/opt/venv/bin/python /opt/venv/bin/tfdarshan run train.py" is "tfdarshan run train.py".
     """

@@ -43,7 +43,7 @@ SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
 def render(comparison: Comparison, width: int = WIDTH) -> str:
-    """Gives a comparison as text, ending in a newline."""
+    """Return a comparison as text, ending in a newline."""
     said = wrap(printable(headline(comparison.comparable, comparison.changes)), width)
     sections = [
         said,
@@ -56,7 +56,7 @@ def render(comparison: Comparison, width: int = WIDTH) -> str:
 
 
 def headline(comparable: str, changes: Sequence[Change]) -> str:
-    """Says first what became of the job: "3.26x faster: a step takes 36.5 ms, before 118.9 ms."."""
+    """Say first what became of the job: "3.26x faster: a step takes 36.5 ms, before 118.9 ms."."""
     change = of_the_job(changes)
     if change is None:
         return "Which of the runs is faster is not known: one does not say how long it took."
@@ -74,7 +74,7 @@ def headline(comparable: str, changes: Sequence[Change]) -> str:
 
 
 def of_the_job(changes: Sequence[Change]) -> Change | None:
-    """Gives the time of a step; of runs without steps how long they took."""
+    """Return the time of a step; of runs without steps how long they took."""
     for name in ("step_time", "duration"):
         change = next(one for one in changes if one.metric is find_metric(name))
         if change.outcome != UNKNOWN:
@@ -83,7 +83,7 @@ def of_the_job(changes: Sequence[Change]) -> Change | None:
 
 
 def render_side(side: Side, width: int = WIDTH) -> str:
-    """Says in a line which sessions a label stands for, and in others which overlap these."""
+    """Say in a line which sessions a label stands for, and in others which overlap these."""
     newest = side.newest.summary
     several = f", medians of {len(side.runs)} sessions" if len(side.runs) > 1 else ""
     which = "" if side.label == newest.session else f"{printable(newest.session)}, "
@@ -96,7 +96,7 @@ def render_side(side: Side, width: int = WIDTH) -> str:
 
 
 def render_failure(failure: Failure) -> str:
-    """Says of a condition that it holds, or why it cannot be judged."""
+    """Say of a condition that it holds, or why it cannot be judged."""
     change, metric = failure.change, failure.change.metric
     before, after = (
         "unknown" if value is None else metric.worded(value) for value in (change.before, change.after)
@@ -109,7 +109,7 @@ def render_failure(failure: Failure) -> str:
 
 
 def change_text(change: Change) -> str:
-    """Words how much a figure changed: "+12.3 %", "same", "new" or "-"."""
+    """Word how much a figure changed: "+12.3 %", "same", "new" or "-"."""
     if change.outcome in (SAME, UNKNOWN):
         return {SAME: SAME, UNKNOWN: "-"}[change.outcome]
     if change.ratio is None:
@@ -123,14 +123,14 @@ def change_text(change: Change) -> str:
 
 
 def noise_text(change: Change) -> str:
-    """Words the noise: "±3.2 %", "" where there is none, "unknown"."""
+    """Word the noise: "±3.2 %", "" where there is none, "unknown"."""
     if change.noise == 0:
         return ""
     return "noise unknown" if change.noise is None else f"±{100 * change.noise:.1f} %"
 
 
 def sentence_of(verdict: str, checks: Sequence[Check]) -> str:
-    """Says in one line whether two runs can be compared, and what speaks against it."""
+    """Say in one line whether two runs can be compared, and what speaks against it."""
     differ = [check.name for check in checks if check.state not in (SAME_STATE, NOTED)]
     return f"Comparable: {SAID.get(verdict, verdict)}" + (f" ({', '.join(differ)})." if differ else ".")
 
@@ -161,7 +161,7 @@ def _change_row(change: Change) -> tuple[str, ...]:
 
 
 def _change_lines(table: Sequence[tuple[str, ...]], width: int) -> list[str]:
-    """Gives a figure's row, or its name and a row below it where that does not fit in one."""
+    """Return a figure's row, or its name and a row below it where that does not fit in one."""
     if width >= WIDE:
         layout = Layout(CHANGES, table, width, least=(4,), below=False)
         return [*layout.all_lines(table), *wrap(layout.note(), width)]
@@ -195,7 +195,7 @@ def _ranks(comparison: Comparison, width: int) -> list[str]:
 
 
 def rank_cells(change: RankChange) -> tuple[str, str, str]:
-    """Words a rank's seconds before and after, and the difference."""
+    """Word a rank's seconds before and after, and the difference."""
     sign = "+" if change.difference_s > 0 else "-"
     difference = f"{sign}{human_seconds(abs(change.difference_s))}" if change.difference_s else SAME
     return human_seconds(change.before_s), human_seconds(change.after_s), difference

@@ -8,7 +8,7 @@ MOST_NAMED = 5
 
 
 def ended_sentence(data: SummaryData) -> str:
-    """Says who ended without stopping the session; "" if nobody did."""
+    """Return who ended without stopping the session; "" if nobody did."""
     if data.finished:
         return ""
     ranks = data.unstopped_ranks

@@ -18,7 +18,7 @@ HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": 
 
 
 def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
-    """Gives the verdict as a paragraph, what else to know, and what to record where it cannot tell."""
+    """Return the verdict as a paragraph, what else to know, and what to record where it cannot tell."""
     lines = wrap(printable(diagnosis.verdict.sentence), width)
     lines += [line for note in diagnosis.verdict.notes for line in wrap(printable(note), width)]
     if diagnosis.verdict.record:
@@ -27,7 +27,7 @@ def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 
 def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
-    """Gives everything that was found, ending in a newline."""
+    """Return everything that was found, ending in a newline."""
     parts = [verdict_text(diagnosis, width)]
     if diagnosis.trace_span is not None:
         parts.append("\n".join(wrap(diagnosis.trace_span.sentence, width)) + "\n")
@@ -54,7 +54,7 @@ def gain_text(gain: Gain) -> str:
 
 
 def cost_text(finding: Finding) -> str:
-    """Words what a finding costs: "12.0 ms a step, 4.0 %"; "" where next to nothing."""
+    """Word what a finding costs: "12.0 ms a step, 4.0 %"; "" where next to nothing."""
     if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME:
         # Its title says it, and what others cost is a part of it.
         return ""

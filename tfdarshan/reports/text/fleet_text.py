@@ -28,7 +28,7 @@ QUANTILE_NAMES = ("10 %", "median", "90 %", "99 %", "most")
 
 
 def overview_text(done: Update, view: FleetView, paint: Paint) -> str:
-    """Gives the overview, ending in a newline.
+    """Return the overview, ending in a newline.
 
     Args:
         done: What was read for it.
@@ -49,7 +49,7 @@ def overview_text(done: Update, view: FleetView, paint: Paint) -> str:
 
 
 def change_sentence(change: Change) -> str:
-    """Says since when a file system costs more, or less."""
+    """Say since when a file system costs more, or less."""
     verb = "cost" if change.ratio > 1 else "cost only"
     per = "each" if change.figure == "call_s" else "a GB"
     extra = change.extra_process_hours
@@ -63,7 +63,7 @@ def change_sentence(change: Change) -> str:
 
 
 def outlier_sentence(outlier: Outlier) -> str:
-    """Says who stands out, with what, and in which application."""
+    """Return who stands out, with what, and in which application."""
     total = human_bytes(outlier.total) if outlier.figure.endswith("bytes") else f"{outlier.total:,}"
     mostly = (
         f", {percent(outlier.application_share, 1)} of them in {outlier.application}"
@@ -88,7 +88,7 @@ def _stands_out_lines(view: FleetView, paint: Paint) -> list[str]:
 
 
 def _group_lines(kind: str, groups: Sequence[JobGroup], paint: Paint) -> list[str]:
-    """Gives a line for each of the groups that lose most."""
+    """Return a line for each of the groups that lose most."""
     names = [printable(group.name) for group in groups[:MOST_GROUPS]]
     width = min(max([len(kind), *map(len, names)]), WIDEST_NAME)
     table: list[tuple[int | str, ...]] = [
@@ -112,7 +112,7 @@ def _group_lines(kind: str, groups: Sequence[JobGroup], paint: Paint) -> list[st
 
 
 def hours(value: float) -> str:
-    """Gives hours as people read them, short times in their own units."""
+    """Return hours as people read them, short times in their own units."""
     size = abs(value)
     if size >= 100 or not value:
         return f"{value:,.0f} h"
@@ -120,12 +120,12 @@ def hours(value: float) -> str:
 
 
 def job_seconds(seconds: float) -> str:
-    """Gives seconds of a job, of which nobody needs thousandths."""
+    """Return seconds of a job, of which nobody needs thousandths."""
     return f"{seconds:,.0f} s" if abs(seconds) >= 9.5 else human_seconds(seconds)
 
 
 def worst_lines(worst: Sequence[Mapping[str, Any]], paint: Paint) -> list[str]:
-    """Gives a line for each job, the worst first."""
+    """Return a line for each job, the worst first."""
     if not worst:
         return []
     width = min(max(len(job_name(job)) for job in worst), WIDEST_NAME)
@@ -155,7 +155,7 @@ def _table(
     least: Sequence[int],
     cut: Callable[[str, int], str] | None = None,
 ) -> list[str]:
-    """Gives the lines of a table, whose first row are its heads."""
+    """Return the lines of a table, whose first row are its heads."""
     layout = Layout(columns, table, paint.width, least, cut)
     return [
         *map(paint.dim, layout.lines(table[0])),
@@ -165,7 +165,7 @@ def _table(
 
 
 def _first(done: Update, totals: Totals, paint: Paint) -> list[str]:
-    """Says how many jobs there are, what I/O costs them, and what is not in the figures."""
+    """Describe how many jobs there are, what I/O costs them, and what is not in the figures."""
     when = f", {totals.first[:10]} to {totals.last[:10]}" if totals.first and totals.last else ""
     lines = [paint.bold(f"{plural(totals.jobs, 'job')}{when}")]
     if totals.jobs:
@@ -180,7 +180,7 @@ def _first(done: Update, totals: Totals, paint: Paint) -> list[str]:
 
 
 def notes_text(done: Update) -> str:
-    """Gives what the figures leave out, a line each; "" if nothing."""
+    """Return what the figures leave out, a line each; "" if nothing."""
     return "".join(f"{line}\n" for line in [*_notes(done), *([""] if done.notes else [])])
 
 
@@ -207,7 +207,7 @@ def _sums(totals: Totals) -> list[str]:
 
 
 def _breakdown_lines(parts: Sequence[StepPart], paint: Paint) -> list[str]:
-    """Gives a line for each part of the steps; one that no job says is unknown, and 0 is 0."""
+    """Return a line for each part of the steps; one that no job says is unknown, and 0 is 0."""
     if not parts:
         return []
     table: list[tuple[int | str, ...]] = [
@@ -218,7 +218,7 @@ def _breakdown_lines(parts: Sequence[StepPart], paint: Paint) -> list[str]:
 
 
 def part_figures(part: StepPart) -> tuple[str, str, str]:
-    """Gives a part's hours, its share of all step time, and the mean of the jobs' shares."""
+    """Return a part's hours, its share of all step time, and the mean of the jobs' shares."""
     if part.hours is None or part.steps_hours is None or part.mean_share is None:
         return "unknown", "-", "-"
     return hours(part.hours), percent(part.hours, part.steps_hours), percent(part.mean_share, 1)
@@ -244,7 +244,7 @@ def _quantiles(one: Distribution) -> list[str]:
 
 
 def figure_text(value: float, unit: str) -> str:
-    """Gives a figure of a distribution with its unit."""
+    """Return a figure of a distribution with its unit."""
     if unit == "s":
         return job_seconds(value)
     if unit == "B":
@@ -253,7 +253,7 @@ def figure_text(value: float, unit: str) -> str:
 
 
 def job_name(job: Mapping[str, Any]) -> str:
-    """Gives a log's name up to the job's number, which Darshan puts after user and program; a session's."""
+    """Return a log's name up to the job's number, which Darshan puts after user and program; a session's."""
     name = posixpath.basename(str(job["input"])).removesuffix(".darshan")
     found = re.search(r".*?_id[0-9]+", name)
     return printable(found[0] if found else name)

@@ -26,7 +26,7 @@ TITLES = {
 
 
 def layer_lines(layers: LogLayers, width: int = WIDTH) -> list[str]:
-    """Gives the section of `summary -v`: a line for each module, Lustre's striping, what is of no file."""
+    """Return the section of `summary -v`: a line for each module, Lustre's striping, what is of no file."""
     lines = []
     if layers.layers:
         table = [HEAD, *map(_layer_row, layers.layers)]
@@ -39,7 +39,7 @@ def layer_lines(layers: LogLayers, width: int = WIDTH) -> list[str]:
 
 
 def layer_facts(layers: LogLayers) -> list[tuple[str, str]]:
-    """Gives what the one-screen summary says, as pairs of a label and a text."""
+    """Return what the one-screen summary says, as pairs of a label and a text."""
     facts = [("Layers", "; ".join(map(_in_short, layers.layers)))] if layers.layers else []
     if layers.striping is not None:
         facts.append(("Lustre", striping_text(layers.striping)))
@@ -49,7 +49,7 @@ def layer_facts(layers: LogLayers) -> list[tuple[str, str]]:
 
 
 def striping_text(striping: Striping) -> str:
-    """Words how Lustre striped the files."""
+    """Word how Lustre striped the files."""
     count, size = _range(striping.stripe_count, str), _range(striping.stripe_size_bytes, _stripe_size)
     stripes = "stripe" if striping.stripe_count[1] == 1 else "stripes"
     each = " each" if striping.files > 1 else ""
@@ -58,7 +58,7 @@ def striping_text(striping: Striping) -> str:
 
 
 def no_files_text(layers: Iterable[Layer]) -> str:
-    """Says what is left out of all times, for it is of no file."""
+    """Describe what is left out of all times, for it is of no file."""
     said = [
         f"{plural(layer.records, TITLES[layer.module])} with "
         f"{plural((layer.reads or 0) + (layer.writes or 0), 'read or write', 'reads and writes')} "
@@ -69,12 +69,12 @@ def no_files_text(layers: Iterable[Layer]) -> str:
 
 
 def not_known_line(notes: Sequence[str]) -> str:
-    """Folds what a log does not say into a line; "" if there is nothing."""
+    """Fold what a log does not say into a line; "" if there is nothing."""
     return f"Not in the log: {', '.join(note.partition(':')[0] for note in notes)}" if notes else ""
 
 
 def layer_rows(rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> list[str]:
-    """Words rows of the layers table, those of one record each; a cell that the module lacks is "-"."""
+    """Word rows of the layers table, those of one record each; a cell that the module lacks is "-"."""
     table = [
         ("time", "opens", "reads", "read", "writes", "written", "module", "rank", "name"),
         *map(_record_row, rows),
@@ -120,7 +120,7 @@ def _in_short(layer: Layer) -> str:
 
 
 def _stripe_size(size_bytes: int) -> str:
-    """Words the size of a stripe, which is a multiple of 64 KiB."""
+    """Word the size of a stripe, which is a multiple of 64 KiB."""
     mib, rest = divmod(size_bytes, 1 << 20)
     return human_bytes(size_bytes) if rest else f"{mib:,} MiB"
 
@@ -132,7 +132,7 @@ def _cell(value: float | None, is_bytes: bool) -> str:
 
 
 def _known(value: Any) -> bool:
-    """Says of a cell of a DataFrame or of a sum whether there is a number in it."""
+    """Return for a cell of a DataFrame or of a sum whether there is a number in it."""
     return value is not None and value == value
 
 

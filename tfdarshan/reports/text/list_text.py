@@ -38,7 +38,7 @@ STATES = {
 
 
 def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: Paint) -> str:
-    """Gives the list, ending in a newline.
+    """Return the list, ending in a newline.
 
     Args:
         groups: Sessions that overlap in time together, in the order in which they are listed.
@@ -65,7 +65,7 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
 
 
 def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
-    """Says in a few words what is wrong with a session, if anything is."""
+    """Say in a few words what is wrong with a session, if anything is."""
     if session.state != COMPLETE:
         return STATES.get(session.state, "its data cannot be read")
     if verdict is None:
@@ -93,7 +93,7 @@ class Shape:
         return Columns(-self.name_width, *widths, "  ", 0)
 
     def row(self, name: str, when: str, lasted: str, waits: str, gain: str, said: str) -> str:
-        """Gives a line."""
+        """Return a line."""
         name = shortened(name, self.name_width - 1)
         when = when[YEAR:] if self.width < WIDE and when[YEAR - 1 : YEAR] == "-" else when
         cells: tuple[str, ...] = (when, lasted, waits, gain)
@@ -126,12 +126,12 @@ def _lines(
 
 
 def _begin(text: str, width: int) -> str:
-    """Gives a text, or its beginning before "..." where it is longer."""
+    """Return a text, or its beginning before "..." where it is longer."""
     return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
 
 
 def _about(session: ListedSession, width: int) -> str:
-    """Words which job it was: its command, shortened where the commands of a list hardly differ, and more."""
+    """Word which job it was: its command, shortened where the commands of a list hardly differ, and more."""
     said = [plural(session.ranks, "rank")] if session.ranks > 1 else []
     alone = max(session.ranks, 1)
     said += [plural(session.processes, "process", "processes")] if session.processes > alone else []

@@ -13,7 +13,7 @@ from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds,
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """Gives what `tfdarshan lmdb info` prints of its own --json."""
+    """Return what `tfdarshan lmdb info` prints of its own --json."""
     rows = [
         ("records", f"{info['records']:,}"),
         ("values", exact_bytes(info["value_bytes"])),
@@ -40,7 +40,7 @@ def _cached(reading: dict[str, Any]) -> str:
 
 
 def reading_text(reading: Reading) -> str:
-    """Says how a database was read, and what that was chosen by; nothing if it was told how."""
+    """Describe how a database was read, and what that was chosen by; nothing if it was told how."""
     if reading.access != "auto":
         return ""
     if reading.from_cache and reading.cached_share is not None:
@@ -61,7 +61,7 @@ def _sizes(info: dict[str, Any]) -> str:
 
 
 def verified_text(path: str, found: Sequence[Verified], *, compared: bool) -> str:
-    """Gives what was read, a line for each database."""
+    """Return what was read, a line for each database."""
     lines = [f"{path} is whole" + (", and py-lmdb reads the same:" if compared else ":")]
     for one in found:
         what = f"{plural(one.records, 'record')}, {exact_bytes(one.value_bytes)} of values"
@@ -70,7 +70,7 @@ def verified_text(path: str, found: Sequence[Verified], *, compared: bool) -> st
 
 
 def speed_text(path: str, speeds: Sequence[Speed]) -> str:
-    """Gives each reader's bandwidth and processor time, and how many times as fast as py-lmdb it is."""
+    """Return each reader's bandwidth and processor time, and how many times as fast as py-lmdb it is."""
     runs = plural(len(speeds[0].runs), "run")
     lines = [f"{path}, {exact_bytes(speeds[0].value_bytes)} of values, {runs} each by turns, medians"]
     other = speeds[-1] if speeds[-1].reader == PY_LMDB else None

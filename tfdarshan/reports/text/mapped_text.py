@@ -18,7 +18,7 @@ HEAD = ("in faults", "slowest", "faults", "bytes in", "file size", "path")
 
 
 def mapped_lines(mapped: MappedReads, width: int = WIDTH) -> list[str]:
-    """Gives the section of `summary -v`: what came in, what threads waited for, and the files."""
+    """Return the section of `summary -v`: what came in, what threads waited for, and the files."""
     if not mapped.files:
         return []
     lines = wrap("Mapped files (read by page faults, which are no calls)", width, hang="  ")
@@ -26,20 +26,20 @@ def mapped_lines(mapped: MappedReads, width: int = WIDTH) -> list[str]:
 
 
 def mapped_rows(files: Iterable[MappedFile], width: int = WIDTH) -> list[str]:
-    """Gives a table of mapped files, with its head."""
+    """Return a table of mapped files, with its head."""
     table = [HEAD, *map(_row, files)]
     layout = Layout(ROWS, table, width, least=(1, 4), cut=shortened)
     return [*layout.all_lines(table), *wrap(layout.note(), width)]
 
 
 def mapped_fact(mapped: MappedReads) -> str:
-    """Says it in a line for the one-screen summary, of a session with mapped files."""
+    """Say it in a line for the one-screen summary, of a session with mapped files."""
     parts = [plural(mapped.files, "file"), f"{bytes_in(mapped)} came in", _waited(mapped)]
     return ", ".join(parts)
 
 
 def bytes_in(mapped: MappedReads) -> str:
-    """Words the bytes that came in, as far as they are known."""
+    """Word the bytes that came in, as far as they are known."""
     if mapped.bytes_in is None:
         return "unknown bytes"
     return ("at least " if mapped.bytes_unknown else "") + human_bytes(mapped.bytes_in)
@@ -52,7 +52,7 @@ def _waited(mapped: MappedReads) -> str:
 
 
 def _about(mapped: MappedReads) -> str:
-    """Says how a time in page faults is known: by all of them, by a part, or by looks at threads."""
+    """Describe how a time in page faults is known: by all of them, by a part, or by looks at threads."""
     if mapped.at_least:
         return "at least "
     return "about " if mapped.sampled_share is not None and mapped.sampled_share < 1 else ""

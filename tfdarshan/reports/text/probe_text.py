@@ -19,7 +19,7 @@ FEWEST_COMPARED = 2
 
 
 def probe_text(probe: StorageProbe, width: int = WIDTH) -> str:
-    """Gives it as text, ending in a newline."""
+    """Return it as text, ending in a newline."""
     where = f" ({probe.fs_type} at {probe.mount_point})" if probe.mount_point else ""
     lines = wrap(printable(f"{probe.folder}{where}, on {probe.host}"), width, hang="  ")
     if probe.open_s is not None:
@@ -38,7 +38,7 @@ def probe_text(probe: StorageProbe, width: int = WIDTH) -> str:
 
 
 def _levels(probe: StorageProbe) -> list[str]:
-    """Gives the table of what each number of readers got."""
+    """Return the table of what each number of readers got."""
     lines = []
     for scaling, name in ((probe.small, "small reads a second"), (probe.large, "bytes a second")):
         if scaling is None:

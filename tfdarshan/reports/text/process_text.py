@@ -22,7 +22,7 @@ MOST_PROCESSES = 20
 
 
 def kinds_text(entries: Sequence[ProcessEntry]) -> str:
-    """Counts the processes that lists show: "main, 8 workers, 1 program"; "" of one process or a log.
+    """Count the processes that lists show: "main, 8 workers, 1 program"; "" of one process or a log.
 
     Of a job the main processes are its ranks.
     """
@@ -37,13 +37,13 @@ def kinds_text(entries: Sequence[ProcessEntry]) -> str:
 
 
 def hidden_text(entries: Sequence[ProcessEntry]) -> str:
-    """Says how many processes lists leave out; "" if none."""
+    """Describe how many processes lists leave out; "" if none."""
     hidden = sum(entry.hidden for entry in entries)
     return f"{plural(hidden, 'helper')} that read no data" if hidden else ""
 
 
 def process_lines(entries: Sequence[ProcessEntry], width: int = WIDTH) -> list[str]:
-    """Lists the processes with what they did; no lines of one process or a log."""
+    """List the processes with what they did; no lines of one process or a log."""
     if len(entries) < 2:
         return []
     shown = [entry for entry in entries if not entry.hidden]

@@ -48,7 +48,7 @@ class Row(Protocol):
 
 
 def ranked_text(rows: Sequence[Row], paint: Paint) -> str:
-    """Gives a line for each, ending in a newline.
+    """Return a line for each, ending in a newline.
 
     Args:
         rows: In the order in which they are listed.

@@ -16,7 +16,7 @@ MOST_OF_HOST = 24
 
 
 def rank_lines(table: RankTable | None, most: int, width: int = WIDTH) -> list[str]:
-    """Gives the lines; none for a session of one process.
+    """Return the lines; none for a session of one process.
 
     Args:
         table: The ranks.
@@ -40,7 +40,7 @@ def rank_lines(table: RankTable | None, most: int, width: int = WIDTH) -> list[s
 
 
 def _clock(row: RankFigures) -> str:
-    """Words by how much a rank's times were moved, and by how much that may be off."""
+    """Word by how much a rank's times were moved, and by how much that may be off."""
     if row.clock_error_s is None:
         return "unknown"
     sign = "+" if row.clock_offset_s >= 0 else "-"

@@ -16,7 +16,7 @@ ASSUMPTIONS = Columns(-28, 16, 16, "   ", 0)
 
 
 def render_check(check: Check, width: int = WIDTH) -> str:
-    """Gives the check as text."""
+    """Return the check as text."""
     low, high = human_seconds(check.low_s), human_seconds(check.high_s)
     promised, obtained = human_seconds(check.promised_s), human_seconds(check.obtained_s)
     epochs = [
@@ -64,7 +64,7 @@ def _measured(check: Check) -> str:
 
 
 def _later(check: Check) -> list[str]:
-    """Says that a mean is held against a promise for the first epoch."""
+    """Say that a mean is held against a promise for the first epoch."""
     if not check.first_promised:
         return []
     mean = f"obtained is the mean of {check.epochs:g}"

@@ -73,7 +73,7 @@ KIND_NAMES = {
 
 
 def render(data: SummaryData, answer: Sequence[str] = (), width: int = WIDTH) -> str:
-    """Gives all of the summary as text, ending in a newline.
+    """Return all of the summary as text, ending in a newline.
 
     Args:
         data: What it says.
@@ -136,19 +136,19 @@ def _header(data: SummaryData) -> list[str]:
 
 
 def emulated_title(emulation: dict[str, Any]) -> str:
-    """Says whether storage was emulated."""
+    """Return whether storage was emulated."""
     return "Emulated storage" if slowed_calls(emulation) else "Nothing emulated"
 
 
 def emulated_as(emulation: dict[str, Any], most_characters: int) -> str:
-    """Says which storage was emulated for which paths, in so many characters at most."""
+    """Return which storage was emulated for which paths, in so many characters at most."""
     paths = emulation["paths"]
     where = shortened(printable(", ".join(paths)), most_characters) if paths else "all recorded files"
     return f"as if {emulation['model']['name']}, for {where}"
 
 
 def emulated_times(emulation: dict[str, Any]) -> str:
-    """Says that times are simulated, and of how many calls where that is known."""
+    """Say that times are simulated, and of how many calls where that is known."""
     if not slowed_calls(emulation):
         return "It slowed no call: times are this storage's own."
     times = "Times are simulated, not this storage's"
@@ -222,7 +222,7 @@ def _time(data: SummaryData, width: int) -> list[str]:
 
 
 def _file_time(data: SummaryData, width: int) -> list[str]:
-    """Words what an imported log says: times per file, and wall-clock time where its trace is complete."""
+    """Word what an imported log says: times per file, and wall-clock time where its trace is complete."""
     clock, files = data.wall_clock, data.file_time
     read, written = _moved(data, "read"), _moved(data, "write")
     said = "Time in calls (summed over files: a moment counts as often as files were busy in it)"
@@ -257,7 +257,7 @@ def _at_rate(moved: int, seconds: float | None, at: str = " at ") -> str:
 
 
 def _of_files(moved: int, summed_s: float, data: SummaryData) -> str:
-    """Words a bandwidth: that of one process while it is in such calls, of several that of the whole run.
+    """Word a bandwidth: that of one process while it is in such calls, of several that of the whole run.
 
     Times of ranks add up: over them a job would seem as slow as one of its ranks.
     """
@@ -348,7 +348,7 @@ def _name(entry: FileEntry, data: SummaryData) -> str:
 
 
 def told_apart(entry: FileEntry, data: SummaryData) -> str:
-    """Gives what tells a file's row from another of the same file: by which calls, of which process."""
+    """Return what tells a file's row from another of the same file: by which calls, of which process."""
     where = " (STDIO)" if entry.module == "STDIO" else ""
     if data.processes > 1:
         label = labels_by_pid(data.process_list).get(entry.pid) or process_words(entry.pid)
@@ -357,7 +357,7 @@ def told_apart(entry: FileEntry, data: SummaryData) -> str:
 
 
 def process_words(pid: int) -> str:
-    """Names a process; what all ranks of an imported job share has the number -1."""
+    """Name a process; what all ranks of an imported job share has the number -1."""
     return "all ranks" if pid == SHARED else f"process {pid}"
 
 
@@ -407,14 +407,14 @@ def _is_worth_saying(count: int | None, direction: Direction) -> bool:
 
 
 def _earlier(coverage: Coverage) -> str:
-    """Words what children did before they were recorded."""
+    """Word what children did before they were recorded."""
     moved = f"{exact_bytes(coverage.read.earlier)} read, {exact_bytes(coverage.written.earlier)} written"
     when = "before they joined the session, as they started or earlier"
     return f"The comparison leaves out what processes did {when} ({moved})."
 
 
 def _left_out(coverage: Coverage) -> str:
-    """Words why the bytes not seen are a lower bound."""
+    """Word why the bytes not seen are a lower bound."""
     one = coverage.processes_left_out == 1
     processes = plural(coverage.processes_left_out, "process", "processes")
     moved = f"{exact_bytes(coverage.read.uncharged)} read, {exact_bytes(coverage.written.uncharged)} written"
@@ -430,7 +430,7 @@ def _left_out(coverage: Coverage) -> str:
 def _direction(
     label: str, direction: Direction, counter: str, storage: str, of_programs: int, coverage: Coverage
 ) -> list[tuple[str, str]]:
-    """Gives what was seen of the bytes read or written, and the parts of it."""
+    """Return what was seen of the bytes read or written, and the parts of it."""
     kernel = direction.kernel or 0
     if not kernel and not direction.accounted:
         return [(label, f"nothing ({counter})")]

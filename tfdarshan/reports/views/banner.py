@@ -9,7 +9,7 @@ from tfdarshan.reports.views.view_source import Source
 
 
 def banner(*sources: Source) -> list[Panel]:
-    """Gives warnings for a view's sessions: storage that was emulated, and a trace that was cut short."""
+    """Return warnings for a view's sessions: storage that was emulated, and a trace that was cut short."""
     return [*emulation_banner(*sources), *_cut_traces(*sources)]
 
 

@@ -23,7 +23,7 @@ from tfdarshan.units import human_bytes
 
 
 def checkpoints_view(source: Source) -> list[Panel]:
-    """Gives its panels, or says why there are none: the burst buffer's ledger, and bursts of writes."""
+    """Return its panels, or say why there are none: the burst buffer's ledger, and bursts of writes."""
     ledger = ledger_panels(source)
     bursts = _bursts(source)
     return [*ledger, *bursts] if ledger and len(source.bursts) else ledger or bursts

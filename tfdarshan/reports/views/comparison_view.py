@@ -43,7 +43,7 @@ WORDED = {SECONDS: duration, BYTES: size, RATE: bytes_per_s, COUNT: number}
 
 
 def compare_view(first: Source, second: Source) -> list[Panel]:
-    """Gives whether both sessions can be compared, the figures of both, and second over first."""
+    """Return whether both sessions can be compared, the figures of both, and second over first."""
     names = _names(first, second)
     files = FilePair(first.files, second.files).sets()
     checks = check_likeness(first, second, files, names)
@@ -78,7 +78,7 @@ def compare_view(first: Source, second: Source) -> list[Panel]:
 
 
 def _ranks(first: Source, second: Source, names: tuple[str, str]) -> list[Panel]:
-    """Gives the ranks that changed most, if both sessions have ranks."""
+    """Return the ranks that changed most, if both sessions have ranks."""
     found = rank_changes(first.summary.ranks, second.summary.ranks)
     if found is None or not found.changes:
         return []
@@ -98,7 +98,7 @@ def _ranks(first: Source, second: Source, names: tuple[str, str]) -> list[Panel]
 
 
 def _names(first: Source, second: Source) -> tuple[str, str]:
-    """Gives what tells the sessions apart: the ends of their logdirs' paths, or when they began."""
+    """Return what tells the sessions apart: the ends of their logdirs' paths, or when they began."""
     if first.redaction is None and second.redaction is None:
         logdirs = _logdir(first), _logdir(second)
         for parts in range(1, MOST_PARTS + 1):
@@ -110,12 +110,12 @@ def _names(first: Source, second: Source) -> tuple[str, str]:
 
 
 def _logdir(source: Source) -> tuple[str, ...]:
-    """Gives the parts of the path of a session's logdir, or of the run below it."""
+    """Return the parts of the path of a session's logdir, or of the run below it."""
     return source.whole.path.absolute().parts[1:-3]
 
 
 def _state(changes: list[Change], verdict: str) -> str:
-    """Gives the headline's colour."""
+    """Return the headline's colour."""
     change = of_the_job(changes)
     if change is None or verdict == NO:
         return "unknown"

@@ -11,7 +11,7 @@ MOST_CHARACTERS = 200
 
 
 def emulation_banner(*sources: Source) -> list[Panel]:
-    """Gives a warning for each of a view's sessions whose storage was emulated, one if all were alike."""
+    """Return a warning for each of a view's sessions whose storage was emulated, one if all were alike."""
     said = [(source, _title(source)) for source in sources if source.emulation is not None]
     if len(sources) > 1 and len(said) == len(sources) and len({title for _, title in said}) == 1:
         times = emulated_times(said[0][0].emulation or {}).partition(":")[0].rstrip(".")

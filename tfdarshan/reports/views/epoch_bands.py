@@ -22,7 +22,7 @@ MOST_BANDS = 100
 
 
 def epoch_bands(steps: pd.DataFrame, passes: float | None) -> list[Band]:
-    """Gives the parts in order of time; none without steps.
+    """Return the parts in order of time; none without steps.
 
     Args:
         steps: What `analysis.step_time` gives.
@@ -46,12 +46,12 @@ def epoch_bands(steps: pd.DataFrame, passes: float | None) -> list[Band]:
 
 
 def bands_within(bands: list[Band], window_ns: tuple[int, int]) -> list[Band]:
-    """Gives the bands that a window shows."""
+    """Return the bands that a window shows."""
     return [band for band in bands if band.start_ns < window_ns[1] and band.end_ns > window_ns[0]]
 
 
 def _alike(cuts: list[int]) -> bool:
-    """Says whether parts have the same number of steps; a last batch may be one more."""
+    """Return whether parts have the same number of steps; a last batch may be one more."""
     return bool(np.ptp(np.diff(cuts)) <= 1)
 
 
@@ -74,7 +74,7 @@ def _unbroken(steps: pd.DataFrame, epochs: int) -> list[int]:
 
 
 def _breaks(steps: pd.DataFrame) -> list[int]:
-    """Gives the places of steps that begin after a break."""
+    """Return the places of steps that begin after a break."""
     start, end = steps["start_ns"].to_numpy(np.int64), steps["end_ns"].to_numpy(np.int64)
     gaps: Array = start[1:] - end[:-1]
     if len(gaps) == 0:

@@ -88,7 +88,7 @@ class FileQuery:
 
 
 def files_view(source: Source, query: FileQuery | None = None) -> list[Panel]:
-    """Gives a treemap and folders of the files that a query asks for, and a page of them.
+    """Return a treemap and folders of the files that a query asks for, and a page of them.
 
     Files that were mapped come before the folders: what page faults read is in none of their calls.
     """
@@ -117,7 +117,7 @@ def _treemap(source: Source, totals: pd.DataFrame, search: str) -> Panel:
 
 
 def _totals(source: Source, search: str) -> pd.DataFrame:
-    """Gives `directory_totals` of the files that match."""
+    """Return `directory_totals` of the files that match."""
     if not search:
         return source.cached("_totals", lambda: directory_totals(source.files, source.directories))
     matching = _matches(source, search)
@@ -129,7 +129,7 @@ def _totals(source: Source, search: str) -> pd.DataFrame:
 
 
 def _largest(source: Source, search: str) -> list[NamedFile]:
-    """Gives the files that may have a box of their own."""
+    """Return the files that may have a box of their own."""
     rows, table = np.flatnonzero(_matches(source, search)), source.files.rows
     values = (table["bytes_read"] + table["bytes_written"]).to_numpy()[rows]
     most = round(1 / LEAST_SHARE)
@@ -143,7 +143,7 @@ def _largest(source: Source, search: str) -> list[NamedFile]:
 
 
 def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
-    """Lists the files that a query asks for, and says how many match."""
+    """List the files that a query asks for, and say how many match."""
     rows, matching = find_files(source, query)
     shown = source.files.rows.iloc[rows]
     last = query.offset + len(rows)
@@ -156,7 +156,7 @@ def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
 
 
 def find_files(source: Source, query: FileQuery) -> tuple[Array, int]:
-    """Gives the rows of the file table that are listed, and how many match."""
+    """Return the rows of the file table that are listed, and how many match."""
     rows = np.flatnonzero(_matches(source, query.search))
     if query.sort == "path":
         order = source.cached("_path_order", lambda: _ranks(source.files.paths))[rows]
@@ -177,7 +177,7 @@ def find_files(source: Source, query: FileQuery) -> tuple[Array, int]:
 
 
 def file_page(source: Source, path: str) -> list[Panel]:
-    """Gives one file's own page.
+    """Return one file's own page.
 
     Raises:
         SessionDataError: The session has no such file.
@@ -209,7 +209,7 @@ def file_page(source: Source, path: str) -> list[Panel]:
 
 
 def _matches(source: Source, search: str) -> Array:
-    """Says which rows of the file table match; what was asked for last is kept."""
+    """Return which rows of the file table match; what was asked for last is kept."""
     kept: tuple[str, Array] | None = source.__dict__.get("_matching")
     if kept is None or kept[0] != search:
         kept = source.__dict__["_matching"] = (search, _matching(source, search))
@@ -232,7 +232,7 @@ def _matching(source: Source, search: str) -> Array:
 
 
 def _pattern(search: str) -> str:
-    """Gives a shell pattern as RE2 reads it: anchored, `*` also matches `/`."""
+    """Return a shell pattern as RE2 reads it: anchored, `*` also matches `/`."""
     parts = [{"*": ".*", "?": "."}.get(character, re.escape(character)) for character in search]
     return f"(?s)^{''.join(parts)}$"
 

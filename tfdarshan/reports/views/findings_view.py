@@ -33,7 +33,7 @@ def diagnosis_for(
     files: SessionFiles | None = None,
     measured: MeasuredSession | None = None,
 ) -> Diagnosis:
-    """Finds what makes a session slow; with a redaction in words without names.
+    """Find what makes a session slow; with a redaction in words without names.
 
     Args:
         session: The session.
@@ -58,7 +58,7 @@ def diagnosis_for(
 
 
 def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
-    """Gives the verdict with its cure, a step's parts, cards of other findings, and what is not known."""
+    """Return the verdict with its cure, a step's parts, cards of other findings, and what is not known."""
     panels: list[Panel] = [_headline(diagnosis), *_parts(diagnosis)]
     others = [
         _card(finding, diagnosis)
@@ -76,7 +76,7 @@ def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
 
 
 def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
-    """Says whether the headline says all of a finding: the one that it names, and how long steps wait."""
+    """Return whether the headline says all of a finding: the one that it names, and how long steps wait."""
     if finding is diagnosis.named and finding.cure is not None:
         return True
     return finding.name == input_bound.NAME and bool(diagnosis.parts)
@@ -120,7 +120,7 @@ def _parts(diagnosis: Diagnosis) -> list[Panel]:
 
 
 def _label(finding: Finding, cure: Cure | None) -> str:
-    """Says what a card is about; a note with a cure gives seconds back that a problem's cure gives, too."""
+    """Describe what a card is about; a note's cure gives seconds back that a problem's cure gives, too."""
     if finding.kind == "note" and cure is finding.cure is not None and finding.gain is not None:
         return "another way"
     return KIND_WORDS[finding.kind]

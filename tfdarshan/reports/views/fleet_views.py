@@ -42,7 +42,7 @@ UNITS = {"call_s": "s an open or stat", "read_s_per_gb": "s a GB read", "write_s
 
 
 def jobs_view(done: Update, view: FleetView) -> list[Panel]:
-    """Gives what is true of all jobs, and those that lose most."""
+    """Return what is true of all jobs, and those that lose most."""
     panels: list[Panel] = []
     if done.notes:
         panels.append(Text(done.notes, "Left out of all that is below", tone="warning"))
@@ -60,7 +60,7 @@ def jobs_view(done: Update, view: FleetView) -> list[Panel]:
 
 
 def groups_view(view: FleetView) -> list[Panel]:
-    """Gives a chart and a table for each kind of group."""
+    """Return a chart and a table for each kind of group."""
     panels: list[Panel] = []
     for kind, groups in view.groups.items():
         title = f"By {kind.replace('-', ' ')}"
@@ -70,7 +70,7 @@ def groups_view(view: FleetView) -> list[Panel]:
 
 
 def trends_view(view: FleetView) -> list[Panel]:
-    """Gives what file systems cost from week to week."""
+    """Return what file systems cost from week to week."""
     panels: list[Panel] = [Text([change_sentence(change) for change in view.changes], "Changes")]
     if not view.changes:
         panels = [Text(["No file system costs more, or less, since a day that could be told."])]
@@ -86,7 +86,7 @@ def trends_view(view: FleetView) -> list[Panel]:
 
 
 def whatif_view(answers: Sequence[Attainable]) -> list[Panel]:
-    """Gives a line for each question, and what they assume."""
+    """Return a line for each question, and what they assume."""
     columns = [
         ("what if", "text"), ("node-hours saved", "number"), ("of all", "number"),
         ("job-hours saved", "number"), ("jobs that may gain", "number"),
@@ -130,7 +130,7 @@ def _tiles(totals: Totals) -> list[Tile]:
 
 
 def _part_tile(part: StepPart) -> Tile:
-    """Gives a part of the steps; one that no job says is unknown."""
+    """Return a part of the steps; one that no job says is unknown."""
     took, share, _mean = part_figures(part)
     label = f"{part.what[:1].upper()}{part.what[1:]} ({part.name})"
     if not part.known_jobs:

@@ -51,7 +51,7 @@ def folder_boxes(totals: pd.DataFrame, column: str, largest: Sequence[NamedFile]
 
 
 def _outermost(tree: pd.DataFrame) -> pd.DataFrame:
-    """Cuts the tree down to the deepest folder outside of which there is less than a file needs for a box."""
+    """Cut the tree down to the deepest folder outside of which there is less than a file needs for a box."""
     nearly_all = tree[tree["value"] > (1 - LEAST_SHARE) * tree["value"].max()]
     if len(nearly_all) == 0:
         return tree
@@ -64,7 +64,7 @@ def _outermost(tree: pd.DataFrame) -> pd.DataFrame:
 
 
 def _own_files(totals: pd.DataFrame, shown: set[str]) -> Counter[str]:
-    """Counts the files of each folder that is shown, and of those below it that are not."""
+    """Count the files of each folder that is shown, and of those below it that are not."""
     counts: Counter[str] = Counter()
     for path, files in totals["files"].items():
         counts[_nearest(str(path), shown)] += int(files)
@@ -86,7 +86,7 @@ def _nearest(folder: str, shown: set[str]) -> str:
 
 
 def _inside(row, named: Sequence[NamedFile], files: int, has_folders: bool) -> Iterator[Box]:  # type: ignore[no-untyped-def]
-    """Gives the files of a folder: none if all that it holds are files too small to be told apart."""
+    """Yield the files of a folder: none if all that it holds are files too small to be told apart."""
     for file in named:
         relative = file.path[len(row.path) :].lstrip("/")
         yield Box(file.path, row.path, relative, FILE, file.value, file.seconds, 1)
@@ -98,7 +98,7 @@ def _inside(row, named: Sequence[NamedFile], files: int, has_folders: bool) -> I
 
 
 def _counted(boxes: Sequence[Box], own_files: Counter[str]) -> list[Box]:
-    """Gives the boxes with how many files each folder holds, those of folders in it included."""
+    """Return the boxes with how many files each folder holds, those of folders in it included."""
     counts = Counter({box.id: own_files[box.id] for box in boxes if box.kind == FOLDER})
     folders = [box for box in boxes if box.kind == FOLDER]
     for box in sorted(folders, key=lambda box: -len(box.id)):

@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def ledger_panels(source: Source) -> list[Panel]:
-    """Gives its panels; none where no burst buffer saved in the session."""
+    """Return its panels; none where no burst buffer saved in the session."""
     rows = source.ledger
     if not rows:
         return []
@@ -87,7 +87,7 @@ def _tiles(source: Source, rows: Sequence[CheckpointRow]) -> list[Tile]:
 
 
 def _names(rows: Sequence[CheckpointRow]) -> list[str]:
-    """Names the checkpoints, each differently: one may be saved again under its name."""
+    """Name the checkpoints, each differently: one may be saved again under its name."""
     seen: dict[str, int] = {}
     names = []
     for row in rows:

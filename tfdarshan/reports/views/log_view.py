@@ -17,7 +17,7 @@ NOTE = "Their bytes reach files as POSIX calls: do not add the two. Seconds are 
 
 
 def log_panels(source: Source) -> list[Panel]:
-    """Gives the panels; none for a session that is not of a log."""
+    """Return the panels; none for a session that is not of a log."""
     log = source.summary.log
     panels: list[Panel] = []
     if log.layers:

@@ -7,7 +7,7 @@ from tfdarshan.reports.views.panel import Cell, Panel, Table, duration, number, 
 
 
 def mapped_panels(mapped: MappedReads) -> list[Panel]:
-    """Lists the mapped files that were waited for longest; nothing if none was watched."""
+    """List the mapped files that were waited for longest; nothing if none was watched."""
     if not mapped.files:
         return []
     columns = [("file", "text"), ("in page faults", "number"), ("slowest", "number"),
@@ -27,6 +27,6 @@ def mapped_panels(mapped: MappedReads) -> list[Panel]:
 
 
 def at_least_duration(seconds: float | None, at_least: bool) -> Cell:
-    """Gives seconds, or the least they were."""
+    """Return seconds, or the least they were."""
     cell = duration(seconds)
     return Cell(f">= {cell.text}", f"at least {cell.exact}") if at_least and seconds is not None else cell

@@ -9,7 +9,7 @@ from tfdarshan.sessions.overlap import MOST_NAMED
 
 
 def overlap_banner(others: Sequence[str]) -> list[Panel]:
-    """Gives a warning that names the other sessions; nothing where there are none."""
+    """Return a warning that names the other sessions; nothing where there are none."""
     if not others:
         return []
     named = ", ".join(others[:MOST_NAMED])

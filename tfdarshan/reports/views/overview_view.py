@@ -43,7 +43,7 @@ UNCOUNTED = (
 
 
 def overview_view(source: Source) -> list[Panel]:
-    """Gives its panels."""
+    """Return its panels."""
     panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
         panels += [*_ranks(source), *_shares(source), *log_panels(source)]
@@ -59,7 +59,7 @@ def overview_view(source: Source) -> list[Panel]:
 
 
 def beginning_panels(source: Source) -> list[Panel]:
-    """Gives what of it no table has to be read for."""
+    """Return what of it no table has to be read for."""
     metas = source.session.meta
     start_ns = min(meta["start_ns"] for meta in metas)
     end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
@@ -72,12 +72,12 @@ def beginning_panels(source: Source) -> list[Panel]:
 
 
 def bandwidth_panels(source: Source) -> list[Panel]:
-    """Gives what of it neither calls nor files have to be read for."""
+    """Return what of it neither calls nor files have to be read for."""
     return [*beginning_panels(source), _bandwidth(source)]
 
 
 def _whose(source: Source) -> str:
-    """Counts the processes; of a job the ranks and their hosts, too."""
+    """Count the processes; of a job the ranks and their hosts, too."""
     counted = plural(len(source.processes), "process", "processes")
     joint = source.session.joint
     if joint is None:
@@ -183,7 +183,7 @@ def _depth(clock: WallClock) -> str:
 
 
 def _shares(source: Source) -> list[Panel]:
-    """Draws coverage and the split between storage and page cache, where the kernel's figures are known."""
+    """Draw coverage and the split between storage and page cache, where the kernel's figures are known."""
     coverage = source.summary.coverage
     bars = [
         (name, _parts(direction))
@@ -251,7 +251,7 @@ def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, sl
 
 
 def _processes(entries: list[ProcessEntry]) -> list[Panel]:
-    """Lists the processes by role; nothing of a single one."""
+    """List the processes by role; nothing of a single one."""
     if len(entries) < 2:
         return []
     columns = [

@@ -208,34 +208,34 @@ Panel = Tiles | Chart | Table | Text | Headline | Parts | Cards
 
 
 def number(value: float | None) -> Cell:
-    """Gives a count; "-" where it is not known."""
+    """Return a count; "-" where it is not known."""
     return Cell("-") if value is None else Cell(f"{value:,.0f}")
 
 
 def size(value: float | None) -> Cell:
-    """Gives bytes."""
+    """Return bytes."""
     return Cell("-") if value is None else Cell(human_bytes(value), exact_bytes(int(value)))
 
 
 def duration(seconds: float | None) -> Cell:
-    """Gives seconds."""
+    """Return seconds."""
     return Cell("-") if seconds is None else Cell(human_seconds(seconds), f"{seconds:.9f} s")
 
 
 def bytes_per_s(value: float | None) -> Cell:
-    """Gives bytes per second."""
+    """Return bytes per second."""
     return Cell("-") if value is None else Cell(f"{human_bytes(value)}/s", f"{value:,.0f} B/s")
 
 
 def rate(moved: float, seconds: float | None) -> Cell:
-    """Gives a bandwidth."""
+    """Return a bandwidth."""
     if not seconds:
         return Cell("-")
     return Cell(human_rate(moved, seconds), f"{moved / seconds:,.0f} B/s")
 
 
 def as_json(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Gives panels as what the page's code reads."""
+    """Return panels as what the page's code reads."""
     import dataclasses
 
     return [dataclasses.asdict(panel) for panel in panels]

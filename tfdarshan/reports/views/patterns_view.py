@@ -18,7 +18,7 @@ from tfdarshan.reports.views.view_source import Source
 
 
 def patterns_view(source: Source) -> list[Panel]:
-    """Gives its panels."""
+    """Return its panels."""
     data = source.summary
     spread = source.latency
     panels: list[Panel] = [
@@ -51,7 +51,7 @@ def patterns_view(source: Source) -> list[Panel]:
 
 
 def _panel_of_the_paper(data: SummaryData) -> Table:
-    """Gives what tf-Darshan's TensorBoard panel shows, for both modules."""
+    """Return what tf-Darshan's TensorBoard panel shows, for both modules."""
     clock, posix, stdio = data.wall_clock, data.posix, data.stdio
     read, written = posix.bytes_read + stdio.bytes_read, posix.bytes_written + stdio.bytes_written
     rows = [

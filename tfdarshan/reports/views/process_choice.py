@@ -19,7 +19,7 @@ NO_RANK = "no rank"
 
 
 def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
-    """Gives the places of some processes of a session.
+    """Return the places of some processes of a session.
 
     Args:
         session: The session.
@@ -43,7 +43,7 @@ def chosen_processes(session: SessionData, wanted: str | None) -> list[int]:
 
 
 def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProcess]) -> list[dict[str, str]]:
-    """Lists what can be chosen: roles that several processes have, ranks, and each process that lists show.
+    """List what can be chosen: roles that several processes have, ranks, and each process that lists show.
 
     A rank's only process is the rank.
 
@@ -65,7 +65,7 @@ def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProce
 
 
 def shown_labels(named: Sequence[NamedProcess], *, redacted: bool) -> list[str]:
-    """Gives what rows of processes are called; of a report to be shown, without names of scripts."""
+    """Return what rows of processes are called; of a report to be shown, without names of scripts."""
     if not redacted:
         return [one.label for one in named]
     return [
@@ -74,12 +74,12 @@ def shown_labels(named: Sequence[NamedProcess], *, redacted: bool) -> list[str]:
 
 
 def role_words(kind: str) -> str:
-    """Gives what the processes of a role are called together."""
+    """Return what the processes of a role are called together."""
     return MAIN if kind == MAIN else KINDS[kind]
 
 
 def rank_words(one: NamedProcess, *, redacted: bool) -> str:
-    """Gives what the processes of a rank are called together."""
+    """Return what the processes of a rank are called together."""
     if one.rank is None:
         return NO_RANK
     return f"rank {one.rank}" if redacted else f"rank {one.rank} ({one.name.rpartition(':')[0]})"

@@ -43,18 +43,18 @@ class Redaction:
         self._token = lru_cache(maxsize=1 << 16)(self._make_token)
 
     def path(self, path: str) -> str:
-        """Gives a path of tokens; what is no path stays."""
+        """Return a path of tokens; what is no path stays."""
         if not path.startswith("/"):
             return path
         *folders, name = path.split("/")[1:]
         return "/".join(["", *(self._token("d", folder) for folder in folders), self._token("f", name)])
 
     def folder(self, path: str) -> str:
-        """Gives a folder's path of tokens."""
+        """Return a folder's path of tokens."""
         return "/".join(["", *(self._token("d", part) for part in path.split("/")[1:] if part)]) or "/"
 
     def name(self, kind: str, name: str) -> str:
-        """Gives the token of a name that is no path; `kind` is a letter that says what it is of."""
+        """Return the token of a name that is no path; `kind` is a letter that says what it is of."""
         return self._token(kind, name)
 
     def _make_token(self, kind: str, name: str) -> str:
@@ -64,7 +64,7 @@ class Redaction:
 
 
 def redacted_files(files: FileTable, redaction: Redaction) -> FileTable:
-    """Gives the file table with tokens for paths and mount points."""
+    """Return the file table with tokens for paths and mount points."""
     paths = pa.array([redaction.path(path) for path in files.rows["path"]], pa.string())
     rows = files.rows.assign(path=pd.Series(pd.arrays.ArrowExtensionArray(paths)))
     mounts = files.rows["mount_point"].cat
@@ -75,7 +75,7 @@ def redacted_files(files: FileTable, redaction: Redaction) -> FileTable:
 
 
 def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
-    """Gives the summary with tokens for paths, and without command, host and where the session is."""
+    """Return the summary with tokens for paths, and without command, host and where the session is."""
 
     def hidden(entries: list[FileEntry]) -> list[FileEntry]:
         return [dataclasses.replace(entry, path=redaction.path(entry.path)) for entry in entries]
@@ -113,14 +113,14 @@ def _redacted_coverage(coverage: Coverage) -> Coverage:
 
 
 def _redacted_process(entry: ProcessEntry) -> ProcessEntry:
-    """Gives a process by kind and number, without its host and its script's name."""
+    """Return a process by kind and number, without its host and its script's name."""
     number = entry.name.rpartition(":")[2]
     label = role_label(entry.role, entry.number, number, entry.rank)
     return dataclasses.replace(entry, name=number, label=label, host=HIDDEN)
 
 
 def role_label(kind: str, number: int, process: str, rank: int | None = None) -> str:
-    """Gives what a process is called without its script: "main", "rank 3, worker 1", "program (4711)"."""
+    """Return what a process is called without its script: "main", "rank 3, worker 1", "program (4711)"."""
     if kind == MAIN:
         return kind if rank is None else f"rank {rank}"
     label = f"{kind} {number}" if number else f"{kind} ({process})"
@@ -128,14 +128,14 @@ def role_label(kind: str, number: int, process: str, rank: int | None = None) ->
 
 
 def redacted_emulation(emulation: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Gives what is said of emulated storage without the patterns of its paths."""
+    """Return what is said of emulated storage without the patterns of its paths."""
     if emulation is None:
         return None
     return emulation | {"paths": [HIDDEN] if emulation["paths"] else []}
 
 
 def redacted_ledger(rows: list[CheckpointRow], redaction: Redaction) -> list[CheckpointRow]:
-    """Gives the burst buffer's ledger with tokens for names, and without the reasons, which name paths."""
+    """Return the burst buffer's ledger with tokens for names, and without the reasons, which name paths."""
 
     def hidden(name: str | None) -> str | None:
         return None if name is None else redaction.path(f"/{name}")[1:]

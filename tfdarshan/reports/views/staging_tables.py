@@ -18,7 +18,7 @@ MOST_FILES = 20
 
 
 def folders_table(source: Source, decision: Decision) -> Table:
-    """Says of each folder how much of it goes to the fast tier; those that most goes from come first."""
+    """Say of each folder how much of it goes to the fast tier; those that most goes from come first."""
     use, rows = decision.use, decision.candidates
     parents = pc.replace_substring_regex(use.paths.take(pa.array(rows)), "/[^/]*$", "")
     encoded = pa.chunked_array(parents).combine_chunks().dictionary_encode()
@@ -60,7 +60,7 @@ def folders_table(source: Source, decision: Decision) -> Table:
 
 
 def files_table(source: Source, decision: Decision) -> Table:
-    """Lists the files to copy that save most."""
+    """List the files to copy that save most."""
     use = decision.use
     order = np.lexsort((decision.rows, -decision.saved_s))[:MOST_FILES]
     rows = decision.rows[order]
@@ -97,7 +97,7 @@ def files_table(source: Source, decision: Decision) -> Table:
 
 
 def rules_table(advice: Advice) -> Table:
-    """Compares the advice with the paper's rule, smallest first, and with largest first."""
+    """Compare the advice with the paper's rule, smallest first, and with largest first."""
     cells = []
     for rule in advice.rules:
         cells.append(
@@ -141,7 +141,7 @@ def tiers_table(advice: Advice) -> Table:
 
 
 def left_out_table(advice: Advice) -> list[Table]:
-    """Says which files were not considered and why; nothing where all were."""
+    """Return which files were not considered and why; nothing where all were."""
     if not advice.left_out:
         return []
     parts = sorted(advice.left_out, key=lambda part: -part.bytes_read)

@@ -69,7 +69,7 @@ class StagingQuery:
 
 
 def staging_view(source: Source, query: StagingQuery | None = None) -> list[Panel]:
-    """Gives its panels; where staging will not help, why."""
+    """Return its panels; where staging will not help, why."""
     query = query or StagingQuery()
     use, facts, job = staged_run(source)
     decision = _decide(source, use, facts, job, query)
@@ -103,14 +103,14 @@ def staged_run(
 
 
 def _decide(source: Source, use: FileUse, facts: RunFacts, job: ModelledJob, query: StagingQuery) -> Decision:
-    """Decides for the room that was asked for, else for all files or the few that give nearly all."""
+    """Decide for the room that was asked for, else for all files or the few that give nearly all."""
     tier = source.fast_tier or assumed_tier(query.tier, facts.readers)
     room, filled = (ALL_ROOM, False) if query.room_bytes is None else (query.room_bytes, True)
     return decide_on(use, facts, Question(fast=FAST, room_bytes=room, everything=filled), tier, job)
 
 
 def _room_decides(advice: Advice) -> bool:
-    """Says whether staging helps, or would with more room."""
+    """Return whether staging helps, or would with more room."""
     return bool(advice.curve) and all(reason.code == "capacity" for reason in advice.reasons)
 
 
@@ -192,7 +192,7 @@ def _nearest(sizes: Sequence[int], wanted: int) -> int:
 
 
 def _how(source: Source, decision: Decision, query: StagingQuery) -> Text:
-    """Says how to make this plan with a measured tier, and how to carry it out."""
+    """Describe how to make this plan with a measured tier, and how to carry it out."""
     paths = decision.use.paths.take(pa.array(decision.candidates))
     redacted = source.redaction is not None
     session, log = session_and_log(source.whole, redacted=redacted)

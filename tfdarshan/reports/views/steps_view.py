@@ -75,7 +75,7 @@ class StepQuery:
 
 
 def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
-    """Gives its panels, or says why there are none."""
+    """Return its panels, or say why there are none."""
     table = source.steps
     if len(table) == 0:
         return [Text([NO_STEPS], "Steps")]
@@ -109,7 +109,7 @@ def _of_means(each: int) -> str:
 
 
 def _spread(table: pd.DataFrame) -> list[Panel]:
-    """Draws how many steps took how long, where there are more than the table lists."""
+    """Draw how many steps took how long, where there are more than the table lists."""
     if len(table) <= PAGE_ROWS:
         return []
     return [Chart("step-times", "How many steps took how long", step_times_figure(table))]
@@ -125,7 +125,7 @@ def _io_tiles(whole: StepSummary) -> list[Tile]:
 
 
 def _fault_tiles(source: Source) -> list[Tile]:
-    """Gives what steps were in page faults on mapped files, if these were watched."""
+    """Return what steps were in page faults on mapped files, if these were watched."""
     faults_ns = source.whole.steps.get("fault_ns")
     if faults_ns is None or (faults_ns < 0).any():
         return []
@@ -142,7 +142,7 @@ def _overlap(source: Source) -> Panel:
 
 
 def _each(whole: StepSummary, table: pd.DataFrame) -> str:
-    """Words the time of a step, and where not all that were recorded are counted."""
+    """Word the time of a step, and where not all that were recorded are counted."""
     each = f"a step: {length_words(step_length(table['step_ns'].to_numpy()))}"
     return each if whole.steps == len(table) else f"of {len(table):,}: input wait is known of these; {each}"
 
@@ -170,7 +170,7 @@ def _storage(source: Source) -> list[Panel]:
 
 
 def _traced_until_ns(source: Source) -> float:
-    """Gives until when the I/O of steps is known."""
+    """Return until when the I/O of steps is known."""
     span = source.summary.trace_span
     if not source.traced:
         return -math.inf
@@ -178,7 +178,7 @@ def _traced_until_ns(source: Source) -> float:
 
 
 def steps_table(source: Source, query: StepQuery | None = None) -> Table:
-    """Lists the steps that a query asks for."""
+    """List the steps that a query asks for."""
     query = query or StepQuery()
     table, storage = source.steps, source.step_storage
     fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))

@@ -56,7 +56,7 @@ class Window:
 
 
 def groupings(processes: Sequence[ProcessData]) -> list[str]:
-    """Gives what the calls of some processes can be grouped by, first what they are unless one chooses.
+    """Return what the calls of some processes can be grouped by, first what they are unless one chooses.
 
     That is by rank if there are several, which else is left out.
     """
@@ -66,7 +66,7 @@ def groupings(processes: Sequence[ProcessData]) -> list[str]:
 
 
 def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
-    """Gives the panels of the whole session, or of a window of it."""
+    """Return the panels of the whole session, or of a window of it."""
     shown = shown or Window(groupings(source.processes)[0])
     if shown.window_ns is not None:
         return _zoomed(source, shown, shown.window_ns)
@@ -82,7 +82,7 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
 
 
 def _faults(source: Source, bins: TimeBins) -> list[Panel]:
-    """Draws page faults on mapped files over time, which are no calls."""
+    """Draw page faults on mapped files over time, which are no calls."""
     begins, ends = source.faults_ns
     if not len(begins):
         return []
@@ -93,7 +93,7 @@ def _faults(source: Source, bins: TimeBins) -> list[Panel]:
 
 
 def activity_depth(found: Activity) -> Figure:
-    """Draws the mean queue depth of an activity."""
+    """Draw the mean queue depth of an activity."""
     return _mean_depth(found.busy_ns.sum(axis=0) / found.bins.bin_ns, found.bins)
 
 
@@ -139,7 +139,7 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
 
 
 def _within(table: pd.DataFrame, window_ns: tuple[int, int]) -> pd.DataFrame:
-    """Gives the steps or checkpoints that overlap a window."""
+    """Return the steps or checkpoints that overlap a window."""
     return table[(table["start_ns"] < window_ns[1]) & (table["end_ns"] >= window_ns[0])]
 
 
@@ -164,7 +164,7 @@ def _whole(source: Source, by: str) -> Activity:
 
 
 def _movers_first(found: Activity, by: str) -> Activity:
-    """Puts threads that moved no bytes, such as those that list folders, below those that did."""
+    """Put threads that moved no bytes, such as those that list folders, below those that did."""
     if by != "thread":
         return found
     order = np.argsort(found.bytes_moved.sum(axis=1) <= 0, kind="stable")
@@ -178,7 +178,7 @@ def _movers_first(found: Activity, by: str) -> Activity:
 
 
 def session_window(source: Source) -> tuple[int, int]:
-    """Gives the session's start and end, in ns."""
+    """Return the session's start and end, in ns."""
     metas = [process.meta for process in source.processes]
     start = min(meta["start_ns"] for meta in metas)
     return start, max(start + 1, *(meta["start_ns"] + meta["duration_ns"] for meta in metas))
@@ -205,7 +205,7 @@ def _title(shown: Window) -> str:
 
 
 def _marked(steps: pd.DataFrame) -> str:
-    """Says what lines mark, if steps have some."""
+    """Describe what lines mark, if steps have some."""
     return " Dotted green lines: ends of steps." if 0 < len(steps) <= MOST_STEP_LINES else ""
 
 

@@ -131,7 +131,7 @@ class Source:
         return directories_of(self.files)
 
     def blocks(self) -> Iterator[Segments]:
-        """Yields all calls in order of start, with no more than some row groups of each process in memory."""
+        """Yield all calls in order of start, with no more than some row groups of each process in memory."""
         return segment_blocks(self.processes, self.files.index)
 
     @cached_property
@@ -190,7 +190,7 @@ class Source:
         }
 
     def _process_of(self, thread: Thread) -> str:
-        """Names the process of a thread; of an imported log, whose ranks share a table, by its number."""
+        """Name the process of a thread; of an imported log, whose ranks share a table, by its number."""
         if self.processes[thread.process].meta.get("darshan"):
             return f"{thread.host}:{thread.pid}"
         return self.labels[thread.process]
@@ -210,7 +210,7 @@ class Source:
         return overview_times(self.processes, TIME_PARTS)
 
     def activity(self, by: str) -> Activity:
-        """Gives the activity over the whole session by "thread", "process", "role", "rank" or "operation"."""
+        """Return the activity over the session by "thread", "process", "role", "rank" or "operation"."""
         return self.cached(f"_activity_by_{by}", lambda: self._activity(by))  # type: ignore[no-any-return]
 
     def _activity(self, by: str) -> Activity:
@@ -258,7 +258,7 @@ class Source:
         return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
 
     def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
-        """Gives the calls that were running between two moments, page faults among them, and their files.
+        """Return the calls that were running between two moments, page faults among them, and their files.
 
         No more than their row groups are read, and the paths only when they are asked for.
         """
@@ -269,7 +269,7 @@ class Source:
         return FileNames() if self.redaction is None else FileNames(self.redaction.path)
 
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
-        """Gives what `make` made when it was first asked for under a name."""
+        """Return what `make` made when it was first asked for under a name."""
         if name not in self.__dict__:
             self.__dict__[name] = make()
         return self.__dict__[name]

@@ -67,7 +67,7 @@ class BatchWaits:
 
 
 def batch_waits(asked: Sequence[AskedBatch]) -> BatchWaits:
-    """Puts waits in order of time; those that overlap, of several iterators, are one."""
+    """Put waits in order of time; those that overlap, of several iterators, are one."""
     merged: list[AskedBatch] = []
     for batch in sorted(asked, key=lambda one: (one.start_ns, one.end_ns)):
         if merged and batch.start_ns <= merged[-1].end_ns:
@@ -119,7 +119,7 @@ class _Turn:
 
 
 def _between(asked: Sequence[AskedBatch], start_ns: Array, end_ns: Array) -> Array:
-    """Says which are of a data set that is gone through between those of another one, which is trained on.
+    """Return which are of a data set that is gone through between those of another one, which is trained on.
 
     That is so if its batches are computed on for less than half as long, if it looks different from what is
     trained on, and if the job goes back to training after it. Data sets whose batches are asked for in turn
@@ -140,7 +140,7 @@ def _between(asked: Sequence[AskedBatch], start_ns: Array, end_ns: Array) -> Arr
 
 
 def _turns(asked: Sequence[AskedBatch], start_ns: Array, end_ns: Array) -> list[_Turn]:
-    """Gives them in order of time; none where it is not known of which iterator each batch is."""
+    """Return them in order of time; none where it is not known of which iterator each batch is."""
     if any(batch.iterator is None for batch in asked):
         return []
     changes = [place for place in range(1, len(asked)) if asked[place].iterator != asked[place - 1].iterator]

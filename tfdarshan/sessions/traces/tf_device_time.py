@@ -33,7 +33,7 @@ class DeviceTime:
 
 
 def device_time(owner: ProcessData) -> DeviceTime | None:
-    """Reads the trace beside a session; None where there is none, or it shows no device."""
+    """Read the trace beside a session; None where there is none, or it shows no device."""
     found = trace_beside(owner)
     try:
         return None if found is None else read_device_time(*found)
@@ -42,7 +42,7 @@ def device_time(owner: ProcessData) -> DeviceTime | None:
 
 
 def read_device_time(trace: Path, session_ns: int) -> DeviceTime | None:
-    """Reads a trace.
+    """Read a trace.
 
     Args:
         trace: TensorFlow's trace.

@@ -29,7 +29,7 @@ MOST_NS = 1 << 62
 
 
 def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
-    """Gives the trace beside a session, and when the part of the session began that it shows.
+    """Return the trace beside a session, and when the part of the session began that it shows.
 
     That is in ns since the session's start. None where there is no trace, or another process wrote over it.
     """
@@ -44,7 +44,7 @@ def trace_beside(owner: ProcessData) -> tuple[Path, int] | None:
 
 
 def input_waits(trace: Path, session_ns: int) -> BatchWaits:
-    """Gives the waits for batches, in ns since the session's start.
+    """Return the waits for batches, in ns since the session's start.
 
     Args:
         trace: TensorFlow's trace.
@@ -64,7 +64,7 @@ def input_waits(trace: Path, session_ns: int) -> BatchWaits:
 
 
 def _asked(plane: Plane, line: Any, origin_ns: int) -> Iterator[AskedBatch]:
-    """Yields what a thread asked for: the iterator's event, and its last stage's, lie within the kernel's."""
+    """Yield what a thread asked for: the iterator's event, and its last stage's, lie within the kernel's."""
     names = plane.event_names
     events = [event for event in line.events if _is_asking(names.get(event.metadata_id, ""))]
     events.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
@@ -86,7 +86,7 @@ def _is_asking(name: str) -> bool:
 
 
 def _stat(plane: Plane, event: Any, name: str) -> Hashable:
-    """Gives a stat of an event, None if it has none of that name."""
+    """Return a stat of an event, None if it has none of that name."""
     values = (
         getattr(stat, kind)
         for stat in event.stats
@@ -96,7 +96,7 @@ def _stat(plane: Plane, event: Any, name: str) -> Hashable:
 
 
 def origin_of(space: Space, session_ns: int) -> int | None:
-    """Gives the time, since the session's start, that a trace's planes count from; None if it has no calls.
+    """Return the time, since the session's start, that a trace's planes count from; None if it has no calls.
 
     All planes count from the start of TensorFlow's session; ours says where that is in the session.
     """
@@ -105,7 +105,7 @@ def origin_of(space: Space, session_ns: int) -> int | None:
 
 
 def events_of(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> list[tuple[int, int]]:
-    """Gives start and end, since the session's start, of a plane's events of some numbers.
+    """Return start and end, since the session's start, of a plane's events of some numbers.
 
     Raises:
         SessionDataError: One is at a time that no session has.
@@ -122,7 +122,7 @@ def events_of(space: Space, plane: Plane, wanted: set[int], origin_ns: int) -> l
 
 
 def merged_intervals(intervals: list[tuple[int, int]]) -> tuple[Array, Array]:
-    """Gives starts and ends of intervals in order of time, those that overlap as one, int64."""
+    """Return starts and ends of intervals in order of time, those that overlap as one, int64."""
     merged: list[list[int]] = []
     for start_ns, end_ns in sorted(intervals):
         if merged and start_ns <= merged[-1][1]:

@@ -47,7 +47,7 @@ class Space:
         ]
 
     def plane(self, name: str) -> Plane | None:
-        """Gives the plane of this name, None where there is none.
+        """Return the plane of this name, None where there is none.
 
         Raises:
             SessionDataError: It is damaged.
@@ -69,11 +69,11 @@ class Space:
         )
 
     def plane_names(self) -> list[str]:
-        """Names the planes."""
+        """Name the planes."""
         return [name for name, _ in self._planes]
 
     def damaged(self) -> SessionDataError:
-        """Gives the error that says so."""
+        """Return the error that says so."""
         return SessionDataError(f"{self.path} is damaged, or no trace of TensorFlow's profiler.")
 
     def _content(self) -> bytes:
@@ -102,12 +102,12 @@ class Space:
 
 
 def text(name: bytes) -> str:
-    """Gives a name, with what is not UTF-8 replaced."""
+    """Return a name, with what is not UTF-8 replaced."""
     return name.decode("utf-8", "replace")
 
 
 def holds_mark(path: Path, mark: str) -> bool:
-    """Says whether a trace is of a session of TensorFlow's profiler, by the mark that the plug-in left."""
+    """Return whether a trace is of a session of TensorFlow's profiler, by the mark that the plug-in left."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return data.find(mark.encode()) >= 0

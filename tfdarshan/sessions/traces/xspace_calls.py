@@ -23,7 +23,7 @@ MOST_MOVED = 1 << 62  # bytes, by all calls: sums of them are numbers of 64 bits
 
 
 def read_calls(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Array]:
-    """Gives the calls of the I/O plane in order of their start, with the columns of EVENT_DTYPES.
+    """Return the calls of the I/O plane in order of their start, with the columns of EVENT_DTYPES.
 
     Args:
         space: The trace.
@@ -66,7 +66,7 @@ def read_calls(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Ar
 
 
 def _numbers(space: Space, plane: Plane) -> tuple[Array, Array]:
-    """Gives the numbers of calls (line, event, start, duration, stats), and of their stats (stat, value)."""
+    """Return the numbers of calls (line, event, start, duration, stats), and of their stats (stat, value)."""
     calls: list[int] = []
     stats: list[int] = []
     for line in plane.lines:
@@ -93,7 +93,7 @@ def _zero(space: Space, stat: Any) -> int:
 
 
 def _looked_up(numbers: Array, names: dict[int, str], known: Sequence[str]) -> Array:
-    """Gives the place in `known` of the name that each number stands for, -1 if it is not there."""
+    """Return the place in `known` of the name that each number stands for, -1 if it is not there."""
     code_of = {name: code for code, name in enumerate(known)}
     different, place = np.unique(numbers, return_inverse=True)
     codes = [code_of.get(names.get(number, ""), -1) for number in different.tolist()]

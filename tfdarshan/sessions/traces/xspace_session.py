@@ -73,12 +73,12 @@ class XspaceReader:
         self._events = read_calls(space, calls, self.window_start_ns)
 
     def info(self) -> SpoolInfo:
-        """Gives the process's figures; `segments` are those in the trace."""
+        """Return the process's figures; `segments` are those in the trace."""
         segments = len(self._events["start_ns"])
         return dataclasses.replace(self._info, segments=segments, events_dropped=self._info.events - segments)
 
     def threads(self, count: int) -> list[ThreadInfo]:
-        """Gives the first `count` threads."""
+        """Return the first `count` threads."""
         kinds, threads = other_kinds(), []
         for info in self._structs("struct tfd_thread_info", "threads")[:count]:
             rows = self._ffi.unpack(info.other, len(kinds))
@@ -90,25 +90,25 @@ class XspaceReader:
         return threads
 
     def mounts(self, count: int) -> list[Mount]:
-        """Gives the first `count` mounts."""
+        """Return the first `count` mounts."""
         return self._mounts[:count]
 
     def failures(self) -> list[FailedCalls]:
-        """Gives the failed calls by operation and errno."""
+        """Return the failed calls by operation and errno."""
         return self._failures
 
     def paths(self, files: Array) -> list[str]:
-        """Gives the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
+        """Return the paths of file ids; bytes that are not UTF-8 become backslash escapes."""
         path_of = dict(zip(self._numbers[:, 0].tolist(), self._paths, strict=False))
         return [PATHS_OF_NO_FILE.get(file) or table_name(path_of.get(file, b"")) for file in files.tolist()]
 
     def record_ids(self, files: Array) -> Array:
-        """Gives Darshan's record ids of file ids, uint64."""
+        """Return Darshan's record ids of file ids, uint64."""
         path_of = dict(zip(self._numbers[:, 0].tolist(), self._paths, strict=False))
         return np.array([_bridge.record_id(path_of.get(file, b"")) for file in files.tolist()], np.uint64)
 
     def file_batches(self, rows: int) -> Iterator[FileBatch]:
-        """Yields the files table, at most `rows` rows at a time."""
+        """Yield the files table, at most `rows` rows at a time."""
         for first in range(0, len(self._numbers), rows):
             part = self._numbers[first : first + rows]
             file, module, mount, size_bytes = part[:, :NUMBERS_BEFORE_COUNTERS].T
@@ -122,7 +122,7 @@ class XspaceReader:
             )
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
-        """Yields the segments in order of start, at most `rows` at a time."""
+        """Yield the segments in order of start, at most `rows` at a time."""
         for first in range(0, len(self._events["start_ns"]), rows):
             yield EventBatch(**{name: array[first : first + rows] for name, array in self._events.items()})
 
@@ -136,7 +136,7 @@ class XspaceReader:
         return part
 
     def _window(self) -> tuple[int, int]:
-        """Gives when, since the session's start, the part of it begins and ends that the trace shows."""
+        """Return when, since the session's start, the part of it begins and ends that the trace shows."""
         part = self._part("window")
         times = np.frombuffer(part, np.int64).tolist() if len(part) == WINDOW_BYTES else []
         if not times or abs(times[0]) > MOST_NS:
@@ -189,7 +189,7 @@ class XspaceReader:
         return " ".join(map(str, (LAYOUT_VERSION, *sizes, *counts)))
 
     def _file_numbers(self) -> Array:
-        """Gives the files table's whole numbers: a row for each of its rows."""
+        """Return the files table's whole numbers: a row for each of its rows."""
         columns = NUMBERS_BEFORE_COUNTERS + len(_bridge.counters())
         values = zigzag_numbers(self._part("file numbers"))
         if len(values) % columns:
@@ -202,7 +202,7 @@ class XspaceReader:
         return rows
 
     def _file_floats(self) -> Array:
-        """Gives the files table's other numbers: a row for each of its rows."""
+        """Return the files table's other numbers: a row for each of its rows."""
         part, columns = self._part("file floats"), len(_bridge.f_counters())
         if len(part) != len(self._numbers) * columns * np.dtype(np.float64).itemsize:
             raise self._damaged("its files table is cut")
@@ -214,7 +214,7 @@ def _text(word: bytes) -> str:
 
 
 def zigzag_numbers(data: bytes) -> Array:
-    """Decodes protobuf's signed variable-length integers, one after the other, as int64."""
+    """Decode protobuf's signed variable-length integers, one after the other, as int64."""
     parts = np.frombuffer(data, np.uint8)
     last = np.flatnonzero(parts < 0x80)
     if not len(last):

@@ -29,7 +29,7 @@ class SizeFinder:
         self._left = MAX_FILES
 
     def fill(self, paths: Sequence[str], mount: Array, size_bytes: Array) -> Array:
-        """Gives `size_bytes` with unknown sizes (-1) filled in for regular files, as the bounds allow."""
+        """Return `size_bytes` with unknown sizes (-1) filled in for regular files, as the bounds allow."""
         sizes: Array = size_bytes.copy()
         for row in np.flatnonzero((sizes < 0) & self._local[mount])[: self._left].tolist():
             if self._clock() > self._deadline:

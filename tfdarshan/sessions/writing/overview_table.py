@@ -42,7 +42,7 @@ class Overview:
         return self._bins.bin_ns
 
     def add(self, batch: Any, moved: Array) -> None:
-        """Adds segments; `moved` is the bytes each one moved.
+        """Add segments; `moved` is the bytes each one moved.
 
         Args:
             batch: An `EventBatch`, or what has `start_ns`, `end_ns`, `tid` and `operation` as it has.
@@ -54,7 +54,7 @@ class Overview:
         self._bins.add(self._sums, Calls(start, end, moved, np.zeros(len(start))), pair)
 
     def columns(self) -> dict[str, Array]:
-        """Gives the non-empty rows, sorted by bin; sums over the bins are exact whole numbers."""
+        """Return the non-empty rows, sorted by bin; sums over the bins are exact whole numbers."""
         count, busy_ns = (self._sums[..., column] for column in (BIN_CALLS, BIN_BUSY_NS))
         moved = whole_bytes_in(self._sums)
         bins, pairs = np.nonzero(np.any([count, moved, busy_ns], axis=0).T)

@@ -45,7 +45,7 @@ class EventSource(Protocol):
     """What segments can be read from."""
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
-        """Yields the segments in order of start, at most `rows` at a time."""
+        """Yield the segments in order of start, at most `rows` at a time."""
 
 
 class CounterOverlay(Protocol):
@@ -82,7 +82,7 @@ def write_files(
     overlay: CounterOverlay | None = None,
     wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
-    """Writes the files table: one row per file and module. Returns the number of rows.
+    """Write the files table: one row per file and module. Return the number of rows.
 
     What the builtin fold counted becomes a row in this order: its times are made the session's, as those of
     libdarshan are; then libdarshan's counters are laid over it, and both are compared; then sizes are found
@@ -121,7 +121,7 @@ def write_events(
     overview: Overview,
     wrote: Callable[[int], None] = lambda rows: None,
 ) -> int:
-    """Writes the events table and adds its segments to `overview`. Returns the number of rows.
+    """Write the events table and add its segments to `overview`. Return the number of rows.
 
     `wrote` is told of the rows of each batch.
     """
@@ -138,7 +138,7 @@ def write_events(
 
 
 def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
-    """Writes the page faults on mapped files, with the columns of events. Returns the number of rows."""
+    """Write the page faults on mapped files, with the columns of events. Return the number of rows."""
     same = np.zeros(len(faults.start_ns), np.int8)
     with events_file(path) as write:
         kinds = (dictionary_array(same, [schema.FAULT]), dictionary_array(same, [schema.FAULT_MODULE]))
@@ -154,7 +154,7 @@ def write_batches(columns: Mapping[str, Array], path: Path) -> int:
 
 
 def write_overview(overview: Overview, path: Path) -> int:
-    """Writes the overview table. Returns the number of rows."""
+    """Write the overview table. Return the number of rows."""
     columns = overview.columns()
     with parquet_file(path, schema.OVERVIEW_COLUMNS, row_group=schema.OVERVIEW_ROW_GROUP) as write:
         write(
@@ -167,12 +167,12 @@ def write_overview(overview: Overview, path: Path) -> int:
 
 
 def files_file(path: Path, *, row_group: int = schema.FILES_ROW_GROUP) -> Appending:
-    """Gives a function that appends rows to a files table, as `parquet_file` does."""
+    """Return a function that appends rows to a files table, as `parquet_file` does."""
     return parquet_file(path, schema.files_columns(), row_group=row_group)
 
 
 def events_file(path: Path) -> Appending:
-    """Gives a function that appends rows to an events table, as `parquet_file` does."""
+    """Return a function that appends rows to an events table, as `parquet_file` does."""
     encodings = {"start_ns": DELTA, "end_ns": DELTA}
     return parquet_file(path, schema.EVENT_COLUMNS, row_group=schema.EVENTS_ROW_GROUP, encodings=encodings)
 
@@ -186,7 +186,7 @@ def parquet_file(
     encodings: dict[str, str] | None = None,
     nullable: bool = False,
 ) -> Iterator[Callable[[list[Any]], None]]:
-    """Gives a function that appends rows; the file gets its name when all of it is durable."""
+    """Yield a function that appends rows; the file gets its name when all of it is durable."""
     arrow_schema = pa.schema(
         [_field(column, nullable=nullable) for column in columns],
         metadata={"tfdarshan.schema_version": str(schema.SCHEMA_VERSION)},
@@ -209,7 +209,7 @@ def parquet_file(
 
 
 def _open_writer(file: BinaryIO, arrow_schema: pa.Schema, **options: Any) -> Any:
-    """Gives the writer that `pyarrow.parquet.ParquetWriter` wraps, or that one if pyarrow has changed.
+    """Return the writer that `pyarrow.parquet.ParquetWriter` wraps, or that one if pyarrow has changed.
 
     To import `pyarrow.parquet` takes longer than to write a small session: it brings remote file systems and
     TLS along.
@@ -235,7 +235,7 @@ class _RowGroups:
         self._held: list[pa.RecordBatch] = []
 
     def add(self, arrays: list[Any]) -> None:
-        """Appends rows, given as one array per column."""
+        """Append rows, given as one array per column."""
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         if self._count() + len(batch) > self._rows:
             self.flush()
@@ -244,7 +244,7 @@ class _RowGroups:
             self.flush()
 
     def flush(self) -> None:
-        """Writes what is held."""
+        """Write what is held."""
         if self._held:
             table = pa.Table.from_batches(self._held, self._schema)
             self._held = []
@@ -257,7 +257,7 @@ class _RowGroups:
 def file_arrays(
     batch: FileBatch, paths: list[str], pids: Array, host: str, mounts: Sequence[Mount]
 ) -> list[Any]:
-    """Gives rows of the files table as one array per column.
+    """Return rows of the files table as one array per column.
 
     Args:
         batch: The rows; `mount` counts `mounts`, and is -1 if it is unknown.
@@ -283,7 +283,7 @@ def file_arrays(
 
 
 def event_arrays(batch: EventBatch, start_ns: int, pid: int) -> list[Any]:
-    """Gives rows of the events table as one array per column.
+    """Return rows of the events table as one array per column.
 
     Args:
         batch: The calls.
@@ -316,14 +316,14 @@ def _operation_array(codes: Array) -> Any:
 
 
 def dictionary_array(codes: Array, values: Sequence[str]) -> Any:
-    """Gives a dictionary array; values that occur twice (two mounts of one type) are merged."""
+    """Return a dictionary array; values that occur twice (two mounts of one type) are merged."""
     unique = list(dict.fromkeys(values))
     places = np.array([unique.index(value) for value in values], codes.dtype)
     return pa.DictionaryArray.from_arrays(number_array(places[codes]), text_array(unique))
 
 
 def number_array(values: Array) -> Any:
-    """Gives an Arrow array without nulls; it shares the memory of `values` if that has no gaps.
+    """Return an Arrow array without nulls; it shares the memory of `values` if that has no gaps.
 
     `pa.array()` would import pandas where it is installed, to ask it about the values.
     """
@@ -333,7 +333,7 @@ def number_array(values: Array) -> Any:
 
 
 def text_array(values: Sequence[str]) -> Any:
-    """Gives an Arrow string array without nulls, and without pandas, as `number_array()` does."""
+    """Return an Arrow string array without nulls, and without pandas, as `number_array()` does."""
     encoded = [value.encode() for value in values]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
@@ -351,7 +351,7 @@ def _field(column: schema.Column, *, nullable: bool) -> Any:
 
 
 def in_session_time(batch: FileBatch, start_ns: int) -> FileBatch:
-    """Gives a batch whose moments, as against durations, count from the session's start."""
+    """Return a batch whose moments, as against durations, count from the session's start."""
     stamps = _stamps()
     moments = batch.f_counters[stamps]
     f_counters = batch.f_counters.copy()

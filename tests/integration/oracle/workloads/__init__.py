@@ -86,12 +86,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def group_of(name: str) -> str:
-    """Gives the group, and so the module, that workload `name` is in."""
+    """Return the group, and so the module, that workload `name` is in."""
     return next(group for group, names in GROUPS.items() if name in names)
 
 
 def load(name: str) -> tuple[Workload, Workload]:
-    """Gives what prepares the workload `name`, and the workload."""
+    """Return what prepares the workload `name`, and the workload."""
     module = importlib.import_module(f"{__name__}.{group_of(name)}")
     return getattr(module, f"prepare_{name}", _prepare_nothing), getattr(module, name)
 

@@ -18,7 +18,7 @@ def _write_files(directory: Path, count: int, step_bytes: int) -> list[str]:
 
 
 def _elements(dataset: tf.data.Dataset) -> int:
-    """Counts a dataset's elements, a thousand at a time: with many threads each round trip costs a switch."""
+    """Count a dataset's elements, a thousand at a time: with many threads each round trip costs a switch."""
     return sum(len(tf.nest.flatten(batch)[0]) for batch in dataset.batch(1000))
 
 
