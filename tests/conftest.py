@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -73,6 +74,12 @@ def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     folder = tmp_path_factory.mktemp("spool")
     monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
     return folder
+
+
+@pytest.fixture
+def pydarshan() -> None:
+    """Skip the test if PyDarshan does not work here."""
+    importlib.import_module("tests.pydarshan")
 
 
 @pytest.fixture

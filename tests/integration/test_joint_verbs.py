@@ -117,6 +117,7 @@ def test_advice_counts_what_all_ranks_read(two_hosts, tmp_path, capsys):
     assert promise["staged_slow_s"] == pytest.approx(slow_s, rel=0.05)
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_a_log_has_what_all_ranks_read(two_hosts, tmp_path):
     # WHEN
     log = tmp_path / "job.darshan"

@@ -1,7 +1,9 @@
 """A printed line keeps what stands in the line that it replaces, and works when it is typed."""
 
+import gc
 import sqlite3
 import textwrap
+import warnings
 from typing import Any
 
 import numpy as np
@@ -53,7 +55,13 @@ for batch in batches:
 def taken_by(program):
     names: dict[str, Any] = {}
     exec(compile(program, "program", "exec"), names)
-    return names["taken"]
+    taken = names["taken"]
+    # The connections of a program end with it; a newer Python warns of each.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        names.clear()
+        gc.collect()
+    return taken
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def test_promises_of_counters_are_open(tmp_path):
     assert not promise(calibrated(facts_of(file_job(tmp_path))), Staged()).firm
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_without_steps_calls_are_waited_for_or_run_beside_computing(tmp_path):
     # GIVEN a log of a loop that reads for 40 ms, and computes for 40 ms
     session = file_job(tmp_path / "job", compute_ms=40)

@@ -36,6 +36,7 @@ def exported(folder: Path, session: Session) -> tuple[Path, tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("dropped", "traced", "more"), [(0, True, ()), (1200, True, (DROPPED,)), (0, False, (NO_SEGMENTS,))]
 )
+@pytest.mark.usefixtures("pydarshan")
 def test_a_log_is_said_to_lack_what_it_lacks(dropped, traced, more, tmp_path):
     # GIVEN a session with its trace, with a part of it, or without
     session = READER(tmp_path / "logs") if traced else without_trace(READER(tmp_path / "logs"))
@@ -53,6 +54,7 @@ def test_a_log_is_said_to_lack_what_it_lacks(dropped, traced, more, tmp_path):
     assert bool(len(again.events)) == traced
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_what_no_log_has_is_not_there_when_it_is_read_again(tmp_path):
     session = SESSIONS["asked again and again"](tmp_path / "logs")
     log, _ = exported(tmp_path, session)
@@ -86,6 +88,7 @@ OF_SHARED = "ranks of shared files: these are process -1 of the session"
 
 
 @pytest.mark.parametrize("traced", [True, False])
+@pytest.mark.usefixtures("pydarshan")
 def test_an_imported_log_says_what_it_does_not_know(traced, tmp_path):
     session = READER(tmp_path / "logs")
     log, _ = exported(tmp_path, session if traced else without_trace(session))
