@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.analysis.calls.call_unions import UnionPartial
-from tfdarshan.analysis.calls.own_cost import OwnCost
 from tfdarshan.analysis.calls.read_pieces import ScatteredReads
 from tfdarshan.analysis.calls.reader_count import ReaderCount
 from tfdarshan.analysis.calls.segments import Operation, Segments, Thread
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 CLASSES = (
     CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
-    InputFacts, InputPipeline, MountFigures, Operation, OwnCost, PauseCounts, PauseReading, ProgramCalls,
+    InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
     SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip

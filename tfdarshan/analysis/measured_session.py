@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from tfdarshan.analysis.analysis_cache import kept_looks, nothing_kept
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.own_cost import OwnCost, own_cost
 from tfdarshan.analysis.calls.segments import Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
 from tfdarshan.analysis.calls.trace_span import dropped_calls
@@ -77,11 +76,6 @@ class MeasuredSession:
         asked = len(processes) > 1 and self.runner is None and kept.find("unions") is None
         in_memory = self.calls.in_memory if asked else None
         return measure_wall_clock(processes, in_memory, self.runner or SERIAL, kept=kept)
-
-    @cached_property
-    def own_cost(self) -> OwnCost | None:
-        """What recording took of the thread that made most calls; None if the session does not say."""
-        return self.kept.get("own cost", lambda: own_cost(self.session.processes))
 
     @cached_property
     def figures(self) -> InputFigures:

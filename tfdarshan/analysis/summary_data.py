@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase as fnmatch
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.analysis_cache import kept_looks
-from tfdarshan.analysis.calls.own_cost import OwnCost
 from tfdarshan.analysis.calls.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.calls.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.analysis.files.access_pattern import AccessPattern, access_pattern
@@ -108,7 +107,6 @@ class SummaryData:
     ranks: RankTable | None = None  # of a job of several ranks
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
     others_share: float | None = None  # of the processors, what other programs took, 0 to 1
-    own_cost: OwnCost | None = None  # of recording, where single calls were looked at
     files_over_cap: int = 0  # that found no room for a row: `files` lacks them
 
     @property

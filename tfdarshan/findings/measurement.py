@@ -51,10 +51,9 @@ def measure(
     found_files = SessionFiles(session, top, with_table=True)
     files, totals = tables or found_files.table_and_totals()
     measured, owner = measured or measure_session(session, runner=runner, files=files), session.meta[0]
-    summary = summary_of(session, totals, measured.clock, rank_table(session, found_files.grouped))
     return Measures(
         measured=measured,
-        summary=dataclasses.replace(summary, own_cost=measured.own_cost),
+        summary=summary_of(session, totals, measured.clock, rank_table(session, found_files.grouped)),
         files=files,
         model=_with_device(measured.figures.model, session.processes[0], measured.windows),
         machine=machine_of(owner),
@@ -112,8 +111,7 @@ def summary_and_measures(
         return measures.summary, measures
     files = SessionFiles(session, top)
     data = summarize(session, top, runner or SERIAL, files)
-    leading = measure_leading(session, data.ranks, runner, files)
-    return dataclasses.replace(data, own_cost=leading.summary.own_cost), leading
+    return data, measure_leading(session, data.ranks, runner, files)
 
 
 def _kept_ranks(session: SessionData, files: SessionFiles) -> RankTable | None:

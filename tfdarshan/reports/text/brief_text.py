@@ -41,7 +41,7 @@ MOST_FAILURES = 3
 LABEL = 10
 FACTS = Columns(-LABEL, 0)
 ROOMY = "\n\n"
-ONE_OF, OWN_COST = "One of", "Own cost"
+ONE_OF = "One of"
 # A narrow terminal has no room for all columns.
 FILES, NARROW_FILES = Columns(12, 11, 12, 8, "   ", 0), Columns(11, 11, "   ", 0)
 
@@ -75,7 +75,6 @@ ROOMS = (
     Room(files=0, ranks=1, job_lines=1),
     Room(files=0, ranks=1, job_lines=1, between="\n"),
     Room(files=0, ranks=1, job_lines=1, between="\n", commands=1),
-    Room(files=0, ranks=1, job_lines=1, between="\n", commands=1, left_out=(ONE_OF, OWN_COST)),
 )
 
 
@@ -151,7 +150,6 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
         *layer_facts(data.log),
         ("Failed", _failed(data)),
         ("Seen", _seen(data)),
-        (OWN_COST, data.own_cost.words if data.own_cost else ""),
         ("Left out", f"of findings: {programs.words}" if programs.worth_saying else ""),
     ]
     return [

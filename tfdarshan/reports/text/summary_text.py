@@ -95,7 +95,6 @@ def render(data: SummaryData, answer: Sequence[str] = (), width: int = WIDTH) ->
         _failures(data, width),
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage, width) if not data.not_known else [],
-        [f"Own cost of recording: {data.own_cost.words}"] if data.own_cost else [],
         _verify(data),
         layer_lines(data.log, width),
         _notes(data),
