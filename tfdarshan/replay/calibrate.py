@@ -255,7 +255,7 @@ def _weights(facts: JobFacts, run: SimulatedRun, step_error: Array) -> Array:
         seen_s = np.add.reduceat(weight * facts.batches.wait_s, first)
         found_s = np.add.reduceat(weight[:, None] * run.batch_waits_s, first, axis=0)
         least_s = SETTING["reproduces"] * facts.batches.total_s
-        off = off + np.abs(found_s - seen_s[:, None]).sum(0) / max(float(seen_s.sum()), least_s)
+        off = off + np.abs(found_s - seen_s[:, None]).sum(0) / max(float(seen_s.sum()), least_s, TINY_S)
     found = np.exp(-(off - off.min()) / SETTING["misfit"])
     weights: Array = found / found.sum()
     return weights
