@@ -75,6 +75,9 @@ VERBS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "findings": ((0,), ("findings {logs}",)),
     "whatif": ((0,), ("whatif {logs} --fast {fast}",)),
     "files": ((0,), ("files {logs}", "files --json --limit 0 {logs}")),
+    "steps": ((0,), ("steps {logs}", "steps --json {logs}")),
+    # 2 without the SDK; nothing is asked of it.
+    "mcp": ((0, 2), ("mcp {logs}",)),
     "fleet": ((0,), ("fleet {logs} --catalogue {out}/catalogue",)),
     "compare": ((0,), ("compare {first} {second}",)),
     "report": ((0,), ("report {logs} -o {out}/report.html",)),
@@ -145,15 +148,14 @@ def words() -> dict[str, str]:
     return places | ({"first": str(sessions[0]), "second": str(sessions[-1])} if sessions else {})
 
 
-def typed(command: str, said: io.StringIO) -> int:
-    """Run a verb in this process, in one of its own if it runs a script; return its exit code."""
+def typed(line: str, said: io.StringIO) -> int:
+    """Run a verb in this process, in one of its own if it runs or serves something; return its exit code."""
     from tfdarshan.commands import main as tfdarshan
 
-    given = [word.format_map(words()) for word in command.split()]
-    if given[0] == "run":
-        done = subprocess.run(
-            [sys.executable, "-m", "tfdarshan", *given], capture_output=True, text=True, check=False
-        )
+    given = [word.format_map(words()) for word in line.split()]
+    if given[0] in ("run", "mcp"):
+        command = [sys.executable, "-m", "tfdarshan", *given]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         said.write(done.stdout + done.stderr)
         return done.returncode
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), warnings.catch_warnings():

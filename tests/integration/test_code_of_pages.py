@@ -61,9 +61,9 @@ def test_the_slowest_file_of_an_epoch_is_that_of_this_epoch(folder, monkeypatch)
 
     # WHEN the code for the second epoch runs, and the same for the third
     block = code_of(HOW_TO / "find-the-slowest-file-of-an-epoch.md")[0]
-    second = run([block])["seconds"]
-    third = run([block.replace("epoch == 2", "epoch == 3")])["seconds"]
+    second = run([block])["slowest"]
+    third = run([block.replace("epoch=2", "epoch=3")])["slowest"]
 
     # THEN
-    assert Path(second.idxmax()).name == SLOWEST
-    assert {Path(path).name for path in third.index} == {f"{number}.bin" for number in range(FILES)}
+    assert Path(second["path"].iloc[0]).name == SLOWEST
+    assert {Path(path).name for path in third["path"]} == {f"{number}.bin" for number in range(FILES)}
