@@ -110,6 +110,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     # Without any work the network takes as long, as far as that is told: steps hold the pipeline back.
     hidden = goal_s - simulate(model).total_s < SETTING["reproduces"] * goal_s
     work = np.where(hidden, work * drawn["pipeline_pace"], work)
+    model = _with_computing(facts, drawn, model, shape_s[:, None] * work)
     stored = _with_storage(facts, split_work(facts, drawn, model, shape_s[:, None] * work), hidden)
     quick = ~hidden & _too_quick(simulate(stored), goal_s)
     if not quick.any():
@@ -117,6 +118,14 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     nothing = np.zeros_like(stored.work_s)
     work = np.where(quick, working(stored.but(work_s=nothing, behind_s=nothing)), work)
     return split_work(facts, drawn, stored, shape_s[:, None] * work)
+
+
+def _with_computing(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) -> JobModel:
+    """Return the network whose loop computes, between bursts that no step marks, while no work goes on."""
+    taken_s = np.maximum(facts.batches.compute_s[:, None] - model.compute_s, 0.0)
+    rest_s = facts.batches.total_s - simulate(split_work(facts, drawn, model, work_s)).total_s
+    part = np.clip(rest_s / np.maximum(facts.batches.weight @ taken_s, TINY_S), 0.0, 1.0)
+    return model.but(compute_s=model.compute_s + taken_s * part)
 
 
 def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
@@ -135,7 +144,7 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     least_s = np.clip(machine.cpu_s - left * outside_s, 0.0, left * total_s)
     most_s = np.minimum(machine.cpu_s, left * total_s)
     took_s = least_s + drawn["processor_place"] * (most_s - least_s)
-    steps_s = drawn["steps_compute"] * float(facts.batches.weight @ facts.batches.compute_s)
+    steps_s = drawn["steps_compute"] * (facts.batches.weight @ model.compute_s)
     on_tasks_s = model.but(processors=left).processor_s * left
     on_tasks_s = np.maximum(on_tasks_s, TINY_S)
     # The recorded run took no less than its work on all processors: tasks that overlap more had less of each.

@@ -44,7 +44,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
     return JobModel(
         weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
-        compute_s=_compute_s(facts, drawn), write_s=write_s,
+        compute_s=compute_s(facts, drawn), write_s=write_s,
         stall_s=(batches.write_s + batches.stall_s)[:, None] - write_s,
         beside_s=queued * batches.beside_s[:, None],
         batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps, requests=tasks.requests[:, None],
@@ -60,10 +60,16 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     )  # fmt: skip
 
 
-def _compute_s(facts: JobFacts, drawn: Drawn) -> Array:
-    """Return what the loop computes: if counters alone tell of calls, these may have run beside."""
-    beside = facts.batches.wait_s[:, None] * (_unseen_ahead(facts) & drawn["counted_ahead"])
-    found: Array = facts.batches.compute_s[:, None] + beside
+def compute_s(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return what the loop computes for each batch, shape (batches, samples).
+
+    If counters alone tell of calls, these may have run beside. Between bursts that no step marks, what was
+    read may have been worked on.
+    """
+    batches = facts.batches
+    beside = batches.wait_s[:, None] * (_unseen_ahead(facts) & drawn["counted_ahead"])
+    worked = 0.0 if batches.known or facts.counted else drawn["unmarked_work"]
+    found: Array = batches.compute_s[:, None] * (1 - worked) + beside
     return found
 
 
@@ -249,7 +255,7 @@ def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
 
 def processors(facts: JobFacts, drawn: Drawn) -> Array:
     """Return the processors left for preparing batches, beside other programs and the steps, at least one."""
-    computing = float(facts.batches.weight @ facts.batches.compute_s) / max(facts.batches.total_s, TINY_S)
+    computing = facts.batches.weight @ compute_s(facts, drawn) / max(facts.batches.total_s, TINY_S)
     return np.maximum(1.0, all_processors(facts, drawn) - drawn["steps_compute"] * computing)
 
 

@@ -130,6 +130,7 @@ PRIORS = (
     Prior("pipeline_pace", "share", 0.0, 1.0, "share of the work beside steps that gets done", JUDGED),
     Prior("worked_behind", "share", 0.0, 1.0, "share of decoding that functions behind a cache do", JUDGED),
     Prior("touched_place", "share", 0.0, 1.0, "place of touched pages in their range", "mapped_waits.py"),
+    Prior("unmarked_work", "share", 0.0, 1.0, "how much of the time between reads is decoding", JUDGED),
 )
 
 SETTINGS = (

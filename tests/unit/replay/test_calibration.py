@@ -8,7 +8,7 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import Readers, ShufflePaths, edited
+from tfdarshan.replay.edits import CacheInMemory, Readers, ShufflePaths, edited
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.prior_model import batches_ahead
 from tfdarshan.replay.priors import SETTING, draw
@@ -50,6 +50,20 @@ def test_what_a_full_pipe_takes_is_no_work_of_readers(pooled):
     assert promise(job, Staged()).expected == pytest.approx(104 / 40, rel=0.1)
     assert promise(job, Readers(16)).expected == pytest.approx(1.0, abs=0.05)
     assert promise(job, Readers(4)).expected == pytest.approx(1.0, abs=0.05)
+
+
+def test_what_follows_reads_that_no_step_marks_may_be_work_on_them(tmp_path):
+    # GIVEN 20 files of 10 ms, read twice, and 40 ms behind each: to decode it, or a step
+    calls = [(50 * place, 50 * place + 10, LOOP, "pread", place % 20, SIZE, 0) for place in range(40)]
+    paths = [f"/data/{number:02}" for number in range(20)]
+    job = calibrated(facts_of(training(tmp_path, calls, (), paths=paths, sizes=[SIZE] * 20)))
+
+    # WHEN samples stay in memory as they are decoded
+    told = promise(job, CacheInMemory())
+
+    # THEN either is in the range: half of the reads goes, and of the work, too
+    assert told.low < 100 / 90 * 1.05
+    assert told.high > 100 / 50 * 0.9
 
 
 def test_a_reader_that_begins_its_next_task_at_once_did_no_work(pooled):
