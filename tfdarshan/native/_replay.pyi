@@ -41,8 +41,11 @@ class tfd_replay_job(Struct):
     readers: Any
     calls_ahead: Any
     batches_ahead: Any
+    in_order: Any
     free_s: Any
     used_s: Any
+    end_s: Any
+    open: Any
     rests_s: Any
     ask_s: Any
     got_s: Any

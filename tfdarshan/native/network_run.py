@@ -12,7 +12,7 @@ from tfdarshan.native.call_sums import Array
 OF_TASKS = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s")
 OF_BATCHES = ("compute_s", "write_s", "stall_s", "hand_s", "beside_s")
 SHARES = ("burst_s", "wait_serial", "transfer_serial", "work_serial", "behind_serial")
-COUNTS = ("readers", "calls_ahead", "batches_ahead")
+COUNTS = ("readers", "calls_ahead", "batches_ahead", "in_order")
 
 
 def run_network(
@@ -77,6 +77,8 @@ def _room(tasks: int, readers: Array, rests: int) -> dict[str, Array]:
     return {
         "free_s": np.empty(readers.max(initial=1)),
         "used_s": np.zeros(tasks),
+        "end_s": np.empty(tasks),
+        "open": np.empty(tasks, np.int64),
         "rests_s": np.empty((servers, rests, 2)),
     }
 

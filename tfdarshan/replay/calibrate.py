@@ -116,7 +116,10 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     if not quick.any():
         return stored
     nothing = np.zeros_like(stored.work_s)
-    work = np.where(quick, working(stored.but(work_s=nothing, behind_s=nothing)), work)
+    again = np.minimum(
+        working(stored.but(work_s=nothing, behind_s=nothing)), _most_processor_time(facts, shape_s)
+    )
+    work = np.where(quick, again, work)
     return split_work(facts, drawn, stored, shape_s[:, None] * work)
 
 
@@ -187,17 +190,24 @@ def _most_work(facts: JobFacts, shape_s: Array) -> float:
     """Return the most work, in times of its shape, that goes with how soon readers began their next tasks.
 
     A reader that begins a task so soon has worked no longer on the one before: if it does the work itself.
+    """
+    most = _most_processor_time(facts, shape_s)
+    if facts.pipeline.parallel_behind is not None or _works_behind(facts):
+        return most
+    rest = (facts.tasks.work_s + facts.tasks.rest_s) / shape_s
+    return min(most, float(np.quantile(rest, SETTING["quick"], method="lower")))
+
+
+def _most_processor_time(facts: JobFacts, shape_s: Array) -> float:
+    """Return the work, in times of its shape, that takes all processor time of the session.
+
     A processor's time lasts as much longer as others leave less of all processors.
     """
-    pipeline, tasks, machine = facts.pipeline, facts.tasks, facts.processors
-    most = np.inf
-    if machine.cpu_s is not None and machine.cpus is not None:
-        left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
-        most = machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
-    if pipeline.parallel_behind is not None or _works_behind(facts):
-        return float(most)
-    rest = (tasks.work_s + tasks.rest_s) / shape_s
-    return float(min(most, np.quantile(rest, SETTING["quick"], method="lower")))
+    machine = facts.processors
+    if machine.cpu_s is None or machine.cpus is None:
+        return np.inf
+    left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
+    return machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
 
 
 def _works_behind(facts: JobFacts) -> bool:

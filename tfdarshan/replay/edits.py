@@ -166,6 +166,8 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     # An arm that has more places to go to moves less for each.
     nearer = (np.maximum(count, 1) / model.readers) ** -drawn["elevator"]
     changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
+    if not pipeline.order_kept:
+        changes |= {"in_order": np.zeros_like(model.in_order)}
     if pipeline.python:
         threads = (count > 1) & handed
         handed_s = model.calls.sum(0)[:, None] * drawn["handover_s"] * threads

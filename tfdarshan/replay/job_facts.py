@@ -85,6 +85,8 @@ class PipelineFacts:
         loop_reads: Whether the loop's own thread makes nearly all calls.
         beside: The share of the time in calls that is outside of the loop's waits.
         overlap: How busy readers are outside of them, in times of how busy they are in them, at most 1.
+        in_order: Whether samples stay in the order of their reads, whichever of these ends first.
+        order_kept: Whether they still do if a fix lets more calls run at a time.
         late_s: How long after its first request each epoch's first call came; NaN: before it.
     """
 
@@ -100,6 +102,8 @@ class PipelineFacts:
     loop_reads: bool
     beside: float
     overlap: float
+    in_order: bool
+    order_kept: bool
     late_s: Array
 
 

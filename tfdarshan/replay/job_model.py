@@ -59,6 +59,8 @@ class JobModel:
         calls_ahead: How many tasks may be begun and not yet be part of a batch, int; 0: those of the batch
             that is put together.
         batches_ahead: How many batches may be put together before the loop asks for them, int.
+        in_order: Whether tasks become part of a batch in the order in which they begin, int: 1, or 0 if one
+            that is finished passes those before it that are not.
         burst_s: What the rate limit lends after a rest.
         wait_serial: The share of `wait_s` that storage serves one task at a time.
         transfer_serial: That of `transfer_s`, and of what is written.
@@ -90,6 +92,7 @@ class JobModel:
     readers: Array
     calls_ahead: Array
     batches_ahead: Array
+    in_order: Array
     burst_s: Array
     wait_serial: Array
     transfer_serial: Array

@@ -126,5 +126,7 @@ def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> P
         loop_reads=False,
         beside=0.0,
         overlap=0.0,
+        in_order=reader is None or reader.keeps_order,
+        order_kept=reader is None or reader.with_calls(AUTOTUNE).keeps_order,
         late_s=late_s,
     )

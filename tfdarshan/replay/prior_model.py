@@ -52,7 +52,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
         calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers, 0),
-        batches_ahead=batches_ahead(facts, drawn),
+        batches_ahead=batches_ahead(facts, drawn), in_order=np.full(samples, int(pipeline.in_order)),
         burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
         wait_serial=wait_serial, transfer_serial=transfer_serial,
         work_serial=work_serial(facts, drawn), behind_serial=behind_serial(facts, drawn),

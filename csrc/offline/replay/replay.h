@@ -41,9 +41,12 @@ struct tfd_replay_job {
     const int64_t *readers;
     const int64_t *calls_ahead;
     const int64_t *batches_ahead;
-    double *free_s;   /* room for the most readers of a sample */
-    double *used_s;   /* room for all tasks */
-    double *rests_s;  /* room for TFD_REPLAY_SERVERS * rests * 2 */
+    const int64_t *in_order; /* 0: a finished task passes those before it that are not */
+    double *free_s;          /* room for the most readers of a sample */
+    double *used_s;          /* room for all tasks */
+    double *end_s;           /* room for all tasks */
+    int64_t *open;           /* room for all tasks */
+    double *rests_s;         /* room for TFD_REPLAY_SERVERS * rests * 2 */
     double *ask_s;    /* result: times of the loop's requests, then of its end, (batches + 1, samples) */
     double *got_s;    /* result: times at which the loop got its batches, (batches, samples) */
     double *called_s; /* result: time in calls of all tasks that these stand for, (samples) */

@@ -4,17 +4,20 @@
 
 #include <math.h>
 
-/* The run of one sample, batch by batch. Tasks begin in order. */
+/* The run of one sample, batch by batch. Tasks begin in order. Those that have begun and are not part of a batch are
+ * open. */
 struct run {
     const struct tfd_replay_job *job;
     size_t sample;
     struct tfd_replay_readers readers;
     struct tfd_replay_server limit, storage, processors, behind;
     int64_t first_batch, first_task; /* of the epoch */
+    int64_t end_task;                /* behind the tasks that may begin before the next epoch */
+    int64_t begun, used, opened;     /* tasks that have begun, that are part of a batch, and that are open */
+    int64_t begun_batch;             /* of the last task that has begun */
     double begin_s;                  /* when the epoch began */
     double parsed_s;                 /* when the readers had finished all tasks so far */
     double ready_s;                  /* when all tasks so far could be batched */
-    double weight;                   /* of the batch */
     double called_s;                 /* time in calls of all tasks so far */
 };
 
@@ -33,10 +36,19 @@ static double *got(const struct run *run, int64_t batch)
     return run->job->got_s + (size_t)batch * run->job->samples + run->sample;
 }
 
+/* Return the task behind those that may begin before the epoch after a batch's does. */
+static int64_t end_of_epoch(const struct tfd_replay_job *job, int64_t batch)
+{
+    int64_t next = batch + 1;
+    while (next < (int64_t)job->batches && isnan(job->late_s[next]))
+        next++;
+    return next < (int64_t)job->batches ? job->first_task[next] : job->first_task[job->batches];
+}
+
 static void begin_run(struct run *run, const struct tfd_replay_job *job, size_t sample)
 {
     struct tfd_replay_rest *room = (struct tfd_replay_rest *)job->rests_s;
-    *run = (struct run){.job = job, .sample = sample};
+    *run = (struct run){.job = job, .sample = sample, .end_task = end_of_epoch(job, 0)};
     struct tfd_replay_server *servers[TFD_REPLAY_SERVERS] = {&run->limit, &run->storage, &run->processors,
                                                              &run->behind};
     for (size_t i = 0; i < TFD_REPLAY_SERVERS; i++)
@@ -53,6 +65,7 @@ static void begin_epoch(struct run *run, int64_t batch)
     run->begin_s = *asked(run, batch) + late_s;
     run->first_batch = batch;
     run->first_task = run->job->first_task[batch];
+    run->end_task = end_of_epoch(run->job, batch);
 }
 
 /* Return when the producer begins a batch: once there is room and the last batch is ready. */
@@ -65,13 +78,17 @@ static double put_together_from(const struct run *run, int64_t batch)
     return tfd_replay_later(tfd_replay_later(room_s, run->begin_s), run->ready_s);
 }
 
-/* Return the time from which on a task may begin. */
-static double room_from(const struct run *run, int64_t task, double put_together_s)
+/* Return the time from which on the next task may begin; infinite if others have to be part of a batch first. */
+static double room_from(const struct run *run, int64_t batch, double put_together_s)
 {
     int64_t ahead = run->job->calls_ahead[run->sample];
+    if (run->begun == run->end_task || (ahead <= 0 && run->begun == run->job->first_task[batch + 1]))
+        return INFINITY;
     if (ahead <= 0)
         return put_together_s;
-    return task - ahead < run->first_task ? run->begin_s : run->job->used_s[task - ahead];
+    if (run->begun - ahead < run->first_task)
+        return run->begin_s;
+    return run->begun - ahead < run->used ? run->job->used_s[run->begun - ahead] : INFINITY;
 }
 
 /* Return when a station has served a task: the serialized part one task at a time, the rest in parallel. */
@@ -97,20 +114,64 @@ static double stored(struct run *run, int64_t task, double at_s)
     return served(&run->storage, at_s, serial_s, wait_s + transfer_s + seek_s);
 }
 
-/* Let the reader that is free first do a task, and add the task to its batch. */
-static void read_task(struct run *run, int64_t task, double put_together_s)
+static double weight_of(struct run *run, int64_t task)
+{
+    while (task >= run->job->first_task[run->begun_batch + 1])
+        run->begun_batch++;
+    return run->job->weight[run->begun_batch];
+}
+
+/* Let the reader that is free first do the next task. */
+static void begin_task(struct run *run, double room_s)
 {
     const struct tfd_replay_job *job = run->job;
-    double work_s = at(run, &job->work_s, task), behind_s = at(run, &job->behind_s, task);
-    double begin_s = tfd_replay_later(run->readers.free_s[0], room_from(run, task, put_together_s));
+    int64_t task = run->begun++;
+    double begin_s = tfd_replay_later(run->readers.free_s[0], room_s);
     double stored_s = stored(run, task, passed(run, task, begin_s));
-    run->called_s += (stored_s - begin_s) * run->weight;
+    run->called_s += (stored_s - begin_s) * weight_of(run, task);
+    double work_s = at(run, &job->work_s, task);
     double end_s = served(&run->processors, stored_s, work_s * job->work_serial[run->sample], work_s);
     tfd_replay_busy(&run->readers, end_s);
-    run->parsed_s = tfd_replay_later(run->parsed_s, end_s);
-    end_s = served(&run->behind, run->parsed_s, behind_s * job->behind_serial[run->sample], behind_s);
+    job->end_s[task] = end_s;
+    job->open[run->opened++] = task;
+}
+
+/* Return the place of the open task that ends first; of the first one if tasks keep their order. */
+static int64_t next_open(const struct run *run)
+{
+    const struct tfd_replay_job *job = run->job;
+    int64_t next = 0;
+    for (int64_t i = 1; i < run->opened && !job->in_order[run->sample]; i++)
+        if (job->end_s[job->open[i]] < job->end_s[job->open[next]])
+            next = i;
+    return next;
+}
+
+/* Begin all tasks that begin before the next open one ends. A task that keeps its order waits for no later one. */
+static void begin_tasks(struct run *run, int64_t batch, double put_together_s)
+{
+    const struct tfd_replay_job *job = run->job;
+    while (!run->opened || !job->in_order[run->sample]) {
+        double room_s = room_from(run, batch, put_together_s);
+        double begin_s = tfd_replay_later(run->readers.free_s[0], room_s);
+        if (run->opened && !(begin_s < job->end_s[job->open[next_open(run)]]))
+            return;
+        begin_task(run, room_s);
+    }
+}
+
+/* Add the next open task to a batch. */
+static void use_task(struct run *run, int64_t batch, double put_together_s)
+{
+    const struct tfd_replay_job *job = run->job;
+    begin_tasks(run, batch, put_together_s);
+    int64_t place = next_open(run), task = job->open[place];
+    job->open[place] = job->open[--run->opened];
+    double behind_s = at(run, &job->behind_s, task);
+    run->parsed_s = tfd_replay_later(run->parsed_s, job->end_s[task]);
+    double end_s = served(&run->behind, run->parsed_s, behind_s * job->behind_serial[run->sample], behind_s);
     run->ready_s = tfd_replay_later(run->ready_s, end_s);
-    job->used_s[task] = tfd_replay_later(run->ready_s, put_together_s);
+    job->used_s[run->used++] = tfd_replay_later(run->ready_s, put_together_s);
 }
 
 static double written(struct run *run, double at_s, double write_s)
@@ -134,10 +195,9 @@ static void train(struct run *run, int64_t batch)
 static void run_batch(struct run *run, int64_t batch)
 {
     begin_epoch(run, batch);
-    run->weight = run->job->weight[batch];
     double put_together_s = put_together_from(run, batch);
     for (int64_t task = run->job->first_task[batch]; task < run->job->first_task[batch + 1]; task++)
-        read_task(run, task, put_together_s);
+        use_task(run, batch, put_together_s);
     train(run, batch);
 }
 

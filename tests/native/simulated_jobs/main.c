@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum { MOST_BATCHES = 12, MOST_TASKS_EACH = 5, MOST_SAMPLES = 5 };
-enum { OF_TASKS = 6, OF_BATCHES = 5, SHARES = 5, COUNTS = 3 };
+enum { OF_TASKS = 6, OF_BATCHES = 5, SHARES = 5, COUNTS = 4 };
 
 static uint64_t state = 88172645463325252ull;
 
@@ -94,6 +94,8 @@ static void make_room(struct tfd_replay_job *job, int64_t readers)
 {
     job->free_s = room_for((size_t)readers);
     job->used_s = room_for((size_t)tasks_of(job));
+    job->end_s = room_for((size_t)tasks_of(job));
+    job->open = room_for((size_t)tasks_of(job));
     job->rests_s = room_for(TFD_REPLAY_SERVERS * job->rests * 2);
     job->ask_s = room_for((job->batches + 1) * job->samples);
     job->got_s = room_for(job->batches * job->samples);
@@ -114,12 +116,14 @@ static void draw(struct tfd_replay_job *job, int64_t least_tasks, int64_t reader
     job->readers = drawn_counts(job->samples, 1, readers);
     job->calls_ahead = drawn_counts(job->samples, 0, 7);
     job->batches_ahead = drawn_counts(job->samples, 0, 3);
+    job->in_order = drawn_counts(job->samples, 0, 1);
     make_room(job, readers);
 }
 
 static void drop_room(struct tfd_replay_job *job)
 {
-    double *room[] = {job->free_s, job->used_s, job->rests_s, job->ask_s, job->got_s, job->called_s};
+    void *room[] = {job->free_s,  job->used_s, job->end_s, job->open,
+                    job->rests_s, job->ask_s,  job->got_s, job->called_s};
     for (size_t i = 0; i < sizeof room / sizeof *room; i++)
         free(room[i]);
 }

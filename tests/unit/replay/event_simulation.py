@@ -11,7 +11,8 @@ class EventSimulation:
             name: _column(getattr(model, name), sample)
             for name in (
                 "compute_s write_s stall_s hand_s beside_s limit_s transfer_s seek_s work_s behind_s readers "
-                "calls_ahead batches_ahead burst_s wait_serial transfer_serial work_serial behind_serial"
+                "calls_ahead batches_ahead in_order burst_s wait_serial transfer_serial work_serial "
+                "behind_serial"
             ).split()
         }
         self.of["wait_s"] = _column(model.wait_s.sum(0), sample)
@@ -26,6 +27,7 @@ class EventSimulation:
         self.may_begin = [self.env.event() for _ in range(tasks)]
         self.read = [self.env.event() for _ in range(tasks)]
         self.finished = [self.env.event() for _ in range(tasks)]
+        self.finished_by_time = simpy.Store(self.env)
         self.asked, self.taken, self.ready = ([self.env.event() for _ in range(batches)] for _ in range(3))
         self.ask_s, self.got_s = [0.0], []
 
@@ -73,16 +75,23 @@ class EventSimulation:
     def parser(self):
         """Hand tasks on in order, each as soon as it is read."""
         for task, read in enumerate(self.read):
-            yield read
-            work = self.of["behind_s"][task]
-            with self.behind.request() as turn:
-                yield turn
-                yield self.env.timeout(work * self.of["behind_serial"])
-            self.env.process(self.parse_on(task, work * (1 - self.of["behind_serial"])))
+            if self.of["in_order"]:
+                yield read
+                yield from self.parse(task)
+            else:
+                read.callbacks.append(lambda _read, task=task: self.env.process(self.parse(task)))
+
+    def parse(self, task):
+        work = self.of["behind_s"][task]
+        with self.behind.request() as turn:
+            yield turn
+            yield self.env.timeout(work * self.of["behind_serial"])
+        self.env.process(self.parse_on(task, work * (1 - self.of["behind_serial"])))
 
     def parse_on(self, task, delay_s):
         yield self.env.timeout(delay_s)
         self.finished[task].succeed()
+        self.finished_by_time.put(task)
 
     def producer(self):
         """Put batches together in order, as many ahead as may be."""
@@ -105,10 +114,10 @@ class EventSimulation:
             if not calls:
                 self.let_begin(used, used + len(mine), epoch)
             for task in mine:
-                yield self.finished[task]
-                used += 1
+                yield self.finished[task] if self.of["in_order"] else self.finished_by_time.get()
                 if calls:
-                    self.let_begin(task + calls, task + calls + 1, epoch)
+                    self.let_begin(used + calls, used + calls + 1, epoch)
+                used += 1
             self.ready[number].succeed()
 
     def let_begin(self, first, last, epoch):

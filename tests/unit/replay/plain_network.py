@@ -32,7 +32,7 @@ def plain_model(
         name: _filled(values.pop(name, 0.0), shape, float) for name, shape in shapes.items()
     }
     arrays["wait_s"] = arrays["wait_s"][None]
-    counts = {"readers": 1, "calls_ahead": 0, "batches_ahead": 0}
+    counts = {"readers": 1, "calls_ahead": 0, "batches_ahead": 0, "in_order": 1}
     arrays |= {name: _filled(values.pop(name, least), (samples,), int) for name, least in counts.items()}
     arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs,), float)}
     arrays |= {"weight": np.ones(batches), "epoch": np.arange(batches) * epochs // batches}

@@ -41,7 +41,8 @@ def jobs(draw, *, overtaking=False):
         values |= {"write_s": per_batch(), "beside_s": per_batch()}
     return plain_model(
         batches=batches, tasks_per_batch=each, epochs=epochs, readers=draw(st.integers(1, 5)),
-        calls_ahead=draw(st.integers(0, 7)), batches_ahead=draw(st.integers(0, 3)), **values,
+        calls_ahead=draw(st.integers(0, 7)), batches_ahead=draw(st.integers(0, 3)),
+        in_order=draw(st.integers(0, 1)), **values,
     )  # fmt: skip
 
 

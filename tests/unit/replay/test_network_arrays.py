@@ -91,7 +91,7 @@ def test_another_shape_is_refused_before_anything_is_read(name, shape, wanted):
         simulate(job().but(**{name: values}))
 
 
-@pytest.mark.parametrize("name", ["readers", "calls_ahead", "batches_ahead"])
+@pytest.mark.parametrize("name", ["readers", "calls_ahead", "batches_ahead", "in_order"])
 def test_half_a_reader_is_refused(name):
     with pytest.raises(TypeError, match="Cannot cast"):
         simulate(job().but(**{name: np.full(SAMPLES, 1.5)}))

@@ -99,6 +99,15 @@ def test_two_changes_together_give_more_than_either():
     assert both == pytest.approx(0.020 + 30 * 0.020)
 
 
+def test_a_long_task_holds_up_those_behind_it_only_if_they_keep_their_order():
+    # GIVEN two readers, and eleven tasks of which the first takes as long as the others together
+    job = {"batches": 11, "readers": 2, "calls_ahead": 2, "wait_s": np.array([1.0] + [0.1] * 10)[:, None]}
+
+    # THEN one reader does all others beside it, or both wait for it, and do nine of them then
+    assert total_s(**job, in_order=0) == pytest.approx(1.0)
+    assert total_s(**job, in_order=1) == pytest.approx(1.0 + 5 * 0.1)
+
+
 def test_a_token_bucket_lends_its_burst_once():
     # GIVEN 100 tasks that use up 10 ms each of a limit that lends 300 ms
     job = {"batches": 100, "limit_s": 0.010, "burst_s": 0.3}

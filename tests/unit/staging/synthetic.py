@@ -95,7 +95,8 @@ def job_of(use, *, readers=4, other_s=0.0):
         pipeline=PipelineFacts(
             readers=1.0, declared_readers=None, prefetch=None, shuffle_tasks=0, parallel_behind=None,
             framework=False, python=True, records=False, compressed=False, loop_reads=True, beside=0.0,
-            overlap=0.0, late_s=np.zeros(int(epoch.max(initial=0)) + 1),
+            overlap=0.0, in_order=True, order_kept=True,
+            late_s=np.zeros(int(epoch.max(initial=0)) + 1),
         ),
         storage=StorageFacts(
             local=False, depth_s=np.ones(1), serial=(0.0, 0.0, 0.0), limit_s=None, wait_share=0.5,

@@ -98,6 +98,11 @@ class Stage:
         """Whether it is made by a call of its own, and not by a method of what is before it."""
         return self.name in FILES
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether elements come in order, whichever call ends first."""
+        return self.deterministic is not False
+
     def with_calls(self, calls: int) -> Stage:
         """Return it with so many calls at a time, in the order in which they end."""
         cycle = max(self.size or 0, calls) if self.name == "interleave" and calls > 0 else self.size
