@@ -58,9 +58,10 @@ def test_a_job_runs_with_all_of_its_cures_and_is_judged(tmp_path, medium):
     assert sorted((tmp_path / "kept" / f"seed-{seed}" / "runs").iterdir()) == runs
 
 
-def test_what_would_be_drawn_is_said_without_running_it():
-    ran = laboratory("--seeds", "3-5", "--kinds", "emulated", "--dry-run")
-    words = [f"seed {seed}: {draw(seed, ('emulated',)).words}" for seed in (3, 4, 5)]
+@pytest.mark.parametrize("framework", ["tensorflow", "torch"])
+def test_what_would_be_drawn_is_said_without_running_it(framework):
+    ran = laboratory("--seeds", "3-5", "--kinds", "emulated", "--framework", framework, "--dry-run")
+    words = [f"seed {seed}: {draw(seed, ('emulated',), framework).words}" for seed in (3, 4, 5)]
     assert ran.stdout.splitlines() == words
 
 

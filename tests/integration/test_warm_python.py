@@ -30,7 +30,7 @@ print(__name__, took_s)
 @pytest.fixture(scope="module")
 def warm():
     pytest.importorskip("tensorflow")
-    with warm_python(os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2", "GIVEN": "yes"}) as made:
+    with warm_python("tensorflow", os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2", "GIVEN": "yes"}) as made:
         yield made
 
 

@@ -12,7 +12,11 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = {"tfdarshan": "tfdarshan", "tfdarshan.tensorboard_plugin": "tensorboard_plugin",
            "tfdarshan.workloads": "workloads"}  # fmt: skip
 # They judge tfdarshan itself, and nobody who installs it runs them.
-TEST_BENCH = ("tfdarshan.workloads.laboratory", "tfdarshan.workloads.scenarios")
+TEST_BENCH = (
+    "tfdarshan.workloads.laboratory",
+    "tfdarshan.workloads.laboratory.pytorch",
+    "tfdarshan.workloads.scenarios",
+)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from tfdarshan import __version__
 from tfdarshan.commands.exit_codes import WRONG_USE
 from tfdarshan.errors import ConfigurationError, StorageError, TfdarshanError
 
-from .draw import DEVELOPMENT_SEEDS, draw
+from .draw import DEVELOPMENT_SEEDS, TENSORFLOW, draw
+from .drawn_framework import FRAMEWORKS
 from .storage_kind import MEDIA, Medium
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tfdarshan.workloads.laboratory", description=__doc__)
     parser.add_argument(
         "--seeds", metavar="A-B", type=_range, help=f"development seeds, below {DEVELOPMENT_SEEDS}"
+    )
+    parser.add_argument(
+        "--framework",
+        choices=FRAMEWORKS,
+        default=TENSORFLOW,
+        help=f"whose jobs are drawn (default: {TENSORFLOW}, and plain Python)",
     )
     parser.add_argument(
         "--fresh",
@@ -77,7 +84,7 @@ def main() -> int:
         "--minutes", type=float, default=float("inf"), help="begin no job later than that (default: no limit)"
     )
     parser.add_argument(
-        "--cold", action="store_true", help="import TensorFlow anew for each run; slower by some hours"
+        "--cold", action="store_true", help="import the framework anew for each run; slower by some hours"
     )
     arguments = parser.parse_args()
     if (arguments.page or arguments.go_on) and arguments.seeds:
@@ -105,26 +112,26 @@ def main() -> int:
     media = _media(parser, arguments.kinds)
     if arguments.dry_run:
         for seed in seeds:
-            print(f"seed {seed}: {draw(seed, media).words}")
+            print(f"seed {seed}: {draw(seed, media, arguments.framework).words}")
         return 0
     print(f"seeds {seeds[0]}-{seeds[-1]} on {', '.join(media)}", flush=True)
     drawn = _drawn() if not before else f"in parts, the last of {len(seeds)} {_drawn()}"
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfdarshan-laboratory-"))
-        warm = None if arguments.cold else _warm(stack)
+        warm = None if arguments.cold else _warm(stack, arguments.framework)
         folder = (arguments.keep or Path(scratch)).absolute()
         outcomes = _run(seeds, media, folder, arguments, warm, before)
     return _ended(outcomes, arguments, drawn)
 
 
-def _warm(stack: ExitStack) -> WarmPython | None:
+def _warm(stack: ExitStack, framework: str) -> WarmPython | None:
     from .timed_run import environment
     from .warm_python import warm_python
 
     try:
-        return stack.enter_context(warm_python(environment()))
+        return stack.enter_context(warm_python(framework, environment()))
     except StorageError as error:
-        _say(f"each run imports TensorFlow: {error}")
+        _say(f"each run imports {framework}: {error}")
         return None
 
 
@@ -229,7 +236,7 @@ def _run(
         if time.monotonic() >= until_s:
             _say(f"{arguments.minutes:g} minutes are over before seed {seed}")
             break
-        job = draw(seed, media)
+        job = draw(seed, media, arguments.framework)
         _say(f"seed {seed}: {job.words}")
         outcome = run_one(job, folder, arguments, warm)
         if outcome is None:

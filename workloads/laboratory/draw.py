@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from .busy_processors import OtherLoad
 from .dice import Dice
+from .drawn_framework import FRAMEWORKS
 from .expected_time import Expected, Sample, costs, expected
 from .job import Job
 from .known_cure import WHOLE_FILES
-from .pipeline_draw import CAUSES, FEWEST_BATCHES, MOST_BYTES, Cause, Drawn, draw_pipeline, draw_shape
-from .python_source import PACKED
+from .pipeline_draw import CAUSES, FEWEST_BATCHES, MOST_BYTES, Cause, Drawn
 from .storage_draw import draw_storage, storage_names
 from .storage_kind import MEDIA, Medium, StorageKind
 
+TENSORFLOW = "tensorflow"
 DEVELOPMENT_SEEDS = 10_000  # seeds below are for development, those from here on for fresh draws
 WELL_MADE = 0.3  # of the draws
 TWO_CAUSES = 0.5  # of the others
@@ -30,19 +30,21 @@ HIDDEN_TIMES = 1.6  # a step lasts so many times longer than input that is to be
 TRIES = 40  # of amounts, for one kind of program on one kind of storage
 
 
-def draw(seed: int, media: Sequence[Medium] = MEDIA) -> Job:
-    """Return the job of a seed: the same one each time, for the same media."""
+def draw(seed: int, media: Sequence[Medium] = MEDIA, framework: str = TENSORFLOW) -> Job:
+    """Return the job of a seed: the same one each time, for the same media and the same framework."""
+    of = FRAMEWORKS[framework]
     dice = Dice(seed)
     medium, causes = dice.choice(media), _causes(dice)
     load = _load(dice) if dice.happens(BUSY) else None
     warm = medium != "emulated" and "reading" not in causes and dice.happens(WARM)
     while True:
-        shape = draw_shape(dice, causes)
+        shape = of.draw_shape(dice, causes)
         one_by_one = shape["shape"] == "map" or shape.get("access") in WHOLE_FILES
         name = dice.choice(storage_names(medium, one_by_one=one_by_one))
         for _ in range(TRIES):
-            drawn, storage = draw_pipeline(dice, shape, causes), draw_storage(dice, medium, name)
-            count = _count(dice, drawn, expected(drawn, storage, warm=warm), one_by_one=one_by_one)
+            drawn, storage = of.draw_input(dice, shape, causes), draw_storage(dice, medium, name)
+            batch = expected(drawn, storage, warm=warm)
+            count = _count(dice, drawn, batch, of.unit(drawn), one_by_one=one_by_one)
             if count is not None and _is_as_meant(drawn, storage, causes, warm=warm):
                 return _job(dice, seed, storage, drawn, count, causes=causes, load=load, warm=warm)
 
@@ -79,9 +81,8 @@ def _is_as_meant(drawn: Drawn, storage: StorageKind, causes: Sequence[Cause], *,
     return bool({"reading", "decoding"} & set(causes)) or HIDDEN_TIMES * batch.first_s < batch.step_s
 
 
-def _count(dice: Dice, drawn: Drawn, batch: Expected, *, one_by_one: bool) -> int | None:
+def _count(dice: Dice, drawn: Drawn, batch: Expected, unit: int, *, one_by_one: bool) -> int | None:
     """Return how many samples there are for a run of some seconds; None if that is not possible."""
-    unit = math.lcm(drawn["batch"], PACKED) if drawn.get("access") == "reopened" else drawn["batch"]
     most = min(MOST_BYTES / drawn["size_bytes"], MOST_FILES if one_by_one else MOST_RECORDS)
     wanted = min(dice.between(*LASTS_S) / batch.batch_s * drawn["batch"], most)
     count = int(wanted // unit * unit)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from .pipeline_draw import Cause, Drawn
+from .program import CHECKPOINTS, LOADERS
 from .storage_kind import StorageKind
 
 # Measured on one core of 2020, in round numbers; they only have to be right within a factor of two.
@@ -59,6 +60,7 @@ def sample_of(drawn: Drawn, storage: StorageKind) -> Sample:
     pages = size / 4096
     chunks = requests if storage.keeps_pages else size / drawn.get("chunk_bytes", 8192)
     return {
+        "shards": Sample(reads=streamed),
         "stats": Sample(opens=1, stats=4, reads=requests, empty=1, seeks=1),
         "small_reads": Sample(opens=1, reads=chunks, empty=1, seeks=1),
         "reopened": Sample(opens=1, reads=requests, seeks=1),
@@ -130,7 +132,7 @@ def _work_s(drawn: Drawn) -> float:
     if drawn.get("decode") == "jpeg":
         size *= 0.56  # what the pictures come to
     each_s = size * a_byte + (RECORD_S if drawn["shape"] in ("interleave", "records") else FILE_S)
-    at_a_time = min(PROCESSORS, _readers(drawn)) if drawn["shape"] == "map" else 1
+    at_a_time = min(PROCESSORS, _readers(drawn)) if drawn["shape"] in ("map", *LOADERS) else 1
     return float(drawn["batch"] * each_s / at_a_time)
 
 
@@ -140,7 +142,7 @@ def _loop_s(drawn: Drawn, storage: StorageKind) -> float:
         return storage.number("sync_s") + _write_s(storage, 4096, 1) + 1e-3 * (storage.medium == "ext4")
     if drawn["extra"] == "small_writes":
         return _write_s(storage, drawn["lines"] * drawn["line_bytes"], drawn["lines"])
-    if drawn["extra"] in ("numpy_checkpoint", "tf_checkpoint"):
+    if drawn["extra"] in CHECKPOINTS:
         size: float = 8 * drawn["weights"]
         # The emulation delays calls, and one of them writes an array.
         calls = max(1.0, size / WHOLE_BYTES[storage.medium])

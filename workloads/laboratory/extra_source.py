@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .program import ExtraPart, Program
+from .pytorch.loader_source import loader_validation
 
 
 def _nothing(program: Program) -> ExtraPart:
@@ -17,12 +18,12 @@ def _numpy_checkpoint(program: Program) -> ExtraPart:
     path = 'f"{OUT}/weights-{done}.npy"'
     if not program.extra_cured:
         save = f"if done % {program.every} == 0:\n    np.save({path}, model)"
-        return ExtraPart(("import numpy as np",), made, save)
+        return ExtraPart(("import numpy as np",), before=made, after_step=save)
     save = f"if done % {program.every} == 0:\n    saver.submit(np.save, {path}, model.copy())"
     return ExtraPart(
         ("import numpy as np", "from concurrent.futures import ThreadPoolExecutor"),
-        f"{made}\nsaver = ThreadPoolExecutor(1)",
-        save,
+        before=f"{made}\nsaver = ThreadPoolExecutor(1)",
+        after_step=save,
     )
 
 
@@ -34,13 +35,13 @@ def _tf_checkpoint(program: Program) -> ExtraPart:
     save = f"if done % {program.every} == 0:\n    manager.save()"
     if not program.extra_cured:
         manager = "manager = tf.train.CheckpointManager(checkpoint, OUT, max_to_keep=3)"
-        return ExtraPart((), f"{made}\n{manager}", save)
+        return ExtraPart(before=f"{made}\n{manager}", after_step=save)
     fast = repr(str(program.folders.fast_out))
     manager = f"manager = BurstBuffer(checkpoint, fast_dir={fast}, slow_dir=OUT, max_to_keep=3)"
     return ExtraPart(
         ("from tfdarshan.checkpoint import BurstBuffer",),
-        f"{made}\n{manager}",
-        save,
+        before=f"{made}\n{manager}",
+        after_step=save,
         at_end="manager.close()",
     )
 
@@ -49,8 +50,8 @@ def _synced_log(program: Program) -> ExtraPart:
     opened = 'log = open(f"{OUT}/metrics.txt", "w")'
     write = 'log.write(f"step {done}\\n")'
     if not program.extra_cured:
-        return ExtraPart(("os",), opened, f"{write}\nlog.flush()\nos.fsync(log.fileno())")
-    return ExtraPart(("os",), opened, write, at_end="log.flush()\nos.fsync(log.fileno())")
+        return ExtraPart(("os",), before=opened, after_step=f"{write}\nlog.flush()\nos.fsync(log.fileno())")
+    return ExtraPart(("os",), before=opened, after_step=write, at_end="log.flush()\nos.fsync(log.fileno())")
 
 
 def _small_writes(program: Program) -> ExtraPart:
@@ -58,27 +59,54 @@ def _small_writes(program: Program) -> ExtraPart:
     opened = f'log = open(f"{{OUT}}/samples.log", "ab", buffering={buffering})'
     line = f'f"step {{done}} line {{line}}".ljust({program.line_bytes - 1})'
     write = f'for line in range({program.lines}):\n    log.write(({line} + "\\n").encode())'
-    return ExtraPart((), opened, write, at_end="log.close()")
+    return ExtraPart(before=opened, after_step=write, at_end="log.close()")
+
+
+def _torch_checkpoint(program: Program) -> ExtraPart:
+    made = f"model = torch.nn.Embedding({max(1, program.weights // 500)}, 1000)"
+    path = 'f"{OUT}/weights-{done}.pt"'
+    if not program.extra_cured:
+        save = f"if done % {program.every} == 0:\n    torch.save(model.state_dict(), {path})"
+        return ExtraPart(("import torch",), before=made, after_step=save)
+    save = (
+        f"if done % {program.every} == 0:\n"
+        f"    saver.submit(torch.save, copy.deepcopy(model.state_dict()), {path})"
+    )
+    return ExtraPart(
+        ("copy", "import torch", "from concurrent.futures import ThreadPoolExecutor"),
+        before=f"{made}\nsaver = ThreadPoolExecutor(1)",
+        after_step=save,
+    )
 
 
 def _validation(program: Program) -> ExtraPart:
-    """A set of files of its own, read after each epoch, by tf.data where training uses it."""
+    """A set of files of its own, read after each epoch, by the library that training uses."""
+    validations = {"": _python_validation, "tensorflow": _tf_data_validation, "torch": loader_validation}
+    return validations[program.library](program, _validation_paths(program))
+
+
+def _validation_paths(program: Program) -> str:
     folder = (program.folders.fast if program.staged else program.folders.data) / "validation"
-    listed = f"validation_paths = sorted(str(path) for path in pathlib.Path({str(folder)!r}).rglob('*.bin'))"
-    if not program.uses_tensorflow:
-        kept = "@functools.cache\n" if program.validation_cached else ""
-        made = (
-            f"{listed}\n\n{kept}def read_validation(path):\n"
-            '    with open(path, "rb") as file:\n'
-            f"        return np.frombuffer(file.read(), np.uint8)[:{program.values}]"
-        )
-        imports = ["pathlib", "import numpy as np", *(["functools"] if program.validation_cached else [])]
-        loop = "for path in validation_paths:\n    read_validation(path)"
-        if program.validation_threads:
-            imports.append("from concurrent.futures import ThreadPoolExecutor")
-            made += f"\n\nvalidators = ThreadPoolExecutor({program.validation_threads})"
-            loop = "list(validators.map(read_validation, validation_paths))"
-        return ExtraPart(tuple(imports), made, after_epoch=loop)
+    return f"validation_paths = sorted(str(path) for path in pathlib.Path({str(folder)!r}).rglob('*.bin'))"
+
+
+def _python_validation(program: Program, listed: str) -> ExtraPart:
+    kept = "@functools.cache\n" if program.validation_cached else ""
+    made = (
+        f"{listed}\n\n{kept}def read_validation(path):\n"
+        '    with open(path, "rb") as file:\n'
+        f"        return np.frombuffer(file.read(), np.uint8)[:{program.values}]"
+    )
+    imports = ["pathlib", "import numpy as np", *(["functools"] if program.validation_cached else [])]
+    loop = "for path in validation_paths:\n    read_validation(path)"
+    if program.validation_threads:
+        imports.append("from concurrent.futures import ThreadPoolExecutor")
+        made += f"\n\nvalidators = ThreadPoolExecutor({program.validation_threads})"
+        loop = "list(validators.map(read_validation, validation_paths))"
+    return ExtraPart(tuple(imports), before=made, after_epoch=loop)
+
+
+def _tf_data_validation(program: Program, listed: str) -> ExtraPart:
     calls = f", num_parallel_calls={program.validation_threads}" if program.validation_threads else ""
     lines = [
         "validation = tf.data.Dataset.from_tensor_slices(validation_paths)",
@@ -97,13 +125,14 @@ def _validation(program: Program) -> ExtraPart:
         f"    return tf.io.decode_raw(tf.io.read_file(path), tf.uint8)[:{program.values}]\n\n"
         + "\n".join(lines)
     )
-    return ExtraPart(("pathlib",), made, after_epoch="for batch in validation:\n    pass")
+    return ExtraPart(("pathlib",), before=made, after_epoch="for batch in validation:\n    pass")
 
 
 EXTRA_SOURCES: Mapping[str, Callable[[Program], ExtraPart]] = {
     "": _nothing,
     "numpy_checkpoint": _numpy_checkpoint,
     "tf_checkpoint": _tf_checkpoint,
+    "torch_checkpoint": _torch_checkpoint,
     "synced_log": _synced_log,
     "small_writes": _small_writes,
     "validation": _validation,

@@ -74,6 +74,8 @@ def edits_for(cure: str, program: Program, job: ModelledJob) -> Edits | None:
     if cure == "moved":
         paths = job.facts.files.rows["path"].astype(str)
         return (Staged(paths.str.contains(program.slow_path, regex=False).to_numpy(bool)),)
+    if cure == "shards for all":
+        return (Readers(program.threads),)
     if cure == "background checkpoint":
         return (BackgroundSaves(fast_tier=program.extra == "tf_checkpoint"),)
     return EDITS.get(cure)
@@ -84,6 +86,7 @@ EDITS: Mapping[str, Edits] = {
     "decode calls": (DecodeCalls(),),
     "decode in a map": (DecodeInMap(),),
     "fewer threads": (Readers(FEW),),
+    "fewer workers": (Readers(FEW),),
     "prefetch": (Prefetch(),),
     "read ahead": (Prefetch(),),
     "memory": (CacheInMemory(),),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .busy_processors import OtherLoad
-from .program import TF_DATA, Folders, Program
+from .program import CHECKPOINTS, LOADERS, TF_DATA, Folders, Program
 from .storage_kind import StorageKind
 
 # Of a job's samples, however long it is to last.
@@ -91,21 +91,28 @@ def _reader(one: Program) -> str:
         "loop": "a Python loop",
         "thread_pool": f"{one.threads} Python threads",
         "generator": "from_generator",
+        "torch_map": "a DataLoader",
+        "torch_iterable": "a DataLoader of shards",
     }
     return readers.get(one.shape, f"tf.data {one.shape}")
 
 
 def _details(one: Program) -> list[str]:
     """Word the pipeline, a part each."""
+    calls = "workers" if one.shape in LOADERS else "calls"
     small = f" of {one.chunk_bytes} B" if one.access == "small_reads" else ""
     found = {
         f"{one.access}{small}": one.shape not in TF_DATA and one.access != "file",
-        {-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} calls"): one.shape
+        {-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} {calls}"): one.shape
         != "thread_pool",
-        f"{one.shards} shards": one.shape in ("interleave", "records"),
+        f"started by {one.start_method}": bool(one.start_method),
+        "kept": one.persistent,
+        "in any order": one.any_order,
+        f"{one.prefetch_factor} batches ahead each": one.prefetch_factor > 0,
+        f"{one.shards} shards": one.shape in ("interleave", "records", "torch_iterable"),
         f"cycle of {one.cycle}": one.shape == "interleave",
         f"batches of {one.batch}": True,
-        "read ahead": one.ahead,
+        "read ahead": one.ahead and one.shape not in LOADERS,
         "prefetch": one.prefetch,
         f"cache {one.cache}": bool(one.cache),
         f"shuffled {one.shuffle}{f' by {one.shuffle_size}' if one.shuffle == 'samples' else ''}": bool(
@@ -120,8 +127,7 @@ def _details(one: Program) -> list[str]:
 
 def _of_extra(one: Program, validation_count: int) -> str:
     return {
-        "numpy_checkpoint": f" of {_size(8 * one.weights)} each {one.every} steps",
-        "tf_checkpoint": f" of {_size(8 * one.weights)} each {one.every} steps",
+        **dict.fromkeys(CHECKPOINTS, f" of {_size(8 * one.weights)} each {one.every} steps"),
         "small_writes": f" of {one.lines} x {one.line_bytes} B a step",
         "validation": f" of {validation_count} files",
     }.get(one.extra, "")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .dice import Dice
 from .known_cure import WHOLE_FILES
-from .program import ACCESSES, EXTRAS, SHAPES, TF_DATA
+from .program import ACCESSES, CHECKPOINTS, EXTRAS, SHAPES, TF_DATA
 
 Cause = Literal["reading", "decoding", "loop"]
 CAUSES: tuple[Cause, ...] = ("reading", "decoding", "loop")
@@ -33,12 +33,17 @@ def draw_shape(dice: Dice, causes: Sequence[Cause]) -> Drawn:
 def draw_pipeline(dice: Dice, shape: Drawn, causes: Sequence[Cause]) -> Drawn:
     """Return all parameters of a program of that kind, but its folders and the number of samples."""
     drawn = shape | (_tf_data(dice, shape["shape"]) if shape["shape"] in TF_DATA else _python(dice, shape))
-    drawn |= _decoding(dice, drawn, causes)
-    drawn |= _ahead(dice, drawn, causes)
-    drawn |= _loop(dice, drawn["extra"])
+    drawn |= draw_decoding(dice, drawn, causes)
+    drawn |= {"prefetch" if shape["shape"] in (*TF_DATA, "generator") else "ahead": reads_ahead(dice, causes)}
+    return drawn | draw_training(dice, drawn)
+
+
+def draw_training(dice: Dice, drawn: Drawn) -> Drawn:
+    """Return how much there is of a program's input, and what its loop does."""
+    loop = _loop(dice, drawn["extra"])
     size_bytes = _size_bytes(dice, drawn)
     most = int(MOST_BYTES / FEWEST_BATCHES / size_bytes)
-    return drawn | {
+    return loop | {
         "size_bytes": size_bytes,
         "batch": dice.whole(4, max(4, min(256, most))),
         "epochs": dice.whole(1, 6),
@@ -70,26 +75,25 @@ def _python(dice: Dice, shape: Drawn) -> Drawn:
     return drawn | ({"chunk_bytes": dice.whole(512, 65_536)} if shape["access"] == "small_reads" else {})
 
 
-def _decoding(dice: Dice, drawn: Drawn, causes: Sequence[Cause]) -> Drawn:
+def draw_decoding(dice: Dice, drawn: Drawn, causes: Sequence[Cause]) -> Drawn:
     """Choose a decoding; without a cause in it, most programs have none."""
     if not dice.happens(1 if "decoding" in causes else 0.2):
         return {}
     tf_data = drawn["shape"] in TF_DATA
-    pictures = tf_data or drawn["access"] in WHOLE_FILES
+    pictures = tf_data or drawn["access"] in (*WHOLE_FILES, "shards")
     if tf_data and drawn["shape"] != "map" and dice.happens(0.3):
         return {"gzip": True}
     decode = dice.choice(("arithmetic", "jpeg") if pictures else ("arithmetic",))
     return {"decode": decode} | ({"rounds": dice.whole(1, 32)} if decode == "arithmetic" else {})
 
 
-def _ahead(dice: Dice, drawn: Drawn, causes: Sequence[Cause]) -> Drawn:
+def reads_ahead(dice: Dice, causes: Sequence[Cause]) -> bool:
     """Choose whether batches are prepared beside the steps: in each job that is well made."""
-    ahead = dice.happens(0.4) or not set(causes) & {"reading", "decoding"}
-    return {"prefetch" if drawn["shape"] in (*TF_DATA, "generator") else "ahead": ahead}
+    return dice.happens(0.4) or not set(causes) & {"reading", "decoding"}
 
 
 def _loop(dice: Dice, extra: str) -> Drawn:
-    if extra in ("numpy_checkpoint", "tf_checkpoint"):
+    if extra in CHECKPOINTS:
         return {"weights": dice.whole(100_000, 8_000_000), "every": dice.whole(2, 64)}
     if extra == "small_writes":
         return {"lines": dice.whole(1, 32), "line_bytes": dice.whole(20, 2000)}

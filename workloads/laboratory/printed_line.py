@@ -35,12 +35,16 @@ class Place:
 def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
     """Return the place in the program that the printed expression stands for.
 
-    Where it stands to the letter, with the program's own functions, a reader looks no further; else it is the
-    first place that it may stand for.
+    Where it stands to the letter, with the program's own variables, or else its own functions, a reader looks
+    no further; else it is the first place that it may stand for.
     """
     functions = {node.name for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
     places = list(_places(program, pattern))
-    return next((place for place in places if _calls_by_name(place, functions)), next(iter(places), None))
+    for known in (None, functions):
+        to_the_letter = next((place for place in places if _has_names(place, known)), None)
+        if to_the_letter is not None:
+            return to_the_letter
+    return next(iter(places), None)
 
 
 def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
@@ -54,9 +58,11 @@ def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
                 yield Place(node, statement, names)
 
 
-def _calls_by_name(place: Place, functions: Set[str]) -> bool:
-    """Return whether what is printed of the program's functions is what they are called there."""
-    return all(ast.unparse(node) == name for name, node in place.names.items() if name in functions)
+def _has_names(place: Place, names: Set[str] | None) -> bool:
+    """Return whether what is printed of these names, of all without any, is what is called so there."""
+    return all(
+        ast.unparse(node) == name for name, node in place.names.items() if names is None or name in names
+    )
 
 
 def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Mapping[str, ast.expr]] | None:

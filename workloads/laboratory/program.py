@@ -8,16 +8,23 @@ from typing import Literal
 
 from .storage_kind import PARTS
 
-Shape = Literal["map", "interleave", "records", "generator", "loop", "thread_pool"]
+Shape = Literal[
+    "map", "interleave", "records", "generator", "loop", "thread_pool", "torch_map", "torch_iterable"
+]
 SHAPES: tuple[Shape, ...] = ("map", "interleave", "records", "generator", "loop", "thread_pool")
 TF_DATA: tuple[Shape, ...] = ("map", "interleave", "records")
 PYTHON: tuple[Shape, ...] = ("generator", "loop", "thread_pool")
+# By PyTorch's DataLoader, over a data set of samples and over one of shards.
+LOADERS: tuple[Shape, ...] = ("torch_map", "torch_iterable")
 # How Python code reads a sample.
 Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite", "shards"]
 # What is drawn of these: shards are a cure.
 ACCESSES: tuple[Access, ...] = ("file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite")
-Extra = Literal["", "numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation"]
+Extra = Literal[
+    "", "numpy_checkpoint", "tf_checkpoint", "torch_checkpoint", "synced_log", "small_writes", "validation"
+]
 EXTRAS: tuple[Extra, ...] = ("numpy_checkpoint", "tf_checkpoint", "synced_log", "small_writes", "validation")
+CHECKPOINTS: tuple[Extra, ...] = ("numpy_checkpoint", "tf_checkpoint", "torch_checkpoint")
 MOST_VALUES = 1024
 
 
@@ -37,7 +44,7 @@ class Program:
 
     Attributes:
         marked: Records itself, with `tfdarshan.profile()` and steps; else it runs under `tfdarshan run`.
-        threads: Calls at a time: 0 is one after another, -1 is `tf.data.AUTOTUNE`.
+        threads: Calls at a time, or workers: 0 is one after another, -1 is `tf.data.AUTOTUNE`.
         threads_ahead: Threads of Python's own go on with samples of later batches, as `map_ahead` has them.
         pool: Threads of tf.data's own pool for it, 0 is what TensorFlow takes.
         cache: "" is none; "misplaced" is where it never fills: before an epoch that is cut short, or in a
@@ -47,6 +54,10 @@ class Program:
         ahead: A thread of the program's own reads ahead of the loop.
         decode_in_map: The generator gives bytes, which a map of its data set decodes, several at a time.
         shards, cycle: Record files, and how many of them `interleave` takes in turn.
+        start_method: Of workers, "" is what Python takes.
+        prefetch_factor: Batches that each worker is ahead, 0 is what PyTorch takes.
+        persistent: Workers live on from one epoch to the next.
+        any_order: Batches are taken as they are ready.
         rounds: Sines of each value, if it decodes by arithmetic.
         chunk_bytes: Of a read, where files are read in small ones.
         shuffle_size: Samples of the shuffle buffer, if there is one.
@@ -102,6 +113,10 @@ class Program:
     staged: bool = False
     moved: bool = False
     extra_cured: bool = False
+    start_method: Literal["", "spawn", "forkserver"] = ""
+    prefetch_factor: int = 0
+    persistent: bool = False
+    any_order: bool = False
     validation_cached: bool = False
     validation_threads: int = 0
 
@@ -113,6 +128,13 @@ class Program:
     @property
     def uses_tensorflow(self) -> bool:
         return self.shape in (*TF_DATA, "generator") or self.extra == "tf_checkpoint"
+
+    @property
+    def library(self) -> str:
+        """Name the library whose import takes seconds, "" if there is none."""
+        if self.shape in LOADERS:
+            return "torch"
+        return "tensorflow" if self.uses_tensorflow else ""
 
     @property
     def layout(self) -> str:
@@ -127,8 +149,13 @@ class Program:
         return {"reopened": "packed", "random": "single", "shards": "records"}.get(self.access, "files")
 
     @property
+    def folder(self) -> str:
+        """Name the folder of the data: record files of one layout may be more or fewer."""
+        return f"{self.layout}-{self.shards}"
+
+    @property
     def data(self) -> Path:
-        return (self.folders.fast if self.staged else self.folders.data) / self.layout
+        return (self.folders.fast if self.staged else self.folders.data) / self.folder
 
     @property
     def suffix(self) -> str:
@@ -139,11 +166,20 @@ class Program:
 
 @dataclass(frozen=True)
 class Part:
-    """The program's input: what it imports, defines, and what one epoch iterates over."""
+    """The program's input: what it imports, defines, and what one epoch iterates over.
+
+    Attributes:
+        begin: What training begins with.
+        imported_again: Workers import the program: what it does stands below `if __name__ == "__main__"`.
+        kept: Iterators are kept until the time was taken.
+    """
 
     imports: tuple[str, ...]
     text: str
     epoch: str
+    begin: str = ""
+    imported_again: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,6 +187,7 @@ class ExtraPart:
     """What the loop does besides: indented by nobody yet."""
 
     imports: tuple[str, ...] = ()
+    defined: str = ""
     before: str = ""
     after_step: str = ""
     after_epoch: str = ""
@@ -163,7 +200,7 @@ def listing(program: Program, name: str = "paths") -> str:
     if program.mixed:
         lines.append(f"random.Random(7).shuffle({name})")
     if program.moved:
-        fast = program.folders.fast / program.layout
+        fast = program.folders.fast / program.folder
         lines.append(
             f"{name} = [path.replace(DATA, {str(fast)!r}) if {program.slow_path!r} in path else path "
             f"for path in {name}]"

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .extra_source import EXTRA_SOURCES
-from .program import TF_DATA, Program
+from .program import LOADERS, PYTHON, TF_DATA, Part, Program, Shape
 from .python_source import python_input
+from .pytorch.loader_source import loader_input
 from .tf_data_source import tf_data_input
+
+INPUTS: Mapping[Shape, Callable[[Program], Part]] = {
+    **dict.fromkeys(TF_DATA, tf_data_input),
+    **dict.fromkeys(PYTHON, python_input),
+    **dict.fromkeys(LOADERS, loader_input),
+}
 
 
 def source(program: Program, logdir: Path) -> str:
     """Return the whole text; at the end it prints its seconds in all, of training and of imports."""
-    part = tf_data_input(program) if program.shape in TF_DATA else python_input(program)
+    part = INPUTS[program.shape](program)
     extra = EXTRA_SOURCES[program.extra](program)
     imports = {"time", *part.imports, *extra.imports}
     imports |= {"import numpy as np"} if program.computes == "numpy" else set()
     imports |= {"import tfdarshan"} if program.marked else set()
     imports |= {"import tensorflow as tf"} if program.uses_tensorflow else set()
-    blocks = [
+    defined = [
         '"""Trains a model."""',
         "import time\n\nbegan_s = time.perf_counter()",
         f"{_imports(imports)}\n\nimported_s = time.perf_counter()",
         _constants(program, logdir),
         part.text,
-        extra.before,
+        extra.defined,
         _compute(program),
-        _train(program, part.epoch, extra.after_step, extra.after_epoch),
+    ]
+    done = [
+        extra.before,
+        _train(program, part, extra.after_step, extra.after_epoch),
         extra.at_end,
         'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
         'print(f"{imported_s - began_s:.4f} s of imports, {stepped_s:.4f} s of steps")',
         'print("epochs ended after", *(f"{end_s - start_s:.4f}" for end_s in ends_s), "s")',
     ]
-    return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"
+    if part.imported_again:
+        done = ['if __name__ == "__main__":\n' + textwrap.indent(_blocks(done), " " * 4)]
+    return _blocks([*defined, *done]) + "\n"
+
+
+def _blocks(blocks: list[str]) -> str:
+    return "\n\n".join(block.strip("\n") for block in blocks if block.strip())
 
 
 def _imports(names: set[str]) -> str:
@@ -68,18 +85,19 @@ FIRST = "first_s = first_s or time.perf_counter()"
 STEPPED = "stepped_s = time.perf_counter() - first_s"
 
 
-def _train(program: Program, epoch: str, after_step: str, after_epoch: str) -> str:
+def _train(program: Program, part: Part, after_step: str, after_epoch: str) -> str:
     inner = textwrap.indent(after_step.strip("\n"), " " * 16 if program.marked else " " * 8)
     outer = textwrap.indent(after_epoch.strip("\n"), " " * 4)
     counted = bool(after_step.strip())
     # Taking an iterator down waits for a thread of TensorFlow's, up to 0.6 s by chance: not in what is timed.
-    kept = program.shape in TF_DATA or program.shape == "generator"
+    kept, epoch = part.kept, part.epoch
     if not program.marked:
         lines = ["done = 0"] if counted else []
         lines += ["begun = []"] if kept else []
         lines += [
             "ends_s, first_s = [], None",
             "start_s = time.perf_counter()",
+            *(["first_s = start_s", part.begin] if part.begin else []),
             "for epoch in range(EPOCHS):",
         ]
         lines += [f"    batches = iter({epoch})", "    begun.append(batches)"] if kept else []

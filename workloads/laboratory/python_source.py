@@ -87,8 +87,8 @@ def _sines(module: str, values: str, rounds: int) -> str:
     return f"{module}.sin(" * rounds + values + ")" * rounds
 
 
-def python_input(program: Program) -> Part:
-    """Return definitions and the expression of an epoch."""
+def sample_reader(program: Program) -> tuple[set[str], list[str]]:
+    """Return what to import, and definitions: of `samples`, and of what reads one of them."""
     imports = {"pathlib", "import numpy as np"}
     imports |= {"random"} if program.mixed or program.access == "reopened" else set()
     imports |= (
@@ -97,9 +97,14 @@ def python_input(program: Program) -> Part:
     imports |= {"functools"} if program.in_memory and not program.in_order else set()
     imports |= {"os"} if program.access in ("random", "stats", "until_empty", "reopened") else set()
     imports |= {"sqlite3"} if program.access == "sqlite" else set()
-    sharded = program.access == "shards"
-    reader = [_read_shards(program)] if sharded else [_read(program), _read_samples(program)]
-    blocks = [_samples(program), *reader]
+    reader = _read_shard(program) if program.access == "shards" else _read(program)
+    return imports, [_samples(program), reader]
+
+
+def python_input(program: Program) -> Part:
+    """Return definitions and the expression of an epoch."""
+    imports, blocks = sample_reader(program)
+    blocks.append(_read_shards(program) if program.access == "shards" else _read_samples(program))
     if program.shape == "generator":
         blocks.append(_from_generator(program))
         epoch = "dataset"
@@ -114,7 +119,8 @@ def python_input(program: Program) -> Part:
         imports |= {"queue", "threading"}
         blocks.append(AHEAD)
         epoch = f"read_ahead({epoch})"
-    return Part(tuple(imports), "\n\n".join(block.strip("\n") for block in blocks if block), epoch)
+    text = "\n\n".join(block.strip("\n") for block in blocks if block)
+    return Part(tuple(imports), text, epoch, kept=program.shape == "generator")
 
 
 def _samples(program: Program) -> str:
@@ -242,21 +248,22 @@ def _read_samples(program: Program) -> str:
     return "def read_samples():\n    for sample in samples:\n        yield read(sample)"
 
 
+def _read_shard(program: Program) -> str:
+    """Define read_shard(path) of files that hold many samples, each read from end to end."""
+    return "\n".join(
+        [
+            "def read_shard(path):",
+            '    with open(path, "rb", buffering=8 << 20) as file:',
+            f"        while length := file.read({LENGTH_BYTES}):",
+            '            data = file.read(int.from_bytes(length, "little"))',
+            f"            yield {_decoded(program)}",
+        ]
+    )
+
+
 def _read_shards(program: Program) -> str:
-    """Define read_samples() over files that hold many samples, each read from end to end."""
-    lines = [
-        "def read_shard(path):",
-        '    with open(path, "rb", buffering=8 << 20) as file:',
-        f"        while length := file.read({LENGTH_BYTES}):",
-        '            data = file.read(int.from_bytes(length, "little"))',
-        f"            yield {_decoded(program)}",
-        "",
-        "",
-    ]
-    if program.threads == 0:
-        return "\n".join([*lines, READ_SERIAL])
-    # As many shards at a time as there are threads.
-    return "\n".join([*lines, READ_BY_THREADS.format(threads=program.threads)])
+    """Define read_samples() over shards: as many at a time as there are threads."""
+    return READ_BY_THREADS.format(threads=program.threads) if program.threads else READ_SERIAL
 
 
 def _from_generator(program: Program) -> str:

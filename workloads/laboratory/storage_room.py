@@ -65,15 +65,15 @@ class StorageRoom:
 
     def place(self, program: Program) -> None:
         """Put the data that a program reads onto the slow storage, and onto the fast one."""
-        layouts = [(program.layout, program.count)]
+        layouts = [(program.layout, program.folder, program.count)]
         if program.extra == "validation":
-            layouts.append(("validation", self.job.validation_count))
-        for layout, count in layouts:
+            layouts.append(("validation", "validation", self.job.validation_count))
+        for layout, name, count in layouts:
             made = layout_folder(
                 self.made, layout, count, program.size_bytes, spread=self.job.spread, shards=program.shards
             )
-            place_data(made, self.backing / "data" / layout, link=self.device is None)
-            place_data(made, self.folder / "fast" / "data" / layout, link=True)
+            place_data(made, self.backing / "data" / name, link=self.device is None)
+            place_data(made, self.folder / "fast" / "data" / name, link=True)
 
     @contextmanager
     def ready(self) -> Iterator[None]:

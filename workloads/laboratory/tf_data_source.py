@@ -31,9 +31,8 @@ def tf_data_input(program: Program) -> Part:
         pipeline, epoch = f"def make_dataset():\n{built}\n    return dataset", "make_dataset()"
     else:
         pipeline, epoch = _pipeline(program, head, links), "dataset"
-    return Part(
-        tuple(imports), "\n\n".join([listing(program, _files(program)), _load(program), pipeline]), epoch
-    )
+    text = "\n\n".join([listing(program, _files(program)), _load(program), pipeline])
+    return Part(tuple(imports), text, epoch, kept=True)
 
 
 def _files(program: Program) -> str:

@@ -1,8 +1,8 @@
 """One run of a program in a process of its own: its seconds, its session, and how disturbed it was.
 
-Imports are the same work in each run of a job, and take seconds if they are of TensorFlow: they count for as
-long as they took in the job's first run. Runs after it may be forked from a process that has TensorFlow
-(`warm_python`).
+Imports are the same work in each run of a job, and take seconds if they are of TensorFlow or PyTorch: they
+count for as long as they took in the job's first run. Runs after it may be forked from a process that has
+imported it (`warm_python`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class TimedRun:
 class Runner:
     """Runs programs of one job, each in its own folder.
 
-    `warm` runs those that use TensorFlow, but for the ones whose session begins before their imports and is
+    `warm` runs those that use its library, but for the ones whose session begins before their imports and is
     asked what to do.
     """
 
@@ -109,7 +109,7 @@ class Runner:
         file.parent.mkdir(parents=True)
         file.write_text(text if text is not None else source(program, logdir), encoding="utf-8")
         whole = not program.marked and (asked or self.imports_s is None)
-        warm = self.warm if program.uses_tensorflow and not whole else None
+        warm = self.warm if program.library and not whole else None
         with self.room.ready():
             words = _command(program, file, logdir, plan)
             run = _timed(words, program, logdir, warm, limit_s, self.room.job.load)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from .known_cure import KnownCure, known_cures
+from .known_cure import KnownCure
 from .program import Program
+from .program_cures import known_cures
 from .run_times import AGREE, Spread, Times, spread_of, times
 from .said import LEAST_GAIN, Unit
 from .timed_run import LIMIT_S, Runner, TimedRun

@@ -1,14 +1,15 @@
-"""Runs programs that use TensorFlow without importing it for each one: in forks of a process that has.
+"""Runs programs that use a large library without importing it for each one: in forks of a process that has.
 
 Importing it takes seconds of a processor, many times what most drawn jobs compute. The process that has it
 imported creates no runtime and no tensor; what it forks runs one program as `python` would, and ends as an
-interpreter ends. The program's own `import tensorflow` then takes no time.
+interpreter ends. The program's own import then takes no time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -71,7 +72,7 @@ class WarmPython:
             self._server.stdin.write(json.dumps(request) + "\n")
             self._server.stdin.flush()
         except OSError as error:
-            raise StorageError("the process that has TensorFlow imported has ended.") from error
+            raise StorageError("the process that programs are forked from has ended.") from error
 
     def _hear(self, limit_s: float) -> str | None:
         return _line_within(self._server.stdout, limit_s)
@@ -84,19 +85,19 @@ def _line_within(stream: IO[str] | None, limit_s: float) -> str | None:
         return None
     line = stream.readline()
     if not line:
-        raise StorageError("the process that has TensorFlow imported has ended.")
+        raise StorageError("the process that programs are forked from has ended.")
     return line.strip()
 
 
 @contextlib.contextmanager
-def warm_python(environment: Mapping[str, str]) -> Iterator[WarmPython]:
-    """Yield one whose programs have that environment; it ends with the block.
+def warm_python(library: str, environment: Mapping[str, str]) -> Iterator[WarmPython]:
+    """Yield one that has a library imported, for programs of that environment; it ends with the block.
 
     Raises:
-        StorageError: TensorFlow cannot be imported.
+        StorageError: The library cannot be imported.
     """
     server = subprocess.Popen(
-        [sys.executable, "-m", __name__],
+        [sys.executable, "-m", __name__, library],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -106,17 +107,16 @@ def warm_python(environment: Mapping[str, str]) -> Iterator[WarmPython]:
     )
     try:
         if _line_within(server.stdout, READY_WITHIN_S) != "ready":
-            raise StorageError(f"TensorFlow was not imported within {READY_WITHIN_S:.0f} s.")
+            raise StorageError(f"{library} was not imported within {READY_WITHIN_S:.0f} s.")
         yield WarmPython(server)
     finally:
         server.kill()
         server.communicate()
 
 
-def _serve(requests: IO[str], answers: IO[str]) -> dict[str, Any] | None:
+def _serve(library: str, requests: IO[str], answers: IO[str]) -> dict[str, Any] | None:
     """Fork for each request; return it in the fork, and None in the server when there are no more."""
-    import tensorflow  # noqa: F401
-
+    importlib.import_module(library)
     gc.collect()
     gc.freeze()
     print("ready", file=answers, flush=True)
@@ -151,7 +151,7 @@ def main() -> None:
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    request = _serve(requests, answers)
+    request = _serve(sys.argv[1], requests, answers)
     if request is not None:
         requests.close()
         answers.close()

@@ -113,6 +113,22 @@ def test_a_line_that_stands_to_the_letter_is_that_one(named, where):
     assert changed.startswith(f"{where} = ")
 
 
+def test_of_two_loaders_the_one_of_the_printed_names_is_changed():
+    # GIVEN a loader of a validation set in front of that of training
+    text = (
+        "from torch.utils.data import DataLoader\n\n"
+        "validation = DataLoader(held_out, batch_size=BATCH)\n"
+        "loader = DataLoader(dataset, batch_size=BATCH)\n"
+    )
+
+    # WHEN
+    line = "loader = DataLoader(dataset, batch_size=21, num_workers=8)"
+    typed = applied(text, line, "loader = DataLoader(dataset, batch_size=21)")
+
+    # THEN
+    assert typed == text.replace("(dataset, batch_size=BATCH)", "(dataset, batch_size=21, num_workers=8)")
+
+
 def test_lines_that_follow_are_indented_as_the_statement_is():
     source = "import tensorflow as tf\ndef make(paths, load):\n    data = paths.map(load)\n    return data\n"
     text = applied(source, POOL, "dataset = dataset.map(load)")

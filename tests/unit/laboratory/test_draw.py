@@ -16,10 +16,12 @@ from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, p
 from tfdarshan.workloads.laboratory.dice import Dice
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.expected_time import expected
-from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF, known_cures
-from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, SHAPES
+from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF
+from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, LOADERS, SHAPES
+from tfdarshan.workloads.laboratory.program_cures import known_cures
 from tfdarshan.workloads.laboratory.program_source import source
 from tfdarshan.workloads.laboratory.python_source import PACKED
+from tfdarshan.workloads.laboratory.pytorch import loader_draw
 from tfdarshan.workloads.laboratory.said import REMARKS
 from tfdarshan.workloads.laboratory.storage_draw import FUSE_KINDS
 from tfdarshan.workloads.laboratory.storage_kind import EMULATED, MEDIA
@@ -35,6 +37,11 @@ def jobs():
 @pytest.fixture(scope="module")
 def programs(jobs):
     return [job.program(ANYWHERE) for job in jobs]
+
+
+@pytest.fixture(scope="module")
+def loader_jobs():
+    return [draw(seed, ("fuse",), "torch") for seed in range(100)]
 
 
 def test_a_seed_gives_the_same_job_each_time(jobs):
@@ -137,6 +144,47 @@ def test_the_job_and_all_of_its_cures_are_programs_and_differ(jobs, programs):
         assert all(program.layout in LAYOUTS for program in versions)
 
 
+def test_loaders_of_all_kinds_appear_and_their_cures_are_programs(loader_jobs):
+    # GIVEN jobs of PyTorch, and all of their cures
+    programs = [job.program(ANYWHERE) for job in loader_jobs]
+    texts = [[source(one, ANYWHERE), *(source(cure.program, ANYWHERE) for cure in known_cures(one))]
+             for one in programs]  # fmt: skip
+
+    # THEN they are programs of their own, that nothing marks
+    assert {one.shape for one in programs} == set(LOADERS)
+    assert {one.access for one in programs} == {*loader_draw.ACCESSES, "shards"}
+    assert {one.extra for one in programs} == {"", *loader_draw.EXTRAS}
+    assert {one.start_method for one in programs} == {"", "spawn", "forkserver"}
+    assert {one.threads > 0 for one in programs} == {one.persistent for one in programs} == {True, False}
+    for job, versions in zip(loader_jobs, texts, strict=True):
+        assert len(set(versions)) == len(versions), job.words
+        for text in versions:
+            ast.parse(text)
+            assert "import tfdarshan" not in text
+
+    # AND fixes of a loader are among the cures, which findings name
+    names = {cure.name for one in programs for cure in known_cures(one)}
+    assert {"parallel", "prefetch", "workers kept", "any order", "shards for all", "memory"} < names
+    assert names <= set(FINDINGS_OF)
+
+
+def test_a_worker_with_shards_makes_whole_batches(loader_jobs):
+    for job in loader_jobs:
+        one = job.program(ANYWHERE)
+        for cure in known_cures(one):
+            if cure.program.shape == "torch_iterable":
+                samples = one.count / cure.program.shards
+                assert samples % one.batch == 0, job.words
+
+
+def test_what_does_the_work_of_a_loader_is_not_done_where_workers_import_it(loader_jobs):
+    for job in loader_jobs:
+        defined, guard, _ = source(job.program(ANYWHERE), ANYWHERE).partition('if __name__ == "__main__":')
+        assert guard
+        assert "DataLoader(" not in defined
+        assert '"w")' not in defined
+
+
 def test_no_program_has_options_that_users_do_not_write(programs):
     """Only the cure that says so limits tf.data's threads; nothing else about tf.data is set."""
     for one in programs:
@@ -213,9 +261,8 @@ def test_computing_by_numpy_takes_no_new_memory(programs):
     program = next(one for one in programs if one.computes == "numpy")
     text = source(program, ANYWHERE)
     names: dict[str, Any] = {"np": np}
-    exec(
-        text[text.index("weights =") : text.index("begun = []" if "begun = []" in text else "ends_s")], names
-    )
+    last = "np.sin(weights, out=sines)"
+    exec(text[text.index("weights =") : text.index(last) + len(last)], names)
 
     # WHEN it computes twice
     names["compute"](None)

@@ -11,7 +11,8 @@ from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_edits import edits_for
 from tfdarshan.workloads.laboratory.fix_pair import FixPair, fix_pairs, pair_lines
-from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
+from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.program_cures import known_cures
 from tfdarshan.workloads.laboratory.said import Promised, Said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import Tried, Truth

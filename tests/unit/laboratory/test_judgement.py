@@ -12,7 +12,7 @@ from tests.unit.laboratory.made_up_outcomes import LOGS, PROGRAM, outcomes, runs
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.judgement import judge, judge_first, judge_promise
-from tfdarshan.workloads.laboratory.known_cure import KnownCure, known_cures
+from tfdarshan.workloads.laboratory.known_cure import KnownCure
 from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_beside, fill_page, job_line
 from tfdarshan.workloads.laboratory.laboratory_totals import (
     ERROR,
@@ -23,6 +23,7 @@ from tfdarshan.workloads.laboratory.laboratory_totals import (
     totals,
     wilson,
 )
+from tfdarshan.workloads.laboratory.program_cures import known_cures
 from tfdarshan.workloads.laboratory.run_times import Times
 from tfdarshan.workloads.laboratory.said import Promised, read_said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
