@@ -15,7 +15,7 @@ from tfdarshan.session import Session, open_session
 
 KB, MB = 1_000, 1_000_000
 BUCKET = {"options": {"as_if": "bucket", "as_if_paths": ["/data/"]}}
-MACHINE = {"machine": {"cpus": 4, "memory_bytes": 16_000_000_000, "cpu_s": 0.05}}
+MACHINE = {"cpus": 4, "memory_bytes": 16_000_000_000}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Sketch:
         cached_from: Passes from this one on take a hundredth.
         keep_open: Files are opened once.
         ahead: The next batch is read while a step computes.
-        other_ms: Of each batch, what is no call.
+        other_ms: Of each batch, what is no call: a processor is busy.
         compute_ms: What a step computes.
         writes: Calls that the loop's thread makes after each step: operation, bytes, ms.
         folder: Where the files are.
@@ -120,8 +120,9 @@ def sketched(logdir: Path, sketch: Sketch) -> Session:
     paths += ["/home/user/config.json", "/home/user/out/log"]
     sizes = [*[sketch.size] * sketch.files, 10 * max(sketch.before, 1), 10 * MB]
     steps = steps if sketch.marked else []
+    machine = {"machine": MACHINE | {"cpu_s": 0.05 + len(batches) * sketch.other_ms / 1e3}}
     made = training(
-        logdir, calls, steps, paths=paths, sizes=sizes, meta=MACHINE | sketch.meta, kernel=sketch.kernel
+        logdir, calls, steps, paths=paths, sizes=sizes, meta=machine | sketch.meta, kernel=sketch.kernel
     )
     return cut_short(made, sketch.dropped) if sketch.dropped else made
 

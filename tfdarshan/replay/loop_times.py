@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.read_bursts import LEAST_PAUSE_NS, parting_rests
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
@@ -92,12 +93,9 @@ def with_waits(loop: LoopTimes, start_s: Array, end_s: Array) -> LoopTimes:
 
 def _of_bursts(start_s: Array, end_s: Array, last_s: float) -> LoopTimes:
     """Take each burst of reads for a batch: the loop computes until the next one."""
-    rest_s = start_s[1:] - end_s[:-1]
-    rests = np.sort(rest_s[rest_s > 0])
-    if not len(rests):
-        return LoopTimes(start_s[:1], end_s[-1:], np.array([max(end_s[-1], last_s)]), False)
-    usual_s = rests[np.searchsorted(np.cumsum(rests), rests.sum() / 2)]
-    cut = np.flatnonzero(rest_s >= SETTING["burst_gap"] * usual_s)
+    rest_ns = np.round(1e9 * (start_s[1:] - end_s[:-1]))
+    rests = np.flatnonzero(rest_ns >= LEAST_PAUSE_NS)
+    cut = rests[parting_rests(rest_ns[rests])]
     ask_s, got_s = np.append(start_s[0], start_s[cut + 1]), np.append(end_s[cut], end_s[-1])
     return LoopTimes(ask_s, got_s, np.append(start_s[cut + 1], max(end_s[-1], last_s)), False)
 

@@ -167,7 +167,6 @@ SETTINGS = (
     Setting("early", "share", 0.01, "of a pass's tasks, those ahead of their epoch", JUDGED),
     Setting("quick", "share", 0.25, "of calls of a kind, those that nothing held back", JUDGED),
     Setting("no_step", "share", 0.05, "of a step's computing, what is no step: an epoch's end", JUDGED),
-    Setting("burst_gap", "share", 0.5, "of the usual rest between reads, what ends a batch's", TRIALS),
     Setting("beside", "share", 0.4, "of the time in calls beside computing: readers are ahead", TRIALS),
     Setting(
         "knee", "share", 0.05, "of all that copies save, what a knee of their curve is above its line", JUDGED

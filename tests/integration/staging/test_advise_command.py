@@ -18,6 +18,12 @@ from tfdarshan.terminal.paint import WIDTH
 FILES = 200
 
 
+@pytest.fixture(autouse=True)
+def idle_tier(monkeypatch):
+    """Measure a tier of an idle machine: a busy one's own disk may be too slow for copies to be worth it."""
+    monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
+
+
 @pytest.fixture
 def job(tmp_path):
     """A job that read 200 files of 1 to 200 KB, the last twenty 20 times, at 8 ms and 163 MB/s."""
@@ -53,9 +59,7 @@ def advise(capsys, job, *arguments):
     return code, said.out, said.err
 
 
-def test_text_fits_the_terminal_and_says_what_matters(capsys, job, monkeypatch):
-    # A busy machine's own disk may be too slow for copies to be worth it.
-    monkeypatch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
+def test_text_fits_the_terminal_and_says_what_matters(capsys, job):
     code, text, err = advise(capsys, job, "--slow", job / "data", "--capacity", "5M")
 
     assert (code, err) == (0, "")

@@ -98,7 +98,7 @@ def read_bursts(blocks: Iterable[InputCalls]) -> ReadBursts | None:
     if first_ns is None:
         return None
     from_ns, to_ns, brought = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
-    apart = _pauses(to_ns - from_ns)
+    apart = parting_rests(to_ns - from_ns)
     start_ns = np.concatenate([[first_ns], to_ns[apart]]).astype(np.int64)
     end_ns = np.concatenate([from_ns[apart], [reached]]).astype(np.int64)
     zero = np.zeros((3, 1), np.int64)
@@ -107,8 +107,8 @@ def read_bursts(blocks: Iterable[InputCalls]) -> ReadBursts | None:
     )
 
 
-def _pauses(rests_ns: Array) -> Array:
-    """Return the places of the rests that part bursts.
+def parting_rests(rests_ns: Array) -> Array:
+    """Return the places of the rests that part bursts, of all rests that are long enough to prepare a batch.
 
     What is opened before training, such as a database, is followed by a few rests in which modules are loaded
     and a model is made: longer than those of steps, and all of them before these.
