@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "recorder/recorder_calls.h"
 #include "recorder/transfer.h"
 
 /* Of a stream that several threads use. */
@@ -50,15 +51,38 @@ static void mark(FILE *stream, struct tfd_position *position)
     atomic_store(&position->marks.stream, stream);
 }
 
-void tfd_stream_claim(FILE *stream, int fd, struct tfd_position *position)
+/* Looks an unknown descriptor up: what its position says is of an earlier session, or of another file. */
+static bool is_file(int fd)
 {
-    struct tfd_slot *user = NULL;
-    if (atomic_load(&position->marks.user) == &many || !tfd_descriptor_at(fd)->place || !is_tracked(fd))
+    const struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    uint32_t generation = atomic_load(&tfd_shared->generation);
+    if (!descriptor || !generation)
+        return false;
+    uint64_t word = atomic_load(&descriptor->word);
+    if (!tfd_word_is_current(word, generation))
+        word = tfd_word_of_descriptor(fd);
+    return tfd_word_is_file(word, generation) && descriptor->place;
+}
+
+/* A call in a signal handler that came while its thread was recording, or in a child of vfork, is not recorded. */
+void tfd_stream_announce(int fd)
+{
+    if (tfd_is_interrupted() || tfd_memory_is_lent() || !is_file(fd))
         return;
-    if (atomic_compare_exchange_strong(&position->marks.user, &user, tfd_own_slot) || user == tfd_own_slot)
-        mark(stream, position);
-    else
+    struct tfd_position *position = tfd_stream_position(fd);
+    struct tfd_slot *slot = tfd_own_slot ? tfd_own_slot : tfd_find_slot(), *user = NULL;
+    if (atomic_load(&position->marks.user) == &many)
+        return;
+    if (!atomic_compare_exchange_strong(&position->marks.user, &user, slot ? slot : &many) && user != slot)
         atomic_store(&position->marks.user, &many);
+    /* Who sees the pointers moved sees this, too: see tfd_stream_count_moved. */
+    atomic_thread_fence(memory_order_release);
+}
+
+void tfd_stream_follow(FILE *stream, int fd, struct tfd_position *position)
+{
+    if (is_tracked(fd))
+        mark(stream, position);
 }
 
 /* A stream may have been closed by code that has no slot: its memory is asked for, not read. */

@@ -3,7 +3,7 @@
  *
  * Between two calls on a stream nothing else moves its pointers. So each call leaves a mark of where they are, and
  * the next one counts what lies between. Streams that several threads use are not followed: of these a call may have
- * moved the pointers and not be recorded yet. */
+ * moved the pointers and not be recorded yet. So a thread says that it uses a stream before its first call on it. */
 #ifndef TFD_STREAM_MARKS_H
 #define TFD_STREAM_MARKS_H
 
@@ -14,7 +14,10 @@
 #include "recorder/slots.h"
 
 void tfd_stream_count_moved(FILE *stream, struct tfd_position *position);
-void tfd_stream_claim(FILE *stream, int fd, struct tfd_position *position);
+/* Before a call that moves the pointers of a stream of which the calling thread has no marks. */
+void tfd_stream_announce(int fd);
+/* After it, if no other thread has announced a call. */
+void tfd_stream_follow(FILE *stream, int fd, struct tfd_position *position);
 /* Counts what was moved in each stream of the calling thread; `tfd_streams_mark` leaves new marks. For calls on all
  * streams, and before the session ends. */
 void tfd_streams_count_moved(void);
@@ -38,19 +41,27 @@ static inline struct tfd_position *tfd_stream_position(int fd)
     return descriptor ? tfd_position_of(descriptor) : NULL;
 }
 
+/* The calling thread is the only one that has announced a call. */
+static inline bool tfd_stream_is_own(const struct tfd_position *position)
+{
+    return tfd_own_slot && atomic_load_explicit(&position->marks.user, memory_order_relaxed) == tfd_own_slot;
+}
+
 /* By the calling thread. */
 static inline bool tfd_stream_is_marked(const FILE *stream, const struct tfd_position *position)
 {
-    return tfd_own_slot &&
-           atomic_load_explicit(&position->marks.user, memory_order_relaxed) == tfd_own_slot &&
+    return tfd_stream_is_own(position) &&
            atomic_load_explicit(&position->marks.stream, memory_order_relaxed) == stream;
 }
 
 /* Before a call on the stream. */
 static inline void tfd_stream_begin(FILE *stream)
 {
-    struct tfd_position *position = tfd_stream_position(tfd_descriptor_of(stream));
-    if (position && tfd_stream_is_marked(stream, position) && tfd_stream_has_moved(stream, position))
+    int fd = tfd_descriptor_of(stream);
+    struct tfd_position *position = tfd_stream_position(fd);
+    if (!position || !tfd_stream_is_marked(stream, position))
+        tfd_stream_announce(fd);
+    else if (tfd_stream_has_moved(stream, position))
         tfd_stream_count_moved(stream, position);
 }
 
@@ -62,8 +73,8 @@ static inline void tfd_stream_end(FILE *stream, int fd)
         return;
     if (tfd_stream_is_marked(stream, position))
         tfd_stream_mark(stream, position);
-    else
-        tfd_stream_claim(stream, fd, position);
+    else if (tfd_stream_is_own(position))
+        tfd_stream_follow(stream, fd, position);
 }
 
 #endif

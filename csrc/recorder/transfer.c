@@ -11,23 +11,36 @@
 #include "recorder/path_table.h"
 #include "recorder/recording.h"
 
+/* Caller holds tfd_tables_lock. */
+static tfd_target look_up(int fd, uint32_t generation)
+{
+    int64_t offset = 0;
+    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
+    if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
+        tfd_descriptor_set(fd, generation, target, offset, fcntl(fd, F_GETFL) & O_APPEND);
+    return target;
+}
+
+/* Several threads may come with a descriptor's first use: the second one finds what the first one has set. */
 uint64_t tfd_known_word(struct tfd_slot *slot, int fd, bool *resolved)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
+    uint32_t generation = slot->generation;
     uint64_t word = descriptor ? atomic_load(&descriptor->word) : 0;
     *resolved = false;
     if (!descriptor)
-        return tfd_word(slot->generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
-    if (tfd_word_is_current(word, slot->generation))
+        return tfd_word(generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
+    if (tfd_word_is_current(word, generation))
         return word;
-    int64_t offset = 0;
     pthread_mutex_lock(&tfd_tables_lock);
-    tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
-    if (target != (TFD_OTHER_BIT | TFD_OTHER_UNKNOWN))
-        tfd_descriptor_set(fd, slot->generation, target, offset, fcntl(fd, F_GETFL) & O_APPEND);
+    word = atomic_load(&descriptor->word);
+    if (!tfd_word_is_current(word, generation)) {
+        tfd_target target = look_up(fd, generation);
+        word = tfd_word(generation, target);
+        *resolved = !(target & TFD_OTHER_BIT);
+    }
     pthread_mutex_unlock(&tfd_tables_lock);
-    *resolved = !(target & TFD_OTHER_BIT);
-    return tfd_word(slot->generation, target);
+    return word;
 }
 
 /* The kernel moved the position to the end of what it wrote. Only where that is not where ours is did somebody else

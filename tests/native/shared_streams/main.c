@@ -8,11 +8,14 @@
 
 #define THREADS 4
 #define CYCLES 30
+#define CALLS 4
+#define OLDER 50
 #define TEXT "twelve bytes"
 
 static long repeats;
-static FILE *shared;
+static FILE *shared, *older[OLDER];
 static atomic_bool over;
+static pthread_barrier_t together;
 
 static void open_path(char out[PATH_MAX], const char *directory, long number)
 {
@@ -44,6 +47,27 @@ static void *call_shared(void *unused)
     for (long i = 0; i < repeats; i++)
         CHECK(fputs(TEXT, shared) >= 0);
     return unused;
+}
+
+static bool is_chosen(void)
+{
+    return pthread_barrier_wait(&together) == PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+/* One stream after the other, on which all threads make their first calls at once. The first ones are older than the
+ * session: what they are of is looked up then. */
+static void *call_fresh(void *path)
+{
+    for (long i = 0; i < repeats; i++) {
+        if (is_chosen())
+            CHECK((shared = i < OLDER ? older[i] : fopen(path, "w")));
+        pthread_barrier_wait(&together);
+        for (int call = 0; call < CALLS; call++)
+            CHECK(fputs(TEXT, shared) >= 0);
+        if (is_chosen())
+            CHECK(fclose(shared) == 0);
+    }
+    return NULL;
 }
 
 /* ThreadSanitizer does not know flockfile. */
@@ -79,6 +103,16 @@ static void share(const char *path, void *(*body)(void *))
     CHECK((shared = fopen(path, "w")));
     run(THREADS, body, NULL);
     CHECK(fclose(shared) == 0);
+}
+
+static void share_fresh(char *path)
+{
+    char paths[THREADS][PATH_MAX];
+    for (int i = 0; i < THREADS; i++)
+        strcpy(paths[i], path);
+    CHECK(pthread_barrier_init(&together, NULL, THREADS) == 0);
+    run(THREADS, call_fresh, paths);
+    CHECK(pthread_barrier_destroy(&together) == 0);
 }
 
 static void hand_on(const char *path)
@@ -119,7 +153,7 @@ static int64_t written(const char *directory, const char *path)
 
 int main(int argc, char **argv)
 {
-    char own[THREADS][PATH_MAX], called[PATH_MAX], locked[PATH_MAX], handed[PATH_MAX];
+    char own[THREADS][PATH_MAX], called[PATH_MAX], fresh[PATH_MAX], locked[PATH_MAX], handed[PATH_MAX];
     const char *directory = argv[1];
     const int64_t calls = (int64_t)strlen(TEXT);
     repeats = check_repeats(argc, argv, 2000);
@@ -128,10 +162,14 @@ int main(int argc, char **argv)
     open_path(called, directory, 10);
     open_path(locked, directory, 11);
     open_path(handed, directory, 12);
+    open_path(fresh, directory, 13);
     change_sessions(directory, own);
+    for (int i = 0; i < OLDER; i++)
+        CHECK((older[i] = fopen(fresh, "w")));
     check_start(directory);
     run(THREADS, use_own, own);
     share(called, call_shared);
+    share_fresh(fresh);
     share(locked, lock_shared);
     hand_on(handed);
     check_stop();
@@ -140,6 +178,7 @@ int main(int argc, char **argv)
         CHECK_EQUAL(recorded_here(directory, own[i], TFD_OP_FREAD).bytes, 2 * repeats);
     }
     CHECK_EQUAL(written(directory, called), THREADS * repeats * calls);
+    CHECK_EQUAL(written(directory, fresh), THREADS * repeats * CALLS * calls);
     CHECK(written(directory, locked) >= THREADS * repeats * calls);
     CHECK(written(directory, locked) <= THREADS * repeats * (10 + calls));
     CHECK(written(directory, handed) >= 10 + 2 * calls && written(directory, handed) <= 2 * (10 + calls));
