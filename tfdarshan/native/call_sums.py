@@ -84,7 +84,7 @@ class DurationSums:
         ffi, lib = aggregate()
         kinds = _in(ffi, operation, np.uint8), _in(ffi, error, np.int16)
         sums = _out(ffi, self.rows), _out(ffi, self.cells)
-        lib.tfd_add_durations(_calls(calls), *kinds, *sums, ffi.NULL)
+        lib.tfd_add_durations(_calls(calls), *kinds, *sums)
 
 
 def cell_start_ns(cell: Array) -> Array:

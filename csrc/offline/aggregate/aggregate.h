@@ -34,10 +34,9 @@ struct tfd_bins { /* equal parts of time */
  * left out; a call that began there counts in the nearest bin. */
 void tfd_spread_calls(const struct tfd_calls *calls, const int32_t *group, const struct tfd_bins *bins,
                       int64_t *sums);
-/* Adds calls that did not fail by operation x size: TFD_DURATION_SUMS numbers and TFD_DURATION_CELLS cells. Tells
- * each call's place among all cells, -1 if it failed. `sums` with `cells`, or `cell_of_call`, may be NULL. */
+/* Adds calls that did not fail by operation x size: TFD_DURATION_SUMS numbers and TFD_DURATION_CELLS cells. */
 void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, const int16_t *error,
-                       int64_t *sums, int64_t *cells, int32_t *cell_of_call);
+                       int64_t *sums, int64_t *cells);
 
 /* ---- calls on a job's input ---- */
 

@@ -83,28 +83,21 @@ static int32_t cell_of(int64_t duration_ns)
 }
 
 void tfd_add_durations(const struct tfd_calls *calls, const uint8_t *operation, const int16_t *error,
-                       int64_t *sums, int64_t *cells, int32_t *cell_of_call)
+                       int64_t *sums, int64_t *cells)
 {
     for (size_t i = 0; i < calls->count; i++) {
-        if (cell_of_call)
-            cell_of_call[i] = -1;
         if (error[i])
             continue;
         int64_t duration = calls->end_ns[i] - calls->start_ns[i];
         uint8_t class = calls->io_class[i];
         size_t size = class == META ? TFD_SIZES - 1 : size_of(calls->length[i]);
         size_t group = (size_t)operation[i] * TFD_SIZES + size;
-        int32_t cell = cell_of(duration);
-        if (cell_of_call)
-            cell_of_call[i] = (int32_t)group * TFD_DURATION_CELLS + cell;
-        if (!sums)
-            continue;
         int64_t *row = sums + group * TFD_DURATION_SUMS;
         row[0]++;
         row[1] += class == META ? 0 : calls->length[i];
         row[2] += duration;
         if (duration > row[3])
             row[3] = duration;
-        cells[group * TFD_DURATION_CELLS + (size_t)cell]++;
+        cells[group * TFD_DURATION_CELLS + (size_t)cell_of(duration)]++;
     }
 }
