@@ -43,7 +43,7 @@ OTHER_PYTHONS = $(shell for python in $(PYTHONS); do $$python -c 'import sys; \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: bench clean demo distclean docs findings format help laboratory lint stubs test test-attach \
+.PHONY: bench clean demo distclean docs findings format fuzz help laboratory lint stubs test test-attach \
     test-core test-fresh test-long test-native test-oldest-newest test-packages test-pythons test-tf-oldest test-torch \
     test-versions tutorial wheels
 
@@ -53,6 +53,7 @@ help:
 	@echo "make test-long    the tests that take minutes each"
 	@echo "make test-attach  of these, the tests of recording: for a second Python, such as PYTHON=/usr/bin/python3"
 	@echo "make test-native  the C hazard programs: plain, with sanitizers, under ThreadSanitizer, under valgrind"
+	@echo "make fuzz         any content in what is read: libFuzzer for the C readers, hypothesis for Python's (FUZZ_S=60 seconds each)"
 	@echo "make test-pythons what needs no TensorFlow, on each of $(PYTHONS)"
 	@echo "make test-tf-oldest  the tests of TensorFlow's profiler with the oldest TensorFlow (Python 3.11, 3.12)"
 	@echo "make test-oldest-newest  counts, verbs, plane and tab with the oldest and the newest of every package (kept)"
@@ -104,6 +105,23 @@ test-attach: $(STAMPS)/extra-test
 test-native: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools valgrind
 	@TFD_NATIVE_VARIANTS="plain sanitize thread valgrind" $(PYTEST) tests/native
+
+# Each target for so long. What was new is kept in build/fuzz, and what crashed beside it.
+FUZZ_S ?= 60
+FUZZ_TARGETS ?= $(notdir $(wildcard tests/native/fuzz_*))
+FUZZ_EXAMPLES ?= many examples
+fuzz: $(STAMPS)/extra-test
+	@tools/setup-debian.sh tools clang
+	@tools/setup-debian.sh tools /usr/share/doc/libclang-rt-dev:libclang-rt-dev
+	@mkdir -p build/native && flock build/native/fuzz.lock \
+	    $(MAKE) --no-print-directory -s -j $(WORKERS) -C tests/native VARIANT=fuzz
+	@for target in $(FUZZ_TARGETS); do \
+	    echo "$$target for $(FUZZ_S) s"; \
+	    mkdir -p build/fuzz/$$target; \
+	    build/native/fuzz/$$target/main -max_total_time=$(FUZZ_S) -timeout=20 -verbosity=0 -print_final_stats=1 \
+	        -artifact_prefix=build/fuzz/$$target- build/fuzz/$$target tests/native/$$target/corpus || exit 1; \
+	done
+	@$(PYTEST_ON_ALL) --hypothesis-profile "$(FUZZ_EXAMPLES)" --timeout 36000 tests/integration/test_any_content.py
 
 # What needs no TensorFlow, on every Python that tfdarshan is for and this machine has.
 test-pythons:

@@ -36,6 +36,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # test-long` others: what these find becomes an example that is always tried.
 hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("other examples", deadline=None)
+# `make fuzz`.
+hypothesis.settings.register_profile("many examples", deadline=None, max_examples=10_000)
 hypothesis.settings.load_profile("same examples")
 
 

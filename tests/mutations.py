@@ -38,17 +38,17 @@ def mutate_bytes(content: bytes, dice: random.Random) -> bytes:
 
 
 def _mutated(data, dice):
-    places = list(_places(data))
-    if not places or dice.random() < 0.01:
+    found = list(places(data))
+    if not found or dice.random() < 0.01:
         return copy.deepcopy(dice.choice(VALUES))
-    holder, key = dice.choice(places)
+    holder, key = dice.choice(found)
     kind = dice.randrange(8)
     if kind == 0:
         del holder[key]
     elif kind == 1 and isinstance(holder, dict):
         holder[dice.choice(("", key + "x", key[:-1], "\udc80"))] = holder.pop(key)
     elif kind == 2:
-        other, its = dice.choice(places)
+        other, its = dice.choice(found)
         holder[key] = json.loads(json.dumps(other[its] if its in other or isinstance(other, list) else None))
     elif kind == 3:
         holder[key] = [holder[key]]
@@ -66,9 +66,9 @@ def _nested(depth):
     return value
 
 
-def _places(data):
+def places(data):
     """Yield each container with each key or index in it."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in items:
         yield data, key
-        yield from _places(value)
+        yield from places(value)

@@ -37,6 +37,11 @@ class StorageError(TfdarshanError, OSError):
     """A directory or file that could not be created, written or read."""
 
 
+# Errors of taking values out of decoded JSON of any content: nested too deeply, of another type, missing,
+# or too large.
+NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
 def reason(error: BaseException) -> str:
     """Return why `error` happened in a few words: strerror where there is one."""
     if isinstance(error, OSError) and error.errno is not None:

@@ -15,13 +15,23 @@
 
 #include "tfdarshan.h"
 
+/* libFuzzer keeps the input of a program that aborts, and knows nothing of one that ends. */
+static inline _Noreturn void check_failed(void)
+{
+#ifdef TFD_FUZZ
+    abort();
+#else
+    _exit(1);
+#endif
+}
+
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
             int check_errno = errno;                                                                         \
             fprintf(stderr, "%s:%d: not true: %s (errno %d)\n", __FILE__, __LINE__, #condition,              \
                     check_errno);                                                                            \
-            _exit(1);                                                                                        \
+            check_failed();                                                                                  \
         }                                                                                                    \
     } while (0)
 
@@ -31,7 +41,7 @@
         if (check_found != check_expected) {                                                                 \
             fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #found, check_found,        \
                     check_expected);                                                                         \
-            _exit(1);                                                                                        \
+            check_failed();                                                                                  \
         }                                                                                                    \
     } while (0)
 

@@ -2,7 +2,8 @@
 
 `make test` runs them plain, and again with a core that counts which of its lines run (see
 tools/line_coverage.py); `make test-native` runs the variants that TFD_NATIVE_VARIANTS names. A program
-gets a folder for its spools and, where a number is given below, how often to repeat what it does.
+gets a folder for its spools and, where a number is given below, how often to repeat what it does; a target of
+libFuzzer gets the folder of its inputs instead.
 """
 
 import os
@@ -66,6 +67,10 @@ HAZARDS = {
     "fork_threads": {"plain": "1000", "sanitize": "500", "valgrind": "8"},
     "fork_wall": {"plain": "", "thread": ""},
     "full_file_system": {"plain": "", "sanitize": "", "thread": "20000", "valgrind": "20000"},
+    "fuzz_journal": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "fuzz_lmdb": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "fuzz_spool": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "fuzz_xspace": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "glob_match": {"plain": "", "sanitize": "100000"},
     "hidden_library": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "input_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
@@ -179,7 +184,8 @@ def test_program(hazard, variant, folder):
     build("plain" if variant in ("coverage", "valgrind") else variant)
     if variant == "coverage":
         build(variant, "core")
-    arguments = [folder, *repeats(hazard, variant).split()]
+    inputs = HERE / hazard / "corpus"
+    arguments = [folder, *([inputs] if inputs.is_dir() else repeats(hazard, variant).split())]
 
     leaks = "detect_leaks=0" if hazard in LEAKING else "detect_leaks=1"
 

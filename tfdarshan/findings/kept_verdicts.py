@@ -64,8 +64,10 @@ class KeptVerdicts:
         entry = self._entries.get(session.name)
         if not isinstance(entry, dict) or entry.get("age") != _age(session):
             return None
-        with suppress(TypeError):
-            return KeptVerdict(**{name: value for name, value in entry.items() if name != "age"})
+        from tfdarshan.sessions.checked_json import DecodingError, check
+
+        with suppress(DecodingError):
+            return check(entry, KeptVerdict)
         return None
 
     def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
@@ -110,8 +112,10 @@ def _file_of(logdir: Path) -> Path | None:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        content = json.loads(file.read_bytes())
+    from tfdarshan.sessions.checked_json import DecodingError, decode_json
+
+    with suppress(OSError, DecodingError):
+        content = decode_json(file.read_bytes())
         if isinstance(content, dict) and content.get("version") == VERSION:
             sessions = content.get("sessions")
             return sessions if isinstance(sessions, dict) else {}

@@ -141,7 +141,7 @@ class CatalogueFolder:
                 table = _read_part(part)
             except FileNotFoundError:
                 raise
-            except (pa.ArrowException, EOFError, UnicodeDecodeError, OSError) as error:
+            except (pa.ArrowException, EOFError, ValueError, OSError) as error:
                 if getattr(error, "errno", None) is not None:  # Arrow's own word for damage has none
                     raise StorageError(
                         f"the catalogue part {part} cannot be read: {reason(error)}."

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.errors import NOT_AS_WRITTEN
+
 # In a spool folder.
 KEPT = "clock.json"
 # What a clock may drift where it was asked at one end alone: crystals keep to less.
@@ -67,7 +69,7 @@ def kept(spool: Path, own_boot: str, end_ns: int) -> dict[str, Any] | None:
         said = json.loads((spool / KEPT).read_bytes())
         reference, begin_ns = str(said["reference"]), int(said["begin_ns"])
         asked = [Asked(*map(int, one)) for one in said["asked"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *NOT_AS_WRITTEN):
         return None
     if reference == own_boot:
         return {"reference": reference, "offset_ns": 0, "error_ns": 0}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.errors import NOT_AS_WRITTEN
 from tfdarshan.recording.asked_clock import Asked, keep, summed
 from tfdarshan.recording.clock_service import (
     ANSWER,
@@ -141,7 +142,7 @@ def look_up(path: Path) -> tuple[str, ClockService]:
     """Read whom to ask.
 
     Raises:
-        OSError, ValueError, KeyError: It says nothing.
+        OSError, NOT_AS_WRITTEN: It says nothing.
     """
     said = json.loads(path.read_bytes())
     service = ClockService(tuple(map(str, said["addresses"])), int(said["port"]), str(said["token"]))
@@ -205,7 +206,7 @@ def _quietly(task: Callable[[], None]) -> None:
     while True:
         try:
             return task()
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, *NOT_AS_WRITTEN):
             if time.monotonic() > until_s:
                 return None
             time.sleep(pause_s)

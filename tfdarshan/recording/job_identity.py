@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tfdarshan.errors import NOT_AS_WRITTEN
 from tfdarshan.recording.ranks_on_host import ranks_on_host
 
 JOB_VARIABLE = "TFDARSHAN_JOB"
@@ -204,7 +205,7 @@ def _tf_config(environment: Environment) -> JobIdentity | None:
         before = kinds[: kinds.index(task["type"])]
         rank = sum(len(cluster[kind]) for kind in before) + index
         addresses = [str(address) for kind in kinds for address in cluster[kind]]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except NOT_AS_WRITTEN:
         return None
     job = _digest(json.dumps(cluster, sort_keys=True))
     hosts = [address.rpartition(":")[0] for address in addresses]

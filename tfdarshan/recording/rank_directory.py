@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.errors import StorageError, reason
+from tfdarshan.errors import NOT_AS_WRITTEN, StorageError, reason
 from tfdarshan.recording.clock_sample import clock_sample
 from tfdarshan.recording.job_identity import JobIdentity
 from tfdarshan.sessions.rank_folder import rank_folder
@@ -95,6 +95,6 @@ def _is_of_now(session: Path, identity: JobIdentity, clock: Callable[[], int]) -
 
 def _began_ns(path: Path, unknown_ns: int) -> int:
     """Read when the first rank came; it may be writing that just now."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, *NOT_AS_WRITTEN):
         return int(json.loads(path.read_bytes())["start_realtime_ns"])
     return unknown_ns
