@@ -25,6 +25,7 @@ from tfdarshan.session import Session
 
 Maker = Callable[[Path], Session]
 BOUND = Sketch(meta=BUCKET)
+DECODING = Sketch(readers=1, read_ms=0.5, open_ms=0.1, other_ms=60.0)
 
 
 def made(sketch: Sketch) -> Maker:
@@ -126,17 +127,8 @@ CASES = (
     Case("prefetch", of("no prefetch"), of("healthy, an SSD")),
     Case(
         "decode_bound",
-        made(
-            replace(
-                BOUND,
-                readers=1,
-                read_ms=0.5,
-                open_ms=0.1,
-                other_ms=60.0,
-                meta={"machine": {"cpus": 2, "cpu_s": 60.0}},
-            )
-        ),
-        of("decoding"),
+        made(replace(DECODING, meta={"machine": {"cpus": 2, "cpu_s": 60.0}})),
+        made(replace(DECODING, meta={"machine": {"cpus": 2, "cpu_s": 0.05}})),
     ),
     Case("checkpoint_stall", of("checkpoints"), of("healthy, an SSD")),
     Case("small_writes", sessions.many_writes, sessions.one_write),
