@@ -21,7 +21,8 @@ from .experiment import Experiment
 from .images import CALTECH101, ImageFile
 from .place import EMULATION
 from .result import ASSUMED, SHAPE, Arm, Result
-from .tf_data import file_pipeline, image_loader, read_only, run_steps
+from .step_times import run_steps
+from .tf_data import file_pipeline, image_loader, read_only
 
 PREFETCH = 1
 CROSSOVER_THREADS = 4

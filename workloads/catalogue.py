@@ -27,6 +27,7 @@ class Workload:
     reads: bool = True  # needs a tier to read from
     maps: bool = False  # reads by page faults, which no emulation slows
     packages: tuple[str, ...] = ("pillow", "tensorflow")  # that it does not run without
+    extras: tuple[str, ...] = ("workloads",)  # which bring them
 
     def run(self, experiment: Experiment) -> Result:
         """Run it."""
@@ -71,6 +72,23 @@ WORKLOADS = (
         paper=CHARACTERIZING,
         about="AlexNet with Adam, checkpointed every 20 of 100 steps",
         reads=False,
+    ),
+    Workload(
+        name="torch_imagenet",
+        module="pytorch.torch_imagenet",
+        paper=TF_DARSHAN,
+        about="the same as imagenet in PyTorch: no worker beside the loop, and several",
+        packages=("pillow", "torch"),
+        extras=("workloads", "torch"),
+    ),
+    Workload(
+        name="torch_checkpoint",
+        module="pytorch.torch_checkpoint",
+        paper=CHARACTERIZING,
+        about="the same as checkpoint in PyTorch, by torch.save",
+        reads=False,
+        packages=("torch",),
+        extras=("workloads", "torch"),
     ),
     Workload(
         name="pai",

@@ -10,7 +10,8 @@ from .counted_calls import check_counts, counted_on, expected_of
 from .experiment import Experiment
 from .images import IMAGENET, ImageFile
 from .result import EXACT, SCALE, SHAPE, Arm, Result
-from .tf_data import file_pipeline, image_loader, run_steps
+from .step_times import run_steps
+from .tf_data import file_pipeline, image_loader
 
 
 @dataclass(frozen=True, kw_only=True)

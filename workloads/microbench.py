@@ -6,7 +6,8 @@ from .counted_calls import check_counts, counted_on, expected_of
 from .experiment import Experiment
 from .images import MEDIAN_112K, ImageFile
 from .result import SHAPE, Arm, Result
-from .tf_data import file_pipeline, image_loader, read_only, run_steps
+from .step_times import run_steps
+from .tf_data import file_pipeline, image_loader, read_only
 
 PUBLISHED_FILES, QUICK_FILES = 16_384, 640
 BATCH = 64

@@ -171,6 +171,7 @@ def _need_packages(chosen: list[Workload]) -> None:
         package for package in wanted if importlib.util.find_spec(modules.get(package, package)) is None
     ]
     if missing:
+        extras = dict.fromkeys(extra for workload in chosen for extra in workload.extras)
         raise ConfigurationError(
-            f"workloads need {' and '.join(missing)}: pip install 'tfdarshan[workloads]'."
+            f"workloads need {' and '.join(missing)}: pip install 'tfdarshan[{','.join(extras)}]'."
         )

@@ -22,7 +22,8 @@ from .images import IMAGENET
 from .place import EMULATION
 from .records import LabelledFile
 from .result import SCALE, SHAPE, Arm, Result
-from .tf_data import file_pipeline, read_only, run_steps
+from .step_times import run_steps
+from .tf_data import file_pipeline, read_only
 
 THREADS = 16
 PREFETCH = 10

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -109,40 +107,3 @@ def parse_hex_dump(text: Any) -> Any:
     values = tf.where(digits >= ord("A"), digits - (ord("A") - 10), digits - ord("0"))
     values = tf.where(tf.equal(digits, ord("?")), tf.zeros_like(values), values)
     return values[:, 0] * 16 + values[:, 1]
-
-
-@dataclass
-class StepTimes:
-    """Seconds of every step: waiting for input, and computing."""
-
-    wait_s: list[float] = field(default_factory=list)
-    compute_s: list[float] = field(default_factory=list)
-
-    @property
-    def total_s(self) -> float:
-        """All of it."""
-        return sum(self.wait_s) + sum(self.compute_s)
-
-    @property
-    def wait_share(self) -> float:
-        """Share of the time that went into waiting for input."""
-        return sum(self.wait_s) / self.total_s if self.wait_s else 0.0
-
-
-def run_steps(
-    dataset: tf.data.Dataset, compute: Callable[[Any], None], steps: int | None = None
-) -> StepTimes:
-    """Take batches one by one and compute on each; end after `steps`, or with the data."""
-    times = StepTimes()
-    batches: Iterator[Any] = iter(dataset)
-    while steps is None or len(times.compute_s) < steps:
-        start_s = time.perf_counter()
-        try:
-            batch = next(batches)
-        except StopIteration:
-            break
-        got_s = time.perf_counter()
-        compute(batch)
-        times.wait_s.append(got_s - start_s)
-        times.compute_s.append(time.perf_counter() - got_s)
-    return times

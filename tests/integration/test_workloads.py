@@ -246,7 +246,10 @@ def test_results_are_listed_and_printed(
     monkeypatch.chdir(tmp_path)
     assert main(["workload", "list", "--json"]) == 0
     names = [one["name"] for one in json.loads(capsys.readouterr().out)]
-    assert names == ["stream", "imagenet", "malware", "microbench", "alexnet", "checkpoint", "pai", "lmdbio"]
+    assert names == [
+        "stream", "imagenet", "malware", "microbench", "alexnet", "checkpoint", "torch_imagenet",
+        "torch_checkpoint", "pai", "lmdbio",
+    ]  # fmt: skip
     assert main(["workload", "run", "pai", "--quick"]) == 0
     capsys.readouterr()
     assert main(["workload", "table"]) == 0
