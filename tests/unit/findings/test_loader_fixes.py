@@ -14,6 +14,7 @@ from tfdarshan.findings import (
 )
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.measurement import measure
+from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.replay.session_facts import facts_of
 
 NOW = "DataLoader(dataset, batch_size=4, shuffle=True, num_workers=2)"
@@ -44,6 +45,29 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
     # THEN
     pipeline = facts_of(loader_job(tmp_path, workers=0, prefetch_factor=0)).pipeline
     assert (pipeline.declared_readers, pipeline.prefetch, pipeline.python) == (None, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("look", "line"),
+    [
+        ({"workers": 0}, "@functools.cache\ndef __getitem__(self, number):"),
+        (
+            {"workers": 2},
+            (
+                "samples = [dataset[number] for number in range(len(dataset))]\n"
+                "loader = DataLoader(samples, num_workers=2)"
+            ),
+        ),
+        ({"workers": 0, "iterable": True}, "samples = list(dataset)\nloader = DataLoader(samples)"),
+        (
+            {"workers": 2, "iterable": True},
+            "samples = list(dataset)\nloader = DataLoader(samples, num_workers=2)",
+        ),
+    ],
+)
+def test_samples_are_kept_as_the_data_set_gives_them(look, line):
+    # GIVEN a data set of samples by number, and an iterable one, which has no numbers
+    assert LoaderWords(look).keep_in_memory(decoded=True).line == line
 
 
 def test_workers_that_have_nothing_to_read_are_no_readers(tmp_path):

@@ -75,16 +75,18 @@ class LoaderWords:
         """Word it by the data set: workers have what was there before they were started."""
         what = "Keep what was read in memory from the first epoch on."
         kept = "what the data set gives" if decoded else "the files' bytes"
-        if self._look.get("workers"):
-            what += f" Workers do not share what they read: load {kept} before the first epoch."
-            return Cure(
-                what,
-                "samples = [dataset[number] for number in range(len(dataset))]\n"
-                + self.loader().replace("(dataset", "(samples", 1),
-                self.loader(),
-            )
-        head = "def __getitem__(self, number):"
-        return Cure(what, f"@functools.cache\n{head}", head)
+        iterable, workers = self._look.get("iterable"), self._look.get("workers")
+        if not iterable and not workers:
+            head = "def __getitem__(self, number):"
+            return Cure(what, f"@functools.cache\n{head}", head)
+        why = " Workers do not share what they read: load" if workers else " Load"
+        # An iterable data set has no numbers.
+        samples = "list(dataset)" if iterable else "[dataset[number] for number in range(len(dataset))]"
+        return Cure(
+            f"{what}{why} {kept} before the first epoch.",
+            f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
+            self.loader(),
+        )
 
     def more_decoding(self, calls: int) -> Cure:
         """Word it by workers, which decode what they read."""
