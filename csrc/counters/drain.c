@@ -156,6 +156,21 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
     return reserve_heap(spool, root, EXPECTED_THREADS) && prepare_overflow_record(spool);
 }
 
+/* Returns how many events were folded, -1 where there was no room for one. */
+static int64_t fold_in_order(struct merge *merge, struct fold_root *root, uint64_t limit,
+                             enum fold_full when_full)
+{
+    uint64_t folded = 0;
+    while (folded < limit && merge->size) {
+        const struct cursor *first = &merge->heap[0];
+        if (!tfd_fold_event(merge->spool, root, chunk_at(merge, first), first->index, when_full))
+            return -1;
+        folded++;
+        advance_first(merge);
+    }
+    return (int64_t)folded;
+}
+
 static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full when_full)
 {
     uint32_t thread_count = atomic_load_explicit(&spool->header->thread_count, memory_order_acquire);
@@ -166,15 +181,10 @@ static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full whe
     if (!root || !(merge.heap = reserve_heap(spool, root, thread_count)))
         return -1;
     collect_threads(&merge, thread_count);
-    uint64_t folded = 0;
-    while (folded < limit && merge.size) {
-        const struct cursor *first = &merge.heap[0];
-        if (!tfd_fold_event(spool, root, chunk_at(&merge, first), first->index, when_full))
-            return -1;
-        folded++;
-        advance_first(&merge);
-    }
-    return (int64_t)folded;
+    int64_t folded = fold_in_order(&merge, root, limit, when_full);
+    if (tfd_is_recording(spool))
+        tfd_journal_end(&root->journal);
+    return folded;
 }
 
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)

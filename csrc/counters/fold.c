@@ -19,8 +19,12 @@ static bool is_left_out(const struct tfd_spool *spool, const struct tfd_event *e
 
 /* In the journal, besides the intervals of the two unions: more than all other blocks of one event. */
 #define JOURNALED_BLOCK_BYTES 2048u
+/* How many blocks save() copies at most, these intervals with them. */
+#define JOURNALED_BLOCKS 21u
 
-_Static_assert(sizeof(struct fold_totals) + 2 * sizeof(struct fold_record) + 2 * sizeof(struct fold_rare) +
+_Static_assert(JOURNALED_BLOCKS <= TFD_JOURNAL_ENTRIES, "the journal has room for one event's blocks");
+_Static_assert(sizeof(struct fold_totals) + sizeof(((struct fold_root *)0)->unions) + sizeof(uint32_t) +
+                       2 * sizeof(struct fold_record) + 2 * sizeof(struct fold_rare) +
                        sizeof(struct fold_stdio) + sizeof(struct fold_direction) +
                        4 * sizeof(struct fold_value) + sizeof(struct fold_failure) <=
                    JOURNALED_BLOCK_BYTES,
@@ -79,10 +83,14 @@ static void save_block(const struct tfd_spool *spool, struct fold_journal *journ
         tfd_journal_save(spool, journal, block, size);
 }
 
-static void save(const struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step)
+/* A union that grows while events are not committed leaves the old one as it was: so which one it is is saved. */
+static void save(const struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step,
+                 const struct tfd_chunk *chunk)
 {
     struct fold_journal *journal = &root->journal;
+    save_block(spool, journal, &chunk->folded, sizeof chunk->folded);
     save_block(spool, journal, &root->totals, sizeof root->totals);
+    save_block(spool, journal, root->unions, sizeof root->unions);
     save_block(spool, journal, step->failure, sizeof *step->failure);
     save_block(spool, journal, step->failure_calls, sizeof *step->failure_calls);
     save_block(spool, journal, step->record, sizeof *step->record);
@@ -158,15 +166,20 @@ static bool plan_anywhere(struct tfd_spool *spool, struct fold_root *root, struc
     return plan(spool, root, step);
 }
 
-static void begin_journal(struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step,
-                          struct tfd_chunk *chunk, uint32_t index)
+/* Commits what was folded before, if the journal has no room for this event too. In a full spool there may be no
+ * room to copy long unions: then it goes on without the copy. */
+static void keep_for_undo(struct tfd_spool *spool, struct fold_root *root, const struct fold_step *step,
+                          const struct tfd_chunk *chunk)
 {
+    struct fold_journal *journal = &root->journal;
     uint64_t size = JOURNALED_BLOCK_BYTES + tfd_interval_saved_bytes(&step->unions[0]) +
                     tfd_interval_saved_bytes(&step->unions[1]);
-    if (!tfd_journal_reserve(spool, &root->journal, size))
-        return;
-    tfd_journal_begin(&root->journal, (uint64_t)((char *)chunk - spool->base), index);
-    save(spool, root, step);
+    if (!tfd_journal_has_room(journal, JOURNALED_BLOCKS, size)) {
+        tfd_journal_end(journal);
+        if (!tfd_journal_reserve(spool, journal, size))
+            return;
+    }
+    save(spool, root, step, chunk);
 }
 
 bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
@@ -174,24 +187,18 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
 {
     struct fold_step step = {0};
     uint32_t next = tfd_chunk_event(chunk, index, &step.event);
-    bool recording = tfd_is_recording(spool);
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
-    if (tfd_event_makes_sense(spool, &step.event)) {
-        bool counts = !is_left_out(spool, &step.event);
-        if (counts && !plan_anywhere(spool, root, &step, when_full))
-            return false;
-        /* in a full spool there may be no room to copy long unions: then it goes on without the copy */
-        if (recording)
-            begin_journal(spool, root, &step, chunk, index);
-        if (counts)
-            apply(root, &step);
-    } else {
-        root->totals.broken++;
-    }
+    bool makes_sense = tfd_event_makes_sense(spool, &step.event);
+    bool counts = makes_sense && !is_left_out(spool, &step.event);
+    if (counts && !plan_anywhere(spool, root, &step, when_full))
+        return false;
+    if (tfd_is_recording(spool))
+        keep_for_undo(spool, root, &step, chunk);
+    if (counts)
+        apply(root, &step);
+    root->totals.broken += !makes_sense;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&chunk->folded, next, memory_order_release);
-    if (recording)
-        tfd_journal_end(&root->journal);
     return true;
 }

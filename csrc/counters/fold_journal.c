@@ -4,6 +4,17 @@
 
 #include "spool/spool_file.h"
 
+#define KNOWN_COPIES 256u
+
+/* Copies made since the last commit, found by where their block lies. Where two blocks have one place here, the
+ * first may be copied twice: putting the copies back ends with its earlier one. */
+static struct {
+    const void *block;
+    uint64_t turn;
+    uint32_t size;
+} known_copies[KNOWN_COPIES];
+static uint64_t turn = 1; /* counts commits */
+
 static void keep_order(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -19,24 +30,36 @@ bool tfd_journal_reserve(struct tfd_spool *spool, struct fold_journal *journal, 
     uint64_t data = tfd_arena_allocate(spool, capacity);
     if (!data)
         return false;
-    /* Not in use between events, so the two stores need no order. */
+    /* Not in use, so the two stores need no order. */
     journal->data = data;
     journal->capacity = (uint32_t)capacity;
+    turn++; /* this spool may lie where another one did, whose copies are known */
     return true;
 }
 
-void tfd_journal_begin(struct fold_journal *journal, uint64_t chunk, uint32_t index)
+bool tfd_journal_has_room(const struct fold_journal *journal, uint32_t blocks, uint64_t size)
 {
-    journal->count = 0;
-    keep_order();
-    journal->used = 0;
-    journal->chunk = chunk;
-    journal->index = index;
+    return journal->count + blocks <= TFD_JOURNAL_ENTRIES && journal->used + size <= journal->capacity;
+}
+
+static bool is_copied(const void *block, uint32_t size)
+{
+    uintptr_t address = (uintptr_t)block;
+    uint32_t place = (uint32_t)(address >> 4 ^ address >> 12) % KNOWN_COPIES;
+    if (known_copies[place].block == block && known_copies[place].turn == turn &&
+        known_copies[place].size >= size)
+        return true;
+    known_copies[place].block = block;
+    known_copies[place].turn = turn;
+    known_copies[place].size = size;
+    return false;
 }
 
 void tfd_journal_save(const struct tfd_spool *spool, struct fold_journal *journal, const void *block,
                       uint32_t size)
 {
+    if (is_copied(block, size))
+        return;
     struct fold_journal_entry *entry = &journal->entries[journal->count];
     *entry = (struct fold_journal_entry){(uint64_t)((const char *)block - spool->base), size, journal->used};
     memcpy((char *)tfd_at(spool, journal->data) + journal->used, block, size);
@@ -50,6 +73,9 @@ void tfd_journal_end(struct fold_journal *journal)
 {
     keep_order();
     journal->count = 0;
+    keep_order();
+    journal->used = 0;
+    turn++;
 }
 
 void tfd_journal_undo(const struct tfd_spool *spool, struct fold_journal *journal)

@@ -67,13 +67,14 @@ bool tfd_interval_plan(struct tfd_spool *spool, uint64_t *set_offset, uint32_t l
     return true;
 }
 
-/* The places from `low` on whose content changes: one, but for a late arrival or a merger below the top. */
+/* The places from `low` on whose content changes: one at most, but for a late arrival or a merger below the top.
+ * What lies above the top is not looked at, and does not count. */
 static uint32_t changed_places(const struct interval_step *step)
 {
     uint32_t count = step->set->count, merged = step->high - step->low;
     if (merged == 1 || (step->evict && step->low == 0))
         return merged;
-    return merged ? count - merged + 1 - step->low : count + 1 - step->low;
+    return merged ? count - merged + 1 - step->low : count + step->evict - step->low;
 }
 
 uint64_t tfd_interval_saved_bytes(const struct interval_step *step)

@@ -35,12 +35,9 @@ void tfd_fold_roll_back(struct spool_image *image)
         return;
     /* This is a copy, since in a damaged spool a block may overlap the journal. */
     struct fold_journal journal = root->journal;
-    if (!journal_is_sound(image, &journal) ||
-        !tfd_image_holds_block(image, journal.chunk, sizeof(struct tfd_chunk)))
+    if (!journal_is_sound(image, &journal))
         return;
-    const struct tfd_chunk *chunk = tfd_at(&image->spool, journal.chunk);
-    if (atomic_load(&chunk->folded) == journal.index)
-        tfd_journal_undo(&image->spool, &journal);
+    tfd_journal_undo(&image->spool, &journal);
 }
 
 /* With `copies` blocks are copied into the image's own room, and invalid ones are left out. Otherwise they are only

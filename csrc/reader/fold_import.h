@@ -4,8 +4,8 @@
 
 #include "reader/spool_map.h"
 
-/* Undo the event that the process was folding when it was killed, if any. Call
- * this before tfd_spool_check(), which then checks what it has written. */
+/* Undoes what the process had not committed when it was killed. Before
+ * tfd_spool_check(): what it writes is not checked. */
 void tfd_fold_roll_back(struct spool_image *image);
 
 /* Use the counters in the spool itself, which must not change any more. This

@@ -20,7 +20,7 @@
 #include "tfdarshan.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 9u
+#define TFD_SPOOL_VERSION 10u
 #define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u

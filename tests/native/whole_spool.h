@@ -60,10 +60,8 @@ static inline void build(const char *directory, enum kind kind, uint64_t calls)
     if (kind == PROCESS_FOLDS_SOME) {
         CHECK_EQUAL(tfd_drain(&spool, calls / 3 * 2), calls / 3 * 2);
         tfd_thread_at(&spool, threads[0])->events_dropped = 100;
-        /* as if killed while folding: the journal is in use, for an event that was not committed */
+        /* as if killed while folding: the journal is in use, for what was not committed */
         struct fold_root *root = tfd_at(&spool, atomic_load(&spool.header->fold));
-        struct tfd_chunk *chunk = tfd_at(&spool, root->journal.chunk);
-        root->journal.index = atomic_load(&chunk->folded);
         tfd_journal_save(&spool, &root->journal, &root->totals, sizeof root->totals);
     }
     if (kind == PROCESS_FOLDS_ALL || below(2))

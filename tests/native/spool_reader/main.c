@@ -331,7 +331,7 @@ static void test_refusals(void)
     check_refused(path, "newer tfdarshan");
     header.version = TFD_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 8, this one reads version 9)");
+    check_refused(path, "older tfdarshan (spool version 9, this one reads version 10)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);
