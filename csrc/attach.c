@@ -32,6 +32,7 @@
 #include "job/own_environment.h"
 #include "job/rendezvous.h"
 #include "job/unseen_program.h"
+#include "recorder/fold_thread.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
@@ -76,6 +77,7 @@ static void after_fork_in_child(void)
     tfd_path_room_reset_in_child();
     tfd_slots_reset_in_child();
     tfd_chunks_reset_in_child();
+    tfd_fold_thread_reset_in_child();
     tfd_mapped_reads_reset_in_child();
     tfd_darshan_reset_in_child();
     if (reset_above)
@@ -94,12 +96,22 @@ static void after_fork_in_child(void)
 
 static void prepare_children(void);
 
+/* A thread that a signal handler interrupted while it recorded may have the lock that the fold thread waits for. */
+static bool holds_fold_thread(void)
+{
+    return tfd_attach_is_locked_for_fork() && !tfd_is_interrupted();
+}
+
 /* This prepares what a child needs to wait for sessions, since a child may not read the loader's list. */
 static void before_fork(void)
 {
     int saved_errno = errno;
     if (tfd_attach_lock_before_fork() && late_attach_is_known && !children_can_wait)
         prepare_children();
+    if (holds_fold_thread()) {
+        tfd_fold_thread_hold();
+        tfd_fold_thread_join();
+    }
     tfd_late_attach_hold();
     errno = saved_errno;
 }
@@ -107,6 +119,8 @@ static void before_fork(void)
 static void after_fork_in_parent(void)
 {
     tfd_late_attach_release();
+    if (holds_fold_thread())
+        tfd_fold_thread_let_go();
     tfd_attach_lock_after_fork();
 }
 
@@ -131,6 +145,7 @@ static int initialize_once(void)
     int status = tfd_descriptors_initialize();
     if (status)
         return status;
+    tfd_fold_thread_initialize();
     tfd_definitions_find(tfd_wrapper_table);
     tfd_late_attach_use_wrappers(
         &(struct tfd_late_attach_wrappers){tfd_wrapper_table, tfd_is_definition, tfd_may_patch});
@@ -176,6 +191,8 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
     tfd_session.pid_namespace = tfd_own_pid_namespace();
     tfd_session.uncounted_child = owner_pid != getpid() && tfd_ignores_children();
     int status = initialize_once();
+    if (!status && !tfd_fold_thread_stop()) /* of a session that was abandoned */
+        status = tfd_fail(EAGAIN, "a thread of the last session has not ended");
     if (!status)
         status = tfd_path_filter_set(options);
     if (!status)
@@ -219,6 +236,7 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     tfd_darshan_end(0);
     atomic_store(&tfd_shared->generation, 0);
     tfd_quiesce();
+    tfd_fold_thread_stop();
     tfd_darshan_detach();
     unlink(tfd_session.spool.path);
     tfd_spool_unmap(&tfd_session.spool);
@@ -315,7 +333,7 @@ static bool leave_last_spool(void)
 {
     if (!tfd_session.spool.header || tfd_session.pid != tfd_own_pid()) /* a parent's is not mapped here */
         return true;
-    bool quiet = tfd_quiesce();
+    bool quiet = tfd_quiesce() && tfd_fold_thread_stop();
     if (quiet)
         tfd_spool_unmap(&tfd_session.spool);
     return quiet;
@@ -452,6 +470,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_darshan_end(1);
     atomic_store(&tfd_shared->generation, 0);
     bool quiet = tfd_quiesce();
+    quiet &= tfd_fold_thread_stop();
     quiet &= tfd_mapped_reads_end();
     tfd_darshan_detach();
     tfd_session.active = false;

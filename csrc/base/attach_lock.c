@@ -105,6 +105,11 @@ bool tfd_attach_lock_before_fork(void)
     return locked_for_fork;
 }
 
+bool tfd_attach_is_locked_for_fork(void)
+{
+    return fork_depth == 1 && locked_for_fork;
+}
+
 void tfd_attach_lock_after_fork(void)
 {
     if (!--fork_depth && locked_for_fork)

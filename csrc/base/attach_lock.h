@@ -17,7 +17,8 @@ bool tfd_attach_lock_timed(void);
  * nobody there would release it (glibc resets its other locks only): none of
  * our threads may hold it then. All that look at the list hold the attach lock. */
 bool tfd_attach_lock_before_fork(void); /* true: held, until after the fork */
-void tfd_attach_lock_after_fork(void);  /* in the parent */
+bool tfd_attach_is_locked_for_fork(void);
+void tfd_attach_lock_after_fork(void); /* in the parent */
 void tfd_attach_lock_reset_in_child(void);
 
 #endif

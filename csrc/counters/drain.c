@@ -1,4 +1,6 @@
 /* Merges the threads' events by their ends and folds them, and takes at the start the room that this needs. */
+#define _GNU_SOURCE
+#include "base/clock.h"
 #include "counters/fold.h"
 #include "counters/fold_state.h"
 #include "counters/fold_step.h"
@@ -13,12 +15,16 @@ struct cursor {
     uint64_t chunk;
     uint32_t thread;
     uint32_t index, next, count; /* places of the next event and of the one after it; places seen published */
+    uint32_t is_full;            /* 1: the thread had left this chunk when it was looked at */
 };
 
 struct merge {
     struct tfd_spool *spool;
+    struct fold_root *root;
     struct cursor *heap; /* the one that ends first is on top */
     uint32_t size;
+    uint32_t full;  /* cursors in chunks that are full */
+    uint64_t until; /* ticks: of what ended later, other threads' events may not have been looked at */
 };
 
 static struct tfd_chunk *chunk_at(const struct merge *merge, const struct cursor *cursor)
@@ -34,35 +40,65 @@ static uint64_t order_of(const struct tfd_event *event)
     return closes ? event->start : event->end;
 }
 
-/* Goes on to the next published event, in this chunk or a later one. The
- * owner links a chunk's successor only when it will add nothing more to it:
- * so `next` is read before `count`. */
-static bool find_event(const struct merge *merge, struct cursor *cursor)
+/* Sees how far the chunk is filled, and returns its successor. The owner links
+ * that only when it will add nothing more to the chunk: so `next` is read
+ * before `count`. */
+static uint64_t look(struct merge *merge, struct cursor *cursor)
+{
+    const struct tfd_chunk *chunk = chunk_at(merge, cursor);
+    uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+    cursor->count = tfd_chunk_count(chunk);
+    merge->full += (next != 0) - cursor->is_full;
+    cursor->is_full = next != 0;
+    return next;
+}
+
+/* All of the chunk is folded: once that is committed its thread may have it back. */
+static void release(const struct merge *merge, struct tfd_chunk *chunk)
+{
+    struct fold_root *root = merge->root;
+    uint64_t bytes = sizeof *chunk + (uint64_t)chunk->capacity * sizeof(tfd_place);
+    if (chunk->kept) {
+        atomic_fetch_add_explicit(&root->kept_bytes, bytes, memory_order_relaxed);
+        return;
+    }
+    tfd_journal_end(&root->journal);
+    atomic_store_explicit(&chunk->released, 1, memory_order_release);
+}
+
+static void go_on(struct merge *merge, struct cursor *cursor, uint64_t next)
+{
+    const struct tfd_chunk *successor = tfd_at(merge->spool, next);
+    struct tfd_chunk *left = chunk_at(merge, cursor);
+    cursor->chunk = tfd_thread_at(merge->spool, cursor->thread)->fold_chunk = next;
+    cursor->index = atomic_load_explicit(&successor->folded, memory_order_relaxed);
+    cursor->count = 0;
+    if (tfd_is_recording(merge->spool))
+        release(merge, left);
+}
+
+/* Goes on to the next published event, in this chunk or a later one. */
+static bool find_event(struct merge *merge, struct cursor *cursor)
 {
     while (cursor->chunk) {
-        struct tfd_chunk *chunk = chunk_at(merge, cursor);
         if (cursor->index >= cursor->count) {
-            uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
-            cursor->count = tfd_chunk_count(chunk);
+            uint64_t next = look(merge, cursor);
+            if (cursor->index >= cursor->count && !next)
+                return false;
             if (cursor->index >= cursor->count) {
-                if (!next)
-                    return false;
-                struct tfd_chunk *successor = tfd_at(merge->spool, next);
-                cursor->chunk = tfd_thread_at(merge->spool, cursor->thread)->fold_chunk = next;
-                cursor->index = atomic_load_explicit(&successor->folded, memory_order_relaxed);
-                cursor->count = 0;
+                go_on(merge, cursor, next);
                 continue;
             }
         }
         struct tfd_event event;
-        cursor->next = tfd_chunk_event(chunk, cursor->index, &event);
+        cursor->next = tfd_chunk_event(chunk_at(merge, cursor), cursor->index, &event);
         cursor->end = order_of(&event);
         return true;
     }
     return false;
 }
 
-static bool first_event(const struct merge *merge, uint32_t index, struct cursor *cursor)
+static bool first_event(struct merge *merge, uint32_t index, struct cursor *cursor)
 {
     const struct tfd_thread *thread = tfd_thread_at(merge->spool, index);
     uint64_t chunk =
@@ -96,7 +132,7 @@ static void sift_down(struct merge *merge, uint32_t place)
 
 static void collect_threads(struct merge *merge, uint32_t thread_count)
 {
-    merge->size = 0;
+    merge->size = merge->full = 0;
     for (uint32_t i = 0; i < thread_count; i++)
         if (first_event(merge, i, &merge->heap[merge->size]))
             merge->size++;
@@ -156,14 +192,17 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
     return reserve_heap(spool, root, EXPECTED_THREADS) && prepare_overflow_record(spool);
 }
 
+enum drained { ALL_EVENTS, FULL_CHUNKS };
+
 /* Returns how many events were folded, -1 where there was no room for one. */
-static int64_t fold_in_order(struct merge *merge, struct fold_root *root, uint64_t limit,
+static int64_t fold_in_order(struct merge *merge, uint64_t limit, enum drained drained,
                              enum fold_full when_full)
 {
     uint64_t folded = 0;
-    while (folded < limit && merge->size) {
+    while (folded < limit && merge->size && merge->heap[0].end <= merge->until &&
+           (drained == ALL_EVENTS || merge->full)) {
         const struct cursor *first = &merge->heap[0];
-        if (!tfd_fold_event(merge->spool, root, chunk_at(merge, first), first->index, when_full))
+        if (!tfd_fold_event(merge->spool, merge->root, chunk_at(merge, first), first->index, when_full))
             return -1;
         folded++;
         advance_first(merge);
@@ -171,17 +210,18 @@ static int64_t fold_in_order(struct merge *merge, struct fold_root *root, uint64
     return (int64_t)folded;
 }
 
-static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full when_full)
+static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum drained drained, enum fold_full when_full)
 {
     uint32_t thread_count = atomic_load_explicit(&spool->header->thread_count, memory_order_acquire);
     struct fold_root *root = thread_count ? tfd_fold_root(spool) : NULL;
     if (!thread_count)
         return 0;
-    struct merge merge = {.spool = spool};
+    struct merge merge = {
+        .spool = spool, .root = root, .until = drained == ALL_EVENTS ? UINT64_MAX : tfd_ticks()};
     if (!root || !(merge.heap = reserve_heap(spool, root, thread_count)))
         return -1;
     collect_threads(&merge, thread_count);
-    int64_t folded = fold_in_order(&merge, root, limit, when_full);
+    int64_t folded = fold_in_order(&merge, limit, drained, when_full);
     if (tfd_is_recording(spool))
         tfd_journal_end(&root->journal);
     return folded;
@@ -189,12 +229,23 @@ static int64_t drain(struct tfd_spool *spool, uint64_t limit, enum fold_full whe
 
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit)
 {
-    return drain(spool, limit, FOLD_FULL_SHARES_A_ROW);
+    return drain(spool, limit, ALL_EVENTS, FOLD_FULL_SHARES_A_ROW);
+}
+
+int64_t tfd_drain_full(struct tfd_spool *spool, uint64_t limit)
+{
+    return drain(spool, limit, FULL_CHUNKS, FOLD_FULL_SHARES_A_ROW);
+}
+
+uint64_t tfd_fold_kept_bytes(const struct tfd_spool *spool)
+{
+    const struct fold_root *root = tfd_at(spool, atomic_load(&spool->header->fold));
+    return atomic_load_explicit(&root->kept_bytes, memory_order_relaxed);
 }
 
 void tfd_fold_finish(struct tfd_spool *spool)
 {
     const struct fold_root *root = tfd_fold_root(spool);
     if (root && root->totals.events && !atomic_load(&spool->header->spool_full))
-        drain(spool, UINT64_MAX, FOLD_FULL_STOPS);
+        drain(spool, UINT64_MAX, ALL_EVENTS, FOLD_FULL_STOPS);
 }

@@ -1,9 +1,9 @@
 /* Folds events into Darshan's POSIX and STDIO counters, off the hot path.
  *
- * Two callers: a recording process that reached its trace limit (chunks are
- * folded, then recycled), and the reader at the end (or after a crash). Both
- * work on a struct tfd_spool, all state lives in its arena, so a killed
- * process leaves it complete. */
+ * Two callers: a recording process that comes to its trace limit (chunks are
+ * folded, then recycled), by a thread of ours or by those that record, and the
+ * reader at the end (or after a crash). Both work on a struct tfd_spool, all
+ * state lives in its arena, so a killed process leaves it complete. */
 #ifndef TFD_FOLD_H
 #define TFD_FOLD_H
 
@@ -18,6 +18,11 @@ bool tfd_fold_prepare(struct tfd_spool *spool);
  * `limit` events were folded or none is left. Returns the number folded, or
  * -1 when the arena has no room for the counters. One caller at a time. */
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
+/* The same until no chunk that its thread has left holds an event: so it does not follow threads event by event
+ * while they record. */
+int64_t tfd_drain_full(struct tfd_spool *spool, uint64_t limit);
+/* Bytes of kept chunks whose events are all folded, and which their threads have left. */
+uint64_t tfd_fold_kept_bytes(const struct tfd_spool *spool);
 
 /* Folds the rest of what this process began to fold, so that a reader takes the
  * counters as they are: with as many files as a spool may hold, a second set

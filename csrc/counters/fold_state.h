@@ -121,6 +121,7 @@ struct fold_root {
     uint64_t unions[TFD_UNION_COUNT]; /* struct interval_set: one per class, and all */
     uint64_t heap;                    /* the drain's work space */
     uint64_t heap_capacity;
+    _Atomic uint64_t kept_bytes;                  /* of kept chunks that folding has left behind */
     uint64_t other_failures[TFD_OPERATION_COUNT]; /* where the table had no place */
     struct fold_failure failures[TFD_FAILURE_SLOTS];
 };

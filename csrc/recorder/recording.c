@@ -19,6 +19,7 @@
 #include "job/missed_opens.h"
 #include "job/started_program.h"
 #include "job/unseen_program.h"
+#include "recorder/fold_thread.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
 #include "recorder/session.h"
@@ -191,13 +192,21 @@ bool tfd_is_recording_here(void)
     return tfd_session.active && tfd_session.pid == (int32_t)getpid();
 }
 
+/* What is said to be stopped is read: nothing is folded there any more. */
+static void tell_stopped(void)
+{
+    tfd_fold_thread_hold();
+    tfd_recording_take_closing_snapshots(tfd_session.spool.header);
+    atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
+    tfd_fold_thread_let_go();
+}
+
 void tfd_abandon(void)
 {
     uint32_t generation = tfd_session.generation;
     if (!atomic_compare_exchange_strong(&tfd_shared->generation, &generation, 0))
         return; /* another thread did, or stops the session */
-    tfd_recording_take_closing_snapshots(tfd_session.spool.header);
-    atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
+    tell_stopped();
     tfd_session.active = false;
 }
 
@@ -211,8 +220,7 @@ void tfd_before_exit(void)
     if (tfd_session.active && tfd_session.pid == getpid()) {
         if (tell_ending)
             tell_ending();
-        tfd_recording_take_closing_snapshots(tfd_session.spool.header);
-        atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
+        tell_stopped();
     }
     tfd_attach_unlock();
 }

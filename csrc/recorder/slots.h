@@ -16,6 +16,8 @@ struct tfd_slot {                /* of one thread, in this process's memory; nev
     struct tfd_thread *thread;
     _Atomic int32_t tid;
     uint32_t chunks_taken;
+    uint64_t *oldest; /* in the spool, the link to the first of the chunks that are used again; NULL: none */
+    uint32_t ring_bytes;            /* of these chunks */
     struct tfd_other_traffic early; /* nested calls while the slot was being set up */
 } __attribute__((aligned(64)));
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "counters/fold.h"
+#include "recorder/fold_thread.h"
 #include "recorder/other_traffic.h"
 #include "recorder/path_table.h"
 #include "recorder/session.h"
@@ -44,6 +45,20 @@ static struct tfd_thread *add_thread(struct tfd_spool *spool, int32_t tid, const
     return thread;
 }
 
+/* Where the thread's next chunk will be linked. */
+static uint64_t *last_link(const struct tfd_spool *spool, struct tfd_thread *thread)
+{
+    return thread->current_chunk ? &((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next
+                                 : &thread->first_chunk;
+}
+
+/* Who folds takes what it finds behind the link for complete. */
+static void link_last(const struct tfd_spool *spool, struct tfd_thread *thread, uint64_t offset)
+{
+    __atomic_store_n(last_link(spool, thread), offset, __ATOMIC_RELEASE);
+    thread->current_chunk = offset;
+}
+
 static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes,
                                    bool kept)
 {
@@ -57,10 +72,7 @@ static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *t
     struct tfd_chunk *chunk = tfd_at(spool, offset);
     chunk->capacity = (uint32_t)((bytes - sizeof *chunk) / sizeof(tfd_place));
     chunk->kept = kept;
-    uint64_t *link = thread->current_chunk ? &((struct tfd_chunk *)tfd_at(spool, thread->current_chunk))->next
-                                           : &thread->first_chunk;
-    __atomic_store_n(link, offset, __ATOMIC_RELEASE); /* who folds takes what it finds there for complete */
-    thread->current_chunk = offset;
+    link_last(spool, thread, offset);
     return chunk;
 }
 
@@ -83,19 +95,25 @@ void tfd_chunks_begin(struct tfd_slot *slot, const char *name)
     pthread_mutex_unlock(&tfd_tables_lock);
     slot->chunk = &no_chunk;
     slot->chunks_taken = 0;
+    slot->oldest = NULL;
+    slot->ring_bytes = 0;
 }
 
-/* From half of the trace limit on, whoever takes a chunk folds two chunks'
- * worth: at the limit nothing is left to fold, and no thread ever waits for
- * millions of events at once. */
-static void fold_ahead(struct tfd_spool *spool, uint32_t chunk_places)
+static uint32_t chunk_bytes(const struct tfd_chunk *chunk)
 {
-    struct tfd_spool_header *header = spool->header;
-    if (2 * tfd_session_trace_bytes() < header->trace_limit_bytes)
+    return (uint32_t)(sizeof *chunk + chunk->capacity * sizeof(tfd_place));
+}
+
+/* What is not folded yet is to be no more than the trace still has room for, or at its limit threads would wait until
+ * it is. So from there on, half of the limit where nothing was folded, the fold thread runs, and whoever takes a
+ * chunk folds two chunks' worth until that thread has caught up. */
+static void fold_ahead(struct tfd_spool *spool, const struct tfd_chunk *filled)
+{
+    if (tfd_session_trace_claimed() - tfd_fold_kept_bytes(spool) <= tfd_session_trace_left())
         return;
-    if (pthread_mutex_trylock(&tfd_fold_lock))
-        return;
-    tfd_drain(spool, 2 * chunk_places / TFD_SHORT_PLACES);
+    tfd_fold_thread_runs();
+    tfd_fold_lock_first();
+    tfd_drain_full(spool, 2 * filled->capacity / TFD_SHORT_PLACES);
     pthread_mutex_unlock(&tfd_fold_lock);
 }
 
@@ -105,40 +123,114 @@ static void note_dropped(struct tfd_thread *thread, uint64_t start)
         thread->dropped_start = start;
 }
 
-/* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
-static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
+/* Of a chunk whose events are in the counters. */
+static void empty(struct tfd_thread *thread, struct tfd_chunk *chunk)
 {
-    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
-        if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
-            return false;
     if (!thread->dropped_start || chunk == shared_chunk)
         note_dropped(thread, tfd_chunk_first_start(chunk));
     thread->events_dropped += tfd_chunk_events(chunk);
     /* in this order: a process killed in between leaves nothing to fold twice */
     atomic_store(&chunk->fill, 0);
     atomic_store(&chunk->folded, 0);
+}
+
+/* The chunk's events are in the counters after this, and it is empty. Caller holds the fold lock. */
+static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct tfd_chunk *chunk)
+{
+    while (atomic_load(&chunk->folded) < tfd_chunk_count(chunk))
+        if (tfd_drain(spool, FOLD_BATCH_EVENTS) <= 0)
+            return false;
+    empty(thread, chunk);
     return true;
 }
 
-static struct tfd_chunk *add_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+static uint32_t next_size(const struct tfd_slot *slot)
 {
     uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
-    bytes = bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
-    slot->chunks_taken++;
-    if (tfd_session_trace_claim(bytes)) {
-        struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, true);
-        if (chunk)
-            return chunk;
-    }
-    return add_chunk(spool, slot->thread, bytes < RECYCLED_CHUNK_BYTES ? bytes : RECYCLED_CHUNK_BYTES, false);
+    return bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
 }
 
-static bool empty_own_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+/* A chunk that is never used again, while the trace has room. */
+static struct tfd_chunk *take_kept(struct tfd_spool *spool, struct tfd_slot *slot)
 {
-    pthread_mutex_lock(&tfd_fold_lock);
-    bool emptied = recycle(spool, slot->thread, slot->chunk);
+    uint32_t bytes = next_size(slot);
+    /* what was refused once is not asked for again at every call */
+    if (slot->oldest || atomic_load(&spool->header->spool_full))
+        return NULL;
+    if (slot->chunk != &no_chunk)
+        fold_ahead(spool, slot->chunk);
+    return tfd_session_trace_claim(bytes) ? add_chunk(spool, slot->thread, bytes, true) : NULL;
+}
+
+/* The oldest of the chunks that are used again, once folding has left it. It becomes the last one: at each moment all
+ * chunks that hold an event can be reached, in order of time. */
+static struct tfd_chunk *take_released(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    uint64_t offset = slot->oldest ? *slot->oldest : 0;
+    struct tfd_chunk *chunk = tfd_at(spool, offset);
+    if (!offset || chunk == slot->chunk || !atomic_load_explicit(&chunk->released, memory_order_acquire))
+        return NULL;
+    empty(slot->thread, chunk);
+    atomic_store(&chunk->released, 0);
+    __atomic_store_n(slot->oldest, chunk->next, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&chunk->next, 0, __ATOMIC_SEQ_CST);
+    link_last(spool, slot->thread, offset);
+    return chunk;
+}
+
+/* One more chunk that is used again: all of a thread's take no more than its largest kept one. Without a fold thread
+ * one is enough. */
+static struct tfd_chunk *take_further(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    uint32_t bytes = next_size(slot) < RECYCLED_CHUNK_BYTES ? next_size(slot) : RECYCLED_CHUNK_BYTES;
+    if (atomic_load(&spool->header->spool_full) || (slot->oldest && !tfd_fold_thread_runs()) ||
+        slot->ring_bytes + bytes > LARGEST_CHUNK_BYTES)
+        return NULL;
+    uint64_t *link = last_link(spool, slot->thread);
+    struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, false);
+    if (!chunk)
+        return NULL;
+    slot->oldest = slot->oldest ? slot->oldest : link;
+    slot->ring_bytes += bytes;
+    return chunk;
+}
+
+/* Folds in the caller, until a chunk can be used again. */
+static struct tfd_chunk *fold_own(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    struct tfd_chunk *oldest = tfd_at(spool, *slot->oldest);
+    bool emptied = false;
+    tfd_fold_lock_first();
+    if (oldest == slot->chunk)
+        emptied = recycle(spool, slot->thread, oldest);
+    else
+        while (!atomic_load(&oldest->released) && tfd_drain_full(spool, FOLD_BATCH_EVENTS) > 0)
+            ;
     pthread_mutex_unlock(&tfd_fold_lock);
-    return emptied;
+    return emptied ? oldest : take_released(spool, slot);
+}
+
+/* A thread has kept chunks alone, and gets no other: its last one is used again. */
+static void reuse_last(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    uint64_t *link = &slot->thread->first_chunk;
+    while (*link != slot->thread->current_chunk)
+        link = &((struct tfd_chunk *)tfd_at(spool, *link))->next;
+    slot->oldest = link;
+    slot->ring_bytes = chunk_bytes(slot->chunk);
+    slot->chunk->kept = 0;
+}
+
+static struct tfd_chunk *empty_chunk(struct tfd_spool *spool, struct tfd_slot *slot)
+{
+    struct tfd_chunk *chunk = take_released(spool, slot);
+    if (chunk)
+        return chunk;
+    chunk = take_kept(spool, slot);
+    if (!chunk)
+        chunk = take_further(spool, slot);
+    slot->chunks_taken += chunk != NULL;
+    return chunk;
 }
 
 bool tfd_chunks_next(struct tfd_slot *slot)
@@ -146,19 +238,15 @@ bool tfd_chunks_next(struct tfd_slot *slot)
     struct tfd_spool *spool = &tfd_session.spool;
     if (!slot->thread)
         return false;
-    if (!slot->chunk->kept)
-        return empty_own_chunk(spool, slot);
-    fold_ahead(spool, slot->chunk->capacity);
-    /* what was refused once is not asked for again at every call */
-    struct tfd_chunk *chunk = atomic_load(&spool->header->spool_full) ? NULL : add_own_chunk(spool, slot);
-    if (chunk) {
+    struct tfd_chunk *chunk = empty_chunk(spool, slot);
+    if (!chunk && !slot->oldest && slot->chunk != &no_chunk)
+        reuse_last(spool, slot);
+    if (!chunk && slot->oldest)
+        chunk = fold_own(spool, slot);
+    if (chunk)
         slot->chunk = chunk;
-        return true;
-    }
-    if (slot->chunk == &no_chunk)
-        return false;
-    slot->chunk->kept = 0;
-    return empty_own_chunk(spool, slot);
+    tfd_fold_thread_tell(); /* behind the chunk there is a full one now */
+    return chunk;
 }
 
 void tfd_chunks_emit_shared(const struct tfd_event *event)

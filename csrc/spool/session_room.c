@@ -89,7 +89,13 @@ bool tfd_session_trace_claim(uint64_t bytes)
     return true;
 }
 
-uint64_t tfd_session_trace_bytes(void)
+uint64_t tfd_session_trace_claimed(void)
 {
-    return atomic_load(&counting->trace_bytes);
+    return atomic_load(&trace_claimed);
+}
+
+uint64_t tfd_session_trace_left(void)
+{
+    uint64_t taken = atomic_load(&counting->trace_bytes), limit = own->trace_limit_bytes;
+    return taken < limit ? limit - taken : 0;
 }

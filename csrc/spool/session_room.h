@@ -21,7 +21,8 @@ void tfd_session_room_leave(void);
 bool tfd_session_room_claim(uint64_t end);
 /* Counts bytes of segments that are kept, likewise. */
 bool tfd_session_trace_claim(uint64_t bytes);
-/* Bytes of segments that all processes keep. */
-uint64_t tfd_session_trace_bytes(void);
+/* Bytes of segments that this process keeps, and how many more all processes may. */
+uint64_t tfd_session_trace_claimed(void);
+uint64_t tfd_session_trace_left(void);
 
 #endif

@@ -48,7 +48,8 @@ struct tfd_other_traffic {
 
 /* A block of one thread's events, see packed_event.h. `fill` is published
  * after the event is complete. A chunk with `kept` 0 is recycled once folded:
- * its events are in the counters and not in the trace. */
+ * its events are in the counters and not in the trace. It is then the last one
+ * of its thread: a thread's chunks are always in order of time. */
 struct tfd_chunk {
     uint64_t next;           /* offset of this thread's next chunk, 0 = last */
     uint64_t base;           /* ticks that starts are relative to */
@@ -56,7 +57,7 @@ struct tfd_chunk {
     _Atomic uint32_t folded; /* places of these whose events are in the counters already */
     uint32_t capacity;       /* places */
     uint32_t kept;
-    uint32_t reserved;
+    _Atomic uint32_t released; /* 1: folding has left it, its thread may fill it again */
     tfd_place places[];
 };
 

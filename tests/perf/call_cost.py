@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from tests.perf import progress
 from tests.perf.contender import (
     DARSHAN_ENGINE,
+    FLOOR,
     OWN,
     Contender,
     HotLoop,
@@ -20,10 +22,13 @@ from tests.perf.contender import (
     own_contenders,
 )
 from tests.perf.peer import find_peers
-from tests.perf.row import Row, added_row
+from tests.perf.row import Row, added_row, single_row
 from tests.perf.timing import Timing
 
 GROUP = "ns added per call"
+RATIO_GROUP = "times the CPU time that a bare recorder adds to its callers"
+RATIO_WANTED = 1.15
+BESIDE_GROUP = "CPU time of other threads per call"
 THREADS = (1, 2)
 DARSHAN_ALONE = re.compile(r"Darshan( [\d.]+)?")
 PEERS_TURN = 3
@@ -50,23 +55,70 @@ def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
         own.append(darshan_engine(loops, folder))
     except LookupError as error:
         missing.append(str(error))
-    rows = []
+    rows: list[Row] = []
+    ratios: list[Row] = []
+    beside: list[Row] = []
     for loop, wanted in LOOPS:
         seeing = [peer for peer in peers if loop.symbol not in peer.blind]
         contenders = [*own, *(floors(loops) if wanted else []), *seeing]
         for threads in THREADS:
-            rows += contender_rows(_alternate(contenders, loop, threads, pairs), loop, threads, wanted)
-    return rows, missing
+            measured = _alternate(contenders, loop, threads, pairs)
+            rows += contender_rows(measured, loop, threads, wanted)
+            ratios += floor_ratios(measured, loop, threads)
+            beside += beside_rows(measured, loop, threads)
+    return [*rows, *ratios, *beside], missing
 
 
 def contender_rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
     """Return a row for each contender; `wanted` is wanted of tfdarshan itself."""
-    name = f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
     rows = [
-        added_row(GROUP, name, runs, subject=subject, wanted=wanted if subject == OWN else None)
+        added_row(GROUP, _name(loop, threads), runs, subject=subject, wanted=wanted if subject == OWN else None)
         for subject, runs in measured.items()
     ]
     return [_bounded(row, rows) for row in rows]
+
+
+def floor_ratios(measured: Measured, loop: Loop, threads: int) -> list[Row]:
+    """Gives what each contender adds to its callers' CPU time, over the floor's median.
+
+    Without a floor, or where nothing of it could be measured, there are none.
+    """
+    floor = statistics.median(_added_cpu(measured[FLOOR])) if FLOOR in measured else 0.0
+    return [
+        single_row(
+            RATIO_GROUP,
+            f"{_name(loop, threads)}: {subject}",
+            "times",
+            [added / floor for added in _added_cpu(runs)],
+            subject=subject,
+            wanted=RATIO_WANTED if subject.startswith(OWN) and subject != DARSHAN_ENGINE else None,
+        )
+        for subject, runs in measured.items()
+        if floor > 0
+    ]
+
+
+def beside_rows(measured: Measured, loop: Loop, threads: int) -> list[Row]:
+    """Gives what each contender takes of the processor in threads that do not call."""
+    return [
+        single_row(
+            BESIDE_GROUP,
+            f"{_name(loop, threads)}: {subject}",
+            "ns",
+            [recorded.beside_ns - plain.beside_ns for plain, recorded in runs],
+            subject=subject,
+        )
+        for subject, runs in measured.items()
+        if not subject.startswith("floor")
+    ]
+
+
+def _name(loop: Loop, threads: int) -> str:
+    return f"{loop.label}, {threads} thread{'s' if threads > 1 else ''}"
+
+
+def _added_cpu(runs: Sequence[tuple[Timing, Timing]]) -> list[float]:
+    return [recorded.cpu_ns - plain.cpu_ns for plain, recorded in runs]
 
 
 def _bounded(row: Row, rows: Sequence[Row]) -> Row:

@@ -25,7 +25,7 @@ OPTIONS = Options()
 
 
 class _CTiming(ctypes.Structure):
-    _fields_ = (("wall_ns", ctypes.c_double), ("cpu_ns", ctypes.c_double))
+    _fields_ = (("wall_ns", ctypes.c_double), ("cpu_ns", ctypes.c_double), ("beside_ns", ctypes.c_double))
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class HotLoop:
         names = loop.symbol.encode(), os.fsencode(self.folder)
         if self._run(*names, threads, warm_up, loop.calls, found):
             raise ValueError(f"hot_loop.c has no loop {loop.symbol} for {threads} threads")
-        return Timing(found.wall_ns, found.cpu_ns)
+        return Timing(found.wall_ns, found.cpu_ns, found.beside_ns)
 
     def run_program(
         self, loop: Loop, threads: int, calls: int, prefix: tuple[str, ...], environment: Mapping[str, str]
@@ -180,6 +180,8 @@ class Peer:
 
 
 OWN = "tfdarshan"
+FLOOR = "floor: two time stamps, 40 bytes"
+"""The bare recorder that uses its memory again."""
 DARSHAN_ENGINE = "tfdarshan, darshan engine"
 # The cost of a call does not depend on how many files there is room for.
 DARSHAN_FILES = 4096
@@ -204,7 +206,7 @@ def floors(loops: HotLoop) -> list[Floor]:
     What is kept needs new pages.
     """
     return [
-        Floor("floor: two time stamps, 40 bytes", loops, "_noted"),
+        Floor(FLOOR, loops, "_noted"),
         Floor("floor, in new pages", loops, "_kept"),
     ]
 
@@ -212,7 +214,7 @@ def floors(loops: HotLoop) -> list[Floor]:
 def own_contenders(loops: HotLoop) -> list[Recorded]:
     """List tfdarshan as it is used: with the trace, without, and once the trace has reached its bound.
 
-    In the last two the calls are folded into the counters as they are made.
+    In the last two a thread of tfdarshan folds the calls into the counters.
     """
     return [
         Recorded(OWN, loops),

@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 
 class Timing(NamedTuple):
-    """Means per call over the threads of a run: wall-clock time and the threads' CPU time, in ns."""
+    """Means per call over the threads of a run: wall-clock time and the threads' CPU time, in ns.
+
+    `beside_ns` is the CPU time of the process's other threads meanwhile, for each call.
+    """
 
     wall_ns: float
     cpu_ns: float
+    beside_ns: float = 0.0

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.perf.call_cost import contender_rows
-from tests.perf.contender import Loop
+from tests.perf.call_cost import beside_rows, contender_rows, floor_ratios
+from tests.perf.contender import FLOOR, Loop
 from tests.perf.row import added_row, quartiles, single_row
 from tests.perf.table import page_tables, replace_measured, tables
 from tests.perf.timing import Timing
@@ -44,6 +44,26 @@ def test_the_darshan_engine_may_cost_what_both_cost_alone(version):
     assert rows["tfdarshan, darshan engine"].wanted == 180
     assert rows["tfdarshan"].wanted == 40
     assert rows["tfdarshan, trace off"].wanted is None
+
+
+def test_ratios_are_to_the_recorder_that_uses_its_memory_again():
+    # GIVEN what each adds to its callers' CPU time in two rounds, and a thread beside them
+    added = {FLOOR: (20, 30), "floor, in new pages": (40, 40), "tfdarshan": (50, 25), "Darshan": (100, 100)}
+    measured = {
+        name: [(Timing(100, 90), Timing(100, 90 + ns, 7)) for ns in rounds] for name, rounds in added.items()
+    }
+    loop = Loop("pread", "pread", 10)
+
+    # WHEN the rows are made
+    ratios = {row.subject: row for row in floor_ratios(measured, loop, 2)}
+    beside = {row.subject: row.value for row in beside_rows(measured, loop, 2)}
+
+    # THEN
+    assert ratios["tfdarshan"].name == "pread, 2 threads: tfdarshan"
+    assert (ratios["tfdarshan"].value, ratios["tfdarshan"].wanted) == (1.5, 1.15)
+    assert (ratios["Darshan"].value, ratios["Darshan"].wanted) == (4.0, None)
+    assert beside == {"tfdarshan": 7, "Darshan": 7}
+    assert floor_ratios({"tfdarshan": measured["tfdarshan"]}, loop, 2) == []
 
 
 def test_without_darshan_the_engine_has_no_bound():
