@@ -293,6 +293,9 @@ int tfd_reader_joined(struct tfd_reader *reader);
 uint32_t tfd_reader_other_user_programs(struct tfd_reader *reader);
 /* Return the opens that did not wait until the process had joined, and are not recorded. */
 uint64_t tfd_reader_missed_opens(struct tfd_reader *reader);
+/* Of events folded while the process recorded: processor time of the thread that folds, and how many of them the
+ * recording threads folded themselves, as it fell behind or could not be. */
+void tfd_reader_folding(struct tfd_reader *reader, uint64_t *thread_ns, uint64_t *by_callers);
 /* Tell which of the first 64 patterns of tfd_options have matched a path of this process, a bit each. */
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude);
 int tfd_reader_mount(struct tfd_reader *reader, uint64_t index, struct tfd_mount_info *info);

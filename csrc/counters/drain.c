@@ -237,10 +237,19 @@ int64_t tfd_drain_full(struct tfd_spool *spool, uint64_t limit)
     return drain(spool, limit, FULL_CHUNKS, FOLD_FULL_SHARES_A_ROW);
 }
 
+static const struct fold_root *root_of(const struct tfd_spool *spool)
+{
+    return tfd_at(spool, atomic_load(&spool->header->fold));
+}
+
+uint64_t tfd_fold_count(const struct tfd_spool *spool)
+{
+    return root_of(spool)->totals.events;
+}
+
 uint64_t tfd_fold_kept_bytes(const struct tfd_spool *spool)
 {
-    const struct fold_root *root = tfd_at(spool, atomic_load(&spool->header->fold));
-    return atomic_load_explicit(&root->kept_bytes, memory_order_relaxed);
+    return atomic_load_explicit(&root_of(spool)->kept_bytes, memory_order_relaxed);
 }
 
 void tfd_fold_finish(struct tfd_spool *spool)

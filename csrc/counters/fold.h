@@ -21,6 +21,8 @@ int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
 /* The same until no chunk that its thread has left holds an event: so it does not follow threads event by event
  * while they record. */
 int64_t tfd_drain_full(struct tfd_spool *spool, uint64_t limit);
+/* How many events were folded. */
+uint64_t tfd_fold_count(const struct tfd_spool *spool);
 /* Bytes of kept chunks whose events are all folded, and which their threads have left. */
 uint64_t tfd_fold_kept_bytes(const struct tfd_spool *spool);
 

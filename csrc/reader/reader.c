@@ -293,6 +293,13 @@ uint64_t tfd_reader_missed_opens(struct tfd_reader *reader)
     return atomic_load(&reader->image.spool.header->missed_opens);
 }
 
+void tfd_reader_folding(struct tfd_reader *reader, uint64_t *thread_ns, uint64_t *by_callers)
+{
+    const struct tfd_spool_header *header = reader->image.spool.header;
+    *thread_ns = atomic_load(&header->fold_thread_ns);
+    *by_callers = atomic_load(&header->folded_by_callers);
+}
+
 void tfd_reader_patterns_met(struct tfd_reader *reader, uint64_t *include, uint64_t *exclude)
 {
     const struct tfd_patterns_met *met = &reader->image.spool.header->patterns_met;

@@ -8,7 +8,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "counters/fold.h"
 #include "recorder/session.h"
@@ -99,15 +101,27 @@ static void wait_for_creator(void)
         ;
 }
 
+/* The spool says what all threads of ours took that folded in it, one after the other. */
+static void tell_cost(uint64_t before_ns)
+{
+    atomic_store(&tfd_session.spool.header->fold_thread_ns,
+                 before_ns + (uint64_t)tfd_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
 static void *fold(void *nothing)
 {
+    uint64_t cost_before_ns = atomic_load(&tfd_session.spool.header->fold_thread_ns);
     bool goes_on = true;
     wait_for_creator();
     stand_back();
     while (goes_on && !is_over()) {
         uint32_t heard = atomic_load(&bell);
-        goes_on = fold_some() || wait_for_bell(heard);
+        if (fold_some())
+            continue;
+        tell_cost(cost_before_ns);
+        goes_on = wait_for_bell(heard);
     }
+    tell_cost(cost_before_ns);
     set_state(ENDED);
     return nothing;
 }

@@ -104,6 +104,19 @@ static uint32_t chunk_bytes(const struct tfd_chunk *chunk)
     return (uint32_t)(sizeof *chunk + chunk->capacity * sizeof(tfd_place));
 }
 
+/* Between these the caller folds. Returns how many events were folded before. */
+static uint64_t begin_helping(const struct tfd_spool *spool)
+{
+    tfd_fold_lock_first();
+    return tfd_fold_count(spool);
+}
+
+static void end_helping(const struct tfd_spool *spool, uint64_t folded_before)
+{
+    atomic_fetch_add(&spool->header->folded_by_callers, tfd_fold_count(spool) - folded_before);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
 /* What is not folded yet is to be no more than the trace still has room for, or at its limit threads would wait until
  * it is. So from there on, half of the limit where nothing was folded, the fold thread runs, and whoever takes a
  * chunk folds two chunks' worth until that thread has caught up. */
@@ -112,9 +125,9 @@ static void fold_ahead(struct tfd_spool *spool, const struct tfd_chunk *filled)
     if (tfd_session_trace_claimed() - tfd_fold_kept_bytes(spool) <= tfd_session_trace_left())
         return;
     tfd_fold_thread_runs();
-    tfd_fold_lock_first();
+    uint64_t before = begin_helping(spool);
     tfd_drain_full(spool, 2 * filled->capacity / TFD_SHORT_PLACES);
-    pthread_mutex_unlock(&tfd_fold_lock);
+    end_helping(spool, before);
 }
 
 static void note_dropped(struct tfd_thread *thread, uint64_t start)
@@ -200,13 +213,13 @@ static struct tfd_chunk *fold_own(struct tfd_spool *spool, struct tfd_slot *slot
 {
     struct tfd_chunk *oldest = tfd_at(spool, *slot->oldest);
     bool emptied = false;
-    tfd_fold_lock_first();
+    uint64_t before = begin_helping(spool);
     if (oldest == slot->chunk)
         emptied = recycle(spool, slot->thread, oldest);
     else
         while (!atomic_load(&oldest->released) && tfd_drain_full(spool, FOLD_BATCH_EVENTS) > 0)
             ;
-    pthread_mutex_unlock(&tfd_fold_lock);
+    end_helping(spool, before);
     return emptied ? oldest : take_released(spool, slot);
 }
 

@@ -198,9 +198,11 @@ struct tfd_spool_header {
     uint64_t file_segments[TFD_SEGMENT_COUNT];   /* struct tfd_file */
     _Atomic uint64_t fold;                       /* offset of the fold's root, 0 = nothing folded yet */
     struct tfd_patterns_met patterns_met;
-    _Atomic uint64_t session_bytes; /* in the owner's spool: what all processes of the session use */
-    _Atomic uint64_t mapped_files;  /* offset of struct tfd_mapped_files, 0 = no file was mapped */
-    _Atomic uint64_t missed_opens;  /* job/missed_opens.h */
+    _Atomic uint64_t session_bytes;     /* in the owner's spool: what all processes of the session use */
+    _Atomic uint64_t mapped_files;      /* offset of struct tfd_mapped_files, 0 = no file was mapped */
+    _Atomic uint64_t missed_opens;      /* job/missed_opens.h */
+    _Atomic uint64_t fold_thread_ns;    /* processor time of the thread that folds */
+    _Atomic uint64_t folded_by_callers; /* events that recording threads folded, as that fell behind */
     _Atomic uint64_t
         uncounted; /* 1: nobody waits for this process, whose bytes are in its own figures alone */
 };

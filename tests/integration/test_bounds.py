@@ -83,6 +83,7 @@ def test_a_cut_trace_has_all_calls_until_the_moment_that_it_names(tmp_path):
     assert 0 < len(missing) < 3 * each
     session_start_ns = (asked[kept] - reads["start_ns"].to_numpy()).max()
     first = missing[np.argmin(asked[missing])]
+    assert meta["folding"]["thread_ns"] or meta["folding"]["by_callers"]
     until_ns = meta["time"]["first_dropped_ns"]
     apart_ns = 1_000_000  # two clocks
     assert asked[first] - session_start_ns - apart_ns <= until_ns

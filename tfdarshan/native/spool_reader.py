@@ -261,6 +261,12 @@ class SpoolReader:
         """Count opens that did not wait until the process had joined the session, and are not recorded."""
         return int(self._lib.tfd_reader_missed_opens(self._reader))
 
+    def folding(self) -> tuple[int, int]:
+        """Return the folding thread's processor time in ns, and how many calls their callers folded."""
+        thread_ns, by_callers = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")
+        self._lib.tfd_reader_folding(self._reader, thread_ns, by_callers)
+        return thread_ns[0], by_callers[0]
+
     def patterns_met(self) -> tuple[int, int]:
         """Return which include and exclude patterns a path met: a bit for each of the first 64."""
         include, exclude = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")

@@ -461,6 +461,13 @@ class MappingShape(Struct, frozen=True):
     blocked_busy_ns: Count = 0
 
 
+class FoldingShape(Struct, frozen=True):
+    """Who folded calls into counters while the process recorded."""
+
+    thread_ns: Count = 0
+    by_callers: Count = 0
+
+
 class MetaShape(Struct, frozen=True):
     """The metadata of one process."""
 
@@ -502,6 +509,7 @@ class MetaShape(Struct, frozen=True):
     loaders: LoadersShape | None = None
     machine: MachineShape | None = None
     mapping: MappingShape | None = None
+    folding: FoldingShape | None = None
     probes: list[ProbeShape] = []
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None

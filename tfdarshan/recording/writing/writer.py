@@ -393,6 +393,7 @@ def _process_meta(
             for f in reader.failures()
         ],
         **_mapping(reader),
+        **_folding(reader),
         "mounts": [dict(vars(mount)) for mount in mounts],
         "operations": _operations(),
         "bounds": [
@@ -413,6 +414,14 @@ def _mapping(reader: ProcessReader) -> dict[str, Any]:
     """Return the entry that says how mapped files were watched; none where there were none."""
     found = reader.mapping() if isinstance(reader, SpoolReader) else None
     return {} if found is None else {"mapping": dataclasses.asdict(found)}
+
+
+def _folding(reader: ProcessReader) -> dict[str, Any]:
+    """Return the entry that says who folded calls while they were recorded; none where nobody did."""
+    thread_ns, by_callers = reader.folding() if isinstance(reader, SpoolReader) else (0, 0)
+    if not thread_ns and not by_callers:
+        return {}
+    return {"folding": {"thread_ns": thread_ns, "by_callers": by_callers}}
 
 
 def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:
