@@ -29,6 +29,10 @@ GROUP = "ns added per call"
 RATIO_GROUP = "times the CPU time that a bare recorder adds to its callers"
 RATIO_WANTED = 1.15
 BESIDE_GROUP = "CPU time of other threads per call"
+TAIL_GROUP = "what 99.9 % of calls take at most"
+MANY_THREADS = 64
+MAY_WAIT_NS = 1_000
+"""Beyond what the bare recorder takes."""
 THREADS = (1, 2)
 DARSHAN_ALONE = re.compile(r"Darshan( [\d.]+)?")
 PEERS_TURN = 3
@@ -42,13 +46,14 @@ LOOPS = (
     (Loop("stat", "stat", 50_000), None),
 )
 
+TAIL_LOOP = Loop("pread_each", "pread of 1 cached byte", 20_000)
 
 Measured = dict[str, list[tuple[Timing, Timing]]]
 
 
 def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
     """Return the rows, and a sentence for each peer that is left out."""
-    loops = HotLoop(folder, threads=max(THREADS))
+    loops = HotLoop(folder, threads=MANY_THREADS)
     own: list[Contender] = [*own_contenders(loops)]
     peers, missing = find_peers(loops, folder)
     try:
@@ -66,20 +71,25 @@ def call_cost(folder: Path, *, pairs: int) -> tuple[list[Row], list[str]]:
             rows += contender_rows(measured, loop, threads, wanted)
             ratios += floor_ratios(measured, loop, threads)
             beside += beside_rows(measured, loop, threads)
-    return [*rows, *ratios, *beside], missing
+    tails = _alternate(
+        [*own_contenders(loops), *floors(loops)[:1]], TAIL_LOOP, MANY_THREADS, max(1, pairs // 5)
+    )
+    return [*rows, *ratios, *beside, *tail_rows(tails, TAIL_LOOP, MANY_THREADS)], missing
 
 
 def contender_rows(measured: Measured, loop: Loop, threads: int, wanted: float | None) -> list[Row]:
     """Return a row for each contender; `wanted` is wanted of tfdarshan itself."""
     rows = [
-        added_row(GROUP, _name(loop, threads), runs, subject=subject, wanted=wanted if subject == OWN else None)
+        added_row(
+            GROUP, _name(loop, threads), runs, subject=subject, wanted=wanted if subject == OWN else None
+        )
         for subject, runs in measured.items()
     ]
     return [_bounded(row, rows) for row in rows]
 
 
 def floor_ratios(measured: Measured, loop: Loop, threads: int) -> list[Row]:
-    """Gives what each contender adds to its callers' CPU time, over the floor's median.
+    """Return what each contender adds to its callers' CPU time, over the floor's median.
 
     Without a floor, or where nothing of it could be measured, there are none.
     """
@@ -99,7 +109,7 @@ def floor_ratios(measured: Measured, loop: Loop, threads: int) -> list[Row]:
 
 
 def beside_rows(measured: Measured, loop: Loop, threads: int) -> list[Row]:
-    """Gives what each contender takes of the processor in threads that do not call."""
+    """Return the processor time of each contender in threads that do not call."""
     return [
         single_row(
             BESIDE_GROUP,
@@ -110,6 +120,22 @@ def beside_rows(measured: Measured, loop: Loop, threads: int) -> list[Row]:
         )
         for subject, runs in measured.items()
         if not subject.startswith("floor")
+    ]
+
+
+def tail_rows(measured: Measured, loop: Loop, threads: int) -> list[Row]:
+    """Return the longest time of 99.9 % of the calls; tfdarshan adds MAY_WAIT_NS to the floor at most."""
+    floor = statistics.median(recorded.tail_ns for _, recorded in measured[FLOOR])
+    return [
+        single_row(
+            TAIL_GROUP,
+            f"{_name(loop, threads)}: {subject}",
+            "ns",
+            [recorded.tail_ns for _, recorded in runs],
+            subject=subject,
+            wanted=floor + MAY_WAIT_NS if subject.startswith(OWN) else None,
+        )
+        for subject, runs in measured.items()
     ]
 
 

@@ -25,7 +25,7 @@ OPTIONS = Options()
 
 
 class _CTiming(ctypes.Structure):
-    _fields_ = (("wall_ns", ctypes.c_double), ("cpu_ns", ctypes.c_double), ("beside_ns", ctypes.c_double))
+    _fields_ = tuple((name, ctypes.c_double) for name in Timing._fields)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class HotLoop:
         names = loop.symbol.encode(), os.fsencode(self.folder)
         if self._run(*names, threads, warm_up, loop.calls, found):
             raise ValueError(f"hot_loop.c has no loop {loop.symbol} for {threads} threads")
-        return Timing(found.wall_ns, found.cpu_ns, found.beside_ns)
+        return Timing(*(getattr(found, name) for name in Timing._fields))
 
     def run_program(
         self, loop: Loop, threads: int, calls: int, prefix: tuple[str, ...], environment: Mapping[str, str]

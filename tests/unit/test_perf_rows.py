@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.perf.call_cost import beside_rows, contender_rows, floor_ratios
+from tests.perf.call_cost import beside_rows, contender_rows, floor_ratios, tail_rows
 from tests.perf.contender import FLOOR, Loop
 from tests.perf.row import added_row, quartiles, single_row
 from tests.perf.table import page_tables, replace_measured, tables
@@ -64,6 +64,19 @@ def test_ratios_are_to_the_recorder_that_uses_its_memory_again():
     assert (ratios["Darshan"].value, ratios["Darshan"].wanted) == (4.0, None)
     assert beside == {"tfdarshan": 7, "Darshan": 7}
     assert floor_ratios({"tfdarshan": measured["tfdarshan"]}, loop, 2) == []
+
+
+def test_calls_of_many_threads_may_wait_a_microsecond_beyond_the_floor():
+    # GIVEN what 99.9 % of calls took at most
+    tails = {FLOOR: 400, "tfdarshan, trace off": 900}
+    measured = {name: [(Timing(1, 1), Timing(1, 1, 0, ns))] for name, ns in tails.items()}
+
+    # WHEN the rows are made
+    rows = {row.subject: row for row in tail_rows(measured, Loop("pread_each", "pread", 10), 64)}
+
+    # THEN
+    assert (rows[FLOOR].value, rows[FLOOR].wanted) == (400, None)
+    assert (rows["tfdarshan, trace off"].value, rows["tfdarshan, trace off"].wanted) == (900, 1_400)
 
 
 def test_without_darshan_the_engine_has_no_bound():
