@@ -8,7 +8,7 @@ import glob
 import os
 import site
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,12 @@ class Kind:
     Attributes:
         words: What to give.
         holds: Whether a value is of this kind; patterns and storage are checked as they are looked up.
+        typed: Its values by the words that the command line has for them, if those are all that it may be.
     """
 
     words: str
     holds: Callable[[Any], bool] = lambda value: True
+    typed: Mapping[str, bool | str] = field(default_factory=dict)
 
 
 def _option(default: Any, meaning: str, kind: Kind) -> Any:
@@ -62,7 +64,11 @@ def _is_whole_number(value: Any) -> bool:
 
 
 _SWITCH = _one_of("True or False", True, False)
-_SWITCH_OR_AUTO = _one_of("True, False or 'auto'", True, False, "auto")
+_SWITCH_OR_AUTO = Kind(
+    "True, False or 'auto'",
+    lambda value: value == "auto" or isinstance(value, bool),
+    {"auto": "auto", "yes": True, "no": False},
+)
 _PATH = Kind("a path, or None", lambda value: value is None or isinstance(value, (str, os.PathLike)))
 _PATTERNS = Kind("a list of shell globs: * matches / too, and one that ends in / means everything below")
 
@@ -133,8 +139,8 @@ class Options:
     )
     mapped: bool | str = _option(
         False,
-        "watch page faults on mapped files, and count the bytes that they read, from a thread; in Python, "
-        "'auto' watches large mappings alone (docs/reference/mapped-files.md)",
+        "watch page faults on mapped files, and count the bytes that they read, from a thread: "
+        "True, False, or auto, which watches large mappings alone (docs/reference/mapped-files.md)",
         _SWITCH_OR_AUTO,
     )
     as_if: str | None = _option(
@@ -233,6 +239,21 @@ def make_options(values: dict[str, Any]) -> Options:
             hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(names)}."
             raise ConfigurationError(f"there is no option {name}: {hint}")
     return Options(**values)
+
+
+def flag(name: str, value: Any) -> str:
+    """Return an option as the command line has it: `--trace-memory-mb 512`, `--no-trace`, `--mapped yes`."""
+    typed, dashed = Options.__dataclass_fields__[name].metadata["kind"].typed, name.replace("_", "-")
+    if typed:
+        return f"--{dashed} {typed_word(typed, value)}"
+    if isinstance(value, bool):
+        return f"--{dashed}" if value else f"--no-{dashed}"
+    return f"--{dashed} {value}"
+
+
+def typed_word(typed: Mapping[str, bool | str], value: Any) -> str:
+    """Return the command line's word for a value."""
+    return next(word for word, meant in typed.items() if meant == value)
 
 
 def keeps_trace(values: dict[str, Any]) -> bool:

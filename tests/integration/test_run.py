@@ -304,11 +304,15 @@ def test_a_refused_choice_names_those_that_there_are(capsys):
     assert all(word in refusal for word in ("auto", "yes", "no"))
 
 
-def test_a_choice_means_what_it_means_in_python(run_python, script, tmp_path):
-    done = run(run_python, "--tf-profiler", "no", script(""))
+@pytest.mark.parametrize(
+    ("flag", "word", "means"),
+    [("tf-profiler", "no", False), ("mapped", "yes", True), ("mapped", "auto", "auto")],
+)
+def test_a_choice_means_what_it_means_in_python(run_python, script, tmp_path, flag, word, means):
+    done = run(run_python, f"--{flag}", word, script(""))
 
     assert done.returncode == 0
-    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["options"]["tf_profiler"] is False
+    assert tfdarshan.open_session(tmp_path / "logs").meta[0]["options"][flag.replace("-", "_")] == means
 
 
 @pytest.mark.parametrize("option", ["trace_memory_mb", "memory_cap_mb", "tf_profiler_max_s"])

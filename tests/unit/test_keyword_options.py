@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import inspect
+import itertools
 import re
 from typing import Any
 
@@ -12,7 +13,7 @@ import tfdarshan
 from tfdarshan.commands import run
 from tfdarshan.commands.arguments import options_of
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.options import Options
+from tfdarshan.options import Options, flag
 from tfdarshan.recording import keyword_options
 from tfdarshan.testing import BUDGETS, io_budget
 
@@ -66,11 +67,15 @@ def test_docstrings_say_what_options_say(name):
     assert "Raises:\n    ConfigurationError: " in said
 
 
-def test_the_command_line_has_the_same_options():
-    # GIVEN the parser of `tfdarshan run`
+def run_parser():
     verbs = argparse.ArgumentParser().add_subparsers()
     run.add_parser(verbs)
-    parser = verbs.choices["run"]
+    return verbs.choices["run"]
+
+
+def test_the_command_line_has_the_same_options():
+    # GIVEN the parser of `tfdarshan run`
+    parser = run_parser()
     (group,) = [group for group in parser._action_groups if group.title == "session options"]
     actions = {action.dest: action for action in group._group_actions}
 
@@ -86,6 +91,21 @@ def test_the_command_line_has_the_same_options():
 
     # and what is not given there has Python's default
     assert Options(**options_of(parser.parse_args([]))) == Options()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *itertools.product(("mapped", "tf_profiler"), ("auto", True, False)),
+        *itertools.product(("trace", "programs"), (True, False)),
+        ("trace_memory_mb", 512),
+        ("engine", "builtin"),
+    ],
+)
+def test_what_is_advised_for_the_command_line_means_the_value(name, value):
+    typed = flag(name, value).split()
+
+    assert options_of(run_parser().parse_args([*typed, "train.py"])) == {name: value}
 
 
 @pytest.mark.parametrize(

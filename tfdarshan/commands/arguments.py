@@ -28,14 +28,9 @@ METAVARS = {
     "tf_profiler_max_s": "S",
     "job": "NAME",
 }
-# Options that are neither text nor a number: what their values are called here.
-CHOICES: dict[str, dict[str, Any]] = {"tf_profiler": {"auto": "auto", "yes": True, "no": False}}
 
 # Where sessions go, and are looked for, if nothing else is said.
 DEFAULT_LOGDIR = "logs"
-
-# Options that are yes or no on the command line, and neither if they are not given.
-SWITCHES = ("mapped",)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -120,17 +115,17 @@ def folder_of(option: str, name: str) -> str:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add every session option, spelled with hyphens."""
-    from tfdarshan.options import Options
+    from tfdarshan.options import Options, typed_word
 
     group = parser.add_argument_group("session options")
     for option in dataclasses.fields(Options):
         flag, about = f"--{option.name.replace('_', '-')}", option.metadata["help"]
-        if option.name in CHOICES:
-            about += f" (default: {option.default})"
-            words = tuple(CHOICES[option.name])
-            group.add_argument(flag, choices=words, metavar="|".join(words), help=about)
-        elif isinstance(option.default, bool) or option.name in SWITCHES:
-            about += f" (default: {_yes_or_no(option.default)})"
+        typed = option.metadata["kind"].typed
+        if typed:
+            about += f" (default: {typed_word(typed, option.default)})"
+            group.add_argument(flag, choices=tuple(typed), metavar="|".join(typed), help=about)
+        elif isinstance(option.default, bool):
+            about += f" (default: {'yes' if option.default else 'no'})"
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=about)
         elif option.default == ():
             group.add_argument(flag, action="append", metavar="PATTERN", help=f"{about} (may be repeated)")
@@ -141,18 +136,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             group.add_argument(flag, type=kind, metavar=METAVARS.get(option.name, "MIB"), help=about)
 
 
-def _yes_or_no(value: Any) -> str:
-    return value if isinstance(value, str) else "yes" if value else "no"
-
-
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the session options that were given."""
     from tfdarshan.options import Options
 
-    given = {option.name: getattr(arguments, option.name) for option in dataclasses.fields(Options)}
+    given = ((option, getattr(arguments, option.name)) for option in dataclasses.fields(Options))
     return {
-        name: CHOICES[name][value] if name in CHOICES else value
-        for name, value in given.items()
+        option.name: typed[value] if (typed := option.metadata["kind"].typed) else value
+        for option, value in given
         if value is not None
     }
 

@@ -19,7 +19,7 @@ ABOUT = About(
     seen=("coverage below 90 %", "the tab's Overview"),
     fixes={
         "programs without Python": "`tfdarshan run --programs train.py`",
-        "mapped files": "`tfdarshan run --mapped train.py`",
+        "mapped files": "`tfdarshan run --mapped yes train.py`",
         "Python processes": "`tfdarshan doctor` tests whether they join the session",
     },
     ignore="the unrecorded bytes are the job's own programs and libraries",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from tfdarshan.options import flag
 from tfdarshan.sessions.process_role import INTERPRETER
 
 MARK_STEPS = (
@@ -37,7 +38,7 @@ class WayOfRecording:
         """Word options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
         if self.started_by != "run":
             return ", ".join(f"{name}={value!r}" for name, value in options.items())
-        return " ".join(_flag(name.replace("_", "-"), value) for name, value in options.items())
+        return " ".join(flag(name, value) for name, value in options.items())
 
     def line(self, **options: Any) -> str:
         """Return the whole line that records with other options."""
@@ -89,9 +90,3 @@ def is_python(command: str) -> bool:
     """Return whether Python runs a command line, whose words have blanks between them."""
     program = command.split(maxsplit=1)[:1]
     return any(INTERPRETER.match(PurePosixPath(name).name) for name in program)
-
-
-def _flag(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    return f"--{name} {value}"
