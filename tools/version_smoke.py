@@ -78,6 +78,8 @@ VERBS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "steps": ((0,), ("steps {logs}", "steps --json {logs}")),
     # 2 without the SDK; nothing is asked of it.
     "mcp": ((0, 2), ("mcp {logs}",)),
+    # 2: there is no such port; else it would wait for browsers.
+    "view": ((2,), ("view {logs} --port 65536",)),
     "fleet": ((0,), ("fleet {logs} --catalogue {out}/catalogue",)),
     "compare": ((0,), ("compare {first} {second}",)),
     "report": ((0,), ("report {logs} -o {out}/report.html",)),

@@ -38,6 +38,7 @@ class PyTfdarshan(PythonPackage):
         depends_on("py-pandas@2.0:", type="run")
         depends_on("py-plotly@6:", type="run")
         depends_on("py-protobuf@3.20.3:", type="run")
+        depends_on("py-werkzeug@3.0:", type="run")
 
     depends_on("darshan-runtime@3.4:~mpi", type="run", when="+darshan")
 

@@ -98,6 +98,8 @@ WRONG = (
     (2, "whatif {logs} --threads none", "none"),
     (2, "whatif {logs}", "ask with --fast"),
     (1, "mcp {missing}", "there is no logdir"),
+    (1, "view {missing}", "there is no logdir"),
+    (2, "view {logs} --port 65536", "--port must be from 0 to 65535, not 65536"),
     (1, "steps {missing}", "{missing}"),
     (2, "compare {logs}", "compare needs two"),
     (2, "compare {logs} {missing}", "{missing}"),
@@ -239,8 +241,9 @@ def check_failure(job: Job, done, code: int, why: str) -> None:
 
 def test_every_verb_is_tried():
     typed = [*TYPICAL.values(), *(words for _, words, _ in WRONG)]
-    # mcp waits for questions.
-    assert set(COMMANDS) - {"probe", "mcp"} <= {words.split()[0] for words in TYPICAL.values() if words}
+    # mcp and view wait for questions.
+    typical = {words.split()[0] for words in TYPICAL.values() if words}
+    assert set(COMMANDS) - {"probe", "mcp", "view"} <= typical
     assert set(COMMANDS) - {"probe"} <= {words.split()[0] for words in typed if words}
 
 

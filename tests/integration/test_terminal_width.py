@@ -24,7 +24,7 @@ TYPED = (
     "fleet {logs} --catalogue {out}/catalogue", "recover {logs}", "rebuild {logs}",
 )  # fmt: skip
 # What reads something else or works for long: the words of its parts are those of --help.
-OTHERS = {"run", "import", "burst", "probe", "lmdb", "doctor", "stage", "mcp"}
+OTHERS = {"run", "import", "burst", "probe", "lmdb", "doctor", "stage", "mcp", "view"}
 
 
 @pytest.fixture(scope="module")

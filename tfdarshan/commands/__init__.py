@@ -34,6 +34,7 @@ GROUPS = {
         "steps": "list_steps",
         "fleet": "fleet",
         "compare": "compare",
+        "view": "view",
         "report": "report",
         "export": "export",
         "mcp": "mcp_server",

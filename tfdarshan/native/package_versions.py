@@ -11,7 +11,13 @@ from tfdarshan.errors import UnsupportedPlatformError
 # First pyarrow that refuses NumPy 1; pip does not know, for its wheels declare no NumPy.
 FIRST_WITHOUT_NUMPY_1 = 26
 # What only views import, never a recording, by module: the packages of the extra `view`.
-VIEW_PACKAGES = {"google": "protobuf", "jinja2": "Jinja2", "pandas": "pandas", "plotly": "plotly"}
+VIEW_PACKAGES = {
+    "google": "protobuf",
+    "jinja2": "Jinja2",
+    "pandas": "pandas",
+    "plotly": "plotly",
+    "werkzeug": "Werkzeug",
+}
 VIEW_COMMAND = "pip install 'tfdarshan[view]'"
 
 

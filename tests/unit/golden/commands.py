@@ -55,6 +55,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "fleet /none --catalogue @catalogue",
         "run",
         "mcp /none",
+        "view /none",
+        f"view {SLOW} --port 65536",
         "sumary",
     ),
 }

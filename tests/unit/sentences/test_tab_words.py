@@ -40,7 +40,7 @@ HINTS = {
     "The page's link may be wrong; open the tab again.": (400, {"view": "no-such"}),
     "The session may have been removed; reload the list of sessions.": (404, {"session": "gone"}),
     "Other sessions can still be looked at.": (422, {}),
-    "Please report this with TensorBoard's log.": (500, {}),
+    "Please report this with what the server printed.": (500, {}),
 }
 
 
