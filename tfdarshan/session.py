@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native.package_versions import check_view
@@ -95,6 +95,30 @@ class Session(SessionData):
             SessionDataError: A table is damaged or missing.
         """
         return self.findings.verdict
+
+    def log_to(self, logger: Any, step: int | None = None) -> dict[str, float]:
+        """Write the main numbers into the log of a training run, and return them by name.
+
+        The names begin with `tfdarshan/` and end with the unit, such as `tfdarshan/input_wait_share`
+        (0 to 1), `tfdarshan/read_bytes_per_s` and `tfdarshan/expected_speedup` (of the verdict's
+        fix). A number that the session cannot tell is left out.
+
+        Args:
+            logger: A W&B run, the module mlflow, a logger of Lightning, a SummaryWriter of PyTorch or
+                TensorFlow, or a function that takes a dict and a step.
+            step: The training step that the numbers are logged at; None: what the logger takes by itself.
+
+        Raises:
+            ConfigurationError: The logger is none of these.
+            SessionDataError: A table is damaged or missing.
+        """
+        from tfdarshan.findings.diagnosis import summary_and_diagnosis
+        from tfdarshan.reports.numbers_of_session import numbers_of, write_numbers
+
+        data, diagnosis = summary_and_diagnosis(self, top=1)
+        numbers = numbers_of(data, diagnosis.verdict)
+        write_numbers(numbers, logger, step)
+        return numbers
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows; None, and so the plain text, where the data cannot be read."""
