@@ -64,7 +64,8 @@ class Standalone:
         request = wrappers.Request(environ)
         token, _, page = request.path.lstrip("/").partition("/")
         below = environ | {"SCRIPT_NAME": f"/{token}", "PATH_INFO": f"/{page}"}
-        return self._application(request, token, page)(below, start)
+        answered: Iterable[bytes] = self._application(request, token, page)(below, start)
+        return answered
 
     def _application(self, request: wrappers.Request, token: str, page: str) -> Any:
         """Return the page's application, or a sentence that refuses."""
@@ -83,7 +84,7 @@ class Standalone:
         return name in OWN_NAMES and hmac.compare_digest(token.encode(), self._token)
 
 
-class _Quiet(WSGIRequestHandler):
+class _Quiet(WSGIRequestHandler):  # type: ignore[misc]
     """Writes no line for each request: its path has the token."""
 
     def log(self, _type: str, _message: str, *_args: Any) -> None:
@@ -107,7 +108,7 @@ def listen(logdir: Logdir, port: int) -> tuple[BaseWSGIServer, str]:
         bound = socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise ConfigurationError(
-            f"--port {port} cannot be used: {os.strerror(error.errno)}. "
+            f"--port {port} cannot be used: {os.strerror(error.errno or 0)}. "
             "Leave --port out, and a free one is taken."
         ) from error
     with bound:

@@ -101,13 +101,11 @@ def versions() -> str:
 
 
 def tried_version(result: Any) -> str:
-    """Return what came of one environment as a cell."""
+    """Return what came of one environment as a cell, * if it works once it was mended."""
     if isinstance(result, str):
         return result
-    named = result["versions"]
-    packages = f"NumPy {named['numpy']}, pandas {named['pandas']}, pyarrow {named['pyarrow']}"
-    mended = "".join(f"; after `{mend}`" for mend in result["mends"])
-    return f"{'works' if result['ok'] else 'fails'}: {packages}{mended}"
+    packages = ", ".join(result["versions"][name] for name in ("numpy", "pandas", "pyarrow"))
+    return f"{'' if result['ok'] else 'fails: '}{packages}{' *' if result['mends'] else ''}"
 
 
 def _numbers(version: str) -> list[int]:

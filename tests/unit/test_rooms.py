@@ -98,7 +98,7 @@ def test_an_imported_test_module_is_found(tmp_path, line):
     assert imported_tests(modules(tmp_path, {"a": "a"})) == {"a.made_up": {"a.test_one"}}
 
 
-def test_only_the_command_knows_the_workloads_and_nobody_the_tab():
+def test_only_their_commands_know_the_workloads_and_the_tab():
     users = {
         name: {
             other.split(".")[1]
@@ -109,7 +109,8 @@ def test_only_the_command_knows_the_workloads_and_nobody_the_tab():
         if name.split(".")[1:2] not in (["workloads"], ["tensorboard_plugin"])
     }
     assert {name: used for name, used in users.items() if used} == {
-        "tfdarshan.commands.workload": {"workloads"}
+        "tfdarshan.commands.workload": {"workloads"},
+        "tfdarshan.commands.view": {"tensorboard_plugin"},
     }
 
 

@@ -11,7 +11,7 @@ from tfdarshan.commands import COMMANDS
 from tools import fill_docs, version_pins, version_smoke, version_table
 
 VERSIONS = {"numpy": "1.26.4", "pandas": "2.3.3", "pyarrow": "25.0.0", "protobuf": "4.25.9"}
-NAMED = "NumPy 1.26.4, pandas 2.3.3, pyarrow 25.0.0"
+NAMED = "1.26.4, 2.3.3, 25.0.0"
 MEND = "pip install 'pyarrow<26'"
 
 
@@ -74,7 +74,7 @@ def test_versions_without_a_wheel_for_a_python_are_left_out(tmp_path, monkeypatc
         ({"": "no wheel"}, ["no wheel", "no wheel", "no wheel"]),
         (
             {"resolved": {"ok": True, "mends": [MEND]}},
-            ["not tried", f"works: {NAMED}; after `{MEND}`", "not tried"],
+            ["not tried", f"{NAMED} *", "not tried"],
         ),
         ({"newest": {"ok": False, "mends": []}}, ["not tried", "not tried", f"fails: {NAMED}"]),
     ],
@@ -98,7 +98,7 @@ def test_the_table_says_for_which_python_tensorflow_has_no_wheel(tmp_path, monke
 
     # THEN
     assert fill_docs.versions().splitlines()[2:] == [
-        f"| 3.14 | has no wheel | works: {NAMED} | not tried | not tried |",
+        f"| 3.14 | has no wheel | {NAMED} | not tried | not tried |",
         "| 3.15 | any | " + " | ".join(["this Python was not at hand"] * 3) + " |",
     ]
 

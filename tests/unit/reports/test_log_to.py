@@ -124,7 +124,9 @@ def test_a_session_without_steps_leaves_out_what_it_cannot_tell(tmp_path):
     assert "tfdarshan/duration_s" in numbers
 
 
-@pytest.mark.parametrize("logger", [None, "logs", math, logging.getLogger("x"), lambda: None], ids=repr)
+@pytest.mark.parametrize(
+    "logger", [None, "logs", math, logging.getLogger("x"), lambda: None], ids=lambda one: type(one).__name__
+)
 def test_anything_else_is_one_sentence(session, logger):
     with pytest.raises(
         ConfigurationError, match=r"^log_to\(\) cannot write to a \w+: give a W&B run, "
