@@ -38,14 +38,12 @@ class FuseMount:
     server: int
 
     def begin(self) -> None:
-        """Make calls take their time from now on, that is once the server was told."""
+        """Make calls take their time from now on: the server ignores the signal once it was told."""
         os.kill(self.server, signal.SIGUSR1)
         status = Path(f"/proc/{self.server}/status")
         until_s = time.monotonic() + TOLD_WITHIN_S
-        while _is_pending(status.read_text(encoding="utf-8")) and time.monotonic() < until_s:
+        while not _is_ignored(status.read_text(encoding="utf-8")) and time.monotonic() < until_s:
             time.sleep(0.001)
-        # It is taken when it is no longer pending; its handler is a line.
-        time.sleep(0.01)
 
     def answered(self) -> int:
         """Return how many requests the server has answered: each answer is one write to /dev/fuse."""
@@ -60,10 +58,10 @@ class FuseMount:
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-def _is_pending(status: str) -> bool:
-    """Return whether the signal to begin waits for its process, by its status in /proc."""
-    sets = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("ShdPnd:")]
-    return any(pending >> (signal.SIGUSR1 - 1) & 1 for pending in sets)
+def _is_ignored(status: str) -> bool:
+    """Return whether a process ignores the signal to begin, by its status in /proc."""
+    sets = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:")]
+    return any(ignored >> (signal.SIGUSR1 - 1) & 1 for ignored in sets)
 
 
 def check_fuse(device: Path = DEVICE) -> None:

@@ -96,6 +96,11 @@ def shards_of(folder: Path, workers: int, **look: Any) -> Session:
     return loader_job(folder, fetch_ms=(40, 40), workers=workers, **look)
 
 
+def _of_a_full_pipe(folder: Path) -> Session:
+    """Return a job whose storage serves one byte after the other; it remembers what it served."""
+    return one_pipe(folder, storage=Queue(0, 0, 1 / 30_000))
+
+
 CASES = (
     Case("low_coverage", of("unseen reads"), of("a warm cache")),
     Case("truncated_trace", of("a trace cut short"), of("half of it fetched")),
@@ -137,7 +142,7 @@ CASES = (
     Case("too_many_threads", partial(phases, shallow_bytes=800 * KB), partial(phases, shallow_bytes=50 * KB)),
     Case(
         "full_storage",
-        partial(one_pipe, storage=Queue(0, 0, 1 / 30_000)),
+        _of_a_full_pipe,
         partial(one_pipe, storage=Delay(5)),
     ),
     Case(
