@@ -79,9 +79,13 @@ void tfd_stream_announce(int fd)
     atomic_thread_fence(memory_order_release);
 }
 
+/* A call with marks of an earlier session has announced nothing: its position became another one with the call. */
 void tfd_stream_follow(FILE *stream, int fd, struct tfd_position *position)
 {
-    if (is_tracked(fd))
+    struct tfd_slot *user = NULL;
+    if (tfd_is_interrupted() || tfd_memory_is_lent() || !is_tracked(fd))
+        return;
+    if (atomic_compare_exchange_strong(&position->marks.user, &user, tfd_own_slot) || user == tfd_own_slot)
         mark(stream, position);
 }
 

@@ -73,7 +73,7 @@ static inline void tfd_stream_end(FILE *stream, int fd)
         return;
     if (tfd_stream_is_marked(stream, position))
         tfd_stream_mark(stream, position);
-    else if (tfd_stream_is_own(position))
+    else if (tfd_stream_is_own(position) || !atomic_load(&position->marks.user))
         tfd_stream_follow(stream, fd, position);
 }
 
