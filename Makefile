@@ -114,7 +114,7 @@ fuzz: $(STAMPS)/extra-test
 	@tools/setup-debian.sh tools clang
 	@tools/setup-debian.sh tools /usr/share/doc/libclang-rt-dev:libclang-rt-dev
 	@mkdir -p build/native && flock build/native/fuzz.lock \
-	    $(MAKE) --no-print-directory -s -j $(WORKERS) -C tests/native VARIANT=fuzz
+	    $(MAKE) --no-print-directory -s -j $(WORKERS) -C tests/native VARIANT=fuzz programs
 	@for target in $(FUZZ_TARGETS); do \
 	    echo "$$target for $(FUZZ_S) s"; \
 	    mkdir -p build/fuzz/$$target; \
