@@ -120,14 +120,14 @@ def sentences(stderr: bytes) -> list[str]:
 COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?tfdarshan ")
 
 
-def too_wide(text: str, columns: int, cures: set[str]) -> list[str]:
+def too_wide(text: str, columns: int, fixes: set[str]) -> list[str]:
     """Return lines that are too wide, and could have been folded: no command, no program, no one word."""
     return [
         line
         for line in text.splitlines()
         if len(line) > min(columns, WIDEST)
         and not COMMAND.match(line)
-        and re.sub(r"^\s*[+-] ", "", line).strip() not in cures
+        and re.sub(r"^\s*[+-] ", "", line).strip() not in fixes
         and len(line.split()) > 1
     ]
 

@@ -89,7 +89,7 @@ class Session(SessionData):
 
     @property
     def verdict(self) -> Verdict:
-        """The sentence that comes first, with the gain of the cure that it names.
+        """The sentence that comes first, with the gain of the fix that it names.
 
         Raises:
             SessionDataError: A table is damaged or missing.

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 WIDTH, HEIGHT = 1280, 800
-# Jobs with cures of one line, of a line in place of another, and of several commands.
+# Jobs with fixes of one line, of a line in place of another, and of several commands.
 JOBS = (
     "fits in memory",
     "slow storage",
@@ -45,7 +45,7 @@ def server(logdir):
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_verdict_gain_and_cure_are_on_the_first_screen(server, logdir, name):
+def test_verdict_gain_and_fix_are_on_the_first_screen(server, logdir, name):
     # GIVEN
     run = name.replace(" ", "-")
     session = open_session(logdir / run)
@@ -58,7 +58,7 @@ def test_verdict_gain_and_cure_are_on_the_first_screen(server, logdir, name):
         headline.wait_for(timeout=120_000)
 
         # THEN all of it is within the window, and none of it is cut at its right
-        lines = [".change-lines pre", ".copy"] if named and named.cure.line else []
+        lines = [".change-lines pre", ".copy"] if named and named.fix.line else []
         parts = [".why", *([".gain-number strong"] if named else []), *lines]
         for part in parts:
             box = headline.locator(part).first.bounding_box()
@@ -69,7 +69,7 @@ def test_verdict_gain_and_cure_are_on_the_first_screen(server, logdir, name):
             assert headline.locator(".gain-number strong").inner_text() == f"{named.gain.speedup:.2f}x"
         if lines:
             shown = headline.locator(".change-lines").first.inner_text().replace("+ ", "")
-            for line in named.cure.line.splitlines():
+            for line in named.fix.line.splitlines():
                 assert line in shown
         assert tab.page.evaluate("window.scrollY") == 0
         assert tab.page.frames[1].evaluate("window.scrollY") == 0

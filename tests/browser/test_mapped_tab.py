@@ -1,4 +1,4 @@
-"""A job that reads a mapped LMDB database from late storage, in the tab: the wait, the file and the cure."""
+"""A job that reads a mapped LMDB database from late storage, in the tab: the wait, the file and the fix."""
 
 import os
 from pathlib import Path

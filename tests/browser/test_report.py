@@ -113,7 +113,7 @@ def test_why_and_what_to_do_are_seen_without_scrolling(tmp_path):
             box = headline.locator(part).bounding_box()
             assert box["y"] + box["height"] <= 800, part
         assert headline.locator(".gain-number strong").inner_text() == f"{named.gain.speedup:.2f}x"
-        assert named.cure.line in headline.locator(".after").inner_text().replace("+ ", "")
+        assert named.fix.line in headline.locator(".after").inner_text().replace("+ ", "")
         bar = page.locator(".parts-bar").bounding_box()
         assert bar["y"] + bar["height"] <= 800
         widths = [part.bounding_box()["width"] for part in page.locator(".parts-bar > div").all()]
@@ -127,7 +127,7 @@ def test_why_and_what_to_do_are_seen_without_scrolling(tmp_path):
         page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
         headline.get_by_role("button", name="Copy").click()
         page.wait_for_function("window.copied !== undefined")
-        assert page.evaluate("window.copied") == named.cure.line
+        assert page.evaluate("window.copied") == named.fix.line
 
         # THEN what it rests on opens with a click, and no card says it again
         headline.locator("summary").click()

@@ -81,9 +81,9 @@ def test_the_demo_names_a_fix_of_decoding_whatever_that_takes(
     (session,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
     found = diagnose(open_session(session))
     first = next(one for one in found.findings if one.name == found.verdict.finding)
-    assert first.cure is not None
-    assert ".cache()" in first.cure.line or "num_parallel_calls=" in first.cure.line
-    assert first.cure.line in run.stdout.replace("  + ", "")
+    assert first.fix is not None
+    assert ".cache()" in first.fix.line or "num_parallel_calls=" in first.fix.line
+    assert first.fix.line in run.stdout.replace("  + ", "")
 
 
 @pytest.mark.parametrize(

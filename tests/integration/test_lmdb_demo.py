@@ -1,6 +1,6 @@
 """LMDB records by a tf.data generator over py-lmdb: on late storage, a disk that seeks, and a slow device.
 
-The finding names file, share and cure; what it promises once the mount is probed the line as printed gives.
+The finding names file, share and fix; what it promises once the mount is probed the line as printed gives.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def train(logdir, folder, keys, batch=BATCH, **how):
     return mapped_job(logdir, batches(), steps=len(keys) // batch)
 
 
-def train_cured(logdir, line, keys, batch=BATCH):
+def train_fixed(logdir, line, keys, batch=BATCH):
     """Take as many batches of the data set that the line as printed makes; return the steps' seconds."""
     names: dict[str, Any] = {"tfdarshan": tfdarshan, "batch_size": batch}
     # TensorFlow keeps a data set until the interpreter ends, and with it the file system busy.
@@ -132,10 +132,10 @@ def anywhere(keys, count):
 
 
 def is_named(finding, path):
-    """Hold a finding to file, share and cure, and to a range that is one."""
+    """Hold a finding to file, share and fix, and to a range that is one."""
     assert finding.files == (str(path),)
     assert finding.cost_share > 0.1
-    assert finding.cure.line
+    assert finding.fix.line
     low, high = finding.gain.speedup_range
     assert 1 <= low < finding.gain.speedup <= high
 
@@ -154,15 +154,15 @@ def test_merged_reads_give_a_generator_what_is_promised(capsys, server, backing,
         # WHEN
         finding = probed(tmp_path / "logs", shown)["mapped_wait"]
 
-        # THEN file, share and cure are named, by the verdict as well
+        # THEN file, share and fix are named, by the verdict as well
         is_named(finding, path)
-        assert f"tfdarshan.lmdb.dataset({str(path)!r}" in finding.cure.line
+        assert f"tfdarshan.lmdb.dataset({str(path)!r}" in finding.fix.line
         assert diagnose(tfdarshan.open_session(tmp_path / "logs")).verdict.finding == "mapped_wait"
         assert finding.gain.speedup_range[0] > 1
 
         # and the line as printed gives what is promised
         with shown():
-            after_s = train_cured(tmp_path / "cured", finding.cure.line, chosen)
+            after_s = train_fixed(tmp_path / "fixed", finding.fix.line, chosen)
     is_kept(finding.gain, before_s, after_s)
 
 
@@ -180,10 +180,10 @@ def test_larger_windows_give_a_generator_what_is_promised(capsys, server, backin
 
         # THEN what larger windows give is promised, too, though another fix may give more
         measures = measure(tfdarshan.open_session(tmp_path / "logs"))
-        (window,) = (fix for fix in fixes_of(measures) if "read_ahead_kb" in fix.cure.line)
+        (window,) = (one for one in fixes_of(measures) if "read_ahead_kb" in one.fix.line)
         with shown() as place:
-            subprocess.run(["sh", "-c", window.cure.line], check=True)
-            _, after_s = train(tmp_path / "cured", place, keys, LARGE_BATCH)
+            subprocess.run(["sh", "-c", window.fix.line], check=True)
+            _, after_s = train(tmp_path / "fixed", place, keys, LARGE_BATCH)
     is_kept(gain_of(measures.job, window.edits, measures), before_s, after_s)
 
 
@@ -205,9 +205,9 @@ def test_single_pages_give_a_generator_on_a_slow_device_what_is_promised(capsys,
         finding = findings["mapped_wait"]
         is_named(finding, path)
         assert diagnose(tfdarshan.open_session(tmp_path / "logs")).verdict.finding == "mapped_wait"
-        assert "lmdb.open(path, readonly=True, readahead=False)" in finding.cure.line
+        assert "lmdb.open(path, readonly=True, readahead=False)" in finding.fix.line
         with shown() as place:
-            _, after_s = train(tmp_path / "cured", place, chosen, readahead=False)
+            _, after_s = train(tmp_path / "fixed", place, chosen, readahead=False)
     is_kept(finding.gain, before_s, after_s)
 
 
@@ -230,7 +230,7 @@ def test_on_a_slow_device_nothing_is_promised_to_reads_in_order(capsys, server, 
         # and merged reads are in fact no quicker
         with shown():
             line = f"dataset = tfdarshan.lmdb.dataset({path!r}, batch=batch_size)"
-            after_s = train_cured(tmp_path / "cured", line, keys[:960])
+            after_s = train_fixed(tmp_path / "fixed", line, keys[:960])
     assert after_s > before_s / NOISE
 
 

@@ -1,4 +1,4 @@
-"""Jobs that read mapped files on storage of known latency: what is found, and what the printed cure gives."""
+"""Jobs that read mapped files on storage of known latency: what is found, and what the printed fix gives."""
 
 import concurrent.futures
 from typing import Any
@@ -72,8 +72,8 @@ def test_threads_that_copy_ahead_give_a_numpy_job_what_is_promised(capsys, serve
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         names: dict[str, Any] = {"np": np, "concurrent": concurrent, "order": order}
         names["array"] = np.load(folder / "rows.npy", mmap_mode="r")
-        exec(finding.cure.line, names)
-        _, after_s = mapped_job(tmp_path / "cured", names["batches"])
+        exec(finding.fix.line, names)
+        _, after_s = mapped_job(tmp_path / "fixed", names["batches"])
         names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)
@@ -121,9 +121,9 @@ def test_single_pages_give_what_is_promised_where_bytes_are_slow(capsys, server,
     assert finding.gain.speedup_range[0] > 1.3
     with storage(server, backing, tmp_path / "m", **slow) as folder:
         array = np.memmap(folder / "rows", np.uint8, "r")
-        line = finding.cure.line.replace("mapped.", "array._mmap.")
+        line = finding.fix.line.replace("mapped.", "array._mmap.")
         exec(line, {"array": array, "mmap": __import__("mmap")})
-        _, after_s = mapped_job(tmp_path / "cured", read(array))
+        _, after_s = mapped_job(tmp_path / "fixed", read(array))
         del array
     is_kept(finding.gain, before_s, after_s)
 
@@ -172,11 +172,11 @@ def test_merged_reads_give_an_lmdb_job_what_is_promised(capsys, server, tmp_path
 
     # THEN
     assert "LMDB database" in finding.title
-    assert 'shuffle="blocks"' in finding.cure.line
+    assert 'shuffle="blocks"' in finding.fix.line
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         names = {"tfdarshan": tfdarshan, "batch_size": BATCH}
-        exec(finding.cure.line.replace(', framework="tensorflow"', ""), names)
-        _, after_s = mapped_job(tmp_path / "cured", names["dataset"])
+        exec(finding.fix.line.replace(', framework="tensorflow"', ""), names)
+        _, after_s = mapped_job(tmp_path / "fixed", names["dataset"])
         names.clear()
     is_kept(finding.gain, before_s, after_s)
 
@@ -212,8 +212,8 @@ def test_reads_by_calls_give_an_arrow_job_what_is_promised(capsys, server, tmp_p
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
         path = str(folder / "rows.arrow")
         names: dict[str, Any] = {"pa": pa, "concurrent": concurrent, "numbers": numbers, "path": path}
-        exec(finding.cure.line, names)
-        _, after_s = mapped_job(tmp_path / "cured", used(names["batches"]))
+        exec(finding.fix.line, names)
+        _, after_s = mapped_job(tmp_path / "fixed", used(names["batches"]))
         names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)

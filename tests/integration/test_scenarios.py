@@ -2,7 +2,7 @@
 
 The quick forms run in one process of their own, as TensorFlow takes long to start; one that is not as it must
 be runs again, up to three times, as a stall of the machine makes a short job another one. The measured suite,
-in which the gains of the cures are held against what was promised, is `make findings`.
+in which the gains of the fixes are held against what was promised, is `make findings`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_the_right_finding_comes_first(quick: dict[str, dict[str, Any]], name: s
 def test_every_interface_gives_the_same_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # GIVEN a recorded session of each scenario, cured or not
+    # GIVEN a recorded session of each scenario, fixed or not
     run_suite(tmp_path, "--quick", "--work-dir", str(tmp_path / "work"), timeout_s=1000)
 
     # WHEN every interface is asked for the same figures
@@ -97,7 +97,7 @@ def test_every_interface_gives_the_same_figures(
 
 
 @pytest.mark.long
-def test_cures_give_what_was_promised(tmp_path: Path) -> None:
+def test_fixes_give_what_was_promised(tmp_path: Path) -> None:
     wrong = {name: outcome["problems"] for name, outcome in run_suite(tmp_path, timeout_s=3000).items()}
 
     assert {name: problems for name, problems in wrong.items() if problems} == {}

@@ -53,12 +53,12 @@ def test_lines_fit_the_terminal(typed, columns, places, monkeypatch, tmp_path):
     # GIVEN a terminal of so many columns
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    cures = {
+    fixes = {
         line.strip()
         for name in ("one", "other")
         for finding in diagnose(open_session(places[name])).findings
-        if finding.cure is not None
-        for line in (finding.cure.line + "\n" + finding.cure.instead_of).splitlines()
+        if finding.fix is not None
+        for line in (finding.fix.line + "\n" + finding.fix.instead_of).splitlines()
     }
     words = [word.format(**places) for word in typed.split()]
     words += ["--force"] if words[0] in ("report", "export") else []
@@ -68,7 +68,7 @@ def test_lines_fit_the_terminal(typed, columns, places, monkeypatch, tmp_path):
 
     # THEN
     assert shown.code == 0
-    assert too_wide(shown.text, columns, cures) == []
+    assert too_wide(shown.text, columns, fixes) == []
     assert shown.text
 
 

@@ -124,7 +124,7 @@ def test_a_program_that_was_not_recorded_is_named(session_of, tmp_path, way):
     assert coverage.written.unseen == SIZE
     assert not coverage.seen(coverage.written).startswith("at most")
     (doubt,) = [found for found in diagnose(session).findings if found.name == "low_coverage"]
-    assert doubt.cure.what == "Record the programs that the job starts: cp."
+    assert doubt.fix.what == "Record the programs that the job starts: cp."
     said = "Programs that were not recorded: cp. Record them with `--programs`."
     assert said in " ".join(session.summary(verbose=True).split())
     assert "Not recorded: cp (see `--programs`)" in " ".join(session.summary().split())

@@ -60,7 +60,7 @@ ALLOWED = {
         "original_looks.LOOK_AHEAD_S", "planning.LOOKS", "planning.THREADS", "stage_folder.ATTEMPTS",
     },
     "sizes of buffers and shards that a fix names": {
-        "mapped_cures.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_cure.SHARD_BYTES",
+        "mapped_fix_lines.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_fix_lines.SHARD_BYTES",
         "small_reads.BUFFER_BYTES",
     },
     "the plan of a probe: what it reads, and for how long": {

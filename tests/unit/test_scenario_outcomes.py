@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.findings.finding import Cure, Finding, Gain
+from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.workloads.scenarios import before_after
 from tfdarshan.workloads.scenarios.before_after import Outcome, judged, other_first, run_quickly
-from tfdarshan.workloads.scenarios.cure_line import number_in
+from tfdarshan.workloads.scenarios.fix_line import number_in
 from tfdarshan.workloads.scenarios.gains_table import fill_page
 from tfdarshan.workloads.scenarios.scenario import Scenario
 
@@ -26,11 +26,11 @@ def nothing(*_arguments: object) -> None:
 
 
 def scenario(
-    finding: str, kind: str = "problem", *, name: str = "one reader", cured: bool = True
+    finding: str, kind: str = "problem", *, name: str = "one reader", fixed: bool = True
 ) -> Scenario:
     return Scenario(
         name=name, finding=finding, kind=kind, cause="c", prepare=nothing, job=nothing,
-        cured=nothing if cured else None,
+        fixed=nothing if fixed else None,
     )  # fmt: skip
 
 
@@ -38,8 +38,8 @@ def outcome(
     of: Scenario, *found: list[tuple[str, str]], after_s: float = 1.0, steps: tuple[int, int] = (10, 10)
 ) -> Outcome:
     # From 4 s a unit between 1 and 3 s are saved: 1.33x to 4x.
-    gain = Gain("step", 4.0, 1.0, 2.0, 3.0) if of.cured else None
-    after = [after_s] if of.cured else []
+    gain = Gain("step", 4.0, 1.0, 2.0, 3.0) if of.fixed else None
+    after = [after_s] if of.fixed else []
     first = [False] * len(found)
     return Outcome(of, steps, list(found), "verdict", gain, [2.0, 3.0, 2.0], after, [], first)
 
@@ -50,15 +50,15 @@ def outcome(
         (scenario("small_files"), [PROBLEM, OTHER, NOTE], True),
         (scenario("small_files"), [OTHER, PROBLEM], False),
         (scenario("small_files"), [], False),
-        (scenario("low_coverage", "doubt", cured=False), [DOUBT, PROBLEM], True),
-        (scenario("low_coverage", "doubt", cured=False), [PROBLEM, DOUBT], False),
+        (scenario("low_coverage", "doubt", fixed=False), [DOUBT, PROBLEM], True),
+        (scenario("low_coverage", "doubt", fixed=False), [PROBLEM, DOUBT], False),
         # Notes come in any order, but nothing may alarm.
-        (scenario("input_bound", "note", cured=False), [("note", "page_cache"), NOTE], True),
-        (scenario("input_bound", "note", cured=False), [PROBLEM, NOTE], False),
-        (scenario("input_bound", "note", cured=False), [("note", "page_cache")], False),
-        (scenario("", cured=False), [NOTE], True),
-        (scenario("", cured=False), [DOUBT], False),
-        (scenario("", cured=False), [PROBLEM], False),
+        (scenario("input_bound", "note", fixed=False), [("note", "page_cache"), NOTE], True),
+        (scenario("input_bound", "note", fixed=False), [PROBLEM, NOTE], False),
+        (scenario("input_bound", "note", fixed=False), [("note", "page_cache")], False),
+        (scenario("", fixed=False), [NOTE], True),
+        (scenario("", fixed=False), [DOUBT], False),
+        (scenario("", fixed=False), [PROBLEM], False),
     ],
 )
 def test_the_right_finding_has_to_come_first_in_every_run(of, found, right):
@@ -99,7 +99,7 @@ def test_a_quick_run_that_was_wrong_is_made_again(monkeypatch, tmp_path, wrong_r
 
     monkeypatch.setattr(before_after, "run_scenario", run)
 
-    assert (run_quickly(scenario("", cured=False), tmp_path).problems == []) is right
+    assert (run_quickly(scenario("", fixed=False), tmp_path).problems == []) is right
     assert len(made) == runs
 
 
@@ -122,7 +122,7 @@ def test_the_gain_has_to_be_what_was_promised(after_s, problems):
 
 
 @pytest.mark.parametrize(("after", "right"), [(10, True), (11, True), (9, True), (8, False), (12, False)])
-def test_the_cured_job_has_to_do_the_same_work(after, right):
+def test_the_fixed_job_has_to_do_the_same_work(after, right):
     made = outcome(scenario("small_files"), [PROBLEM], steps=(10, after))
 
     assert (judged(made, quick=True) == []) is right
@@ -153,8 +153,8 @@ def test_a_page_without_marks_is_refused(tmp_path):
         fill_page(page, [outcome(scenario("small_files"), [PROBLEM])])
 
 
-def test_numbers_are_read_from_the_line_of_a_cure():
-    finding = Finding("read_parallelism", "t", "w", cure=Cure("do", "map(f, num_parallel_calls=8)"))
+def test_numbers_are_read_from_the_line_of_a_fix():
+    finding = Finding("read_parallelism", "t", "w", fix=Fix("do", "map(f, num_parallel_calls=8)"))
 
     assert number_in(finding, "num_parallel_calls") == 8
     with pytest.raises(ValueError, match="says no num_parallel_reads"):

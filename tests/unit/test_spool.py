@@ -198,13 +198,13 @@ def test_each_bound_names_what_to_do(default_folders, free, monkeypatch):
     monkeypatch.setattr(spool_bound, "is_in_memory", lambda _folder: True)
     left = MemoryLeft(800 * MIB, UNLIMITED, UNLIMITED)
     monkeypatch.setattr(spool_bound, "memory_left", lambda: left)
-    for free_mib, cure in (
+    for free_mib, fix in (
         (4096, "raise its limit, or name a folder on a disk with --spool-dir"),
         (20, "make room there, or name another with --spool-dir"),
     ):
         free[str(folder)] = free_mib
         # WHEN / THEN
-        assert spool_bound.tightest_bound(folder, "--spool-dir").cure == cure
+        assert spool_bound.tightest_bound(folder, "--spool-dir").fix == fix
 
 
 def test_a_spool_that_its_process_removed_is_left_out(tmp_path):

@@ -1,4 +1,4 @@
-"""`tfdarshan findings`: what makes a job slow, what each cause costs, and what its cure gives."""
+"""`tfdarshan findings`: what makes a job slow, what each cause costs, and what its fix gives."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Ranked:
         io_s: Seconds in I/O of a process: of a log the times of files and ranks, divided by the processes.
         bytes_read: Bytes read through POSIX and STDIO.
         bytes_written: Bytes written.
-        lost_s: Seconds that the cure is expected to give back; 0 if none is known.
+        lost_s: Seconds that the fix is expected to give back; 0 if none is known.
         state: The verdict: "slow", "healthy" or "unknown".
         title: What was found, in a few words, "" if nothing.
     """
@@ -111,7 +111,7 @@ def ranked(
 ) -> list[Ranked]:
     """Read sessions and logs: those that lose most come first.
 
-    A cure's seconds come before seconds in I/O, for a log does not say what its job waited for.
+    A fix's seconds come before seconds in I/O, for a log does not say what its job waited for.
 
     Raises:
         SessionDataError: One is damaged or missing, or ends each process that reads it.

@@ -1,4 +1,4 @@
-"""`tfdarshan summary`: the verdict on a session, its cure, and what its I/O was, on one screen."""
+"""`tfdarshan summary`: the verdict on a session, its fix, and what its I/O was, on one screen."""
 
 from __future__ import annotations
 

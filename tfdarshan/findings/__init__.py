@@ -1,1 +1,1 @@
-"""Findings: what makes a job slow, what each costs in seconds, and what its cure gives."""
+"""Findings: what makes a job slow, what each costs in seconds, and what its fix gives."""

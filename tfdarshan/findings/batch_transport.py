@@ -47,6 +47,6 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of all waits", percent(back_s, wait_s), back_s / wait_s),
             Evidence("putting a batch together", human_seconds(float(waits.work_s.mean()))),
         ),
-        cure=words.less_transport(),
+        fix=words.less_transport(),
         edits=(Sooner((1 - LEFT) * back_s),),
     )

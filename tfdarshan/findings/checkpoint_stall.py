@@ -13,8 +13,8 @@ from tfdarshan.findings.checkpoint_saves import (
     stay_in_memory,
     uses_a_burst_buffer,
 )
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.fix_choice import Fix
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_choice import ModelledFix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.words import Saves
 from tfdarshan.replay.edits import Edit
@@ -41,8 +41,8 @@ ABOUT = About(
     fix="saves in the background",
 )
 IN_MEMORY = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
-BUFFERED_CURE = Cure("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
-BESIDE_CURE = Cure("Training goes on while these are written already: save less often.")
+BUFFERED_FIX = Fix("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
+BESIDE_FIX = Fix("Training goes on while these are written already: save less often.")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -65,8 +65,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
-    cure, edits, reason = _fix(measures, saves)
-    if cure is None and saves.held_s < THRESHOLD["note"] * measures.model.all_s:
+    fix, edits, reason = _fix(measures, saves)
+    if fix is None and saves.held_s < THRESHOLD["note"] * measures.model.all_s:
         return None
     count, held_s = len(saves.bursts), saves.held_s
     return Finding(
@@ -83,26 +83,26 @@ def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
             *_interval(measures, saves),
         ),
         files=(saves.longest,),
-        cure=cure,
+        fix=fix,
         edits=edits,
     )
 
 
-def _fix(measures: Measures, saves: CheckpointSaves) -> tuple[Cure | None, tuple[Edit, ...], str]:
+def _fix(measures: Measures, saves: CheckpointSaves) -> tuple[Fix | None, tuple[Edit, ...], str]:
     """Return what to do, as edits as well, and why nothing can be done if so."""
     if uses_a_burst_buffer(measures):
-        return BUFFERED_CURE, (), ""
+        return BUFFERED_FIX, (), ""
     if stay_in_memory(measures, saves):
         return None, (), IN_MEMORY
     if saves.beside:
-        return BESIDE_CURE, (), ""
-    fix = in_the_background(kind_of_saves(measures))
-    return fix.cure, fix.edits, ""
+        return BESIDE_FIX, (), ""
+    chosen = in_the_background(kind_of_saves(measures))
+    return chosen.fix, chosen.edits, ""
 
 
-def in_the_background(kind: Saves) -> Fix:
+def in_the_background(kind: Saves) -> ModelledFix:
     """Return the fix for checkpoints of a kind."""
-    return Fix(kind.cure, (BackgroundSaves(fast_tier=kind.fast_tier),))
+    return ModelledFix(kind.fix, (BackgroundSaves(fast_tier=kind.fast_tier),))
 
 
 def _title(measures: Measures, saves: CheckpointSaves) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
@@ -17,7 +17,7 @@ def counted_note(
     what: str,
     evidence: tuple[Evidence, ...],
     most_s: float,
-    cure: Cure,
+    fix: Fix,
 ) -> Finding | Unknown:
     """Return a note of what was counted, or what is unknown where it cannot have cost much.
 
@@ -29,7 +29,7 @@ def counted_note(
         what: What happens.
         evidence: The counts.
         most_s: Time in calls of this kind and others that the log adds up with them, over all processes.
-        cure: What to do.
+        fix: What to do.
     """
     data = measures.summary
     whole_s = max(data.processes * data.duration_s, 1e-9)
@@ -43,5 +43,5 @@ def counted_note(
         title=title,
         what=f"{what} How long they took is not told apart from other calls.",
         evidence=(*evidence, bound),
-        cure=cure,
+        fix=fix,
     )

@@ -1,4 +1,4 @@
-"""Where a line stands that a job's data sets have more than once: a cure says which of them it means."""
+"""Where a line stands that a job's data sets have more than once: a fix says which of them it means."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tfdarshan.staging.planning import common_folder
 
 
 def with_place(finding: Finding, measures: Measures) -> Finding:
-    """Return the finding; where its cure's line may be that of several data sets, with the one it means."""
-    cure = finding.cure
-    if cure is None or not _stands_twice(cure.instead_of.splitlines(), measures.pipelines or ()):
+    """Return the finding; where its fix's line may be that of several data sets, with the one it means."""
+    fix = finding.fix
+    if fix is None or not _stands_twice(fix.instead_of.splitlines(), measures.pipelines or ()):
         return finding
-    between = cure.data_set == "validation"
+    between = fix.data_set == "validation"
     said = f"this is the one that {'is read between epochs' if between else 'steps read'}"
     rows = _rows(measures, in_pauses=between)
     if len(rows) and measures.shown_path is None:
         said += f", from {common_folder(measures.files.paths.take(pa.array(rows)))}"
-    what = f"{cure.what} The line stands in several data sets: {said}."
-    return dataclasses.replace(finding, cure=dataclasses.replace(cure, what=what))
+    what = f"{fix.what} The line stands in several data sets: {said}."
+    return dataclasses.replace(finding, fix=dataclasses.replace(fix, what=what))
 
 
 def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:

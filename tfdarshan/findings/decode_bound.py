@@ -6,9 +6,9 @@ import math
 
 from tfdarshan.analysis.steps.loader_waits import idle_workers
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
-from tfdarshan.findings.fix_choice import COUNTS, Fix, best_fix, enough_readers
+from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix, enough_readers
 from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
@@ -64,11 +64,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not _is_longest(measures, "other_wait" if untold else "decoding"):
         return None
     fixes = _fixes(measures)
-    fix = best_fix(measures, fixes) if fixes else Fix(_less(measures), ())
+    chosen = best_fix(measures, fixes) if fixes else ModelledFix(_less(measures), ())
     in_calls = percent(model.storage_s, model.pipeline_s)
     return Finding(
         name=NAME,
-        kind="problem" if fix.edits else "note",
+        kind="problem" if chosen.edits else "note",
         title="the input pipeline is busy longer outside of file calls than in them"
         if untold
         else "the input pipeline decodes longer than it reads",
@@ -76,8 +76,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         + (NOT_SEEN if unseen else "Faster storage or staging will not help.")
         + _drawn(measures),
         evidence=_evidence(measures),
-        cure=fix.cure,
-        edits=fix.edits,
+        fix=chosen.fix,
+        edits=chosen.edits,
     )
 
 
@@ -94,12 +94,14 @@ def decodes_in_its_reads(measures: Measures) -> bool:
     return same and _is_longest(measures, "decoding")
 
 
-def _fixes(measures: Measures) -> list[Fix]:
+def _fixes(measures: Measures) -> list[ModelledFix]:
     """Return what can be done: to decode more at a time, and to decode in the first epoch alone."""
     limit, samples = _limit(measures), kept_samples(measures)
     found = [] if limit else [_more(measures)]
     if measures.passes >= AGAIN and samples.drawing is None and _fits(measures):
-        found.append(Fix(keep_decoded(measures, limit), (CacheInMemory(works_behind=samples.works_behind),)))
+        found.append(
+            ModelledFix(keep_decoded(measures, limit), (CacheInMemory(works_behind=samples.works_behind),))
+        )
     return found
 
 
@@ -116,16 +118,16 @@ def _limit(measures: Measures) -> str:
     return ""
 
 
-def _more(measures: Measures) -> Fix:
+def _more(measures: Measures) -> ModelledFix:
     """Return how to decode more at a time: by AUTOTUNE, or by so many calls if each of them reads as well."""
     cpus = max(2, round(measures.machine.cpus or 2))
     if reads_in_python(measures):
-        return Fix(more_decoding(measures, cpus), (DecodeCalls(cpus),))
+        return ModelledFix(more_decoding(measures, cpus), (DecodeCalls(cpus),))
     count = enough_readers(measures, COUNTS) if keeps_decoded(measures) else cpus
-    return Fix(more_decoding(measures, count), (DecodeCalls(count if count > cpus else -1),))
+    return ModelledFix(more_decoding(measures, count), (DecodeCalls(count if count > cpus else -1),))
 
 
-def _less(measures: Measures) -> Cure:
+def _less(measures: Measures) -> Fix:
     """Word what is left if nothing can be kept, and no more calls can decode."""
     return keep_decoded(measures, _limit(measures), fits=_fits(measures), again=measures.passes >= AGAIN)
 

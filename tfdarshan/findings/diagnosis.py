@@ -11,13 +11,13 @@ from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls
 from tfdarshan.analysis.steps.step_time import StepLength, step_length
 from tfdarshan.analysis.summary_data import SummaryData
 from tfdarshan.findings.all_findings import CAUSES, Cause
+from tfdarshan.findings.applied_fixes import AppliedFix, applied_fixes, earlier_sessions, without_tried
 from tfdarshan.findings.data_set_of_fix import with_place
-from tfdarshan.findings.finding import Cure, Finding, Unknown
+from tfdarshan.findings.finding import Finding, Fix, Unknown
 from tfdarshan.findings.measurement import measure_leading, summary_and_measures
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.step_split import StepPart, step_split
-from tfdarshan.findings.tried_cures import TriedCure, earlier_sessions, tried_cures, without_tried
 from tfdarshan.findings.verdict import Verdict, make_verdict
 from tfdarshan.partials.serial import Runner
 
@@ -57,17 +57,17 @@ class Diagnosis:
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """What costs time that a cure gives back, the most seconds first; empty for a healthy job."""
+        """What costs time that a fix gives back, the most seconds first; empty for a healthy job."""
         return tuple(finding for finding in self.findings if finding.kind == "problem")
 
     @property
     def advised(self) -> tuple[Finding, ...]:
         """All findings with a fix whose gain is known, problems and notes."""
-        return tuple(finding for finding in self.findings if finding.cure and finding.gain)
+        return tuple(finding for finding in self.findings if finding.fix and finding.gain)
 
     @property
     def named(self) -> Finding | None:
-        """The finding whose cure the verdict names, None if it names none."""
+        """The finding whose fix the verdict names, None if it names none."""
         return next((one for one in self.findings if one.name == self.verdict.finding), None)
 
 
@@ -104,14 +104,14 @@ def summary_and_diagnosis(
 def diagnosis_of(measures: Measures) -> Diagnosis:
     """Find it in what was measured already, and in earlier sessions of the job what was tried in vain."""
     earlier = earlier_sessions(measures)
-    tried = tried_cures([*earlier, measures], lambda one: diagnosis_alone(one).advised) if earlier else []
+    tried = applied_fixes([*earlier, measures], lambda one: diagnosis_alone(one).advised) if earlier else []
     found = diagnosis_alone(measures, tried)
     for one in (*earlier, measures):
         one.kept.save()
     return found
 
 
-def diagnosis_alone(measures: Measures, tried: Sequence[TriedCure] = ()) -> Diagnosis:
+def diagnosis_alone(measures: Measures, tried: Sequence[AppliedFix] = ()) -> Diagnosis:
     """Find it in one session; fixes that were tried in vain are not offered again."""
     results = [_of_cause(cause, measures) for cause in CAUSES]
     unknown = tuple(result for result in results if isinstance(result, Unknown))
@@ -142,7 +142,7 @@ def _of_cause(cause: Cause, measures: Measures) -> Finding | Unknown | None:
 
 def _in_its_language(finding: Finding, measures: Measures) -> Finding:
     """Leave out lines of Python if a log is of a program that is none; commands stay."""
-    way, cure = measures.recorded, finding.cure
-    if way.started_by != "darshan" or way.is_python or cure is None or cure.line.startswith("tfdarshan "):
+    way, fix = measures.recorded, finding.fix
+    if way.started_by != "darshan" or way.is_python or fix is None or fix.line.startswith("tfdarshan "):
         return finding
-    return replace(finding, cure=Cure(cure.what))
+    return replace(finding, fix=Fix(fix.what))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_whole_files
 from tfdarshan.findings.record_files import steps_read_records
@@ -48,7 +48,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(probes.thread_s), probes.thread_s),
             Evidence("mean", human_seconds(each_s), each_s),
         ),
-        cure=Cure(
+        fix=Fix(
             "Read as many bytes as the file has, and not until nothing comes.",
             "data = os.pread(handle, os.fstat(handle).st_size, 0)",
         ),

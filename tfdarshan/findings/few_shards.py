@@ -41,7 +41,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("workers", f"{workers:,}", workers),
             Evidence("of them gave batches", f"{working:,}", working),
         ),
-        cure=words.more_shards(workers),
+        fix=words.more_shards(workers),
         edits=(Readers(workers),),
         work="convert",
     )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tfdarshan.frameworks.words import Cure as Cure
+from tfdarshan.frameworks.words import Fix as Fix
 from tfdarshan.replay.edits import Edit
 
 # "doubt": the session itself is not to be trusted; "problem": costs time that a fix gives back;
@@ -93,7 +93,7 @@ class Finding:
         cost_s: Seconds of a unit that the fix gives back beside the fixes of the findings before it, so that
             the costs of all findings add up to no more than what all fixes give.
         cost_share: `cost_s` as a share of the unit.
-        cure: What to do; None where there is nothing to do.
+        fix: What to do; None where there is nothing to do.
         edits: The fix as edits of the replay model; empty where it has none.
         gain: What the fix alone gives, by replay; None where it is not known or there is none.
         not_worth: When to ignore it, to be read after "Ignore this if".
@@ -110,7 +110,7 @@ class Finding:
     unit: str = "step"
     cost_s: float = 0.0
     cost_share: float = 0.0
-    cure: Cure | None = None
+    fix: Fix | None = None
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     gain: Gain | None = None
     not_worth: str = ""

@@ -78,7 +78,7 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         files=measures.paths_of(order[again_s[order] > 0]),
-        cure=keep_in_memory(measures),
+        fix=keep_in_memory(measures),
         edits=(CacheInMemory(decoded=_keeps_decoded(measures)),),
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tfdarshan.findings.finding import Cure, Work
+from tfdarshan.findings.finding import Fix, Work
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.edits import Edit, Prefetch, Readers
 from tfdarshan.replay.priors import SETTING
@@ -25,27 +25,27 @@ PRICE: Mapping[Work, float] = {
 
 
 @dataclass(frozen=True)
-class Fix:
-    """One way.
+class ModelledFix:
+    """One way to fix a cause, and what the replay model makes of it.
 
     Attributes:
-        cure: It in words.
-        edits: It as edits of the replay model.
-        work: What it takes.
+        fix: What to do, in words.
+        edits: The fix as edits of the replay model.
+        work: What the fix takes.
     """
 
-    cure: Cure
+    fix: Fix
     edits: tuple[Edit, ...]
     work: Work = "lines"
 
 
-def best_fix(measures: Measures, fixes: Sequence[Fix]) -> Fix:
-    """Return the way that is worth most, as `replayed.worth` has it; the first if nothing tells."""
+def best_fix(measures: Measures, fixes: Sequence[ModelledFix]) -> ModelledFix:
+    """Return the fix that is worth most, as `replayed.worth` has it; the first if nothing tells."""
     job = measures.job
     if len(fixes) == 1:
         return fixes[0]
 
-    def worth(fix: Fix) -> float:
+    def worth(fix: ModelledFix) -> float:
         found = promise(job, *fix.edits)
         return (math.log(found.low) + math.log(found.expected)) / 2 - PRICE[fix.work]
 

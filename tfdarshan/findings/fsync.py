@@ -9,8 +9,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.checkpoint_saves import kind_of_saves
 from tfdarshan.findings.checkpoint_stall import in_the_background
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
-from tfdarshan.findings.fix_choice import Fix
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_choice import ModelledFix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import SyncsBehind
 from tfdarshan.units import human_seconds, plural
@@ -32,7 +32,7 @@ ABOUT = About(
     ignore="the job must not go on before the data is durable",
     fix="syncs in the background",
 )
-CURE = Cure(
+FIX = Fix(
     "Sync once, after the last write, or once a second in a thread of its own.",
     "sync_behind(file)  # of tfdarshan.checkpoint",
     "os.fsync(file.fileno())",
@@ -52,7 +52,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = whole_s / len(places)
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
-    fix = _fix(measures)
+    chosen = _fix(measures)
     return Finding(
         name=NAME,
         title=f"{measures.loop} syncs files, {human_seconds(each_s)} each time",
@@ -64,14 +64,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(each_s), each_s),
         ),
         files=measures.paths_of(order[per_file[order] > 0]),
-        cure=fix.cure,
-        edits=fix.edits,
+        fix=chosen.fix,
+        edits=chosen.edits,
     )
 
 
-def _fix(measures: Measures) -> Fix:
+def _fix(measures: Measures) -> ModelledFix:
     kind = kind_of_saves(measures)
-    return in_the_background(kind) if kind.fast_tier else Fix(CURE, (SyncsBehind(EVERY_S),))
+    return in_the_background(kind) if kind.fast_tier else ModelledFix(FIX, (SyncsBehind(EVERY_S),))
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:
@@ -87,5 +87,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what="fsync and fdatasync return when the data is on the device.",
         evidence=(Evidence("syncs", f"{syncs:,}", syncs),),
         most_s=data.file_time.write_s,
-        cure=_fix(measures).cure,
+        fix=_fix(measures).fix,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.thresholds import THRESHOLD
@@ -50,19 +50,19 @@ def find(measures: Measures) -> Finding | None:
             Evidence("calls a second", f"{rate:,.0f}", rate),
             *_serialized(storage),
         ),
-        cure=_cure(storage),
+        fix=_fix(storage),
     )
 
 
-def _cure(storage: StorageFacts) -> Cure:
+def _fix(storage: StorageFacts) -> Fix:
     """Word it for what storage limits, if that is known."""
     ways = "stage the files, keep them in memory"
     if storage.limit_of_calls:
-        return Cure(f"Read it in fewer calls: put small files into shards, {ways}.")
+        return Fix(f"Read it in fewer calls: put small files into shards, {ways}.")
     less = f"Read less from it: {ways}, store them smaller"
     if storage.limit_of_calls is not None:
-        return Cure(f"{less}.")
-    return Cure(f"{less}; if it limits calls, put small files into shards.")
+        return Fix(f"{less}.")
+    return Fix(f"{less}; if it limits calls, put small files into shards.")
 
 
 def _shown_by(storage: StorageFacts) -> str:

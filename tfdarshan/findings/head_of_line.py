@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of all waits", percent(ready_s, wait_s), ready_s / wait_s),
             Evidence("longest fetch", human_seconds(float(waits.work_s.max())), float(waits.work_s.max())),
         ),
-        cure=words.any_order(),
+        fix=words.any_order(),
         edits=(Sooner(ready_s),),
     )
 

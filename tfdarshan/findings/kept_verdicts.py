@@ -31,11 +31,11 @@ class KeptVerdict:
     Attributes:
         state: "slow", "healthy" or "unknown".
         sentence: The whole verdict.
-        finding: The finding whose cure it names, "" if none.
+        finding: The finding whose fix it names, "" if none.
         title: What costs most, in a few words.
-        speedup: What the cure gives, None if there is none.
+        speedup: What the fix gives, None if there is none.
         wait_share: Share of step time that waits for input, None if unknown.
-        lost_s: Seconds of the session that the cure is expected to give back.
+        lost_s: Seconds of the session that the fix is expected to give back.
     """
 
     state: str

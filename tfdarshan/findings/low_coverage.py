@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent
@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         much = missing >= max(THRESHOLD["much"], direction.accounted)
         if much or _matters(measures, missing, direction.in_tables, taken_s):
             bounded = coverage.processes_left_out > 0 or coverage.unrecorded.not_waited_for > 0
-            return _finding(name, missing, whole, mapped, _cure(measures, mapped), bounded=bounded)
+            return _finding(name, missing, whole, mapped, _fix(measures, mapped), bounded=bounded)
     return None
 
 
@@ -65,26 +65,26 @@ def _matters(measures: Measures, missing: float, seen: int, taken_s: float | Non
     return missing * taken_s / seen >= THRESHOLD["note"] * measures.summary.duration_s
 
 
-def _cure(measures: Measures, mapped: float) -> Cure:
+def _fix(measures: Measures, mapped: float) -> Fix:
     names = measures.summary.coverage.unrecorded.words
     if not mapped and names and measures.shown_path is None:
-        return Cure(
+        return Fix(
             f"Record the programs that the job starts: {names}.", measures.recorded.line(programs=True)
         )
     if not mapped:
-        return Cure(
+        return Fix(
             "Record the processes that do the I/O: `tfdarshan doctor` says whether Python that is started "
             "joins, and programs=True also records those without Python."
         )
     if measures.summary.mapped.asked:
-        return Cure("Read with calls instead of mapping files, and record the processes that do the I/O.")
-    return Cure(
+        return Fix("Read with calls instead of mapping files, and record the processes that do the I/O.")
+    return Fix(
         "Watch mapped files, or read with calls instead, and record the processes that do the I/O.",
         measures.recorded.line(mapped=True),
     )
 
 
-def _finding(name: str, missing: float, whole: float, mapped: float, cure: Cure, *, bounded: bool) -> Finding:
+def _finding(name: str, missing: float, whole: float, mapped: float, fix: Fix, *, bounded: bool) -> Finding:
     """Word it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
     how = "programs that are not Python, libc itself, or pages of mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
@@ -105,5 +105,5 @@ def _finding(name: str, missing: float, whole: float, mapped: float, cure: Cure,
             Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),
             *((Evidence("of it mapped", human_bytes(mapped), mapped),) if mapped else ()),
         ),
-        cure=cure,
+        fix=fix,
     )

@@ -6,8 +6,8 @@ import shlex
 
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
-from tfdarshan.findings.mapped_cures import read_ahead_of_faults
+from tfdarshan.findings.finding import Evidence, Finding, Fix
+from tfdarshan.findings.mapped_fix_lines import read_ahead_of_faults
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
@@ -54,19 +54,19 @@ def find(measures: Measures) -> Finding | None:
             Evidence("waited in all", human_seconds(found.wait_s), found.wait_s),
         ),
         files=tuple(one.path for one in files[:5]),
-        cure=_records(measures, files[0]),
+        fix=_records(measures, files[0]),
     )
 
 
-def _records(measures: Measures, file: FileWaits) -> Cure | None:
+def _records(measures: Measures, file: FileWaits) -> Fix | None:
     """Return how to read records of LMDB without a generator, and what measures the gain; else None."""
     pipeline = input_pipeline(measures)
     if file.format != "lmdb" or pipeline is None or pipeline.reader_name != GENERATOR:
         return None
-    cure = read_ahead_of_faults(measures, file, jumps=False)
+    fix = read_ahead_of_faults(measures, file, jumps=False)
     bench = f"tfdarshan lmdb bench {shlex.quote(file.path)}"
     what = (
         "py-lmdb gives records one by one under the interpreter's lock. Read batches of records without it. "
         f"To know what that gives: `{bench}`."
     )
-    return Cure(what, cure.line, cure.instead_of)
+    return Fix(what, fix.line, fix.instead_of)

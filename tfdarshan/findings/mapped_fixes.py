@@ -9,8 +9,8 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.steps.mapped_waits import PAGE_BYTES, FileWaits
-from tfdarshan.findings.fix_choice import Fix
-from tfdarshan.findings.mapped_cures import (
+from tfdarshan.findings.fix_choice import ModelledFix
+from tfdarshan.findings.mapped_fix_lines import (
     READERS,
     WINDOW_BYTES,
     read_ahead_of_faults,
@@ -29,16 +29,16 @@ AHEAD_BYTES = 16 << 20
 READ_WHOLE = ("arrow_stream", "safetensors", "torch", "parquet")
 
 
-def fixes_of(measures: Measures) -> list[Fix]:
+def fixes_of(measures: Measures) -> list[ModelledFix]:
     """Return reading ahead, a larger window, and single pages, for the file that is waited for longest."""
     files = measures.mapped.files
     worst, mine = files[0], _rows_of(measures, files)
     window, pages = LargerWindow(WINDOW_BYTES, mine), _touched_pages(files, mine)
     ahead = read_ahead_of_faults(measures, worst, jumps=_jumps(worst))
     return [
-        Fix(ahead, _read_ahead(worst, window, pages)),
-        Fix(read_larger_windows(worst), (window,)),
-        Fix(read_single_pages(worst), (pages,)),
+        ModelledFix(ahead, _read_ahead(worst, window, pages)),
+        ModelledFix(read_larger_windows(worst), (window,)),
+        ModelledFix(read_single_pages(worst), (pages,)),
     ]
 
 
@@ -49,7 +49,7 @@ def came_in(files: Sequence[FileWaits]) -> int | None:
 
 
 def _read_ahead(file: FileWaits, window: LargerWindow, pages: TouchedPages) -> tuple[Edit, ...]:
-    """Return what the format's cure is: it may read in an order of its own, and nothing in vain."""
+    """Return what the format's fix is: it may read in an order of its own, and nothing in vain."""
     if file.format in READ_WHOLE:
         return SequentialReads(), window
     if file.format != "lmdb":

@@ -6,7 +6,7 @@ from tfdarshan.analysis.steps.mapped_waits import MappedWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_choice import best_fix
-from tfdarshan.findings.mapped_cures import name_of
+from tfdarshan.findings.mapped_fix_lines import name_of
 from tfdarshan.findings.mapped_fixes import came_in, fixes_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.unseen_faults import unseen_faults
@@ -45,16 +45,16 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return Unknown(NAME, f"{unseen.what}: {unseen.why}", unseen.record) if unseen else None
     if not found.files or found.wait_s <= measures.input_calls.thread_s:
         return None
-    fix = best_fix(measures, fixes_of(measures))
+    chosen = best_fix(measures, fixes_of(measures))
     return Finding(
         name=NAME,
         title=f"threads wait in page faults on {_files(found)}",
         what=_what(found),
         evidence=(*_evidence(measures), *_bytes(found), *_sampled(measures)),
         files=tuple(one.path for one in found.files[:5] if one.wait_s > 0),
-        cure=fix.cure,
-        edits=fix.edits,
-        work=fix.work,
+        fix=chosen.fix,
+        edits=chosen.edits,
+        work=chosen.work,
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import SERVED, opens_take_long
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent
@@ -60,7 +60,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
                 else ()
             ),
         ),
-        cure=Cure(
+        fix=Fix(
             "To measure storage, drop the cached pages of the input before the run.",
             "os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)  # for each file; or vmtouch -e FOLDER",
         ),

@@ -1,11 +1,11 @@
-"""What a job reads its input with: a cure is said in its words, and takes out only what is there."""
+"""What a job reads its input with: a fix is said in its words, and takes out only what is there."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks import all_frameworks
 from tfdarshan.frameworks.tensorflow.cache_place import behind, draws
@@ -147,7 +147,7 @@ def prepares_ahead(measures: Measures) -> bool:
     return pipeline is not None and pipeline.prefetches
 
 
-def more_readers(measures: Measures, readers: int, before: int) -> Cure:
+def more_readers(measures: Measures, readers: int, before: int) -> Fix:
     """Word how to read with so many calls at a time, where `before` ran at a time."""
     what = f"Read with {readers} calls at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
@@ -163,7 +163,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
                 what += (
                     f" Threads read{where}, {threads} at a time: give their pool, or map_ahead(), so many."
                 )
-                return Cure(what, line.format(readers), line.format(threads))
+                return Fix(what, line.format(readers), line.format(threads))
             return _by_threads(
                 measures, f"{what} A generator reads one after the other: have threads read,{where}.", readers
             )
@@ -175,7 +175,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
         return with_calls(what, reader, readers, _threads(measures, None))
     if read_by_loop(measures):
         if "torch" in measures.versions:
-            return Cure(
+            return Fix(
                 f"{what} Now {measures.loop} reads its input itself: let workers of a DataLoader do it.",
                 f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})",
                 "loader = DataLoader(dataset, batch_size=batch_size)",
@@ -186,14 +186,14 @@ def more_readers(measures: Measures, readers: int, before: int) -> Cure:
     return _more_python_readers(measures, what, readers)
 
 
-def _by_threads(measures: Measures, what: str, threads: int) -> Cure:
+def _by_threads(measures: Measures, what: str, threads: int) -> Fix:
     """Word it for Python code that calls read() for one sample after the other."""
     line = f"yield from map_ahead(read, samples, threads={threads})  # of tfdarshan.ahead"
-    cure = Cure(f"{what} read() gives one sample.", line, ONE_BY_ONE)
+    fix = Fix(f"{what} read() gives one sample.", line, ONE_BY_ONE)
     if not reads_by_sqlite(measures):
-        return cure
-    said = f"{cure.what} Each thread needs a connection of its own."
-    return Cure(said, f"{CONNECTIONS}\n{line}", f"{CONNECTS}\n{ONE_BY_ONE}")
+        return fix
+    said = f"{fix.what} Each thread needs a connection of its own."
+    return Fix(said, f"{CONNECTIONS}\n{line}", f"{CONNECTS}\n{ONE_BY_ONE}")
 
 
 def _pools(measures: Measures, threads: int, before: int) -> tuple[str, str]:
@@ -208,15 +208,15 @@ def _threads(measures: Measures, pipeline: Pipeline | None) -> float:
     return own or measures.machine.cpus or 1
 
 
-def _more_python_readers(measures: Measures, what: str, readers: int) -> Cure:
+def _more_python_readers(measures: Measures, what: str, readers: int) -> Fix:
     if reads_by_workers(measures):
-        return Cure(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
+        return Fix(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
     threads = round(measures.pipeline.readers.alive)
     if threads <= 1:
         # Who reads ahead of the loop in a thread has no pool.
         what += " Now a thread of the job's own reads one after the other: let more do it."
         return _by_threads(measures, what, readers)
-    return Cure(f"{what} Give the pool that reads so many threads.", *_pools(measures, readers, threads))
+    return Fix(f"{what} Give the pool that reads so many threads.", *_pools(measures, readers, threads))
 
 
 def reads_by_workers(measures: Measures) -> bool:
@@ -242,7 +242,7 @@ def _workers(measures: Measures) -> WorkerLives:
     return found if found.started else WorkerLives(others, others)
 
 
-def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
+def fewer_readers(measures: Measures, readers: int, before: int) -> Fix:
     """Word how to read with fewer calls at a time."""
     what = f"Read with {readers} call{'s' * (readers > 1)} at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
@@ -252,20 +252,20 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Cure:
     if reader is None and reads_by_tf_data(measures):
         reader = replace(USUAL, calls=before)
     if reader is None and reads_by_workers(measures):
-        return Cure(what, *_with_workers(measures, readers))
+        return Fix(what, *_with_workers(measures, readers))
     if reader is None or reader.name == GENERATOR:
-        return Cure(what, *_pools(measures, readers, before))
+        return Fix(what, *_pools(measures, readers, before))
     return fewer_calls(what, reader, readers)
 
 
-def read_ahead(measures: Measures) -> Cure:
+def read_ahead(measures: Measures) -> Fix:
     """Word how to prepare input while a step computes."""
     what = "Prepare the next batches while a step computes."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
         return words.read_ahead()
     if reads_by_workers(measures) and pipeline is None:
-        return Cure(
+        return Fix(
             f"{what} Each worker of the DataLoader then has 4 batches ready.",
             f"{_with_workers(measures, 1)[1][:-1]}, prefetch_factor=4)",
             _with_workers(measures, 1)[1],
@@ -275,20 +275,20 @@ def read_ahead(measures: Measures) -> Cure:
     return prefetched(what, pipeline)
 
 
-def _by_a_thread(measures: Measures, what: str) -> Cure:
+def _by_a_thread(measures: Measures, what: str) -> Fix:
     """Word it for a loop that iterates over what Python code reads."""
     line, goes = "for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:"
     if not read_by_loop(measures):
-        return Cure(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
+        return Fix(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
     what += " Now the loop reads its input itself: let a thread read ahead."
     if not reads_by_sqlite(measures):
-        return Cure(what, line, goes)
+        return Fix(what, line, goes)
     shared = f"{CONNECTS[:-1]}, check_same_thread=False)"
     what += " The thread uses a connection that another thread opened."
-    return Cure(what, f"{shared}\n{line}", f"{CONNECTS}\n{goes}")
+    return Fix(what, f"{shared}\n{line}", f"{CONNECTS}\n{goes}")
 
 
-def keep_in_memory(measures: Measures) -> Cure:
+def keep_in_memory(measures: Measures) -> Fix:
     """Word how to keep what was read in memory."""
     what = "Keep what was read in memory from the first epoch on."
     pipeline, words = input_pipeline(measures), words_of(measures)
@@ -309,13 +309,13 @@ def keep_in_memory(measures: Measures) -> Cure:
     return kept_behind(what, pipeline, reader)
 
 
-def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Cure:
+def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Fix:
     """Word it for a Python function that is called with the same arguments in each epoch."""
     if starts_workers_anew(measures):
         what += " Workers end with each epoch: read before the first one, and have them inherit that."
-        return Cure(what, f"samples = {{{argument}: {function}({argument}) for {argument} in {argument}s}}")
+        return Fix(what, f"samples = {{{argument}: {function}({argument}) for {argument} in {argument}s}}")
     head = f"def {function}({argument}):"
-    return Cure(what, f"@functools.cache\n{head}", head)
+    return Fix(what, f"@functools.cache\n{head}", head)
 
 
 def keeps_decoded(measures: Measures) -> bool:
@@ -325,7 +325,7 @@ def keeps_decoded(measures: Measures) -> bool:
     return reader is not None and "decodes" in reader.does
 
 
-def more_decoding(measures: Measures, calls: int) -> Cure:
+def more_decoding(measures: Measures, calls: int) -> Fix:
     """Word how to decode with so many calls at a time, which keep all processors busy."""
     what = "Decode with more calls at a time."
     decoder, words = decoding_stage(measures), words_of(measures)
@@ -347,18 +347,18 @@ def more_decoding(measures: Measures, calls: int) -> Cure:
     return decoded_by(what, decoder, calls, threads or measures.machine.cpus)
 
 
-def _more_python_decoding(measures: Measures, what: str) -> Cure:
+def _more_python_decoding(measures: Measures, what: str) -> Fix:
     """Word it for a loop, or threads or workers of the job's own, that decode what they read."""
     count, threads = _processors(measures), round(measures.pipeline.readers.alive)
     if reads_by_workers(measures):
-        return Cure(f"{what} Each worker of the DataLoader makes one.", *_with_workers(measures, count))
+        return Fix(f"{what} Each worker of the DataLoader makes one.", *_with_workers(measures, count))
     if read_by_loop(measures) or threads <= 1:
         who = "The loop" if read_by_loop(measures) else "A thread"
         what += f" {who} decodes one after the other: have threads read and decode, {AS_LIBRARIES_DO}."
         return _by_threads(measures, what, count)
     if threads < count:
-        return Cure(f"{what} Give the pool that decodes so many threads.", *_pools(measures, count, threads))
-    return Cure(
+        return Fix(f"{what} Give the pool that decodes so many threads.", *_pools(measures, count, threads))
+    return Fix(
         "Decode in processes: threads take turns at Python's lock.",
         f"pool = ProcessPoolExecutor({count})  # of concurrent.futures",
         f"pool = ThreadPoolExecutor({threads})",
@@ -370,7 +370,7 @@ def _processors(measures: Measures) -> int:
     return max(2, round(measures.machine.cpus or 2))
 
 
-def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Cure:
+def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, again: bool = True) -> Fix:
     """Word how to decode less, where each epoch decodes the same, or where `limit` says why not more.
 
     Args:
@@ -380,10 +380,10 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         again: Whether the job decodes anything again, as far as is seen: in one epoch a cache only fills.
     """
     if not fits:
-        return Cure(f"Decode less, by storing the data smaller: {limit}.")
+        return Fix(f"Decode less, by storing the data smaller: {limit}.")
     if not again:
         later = "by keeping decoded data if more epochs follow"
-        return Cure(f"Decode less, by storing the data smaller, or {later}: {limit}.")
+        return Fix(f"Decode less, by storing the data smaller, or {later}: {limit}.")
     what = "Keep what was decoded in memory from the first epoch on."
     if limit:
         what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
@@ -396,7 +396,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
         return cache_that_fills(pipeline, cache)
     if cache is not None:
-        return Cure(what)
+        return Fix(what)
     if pipeline is not None and decoder.name == GENERATOR:
         return kept_after_generator(what, pipeline)
     words = words_of(measures)
@@ -408,7 +408,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         return kept_as_usual(what, decoder)
     place = behind(pipeline, decoder)
     if pipeline.has("repeat") in pipeline.before(place):
-        return Cure(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
+        return Fix(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
     return kept_behind(what, pipeline, place)
 
 
@@ -422,12 +422,12 @@ def decoding_stage(measures: Measures) -> Stage | None:
     return next(iter([*decoding[::-1], *mapped[::-1]]), None)
 
 
-def validation_cure(measures: Measures, readers: int, *, keep: bool) -> Cure:
+def validation_fix(measures: Measures, readers: int, *, keep: bool) -> Fix:
     """Word how to keep a validation set in memory, or to read it with so many calls at a time."""
     return replace(_validation_lines(measures, readers, keep=keep), data_set="validation")
 
 
-def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Cure:
+def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
     reading = [one for one in measures.pipelines or () if one.reader is not None]
     # The first pipeline that is iterated is the one that trains.
     reader = reading[1].reader if len(reading) > 1 else None
@@ -437,7 +437,7 @@ def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Cure:
     if reader is None or reader.name == GENERATOR:
         if keep:
             return _cached_calls(measures, "Keep the validation set in memory.", "read_validation", "path")
-        return Cure(
+        return Fix(
             f"Read the validation set with {readers} calls at a time.",
             f"samples = concurrent.futures.ThreadPoolExecutor({readers}).map(read_validation, paths)",
         )

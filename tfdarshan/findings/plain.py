@@ -26,10 +26,11 @@ def plain_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def plain_finding(finding: Finding) -> dict[str, Any]:
-    """Return a finding's fields; the names of its files are exact."""
+    """Return a finding's fields, the fix as "cure", as programs know it; the names of its files are exact."""
     files = [exact_name(path) for path in finding.files]
     shown = dataclasses.replace(finding, edits=())
     plain = dataclasses.asdict(shown) | {"gain": plain_gain(finding.gain), "files": files}
+    plain["cure"] = plain.pop("fix")
     return {name: value for name, value in plain.items() if name != "edits"}
 
 

@@ -60,7 +60,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
             Evidence(f"pipeline at work{calls_only} beside compute", beside, overlap),
         ),
-        cure=read_ahead(measures),
+        fix=read_ahead(measures),
         edits=(Prefetch(),),
     )
 
@@ -84,6 +84,6 @@ def _on_demand(measures: Measures) -> Finding | None:
             Evidence("a burst, median", human_seconds(lasts_s), lasts_s),
             Evidence("a pause, median", human_seconds(pause_s), pause_s),
         ),
-        cure=read_ahead(measures),
+        fix=read_ahead(measures),
         edits=(Prefetch(),),
     )

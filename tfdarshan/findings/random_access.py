@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.analysis.calls.read_pieces import ScatteredReads
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, words_of
 from tfdarshan.frameworks.tensorflow.pipeline_words import RECORDS_IN_ORDER
@@ -67,7 +67,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(found.thread_s), found.thread_s),
         ),
         files=measures.paths_of(found.files),
-        cure=_cure(measures, found.files, mean),
+        fix=_fix(measures, found.files, mean),
         edits=(SequentialReads(), LargeReads(), Readers(1)),
     )
 
@@ -90,17 +90,17 @@ def are_databases(measures: Measures, files: np.ndarray) -> bool:
     return bool(measures.files.rows["path"].iloc[files].str.contains(DATABASES).all())
 
 
-def _cure(measures: Measures, files: np.ndarray, mean: float) -> Cure:
+def _fix(measures: Measures, files: np.ndarray, mean: float) -> Fix:
     """Word it for what reads these files, so many bytes at a time."""
     what = f"Read in order, {human_bytes(BLOCK)} or more at a time, and shuffle in memory."
     if are_databases(measures, files):
-        return Cure(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
+        return Fix(what, 'rows = database.execute("SELECT * FROM samples ORDER BY rowid")  # not one by one')
     words = words_of(measures)
     if words is not None and input_pipeline(measures) is None:
         return words.read_in_order(math.ceil(BLOCK / max(mean, 1.0)))
     if reads_in_python(measures):
-        return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
-    return Cure(what, RECORDS_IN_ORDER)
+        return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
+    return Fix(what, RECORDS_IN_ORDER)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:
@@ -120,5 +120,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{jumps:,} of {reads:,} reads are not sequential.",
         evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
         most_s=data.file_time.read_s,
-        cure=_cure(measures, np.arange(len(measures.files)), size),
+        fix=_fix(measures, np.arange(len(measures.files)), size),
     )

@@ -64,7 +64,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean call", human_seconds(mean_s), mean_s),
             Evidence("readers' time in calls", percent(model.busy_share, 1), model.busy_share),
         ),
-        cure=more_readers(measures, count, round(model.readers)),
+        fix=more_readers(measures, count, round(model.readers)),
         edits=(Readers(count),),
     )
 

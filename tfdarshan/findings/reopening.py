@@ -6,7 +6,7 @@ import numpy as np
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, starts_workers_anew
 from tfdarshan.replay.storage_edits import KeptOpen
@@ -28,7 +28,7 @@ ABOUT = About(
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
     fix="files kept open",
 )
-CURE = Cure(
+FIX = Fix(
     "Open each file once and keep it open, or keep what was read in memory.",
     "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once",
 )
@@ -63,7 +63,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in opening again, over all threads", human_seconds(needless_s), needless_s),
         ),
         files=measures.paths_of(order[again[order] > 0]),
-        cure=CURE,
+        fix=FIX,
         edits=(KeptOpen(),),
     )
 
@@ -99,5 +99,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{plural(opens, 'open')} of {plural(files, 'file')}{by}.",
         evidence=(Evidence("opens", f"{opens:,}", opens), Evidence("files opened", f"{files:,}", files)),
         most_s=data.file_time.meta_s,
-        cure=CURE,
+        fix=FIX,
     )

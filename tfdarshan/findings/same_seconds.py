@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfdarshan.findings.all_findings import FIX_NAMES
-from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.finding import Finding, Fix
 
 
 def same_lines(finding: Finding, other: Finding) -> bool:
     """Return whether two findings have the same lines of the same data set to change."""
-    one, two = finding.cure, other.cure
+    one, two = finding.fix, other.fix
     if one is None or two is None or not one.line:
         return False
     return (one.line, one.instead_of, one.data_set) == (two.line, two.instead_of, two.data_set)
 
 
-def cure_once(finding: Finding, findings: Sequence[Finding]) -> Cure | None:
-    """Return a finding's cure, or a sentence that names the finding before it that has the same lines."""
+def fix_once(finding: Finding, findings: Sequence[Finding]) -> Fix | None:
+    """Return a finding's fix, or a sentence that names the finding before it that has the same lines."""
     first = next((one for one in findings if one is finding or same_lines(one, finding)), finding)
-    return finding.cure if first is finding else Cure(f'Make the same change as for "{first.title}".')
+    return finding.fix if first is finding else Fix(f'Make the same change as for "{first.title}".')
 
 
 def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Return which cures give the same; "" if none does."""
+    """Return which fixes give the same; "" if none does."""
     names = one_of_names(finding, findings)
     return f"Choose one: {names}." if names else ""
 

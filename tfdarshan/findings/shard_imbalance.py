@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import leading_excess, wait_words
 from tfdarshan.replay.edits import PartOfInput
@@ -48,7 +48,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times as much", f"{excess.work:.2f}", excess.work),
             Evidence("of a step's reading beyond others'", percent(share, 1), share),
         ),
-        cure=Cure(
+        fix=Fix(
             "Give all ranks equally many bytes: more and smaller shards, dealt out by size.",
             "files = sorted(files, key=os.path.getsize)[rank::world_size]",
             "files = files[rank * len(files) // world_size : (rank + 1) * len(files) // world_size]",

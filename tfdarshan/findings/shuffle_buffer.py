@@ -55,7 +55,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("waits that filled it", human_seconds(fills_s), fills_s),
             Evidence("of all waits", percent(fills_s, waited_s), fills_s / waited_s),
         ),
-        cure=small_buffer(pipeline, shuffle, _kept(pipeline)),
+        fix=small_buffer(pipeline, shuffle, _kept(pipeline)),
         edits=_edits(pipeline),
     )
 

@@ -8,7 +8,7 @@ from tfdarshan.analysis.ranks.rank_table import MountFigures, RankTable
 from tfdarshan.analysis.storage.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.file_name import printable
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import FEWEST_CALLS, SLOWER, Excess, excess_over, wait_words
 from tfdarshan.replay.storage_edits import OtherStorage
@@ -52,7 +52,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times as slow", f"{found.slow:.1f}", found.slow),
             Evidence("ranks on it", f"{len(there)}", len(there)),
         ),
-        cure=Cure(
+        fix=Fix(
             "Leave this node out, or find out what is wrong with its network or mount: compare its mount "
             "options and probe the data from there and from another node.",
             f"srun --exclude={host} ...",

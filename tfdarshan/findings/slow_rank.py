@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.ranks.rank_table import RankTable
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import SLOWER, excess_over, leading_excess, wait_words
 from tfdarshan.findings.slow_node import slow_node
@@ -55,7 +55,7 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         files=measures.paths_of(_slowest(measures)),
-        cure=Cure(
+        fix=Fix(
             "Look at what is different for this rank: the mount and folder of its shard, the processors "
             "it is bound to, and what else runs beside it.",
             f"tfdarshan findings LOGDIR/plugins/tfdarshan/SESSION/rank-{table.leading:05}",

@@ -41,7 +41,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("a batch of the others, median", human_seconds(slow.usual_s), slow.usual_s),
             Evidence("wait for what is longer", human_seconds(slow.spared_s), slow.spared_s),
         ),
-        cure=words.equal_parts(),
+        fix=words.equal_parts(),
         edits=(Sooner(slow.spared_s),),
     )
 

@@ -9,7 +9,7 @@ from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.record_files import in_shards_already, steps_read_records
 from tfdarshan.findings.replayed import first_epoch_alone
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_fix_lines import in_shards
 from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.replay.storage_edits import Shards
 from tfdarshan.staging.candidate import databases
@@ -79,7 +79,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("opens, closes, stats, empty reads, over all threads", human_seconds(opens_s), opens_s),
         ),
         files=measures.paths_of(order[:files]),
-        cure=in_shards(measures, unique),
+        fix=in_shards(measures, unique),
         edits=(Shards(),),
         work="convert",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import are_databases
@@ -72,25 +72,25 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
         ),
         files=measures.paths_of(order[: int(small.sum())]),
-        cure=_cure(measures, order[: int(small.sum())]),
+        fix=_fix(measures, order[: int(small.sum())]),
         edits=(LargeReads(),),
     )
 
 
-def _cure(measures: Measures, files: np.ndarray) -> Cure:
+def _fix(measures: Measures, files: np.ndarray) -> Fix:
     what = f"Read whole files, or {human_bytes(LARGE)} at a time."
     if are_databases(measures, files):
-        return Cure(
+        return Fix(
             "Have SQLite read larger pages.",
             'database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',
         )
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader
     if reader is not None and reader.is_source:
-        return Cure(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
+        return Fix(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
-        return Cure(
+        return Fix(
             f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
             records(reader.compression, BUFFER_BYTES),
         )
-    return Cure(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")
+    return Fix(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

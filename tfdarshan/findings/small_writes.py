@@ -9,7 +9,7 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import BufferedWrites
 from tfdarshan.replay.priors import SETTING
@@ -33,13 +33,13 @@ ABOUT = About(
 )
 SMALL_BYTES = int(THRESHOLD["small"])
 BUFFER_BYTES = int(SETTING["request"])
-CURE = Cure(
+FIX = Fix(
     "Collect them in a buffer, and write that.",
     "log = open(path, 'ab', buffering=1 << 20)",
     "log = open(path, 'ab', buffering=0)",
 )
 # A file that is flushed after each write, to be synced, leaves no buffer anything to collect.
-SYNCED_CURE = Cure(
+SYNCED_FIX = Fix(
     "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
 )
 
@@ -73,7 +73,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("mean", human_seconds(whole_s / count), whole_s / count),
         ),
         files=measures.paths_of(order[per_file[order] > 0]),
-        cure=SYNCED_CURE if each_synced else CURE,
+        fix=SYNCED_FIX if each_synced else FIX,
         edits=(BufferedWrites(),),
     )
 
@@ -114,5 +114,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what=f"{buffered:,} of {human_bytes(BUFFER_BYTES)} at most would do.",
         evidence=(Evidence("writes", f"{writes:,}", writes), Evidence("mean size", human_bytes(mean), mean)),
         most_s=data.file_time.write_s,
-        cure=CURE,
+        fix=FIX,
     )

@@ -12,7 +12,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import CONNECTS, read_by_loop
 from tfdarshan.findings.replayed import first_epoch_alone
@@ -61,7 +61,7 @@ class Worth:
         useful: Those that gain at all.
         staged: Those to stage: the small set where a few give nearly all, else all of them.
         share: The share of the seconds saved that these save.
-        chosen: All that the cure is of, bool, whether they gain or not.
+        chosen: All that the fix is of, bool, whether they gain or not.
     """
 
     useful: Array
@@ -110,13 +110,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
         ),
         files=measures.paths_of(found.rows[files.staged]),
-        cure=_cure(measures, staged, files, later),
+        fix=_fix(measures, staged, files, later),
         edits=(staged.staged(members),),
         work="copy some" if few else "copy all",
     )
 
 
-def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Cure:
+def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:
     """Word it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
     condition, size = later.condition, staged.size_bytes
     by_sqlite = databases(measures.files.paths)[staged.found.rows]
@@ -150,7 +150,7 @@ def _cure(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpo
         lines.append(copied(measures, rows, everything=all_of_it, mirrored=staged.mirrored).lines)
     # Where commands stage other files, too, the line of the database is one of several.
     goes = "" if len(led) else CONNECTS
-    return Cure(" ".join(words), "\n".join(lines), goes if len(opened) else "")
+    return Fix(" ".join(words), "\n".join(lines), goes if len(opened) else "")
 
 
 def _beside(staged: StagedInput, led: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.analysis.calls.call_kinds import STATS
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import reads_in_python
 from tfdarshan.replay.storage_edits import Without
@@ -32,7 +32,7 @@ ABOUT = About(
 )
 # Places in `InputFacts.asked`.
 OTHERS, LOOP, BY_NAME = 0, 1, 1
-CURE = Cure(
+FIX = Fix(
     "List and check the files once, at the start, and keep the list.",
     "paths = sorted(entry.path for entry in os.scandir(folder))  # once",
 )
@@ -63,7 +63,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time in them, over all threads", human_seconds(stats.thread_s), stats.thread_s),
         ),
         files=measures.paths_of(order[rows[order] > 0]),
-        cure=CURE,
+        fix=FIX,
         edits=(Without("stat"),),
     )
 
@@ -109,5 +109,5 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         what="An open needs no more than one: files are asked about again and again, or without being read.",
         evidence=(Evidence("stats", f"{stats:,}", stats), Evidence("opens", f"{opens:,}", opens)),
         most_s=data.file_time.meta_s,
-        cure=CURE,
+        fix=FIX,
     )

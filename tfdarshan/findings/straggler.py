@@ -7,7 +7,7 @@ import numpy as np
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.slow_files import FEW, SLOW, slow_files
 from tfdarshan.replay.storage_edits import Staged
@@ -65,7 +65,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("beyond others', over all threads", human_seconds(slow.excess_s), slow.excess_s),
         ),
         files=measures.paths_of(order),
-        cure=Cure(
+        fix=Fix(
             "Copy these files to a quicker place, or find out what is wrong with the place they are in.",
             copied(measures, slow.rows, everything=True, place=place).lines,
         ),
@@ -108,5 +108,5 @@ def _slow_writes(measures: Measures) -> Finding | None:
         files=measures.paths_of(rows[order]),
         cost_s=min(longest_s, duration_s),
         cost_share=min(longest_s / duration_s, 1.0),
-        cure=Cure("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
+        fix=Fix("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
     )

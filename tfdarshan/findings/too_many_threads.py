@@ -55,7 +55,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("bandwidth at that", f"{human_bytes(best)}/s", best),
             Evidence("phases at that", f"{phases.shallow_phases}", phases.shallow_phases),
         ),
-        cure=fewer_readers(measures, n, round(usual)),
+        fix=fewer_readers(measures, n, round(usual)),
         edits=(Uncrowded(n, best / max(now, 1.0)),),
     )
 

@@ -50,7 +50,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("batches put together beside computing", f"{turns.beside:.1f}", turns.beside),
             Evidence("of a processor for the loop", percent(turns.had, 1), turns.had),
         ),
-        cure=words.fewer_readers(room),
+        fix=words.fewer_readers(room),
         edits=(Readers(room), OwnProcessor(turns.left)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent
@@ -46,7 +46,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("calls", f"{made:,}", made),
             Evidence("not in the trace", f"{dropped:,}", dropped),
         ),
-        cure=_cure(measures),
+        fix=_fix(measures),
     )
 
 
@@ -57,12 +57,12 @@ def _span(measures: Measures) -> str:
     return span.sentence
 
 
-def _cure(measures: Measures) -> Cure:
+def _fix(measures: Measures) -> Fix:
     enough, memory = measures.trace_room.enough, measures.machine.memory_bytes
     # The job needs memory, too.
     if enough is None or (memory and 2 * enough.memory_cap_mb * MIB_BYTES > memory):
-        return Cure(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")
-    return Cure(
+        return Fix(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")
+    return Fix(
         "Give the trace more memory, or record fewer steps.",
         measures.recorded.line(memory_cap_mb=enough.memory_cap_mb, trace_memory_mb=enough.trace_memory_mb),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Cure, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
 from tfdarshan.replay.edits import PartOfInput
@@ -58,19 +58,19 @@ def find(measures: Measures) -> Finding | None:
             Evidence("bytes of the input", human_bytes(shared.bytes_once), shared.bytes_once),
         ),
         files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
-        cure=_cure(measures),
+        fix=_fix(measures),
         edits=(PartOfInput(1 / count),),
     )
 
 
-def _cure(measures: Measures) -> Cure:
+def _fix(measures: Measures) -> Fix:
     what = "Let each rank read a part of the files."
     if "tensorflow" in measures.versions:
-        return Cure(what, *BY_RANK)
+        return Fix(what, *BY_RANK)
     if "torch" in measures.versions:
-        return Cure(
+        return Fix(
             what,
             "DataLoader(dataset, sampler=DistributedSampler(dataset))",
             "DataLoader(dataset, shuffle=True)",
         )
-    return Cure(what, "for path in files[rank::world_size]:", "for path in files:")
+    return Fix(what, "for path in files[rank::world_size]:", "for path in files:")

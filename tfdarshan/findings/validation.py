@@ -9,9 +9,9 @@ from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
-from tfdarshan.findings.fix_choice import COUNTS, Fix, best_fix
+from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import validation_cure
+from tfdarshan.findings.pipeline_api import validation_fix
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | None:
     model, passes = measures.model, times_read(measures, pauses)
     whole_s, size = model.unit_s * model.units, float(_sizes(measures, pauses).sum())
     read = f"{plural(len(pauses.rows), 'file')} {'is' if len(pauses.rows) == 1 else 'are'} read"
-    fix = best_fix(measures, _fixes(measures, pauses))
+    chosen = best_fix(measures, _fixes(measures, pauses))
     return Finding(
         name=NAME,
         title=f"training stands still {human_seconds(pauses.reading_s / pauses.count)} an epoch for reading "
@@ -58,8 +58,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times read", f"{passes:.1f}", passes),
         ),
         files=measures.paths_of(pauses.rows),
-        cure=fix.cure,
-        edits=fix.edits,
+        fix=chosen.fix,
+        edits=chosen.edits,
     )
 
 
@@ -69,13 +69,13 @@ def times_read(measures: Measures, pauses: PauseReading) -> float:
     return max(1.0, float(np.median(read / np.maximum(_sizes(measures, pauses), 1))))
 
 
-def _fixes(measures: Measures, pauses: PauseReading) -> list[Fix]:
+def _fixes(measures: Measures, pauses: PauseReading) -> list[ModelledFix]:
     """Return what can be done: more reads at a time, or to keep what fits and is read again."""
     memory, size = measures.machine.memory_bytes, float(_sizes(measures, pauses).sum())
     readers = ValidationReaders(MOST_READERS, before=pauses.at_a_time)
-    found = [Fix(validation_cure(measures, MOST_READERS, keep=False), (readers,))]
+    found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))]
     if memory is not None and size <= ROOM * memory and times_read(measures, pauses) >= AGAIN:
-        found.append(Fix(validation_cure(measures, MOST_READERS, keep=True), (ValidationCached(),)))
+        found.append(ModelledFix(validation_fix(measures, MOST_READERS, keep=True), (ValidationCached(),)))
     return found
 
 

@@ -123,9 +123,9 @@ def _of_this_run(measures: Measures, findings: Sequence[Finding]) -> str:
     """Word the note whose fix makes this run faster, and a longer one hardly; nothing if there is none."""
     notes = [one for one in findings if one.kind == "note" and one.cost_share >= THRESHOLD["problem"]]
     best = max(notes, key=lambda one: one.cost_s, default=None)
-    if best is None or best.gain is None or best.cure is None or not best.gain.supported:
+    if best is None or best.gain is None or best.fix is None or not best.gain.supported:
         return ""
-    promised = _promised(best.cure.what, f"{faster_words(best.gain)} for a run as short as this one")
+    promised = _promised(best.fix.what, f"{faster_words(best.gain)} for a run as short as this one")
     return f"{_waits(measures)} {as_sentence(best.title)} {promised}"
 
 
@@ -203,11 +203,11 @@ def explanation(what: str) -> str:
 
 
 def _fix(finding: Finding) -> list[str]:
-    if finding.cure is None:
+    if finding.fix is None:
         return []
     if finding.gain is None:
-        return [f"{in_short(finding.cure.what)}."]
-    return [_promised(finding.cure.what, faster_words(finding.gain))]
+        return [f"{in_short(finding.fix.what)}."]
+    return [_promised(finding.fix.what, faster_words(finding.gain))]
 
 
 def _promised(what: str, speed: str) -> str:
@@ -234,7 +234,7 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
 
 def _if_it_did(best: Finding, measures: Measures) -> list[str]:
     """Say what costs most if training, or whatever needed the input, did wait, and what would help."""
-    if best.gain is None or best.cure is None:
+    if best.gain is None or best.fix is None:
         return [f"One finding stands out: {best.title}."]
     who = "something" if measures.windows is None else "it"
     return [f"If {who} did, it is because {best.title}.", *_fix(best)]

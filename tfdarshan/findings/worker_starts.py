@@ -46,6 +46,6 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times started", f"{starts:,}", starts),
             Evidence("time of one start", human_seconds(all_s / starts), all_s / starts),
         ),
-        cure=words.keep_workers(),
+        fix=words.keep_workers(),
         edits=(WorkersKept(all_s / starts),),
     )

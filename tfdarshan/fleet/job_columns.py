@@ -79,7 +79,7 @@ JOB_COLUMNS = (
     Column("finding", "str", "", "the first finding, empty where there is none; null likewise"),
     Column("finding_title", "str", "", "that finding in a few words"),
     Column("finding_cost_s", "float64", "s", "what it costs of the whole job"),
-    Column("finding_gain_s", "float64", "s", "what its cure is expected to give back of the whole job"),
+    Column("finding_gain_s", "float64", "s", "what its fix is expected to give back of the whole job"),
     Column("finding_gain_low_s", "float64", "s", "what it gives back at least"),
     Column("finding_gain_high_s", "float64", "s", "what it gives back at most"),
     Column("doubts", "texts", "", "what makes the figures less than certain: records or processes missing"),

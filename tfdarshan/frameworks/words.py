@@ -9,7 +9,7 @@ DataSet = Literal["training", "validation"]
 
 
 @dataclass(frozen=True)
-class Cure:
+class Fix:
     """What to do: a sentence, and the line to change as it would be before and after; that may be several.
 
     `data_set` is what that line reads: another data set may have a line of the same text.
@@ -31,13 +31,13 @@ class Saves:
 
     Attributes:
         names: What their files are called, a regular expression.
-        cure: How to save them beside training.
+        fix: How to save them beside training.
         package: What the job has loaded if it writes them; "" if nothing tells.
         fast_tier: Whether the fix copies to a fast tier, not to memory.
     """
 
     names: str
-    cure: Cure
+    fix: Fix
     package: str = ""
     fast_tier: bool = False
 
@@ -45,38 +45,38 @@ class Saves:
 class Words(Protocol):
     """The fixes of an input pipeline, as one types them with a framework."""
 
-    def more_readers(self, readers: int) -> Cure:
+    def more_readers(self, readers: int) -> Fix:
         """Word how to read with so many readers at a time."""
 
-    def fewer_readers(self, readers: int) -> Cure:
+    def fewer_readers(self, readers: int) -> Fix:
         """Word how to read with fewer."""
 
-    def read_ahead(self) -> Cure:
+    def read_ahead(self) -> Fix:
         """Word how to prepare batches while a step computes."""
 
-    def keep_in_memory(self, *, decoded: bool) -> Cure:
+    def keep_in_memory(self, *, decoded: bool) -> Fix:
         """Word how to keep samples in memory from the first epoch on."""
 
-    def more_decoding(self, calls: int) -> Cure:
+    def more_decoding(self, calls: int) -> Fix:
         """Word how to decode with so many calls at a time."""
 
-    def more_validation(self, readers: int) -> Cure:
+    def more_validation(self, readers: int) -> Fix:
         """Word how to read a validation set with so many readers at a time."""
 
-    def keep_workers(self) -> Cure:
+    def keep_workers(self) -> Fix:
         """Word how to have readers live on from epoch to epoch."""
 
-    def any_order(self) -> Cure:
+    def any_order(self) -> Fix:
         """Word how to take batches in the order in which they are ready."""
 
-    def more_shards(self, shards: int) -> Cure:
+    def more_shards(self, shards: int) -> Fix:
         """Word how to split the input into so many shards, which readers have each to themselves."""
 
-    def equal_parts(self) -> Cure:
+    def equal_parts(self) -> Fix:
         """Word how to give readers parts of the input that take as long."""
 
-    def read_in_order(self, samples: int) -> Cure:
+    def read_in_order(self, samples: int) -> Fix:
         """Word how to read so many samples that follow each other in a file, and then others."""
 
-    def less_transport(self) -> Cure:
+    def less_transport(self) -> Fix:
         """Word how to move batches from readers to the loop in less time."""

@@ -275,7 +275,7 @@ class Profile(Recorder):
 
     @property
     def verdict(self) -> Verdict:
-        """The sentence that comes first, with the gain of the cure that it names."""
+        """The sentence that comes first, with the gain of the fix that it names."""
         return self.session.verdict
 
     @property

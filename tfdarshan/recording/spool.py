@@ -56,7 +56,7 @@ def make_spool(options: Options, session: str, ranks: int = 1) -> Spool:
     parent = choose_folder(options)
     bound = tightest_bound(parent, f"spool_dir or {ENVIRONMENT_VARIABLE}")
     if bound.bytes < SMALLEST_BYTES:
-        raise StorageError(f"{bound.why} and a session needs at least {MIN_MEMORY_CAP_MB}: {bound.cure}.")
+        raise StorageError(f"{bound.why} and a session needs at least {MIN_MEMORY_CAP_MB}: {bound.fix}.")
     wanted_bytes = max(options.memory_cap_mb * MIB // max(ranks, 1), SMALLEST_BYTES)
     capacity_bytes = min(wanted_bytes, max(bound.bytes // max(ranks, 1), SMALLEST_BYTES))
     trace_bytes = options.trace_limit_mb * capacity_bytes // options.memory_cap_mb if options.trace else 0

@@ -17,11 +17,11 @@ SMALLEST_BYTES = MIN_MEMORY_CAP_MB * MIB
 
 @dataclass(frozen=True)
 class Bound:
-    """The most bytes that a recording may have; `why` and `cure` are parts of a sentence."""
+    """The most bytes that a recording may have; `why` and `fix` are parts of a sentence."""
 
     bytes: int
     why: str
-    cure: str
+    fix: str
 
 
 def tightest_bound(folder: Path, otherwise: str) -> Bound:

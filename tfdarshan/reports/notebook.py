@@ -31,7 +31,7 @@ CELL = "padding:2px 18px 2px 0;text-align:left"
 
 
 def session_html(session: SessionData) -> str:
-    """Return the verdict with its cure, key numbers, bandwidth over time and slowest files.
+    """Return the verdict with its fix, key numbers, bandwidth over time and slowest files.
 
     Raises:
         SessionDataError: A table is damaged or missing.

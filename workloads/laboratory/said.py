@@ -96,7 +96,7 @@ def said_in(diagnosis: Diagnosis) -> Said:
     verdict = diagnosis.verdict
     first = verdict.finding if verdict.finding not in REMARKS else ""
     finding = next((one for one in diagnosis.findings if one.name == first), None)
-    cure = finding.cure if finding is not None else None
+    cure = finding.fix if finding is not None else None
     gain = verdict.gain if first else None
     return Said(
         verdict.state,
@@ -106,7 +106,7 @@ def said_in(diagnosis: Diagnosis) -> Said:
         tuple(one.name for one in diagnosis.problems),
         cure.line if cure else "",
         cure.instead_of if cure else "",
-        tuple(one.cure.line if one.cure else "" for one in diagnosis.problems),
+        tuple(one.fix.line if one.fix else "" for one in diagnosis.problems),
         tuple(one.name for one in diagnosis.findings if one.kind == "note" and _is_worth_it(one)),
         "session" if gain is not None and gain.unit == "session" else "step",
         tuple(promised for one in diagnosis.findings if (promised := _promised(one)) is not None),

@@ -1,4 +1,4 @@
-"""Runs scenarios before and after the cure, by the wall clock, and holds both against the findings."""
+"""Runs scenarios before and after the fix, by the wall clock, and holds both against the findings."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Outcome:
 
     Attributes:
         scenario: Which.
-        steps: Steps of a run before the cure and of one with it.
-        found: For each recorded run before the cure, the findings in their order, as (kind, name).
+        steps: Steps of a run before the fix and of one with it.
+        found: For each recorded run before the fix, the findings in their order, as (kind, name).
         other_first: For each of these runs, whether a fix that gives more comes before the planted one's.
         verdict: The sentence of the run that the promise is taken from.
         promise: What the planted cause's finding promises; None where nothing is.
         before_s: Wall-clock seconds of the runs before.
-        after_s: And of those with the cure.
+        after_s: And of those with the fix.
         problems: What is not as it must be, one sentence each.
         disturbed: For what part of a run, at the most, another virtual machine had a processor.
         crowded: And another process; above 1 where others had several processors.
@@ -62,7 +62,7 @@ class Outcome:
 
     @property
     def obtained(self) -> float | None:
-        """How many times faster the cured job was, by the medians."""
+        """How many times faster the fixed job was, by the medians."""
         if not self.after_s:
             return None
         return statistics.median(self.before_s) / statistics.median(self.after_s)
@@ -95,7 +95,7 @@ def run_scenario(
         scenario: Which.
         folder: For its data and sessions.
         quick: Small sizes; gains are then not held against what was promised, only the first finding.
-        repeats: Runs before the cure and after it, in turn.
+        repeats: Runs before the fix and after it, in turn.
         say: Takes a line of progress.
     """
     room = Room(folder / scenario.name.replace(" ", "-"), quick)
@@ -112,10 +112,10 @@ def run_scenario(
         before_steps = len(run.session.steps)
         diagnoses.append(diagnose(run.session))
         planted = _planted(scenario, diagnoses[-1])
-        if scenario.cured is not None and planted is not None:
+        if scenario.fixed is not None and planted is not None:
             if scenario.convert is not None:
                 scenario.convert(room, planted)
-            run = _undisturbed(scenario, room, partial(_cured, scenario, planted), say)
+            run = _undisturbed(scenario, room, partial(_fixed, scenario, planted), say)
             runs.append(run)
             after_s.append(run.seconds)
             after_steps = len(run.session.steps)
@@ -127,7 +127,7 @@ def run_scenario(
         steps=(before_steps, after_steps),
         found=[[(finding.kind, finding.name) for finding in one.findings] for one in diagnoses],
         verdict=diagnoses[middle].verdict.sentence,
-        promise=chosen.gain if chosen is not None and scenario.cured is not None else None,
+        promise=chosen.gain if chosen is not None and scenario.fixed is not None else None,
         before_s=before_s,
         after_s=after_s,
         problems=[],
@@ -177,9 +177,9 @@ def _recorded(scenario: Scenario, room: Room, job: Callable[[Room], None]) -> Ru
     return Run(seconds, recorded.session, stolen / seconds, max(0.0, elsewhere / seconds))
 
 
-def _cured(scenario: Scenario, finding: Finding, room: Room) -> None:
-    assert scenario.cured is not None
-    scenario.cured(room, finding)
+def _fixed(scenario: Scenario, finding: Finding, room: Room) -> None:
+    assert scenario.fixed is not None
+    scenario.fixed(room, finding)
 
 
 def _planted(scenario: Scenario, diagnosis: Diagnosis) -> Finding | None:
@@ -210,8 +210,8 @@ def judged(outcome: Outcome, *, quick: bool) -> list[str]:
     before_steps, after_steps = outcome.steps
     # Where the number of batches is not known, asking whether there is more is a step.
     if outcome.after_s and abs(before_steps - after_steps) > 1:
-        problems.append(f"the cured job made {after_steps} steps where {before_steps} were made before")
-    if scenario.cured is None or problems or quick:
+        problems.append(f"the fixed job made {after_steps} steps where {before_steps} were made before")
+    if scenario.fixed is None or problems or quick:
         return problems
     if outcome.promise is None or outcome.obtained is None:
         return [f"{scenario.finding} promises no gain"]

@@ -41,7 +41,7 @@ def _run(room: Room) -> None:
     train(tf.data.Dataset.range(_steps(room)), compute_s=0.040, after=save)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     checkpoint = tf.train.Checkpoint(weights=_weights(40))
     buffer = BurstBuffer(
@@ -71,10 +71,10 @@ STALL = Scenario(
     name="checkpoints",
     finding="checkpoint_stall",
     cause="40 MB saved every 20 steps, which wait for the disk",
-    cure="a burst buffer",
+    fix="a burst buffer",
     prepare=_nothing,
     job=_run,
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )
 HEALTHY = Scenario(

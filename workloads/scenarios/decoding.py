@@ -29,7 +29,7 @@ def _run(room: Room, threads: int) -> None:
     train(finished(dataset, batch=16, threads=threads), compute_s=0.005)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, 2)
 
@@ -38,9 +38,9 @@ SCENARIO = Scenario(
     name="decoding",
     finding="decode_bound",
     cause="JPEG files decoded one at a time",
-    cure="two at a time, on two processors",
+    fix="two at a time, on two processors",
     prepare=_files,
     job=lambda room: _run(room, 1),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("ssd"),
 )

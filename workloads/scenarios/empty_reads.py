@@ -35,7 +35,7 @@ def _run(room: Room, asked: int) -> None:
         os.close(descriptor)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, 0)
 
@@ -44,9 +44,9 @@ SCENARIO = Scenario(
     name="reads of nothing",
     finding="eof_probes",
     cause="three reads at the end of a file, of 10 ms each, before each one that finds a record",
-    cure="reads of what is known to be there",
+    fix="reads of what is known to be there",
     prepare=_files,
     job=lambda room: _run(room, ASKED),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket"),
 )

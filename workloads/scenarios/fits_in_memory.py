@@ -21,7 +21,7 @@ def _run(room: Room, *, cache: bool) -> None:
     train(whole_files(_files(room), threads=16, batch=8, epochs=EPOCHS, cache=cache), compute_s=0.010)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, cache=True)
 
@@ -30,9 +30,9 @@ SCENARIO = Scenario(
     name="fits in memory",
     finding="fits_in_memory",
     cause="58 MB on a disk, read in each of 5 epochs",
-    cure="dataset.cache()",
+    fix="dataset.cache()",
     prepare=_files,
     job=lambda room: _run(room, cache=False),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )

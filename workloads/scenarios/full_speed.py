@@ -25,7 +25,7 @@ def _run(paths: list[Path]) -> None:
     train(shard_batches(paths, batch=16), compute_s=0.005)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room.staged(_shards(room)))
 
@@ -34,9 +34,9 @@ SCENARIO = Scenario(
     name="a disk at full speed",
     finding="staging",
     cause="a disk read in order, once, at all of its 163 MB/s",
-    cure="the files staged to a faster disk",
+    fix="the files staged to a faster disk",
     prepare=_prepare,
     job=lambda room: _run(_shards(room)),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MARKED = re.compile(r"(?<=<!-- gains:begin -->\n).*?(?=<!-- gains:end -->)", re.DOTALL)
 GAINS = Columns(-28, " ", -20, " ", 9, " ", 9, "  ", -32, " ", 0)
-HEAD = ("scenario", "cause", "first finding", "cure", "before", "after", "promised", "obtained")
+HEAD = ("scenario", "cause", "first finding", "fix", "before", "after", "promised", "obtained")
 
 
 def as_rows(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
@@ -98,7 +98,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         scenario.name,
         scenario.cause,
         found,
-        scenario.cure or "-",
+        scenario.fix or "-",
         _seconds(outcome.before_s),
         _seconds(outcome.after_s),
         promised,

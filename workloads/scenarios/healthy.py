@@ -1,4 +1,4 @@
-"""Jobs in which nothing is to be cured: nothing may be found."""
+"""Jobs in which nothing is to be fixed: nothing may be found."""
 
 from __future__ import annotations
 

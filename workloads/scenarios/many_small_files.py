@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 
-from .cure_line import number_in
+from .fix_line import number_in
 from .room import Room
 from .scenario import Scenario
 from .shards import shard_batches, write_shards
@@ -23,7 +23,7 @@ def _run(room: Room) -> None:
     train(whole_files(_files(room), threads=16, batch=32), compute_s=0.010)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     shards = _shards(room, finding)
     batches = shard_batches(shards, batch=32, buffer_bytes=BUFFER_BYTES, readers=len(shards))
     train(batches, compute_s=0.010)
@@ -42,10 +42,10 @@ SCENARIO = Scenario(
     name="many small files",
     finding="small_files",
     cause="files of 4 kB on a disk: a seek for each",
-    cure="the same files in as many TFRecord shards as the finding says",
+    fix="the same files in as many TFRecord shards as the finding says",
     prepare=_files,
     job=_run,
     convert=_convert,
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )

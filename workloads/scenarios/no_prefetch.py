@@ -19,7 +19,7 @@ def _run(room: Room, prefetch: int) -> None:
     train(whole_files(_files(room), threads=16, batch=128, prefetch=prefetch), compute_s=0.060)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, 2)
 
@@ -28,9 +28,9 @@ SCENARIO = Scenario(
     name="no prefetch",
     finding="prefetch",
     cause="16 readers that rest while a step computes for 60 ms",
-    cure="prefetch(2)",
+    fix="prefetch(2)",
     prepare=_files,
     job=lambda room: _run(room, 0),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("lustre"),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tfdarshan.findings.finding import Finding
 
-from .cure_line import number_in
+from .fix_line import number_in
 from .room import Room
 from .scenario import Scenario
 from .training_loop import train, whole_files
@@ -20,7 +20,7 @@ def _run(room: Room, threads: int) -> None:
     train(whole_files(_files(room), threads=threads, batch=16), compute_s=0.005)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     _run(room, number_in(finding, "num_parallel_calls"))
 
 
@@ -28,9 +28,9 @@ SCENARIO = Scenario(
     name="one reader",
     finding="read_parallelism",
     cause="100 kB files with 5 ms of latency each, one read at a time",
-    cure="as many calls at a time as the finding says",
+    fix="as many calls at a time as the finding says",
     prepare=_files,
     job=lambda room: _run(room, 1),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("lustre"),
 )

@@ -36,7 +36,7 @@ def _run(room: Room) -> None:
     train(read_by(READERS, read, RECORDS * len(paths), batch=32), compute_s=0.010)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     descriptors = [os.open(path, os.O_RDONLY) for path in _files(room)]
 
@@ -53,9 +53,9 @@ SCENARIO = Scenario(
     name="opened again and again",
     finding="reopening",
     cause="two opens of 10 ms before every read of 10 ms, a hundred times of each file",
-    cure="descriptors that stay open",
+    fix="descriptors that stay open",
     prepare=_files,
     job=_run,
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket"),
 )

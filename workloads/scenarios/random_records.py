@@ -36,7 +36,7 @@ def _run(room: Room) -> None:
     os.close(descriptor)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     """Read in order, by one reader: several would leave it."""
     del finding
     descriptor = os.open(_file(room)[0], os.O_RDONLY)
@@ -52,9 +52,9 @@ SCENARIO = Scenario(
     name="random records",
     finding="random_access",
     cause="records of 64 kB of one large file on a disk, in random order",
-    cure="the file in order, to be shuffled in memory",
+    fix="the file in order, to be shuffled in memory",
     prepare=_file,
     job=_run,
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )

@@ -1,4 +1,4 @@
-"""What a scenario is: a job that is slow for a known cause, and the same job cured."""
+"""What a scenario is: a job that is slow for a known cause, and the same job fixed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfdarshan.findings.finding import Finding
 from .room import Room
 
 Job = Callable[[Room], None]
-CuredJob = Callable[[Room, Finding], None]
+FixedJob = Callable[[Room, Finding], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +24,12 @@ class Scenario:
         kind: "problem", "doubt" or "note": what kind of finding that is. A note need not come before others,
             but there may be nothing else than notes.
         cause: What makes the job slow, in words.
-        cure: What is done about it, in words; "" where nothing can be gained.
+        fix: What is done about it, in words; "" where nothing can be gained.
         prepare: Makes the data.
         job: Does what is recorded.
-        cured: The same work with the cure applied, as the finding's own line says; None where nothing can be
+        fixed: The same work with the fix applied, as the finding's own line says; None where nothing can be
             gained.
-        convert: Makes what the cured job reads, outside of what is measured.
+        convert: Makes what the fixed job reads, outside of what is measured.
         options: Options of the session, by the room: which storage is emulated where.
     """
 
@@ -37,9 +37,9 @@ class Scenario:
     finding: str
     kind: str = "problem"
     cause: str
-    cure: str = ""
+    fix: str = ""
     prepare: Callable[[Room], object]
     job: Job
-    cured: CuredJob | None = None
-    convert: CuredJob | None = None
+    fixed: FixedJob | None = None
+    convert: FixedJob | None = None
     options: Callable[[Room], Mapping[str, Any]] = field(default=lambda room: {})

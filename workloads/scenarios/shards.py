@@ -1,4 +1,4 @@
-"""The same files as TFRecord shards, for cures and for healthy jobs."""
+"""The same files as TFRecord shards, for fixes and for healthy jobs."""
 
 from __future__ import annotations
 

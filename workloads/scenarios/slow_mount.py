@@ -35,7 +35,7 @@ def _run(room: Room, slow: list[Path]) -> None:
     train(whole_files(paths, threads=2, batch=16), compute_s=0.004)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, room.staged(_slow(room)))
 
@@ -44,9 +44,9 @@ SCENARIO = Scenario(
     name="one slow mount",
     finding="straggler",
     cause="one file in 16 comes from storage of 10 ms a call, the others from the local disk",
-    cure="the slow files copied to where the others are",
+    fix="the slow files copied to where the others are",
     prepare=_prepare,
     job=lambda room: _run(room, _slow(room)),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket", room.data / "slow"),
 )

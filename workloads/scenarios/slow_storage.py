@@ -36,7 +36,7 @@ def _run(paths: list[Path]) -> None:
     train(finished(parts.map(tf.strings.length), batch=16, threads=READERS), compute_s=0.005)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room.staged(_files(room)))
 
@@ -45,9 +45,9 @@ SCENARIO = Scenario(
     name="slow storage",
     finding="staging",
     cause="large files on storage of 10 ms a call, read once, 16 calls at a time",
-    cure="the files staged to the local disk",
+    fix="the files staged to the local disk",
     prepare=_prepare,
     job=lambda room: _run(_files(room)),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket"),
 )

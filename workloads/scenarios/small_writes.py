@@ -37,7 +37,7 @@ def _run(room: Room) -> None:
     os.close(descriptor)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     with _log(room).open("wb", buffering=1 << 20) as file:
 
@@ -57,9 +57,9 @@ SCENARIO = Scenario(
     name="small writes",
     finding="small_writes",
     cause="20 writes of 100 bytes a step, 3 ms each",
-    cure="a buffer of 1 MiB",
+    fix="a buffer of 1 MiB",
     prepare=_nothing,
     job=_run,
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("lustre"),
 )

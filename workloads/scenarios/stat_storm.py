@@ -33,7 +33,7 @@ def _run(room: Room, stats: int) -> None:
     train(read_by(READERS, read, len(paths), batch=32), compute_s=0.010)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, 0)
 
@@ -42,9 +42,9 @@ SCENARIO = Scenario(
     name="asked again and again",
     finding="stat_storm",
     cause="eight stats of 10 ms for every file that is read",
-    cure="a list of the files that is made once",
+    fix="a list of the files that is made once",
     prepare=_files,
     job=lambda room: _run(room, STATS),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket"),
 )

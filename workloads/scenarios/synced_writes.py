@@ -34,7 +34,7 @@ def _run(room: Room, sync: Callable[[int], None]) -> None:
     os.close(descriptor)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     del finding
     _run(room, sync_behind)
 
@@ -43,9 +43,9 @@ SCENARIO = Scenario(
     name="synced one by one",
     finding="fsync",
     cause="a sync of 10 ms in each step",
-    cure="a sync a second, in a thread",
+    fix="a sync a second, in a thread",
     prepare=_nothing,
     job=lambda room: _run(room, os.fsync),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("bucket"),
 )

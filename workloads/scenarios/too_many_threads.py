@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tfdarshan.findings.finding import Finding
 
-from .cure_line import number_in
+from .fix_line import number_in
 from .room import Room
 from .scenario import Scenario
 from .shards import write_shards
@@ -69,7 +69,7 @@ def _run(room: Room, threads: int) -> None:
     train(finished(dataset.map(tf.strings.length), batch=16, threads=threads), compute_s=STEP_S)
 
 
-def _cured(room: Room, finding: Finding) -> None:
+def _fixed(room: Room, finding: Finding) -> None:
     _run(room, number_in(finding, "num_parallel_calls"))
 
 
@@ -77,9 +77,9 @@ SCENARIO = Scenario(
     name="too many threads",
     finding="too_many_threads",
     cause="eight large files read at a time from one disk arm, and others one by one, in turn",
-    cure="as many at a time as the finding says",
+    fix="as many at a time as the finding says",
     prepare=_prepare,
     job=lambda room: _run(room, THREADS),
-    cured=_cured,
+    fixed=_fixed,
     options=lambda room: room.as_if("hdd"),
 )

@@ -196,7 +196,7 @@ def test_a_log_says_of_no_thread_that_it_is_the_main_one(tmp_path):
     # WHEN
     log = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
 
-    # THEN who reads is not known: neither findings nor cures say that it is the main thread
+    # THEN who reads is not known: neither findings nor fixes say that it is the main thread
     # ... not even the finding on readers, whether or not its fix gives enough to be told.
     serial = [read_parallelism.find(measure_leading(one)) for one in (session, log)]
     assert [one.title for one in serial] == ["reads are serial (queue depth 1)"] * 2

@@ -111,7 +111,7 @@ def test_a_log_that_is_not_there_is_said(capsys):
     assert "the log gone.darshan cannot be read: No such file or directory" in capsys.readouterr().err
 
 
-def test_a_cure_s_seconds_come_before_seconds_in_io(monkeypatch):
+def test_a_fix_s_seconds_come_before_seconds_in_io(monkeypatch):
     # GIVEN figures of sessions
     def row(path, session):
         lost_s, io_s = session

@@ -99,9 +99,9 @@ class Job:
 
     @property
     def programs(self) -> set[str]:
-        """Lines of cures, which are whole whatever the width."""
-        cures = (finding.cure for one in self.diagnoses.values() for finding in one.findings)
-        texts = (f"{cure.line}\n{cure.instead_of}" for cure in cures if cure is not None)
+        """Lines of fixes, which are whole whatever the width."""
+        fixes = (finding.fix for one in self.diagnoses.values() for finding in one.findings)
+        texts = (f"{fix.line}\n{fix.instead_of}" for fix in fixes if fix is not None)
         return {line.strip() for text in texts for line in text.splitlines()}
 
 
@@ -143,7 +143,7 @@ def job(tmp_path_factory):
     return Job(folder, sessions, diagnoses)
 
 
-def test_both_ways_know_the_steps_and_the_one_that_waits_has_a_cure(job):
+def test_both_ways_know_the_steps_and_the_one_that_waits_has_a_fix(job):
     assert len(open_session(job.sessions["run"]).steps) >= 2 * (2 * IMAGES_OF_EACH // 8 - 1)
     assert len(open_session(job.sessions["callback"]).steps) >= 2 * (IMAGES_OF_EACH // 8)
     assert job.diagnoses["run"].verdict.state == "slow"
@@ -173,7 +173,7 @@ def test_every_verb_is_right_everywhere(job, name, typed):
 
 @pytest.mark.parametrize("typed", SUMMARIES)
 @pytest.mark.parametrize("name", PLACES)
-def test_the_first_screen_has_the_verdict_and_the_cure(job, name, typed):
+def test_the_first_screen_has_the_verdict_and_the_fix(job, name, typed):
     # GIVEN
     place, diagnosis = PLACES[name], job.diagnoses["run" if typed == SUMMARIES[0] else "callback"]
 
@@ -185,10 +185,10 @@ def test_the_first_screen_has_the_verdict_and_the_cure(job, name, typed):
     while lines and rows_taken([*seen, lines[0]], place.width) <= SCREEN:
         seen.append(lines.pop(0))
     assert " ".join(" ".join(seen).split()).startswith(diagnosis.verdict.sentence)
-    if diagnosis.named is not None and diagnosis.named.cure is not None:
+    if diagnosis.named is not None and diagnosis.named.fix is not None:
         said = {line.strip().removeprefix("+ ").removeprefix("- ") for line in seen}
-        cure = diagnosis.named.cure
-        assert {line.strip() for line in f"{cure.line}\n{cure.instead_of}".splitlines() if line} <= said
+        fix = diagnosis.named.fix
+        assert {line.strip() for line in f"{fix.line}\n{fix.instead_of}".splitlines() if line} <= said
 
 
 def shown_at(place: Place, words: list[str], folder: Path):

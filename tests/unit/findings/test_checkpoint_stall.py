@@ -39,7 +39,7 @@ def test_checkpoints_between_steps_hold_training_up(tmp_path, thread):
     one = told(training(tmp_path, calls, steps, paths=NAMES), checkpoint_stall)
 
     # THEN
-    assert (one.kind, one.cure) == ("problem", BURST_BUFFER)
+    assert (one.kind, one.fix) == ("problem", BURST_BUFFER)
     assert one.title == "each checkpoint holds training up for 200.0 ms"
     assert one.files == ("/data/out/ckpt-1",)
     # ... saving more and less often would cost: 200 ms for each 500, 200, 1200, 2500 ms
@@ -70,7 +70,7 @@ def test_a_save_that_goes_on_beside_steps_is_not_to_be_put_behind_them(tmp_path,
     found = checkpoint_stall.find(measure(training(tmp_path, calls, steps, paths=NAMES)))
 
     assert (found.kind == "note", found.edits == ()) == (beside, beside)
-    assert (found.cure == checkpoint_stall.BESIDE_CURE) is beside
+    assert (found.fix == checkpoint_stall.BESIDE_FIX) is beside
 
 
 def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
@@ -125,7 +125,7 @@ def test_no_burst_buffer_is_named_where_memory_takes_saves(tmp_path, folder, wri
     found = checkpoint_stall.find(measure(training(tmp_path, calls, steps, paths=names)))
 
     # THEN a burst buffer would wait for the device, which nothing does now
-    assert (found.edits == (), found.cure is None, found.kind == "note") == (kept, kept, kept)
+    assert (found.edits == (), found.fix is None, found.kind == "note") == (kept, kept, kept)
     assert found.what.endswith(checkpoint_stall.IN_MEMORY) is kept
 
 
@@ -169,7 +169,7 @@ def test_saves_of_one_state_hold_up_the_thread_that_writes_them_though_no_step_w
     assert (found.kind, len(found.edits)) == ("problem", 1)
     assert found.title == "checkpoints hold the main thread up for 1.600 s in all"
     assert found.what == "67.1 MB in 4 files named alike took 1.600 s, in which the main thread stood still."
-    assert found.cure.instead_of == "np.save(path, array)"
+    assert found.fix.instead_of == "np.save(path, array)"
 
 
 def test_saves_less_than_half_a_second_apart_are_as_many_as_there_are(tmp_path):
@@ -221,7 +221,7 @@ def test_a_job_with_a_burst_buffer_is_not_offered_one(tmp_path):
 
     found = checkpoint_stall.find(measure(job(tmp_path, names, sizes=(*(16 * MB,) * 4, 100))))
 
-    assert (found.kind, found.edits, found.cure) == ("note", (), checkpoint_stall.BUFFERED_CURE)
+    assert (found.kind, found.edits, found.fix) == ("note", (), checkpoint_stall.BUFFERED_FIX)
 
 
 def test_a_job_whose_saves_hold_it_up_is_slow_because_of_them(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.findings.made_up_epochs import two_epochs
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.analysis.steps.epoch_waits import EpochWaits
-from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.finding import Finding, Fix
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.verdict import make_verdict
@@ -74,7 +74,7 @@ def test_other_jobs_are_told_what_all_steps_wait(tmp_path, more, words):
 def test_what_the_first_epoch_waits_is_no_share_of_another_wait(tmp_path):
     # GIVEN a fix of what the first epoch alone waits for
     measures = measure(cached(tmp_path))
-    fix = Finding("prefetch", "prefetch", "prefetch", cure=Cure("prefetch"), edits=(Prefetch(),))
+    fix = Finding("prefetch", "prefetch", "prefetch", fix=Fix("prefetch"), edits=(Prefetch(),))
     (found,) = replayed([fix], measures)
 
     # THEN the sentence has that epoch's figure alone

@@ -11,7 +11,7 @@ from tests.unit.findings.made_up_jobs import pipeline_job as of_tf_data
 from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.pipeline_api import keep_in_memory, more_readers, read_ahead
-from tfdarshan.findings.reopening import CURE, keeps_open
+from tfdarshan.findings.reopening import FIX, keeps_open
 
 MAIN = {
     "pid": 1,
@@ -86,5 +86,5 @@ def test_no_handle_is_offered_to_a_map_of_tf_data(tmp_path, stages, can):
 
     # THEN a line is offered that its API takes
     assert keeps_open(measures) is can
-    assert CURE.what == "Open each file once and keep it open, or keep what was read in memory."
-    assert CURE.line == "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once"
+    assert FIX.what == "Open each file once and keep it open, or keep what was read in memory."
+    assert FIX.line == "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once"

@@ -32,8 +32,8 @@ def test_a_save_is_typed_as_its_framework_has_it(name, versions, line, tmp_path)
     kind = kind_of_saves(saved(tmp_path, name, versions))
 
     # THEN
-    assert kind.cure.instead_of == line
-    assert kind.cure.line.splitlines()[-1].startswith("saver.submit(")
+    assert kind.fix.instead_of == line
+    assert kind.fix.line.splitlines()[-1].startswith("saver.submit(")
     assert in_the_background(kind).edits == (BackgroundSaves(),)
 
 
@@ -43,5 +43,5 @@ def test_tensorflows_checkpoints_go_to_a_fast_tier(versions, tmp_path):
     kind = kind_of_saves(saved(tmp_path, TENSORFLOWS, versions))
 
     # THEN
-    assert kind.cure.line.startswith("manager = BurstBuffer(")
+    assert kind.fix.line.startswith("manager = BurstBuffer(")
     assert in_the_background(kind).edits == (BackgroundSaves(fast_tier=True),)

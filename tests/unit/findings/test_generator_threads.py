@@ -38,14 +38,12 @@ def test_threads_of_a_generator_are_given_more_by_the_same_line(tmp_path):
     measures = measure(job_of_threads(tmp_path, call_ms=2, apart_ms=2))
 
     # WHEN it is told to read with more
-    cure = more_readers(measures, 16, 8)
+    fix = more_readers(measures, 16, 8)
 
     # THEN it is not told to write what it has
-    assert cure.instead_of == "yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead"
-    assert cure.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
-    assert (
-        "Threads read in the generator, 8 at a time: give their pool, or map_ahead(), so many." in cure.what
-    )
+    assert fix.instead_of == "yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead"
+    assert fix.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
+    assert "Threads read in the generator, 8 at a time: give their pool, or map_ahead(), so many." in fix.what
 
 
 def test_a_generator_whose_threads_fill_the_processors_is_offered_no_more_threads(tmp_path):
@@ -54,5 +52,5 @@ def test_a_generator_whose_threads_fill_the_processors_is_offered_no_more_thread
 
     # THEN
     assert (found.kind, found.edits) == ("note", ())
-    assert "as many calls decode at a time as there are processors" in found.cure.what
-    assert "map_ahead" not in found.cure.line
+    assert "as many calls decode at a time as there are processors" in found.fix.what
+    assert "map_ahead" not in found.fix.line

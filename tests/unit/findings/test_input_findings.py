@@ -292,5 +292,5 @@ def _worded(finding: Finding) -> str:
     """Return a finding's kind, title, speedup and fix."""
     low, high = finding.gain.speedup_range if finding.gain else (0.0, 0.0)
     gain = f"; {finding.gain.speedup:.2f}x ({low:.2f}x to {high:.2f}x)" if finding.gain else ""
-    cure = [f"    {line}" for line in (finding.cure.line.splitlines() if finding.cure else ())]
-    return "\n".join([f"{finding.kind} {finding.name}: {finding.title}{gain}", *cure])
+    fix = [f"    {line}" for line in (finding.fix.line.splitlines() if finding.fix else ())]
+    return "\n".join([f"{finding.kind} {finding.name}: {finding.title}{gain}", *fix])

@@ -9,7 +9,7 @@ from tfdarshan.findings import decode_bound
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import keep_decoded, keep_in_memory, validation_cure
+from tfdarshan.findings.pipeline_api import keep_decoded, keep_in_memory, validation_fix
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls
 from tfdarshan.replay.promise import promise
 from tfdarshan.reports.text.findings_text import findings_text
@@ -32,8 +32,8 @@ def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
 
     # THEN three of them wait no more
     assert (one.kind, one.edits) == ("problem", (CacheInMemory(),))
-    assert one.cure.line == "dataset = dataset.map(load).cache()"
-    assert one.cure.what.endswith("storing it smaller: the processors have no more to give.")
+    assert one.fix.line == "dataset = dataset.map(load).cache()"
+    assert one.fix.what.endswith("storing it smaller: the processors have no more to give.")
     assert one.gain.wait_s == pytest.approx(0.75 * 0.020, rel=0.1)
 
 
@@ -54,7 +54,7 @@ def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
     assert (text.count(line), text.count(said), text.count("Choose one: this fix or quicker")) == (1, 1, 0)
     (cards,) = (panel for panel in findings_panels(found) if isinstance(panel, Cards))
     card = next(one for one in cards.items if one.name == "fits_in_memory")
-    assert (card.label, card.cure, card.line, card.instead_of) == ("worth knowing", said, "", "")
+    assert (card.label, card.fix, card.line, card.instead_of) == ("worth knowing", said, "", "")
 
 
 def test_the_better_of_more_calls_and_a_cache_is_named(tmp_path):
@@ -64,7 +64,7 @@ def test_the_better_of_more_calls_and_a_cache_is_named(tmp_path):
     more, kept = (promise(measures.job, edit).expected for edit in (DecodeCalls(), CacheInMemory()))
 
     assert (found.edits == (CacheInMemory(),)) is (kept > more)
-    assert ("cache()" in found.cure.line) is (kept > more)
+    assert ("cache()" in found.fix.line) is (kept > more)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_what_does_not_fit_is_not_kept(tmp_path):
     found = found_in(maps_job(tmp_path, PATHS, BOTH | SAME | LARGE, BATCH))
 
     # THEN no fix is left, and the reader is told what remains
-    assert (found.kind, found.edits, found.cure.line) == ("note", (), "")
-    assert found.cure.what == "Decode less, by storing the data smaller: the processors have no more to give."
+    assert (found.kind, found.edits, found.fix.line) == ("note", (), "")
+    assert found.fix.what == "Decode less, by storing the data smaller: the processors have no more to give."
 
 
 @pytest.mark.parametrize("cpu_s", [ONE_S, BUSY_S], ids=["processors are free", "processors are busy"])
@@ -93,7 +93,7 @@ def test_what_draws_random_numbers_is_not_kept(tmp_path, cpu_s):
 
     assert one.what.endswith(" map(load) draws random numbers: what it gives is not the same in each epoch.")
     assert one.edits == ((DecodeCalls(),) if cpu_s == ONE_S else ())
-    assert ("decode in a map of its own, and put cache() behind that." in one.cure.what) == (cpu_s == BUSY_S)
+    assert ("decode in a map of its own, and put cache() behind that." in one.fix.what) == (cpu_s == BUSY_S)
 
 
 def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
@@ -101,7 +101,7 @@ def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
     one = found_in(maps_job(tmp_path / "both", PATHS, BOTH | SAME | SMALL, AUGMENT, BATCH))
 
     # THEN the cache stands between both
-    assert one.cure.line == "dataset = dataset.map(load).cache()"
+    assert one.fix.line == "dataset = dataset.map(load).cache()"
     assert one.edits == (CacheInMemory(works_behind=True),)
 
 
@@ -125,9 +125,9 @@ def test_the_cache_goes_behind_what_is_the_same_in_each_epoch(tmp_path, stages, 
 
 
 def test_a_cache_behind_repeat_has_no_end(tmp_path):
-    cure = keep_decoded(measure(maps_job(tmp_path / "repeat", PATHS, REPEAT, BOTH | SAME, BATCH)))
-    assert cure.what.endswith(" repeat() in front of a cache() leaves it no end: put it behind.")
-    assert cure.line == ""
+    fix = keep_decoded(measure(maps_job(tmp_path / "repeat", PATHS, REPEAT, BOTH | SAME, BATCH)))
+    assert fix.what.endswith(" repeat() in front of a cache() leaves it no end: put it behind.")
+    assert fix.line == ""
 
 
 def test_only_what_is_read_is_kept_of_a_map_that_reads_and_draws(tmp_path):
@@ -149,4 +149,4 @@ def test_a_validation_set_that_draws_is_not_kept(tmp_path):
     drawing = measure(maps_job(tmp_path / "draws", PATHS, BOTH | DRAWS, BATCH)).pipelines[0]
     for second, line in ((drawing, ""), (one, "dataset = dataset.map(load).cache()")):
         object.__setattr__(measures, "pipelines", (one, second))
-        assert validation_cure(measures, 16, keep=True).line == line
+        assert validation_fix(measures, 16, keep=True).line == line

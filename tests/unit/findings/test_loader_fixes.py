@@ -25,11 +25,11 @@ def test_fixes_are_typed_with_the_loader_and_never_with_tf_data(tmp_path):
     session = loader_job(tmp_path, fetch_ms=(40, 40))
 
     # WHEN
-    cures = [finding.cure for finding in session.findings if finding.cure is not None]
+    fixes = [finding.fix for finding in session.findings if finding.fix is not None]
 
     # THEN
-    assert f"loader = {NOW}" in [cure.instead_of for cure in cures]
-    assert [cure for cure in cures if "tf.data" in f"{cure.what}{cure.line}{cure.instead_of}"] == []
+    assert f"loader = {NOW}" in [fix.instead_of for fix in fixes]
+    assert [fix for fix in fixes if "tf.data" in f"{fix.what}{fix.line}{fix.instead_of}"] == []
     assert "tf.data" not in session.summary(verbose=True)
 
 
@@ -80,7 +80,7 @@ def test_workers_that_have_nothing_to_read_are_no_readers(tmp_path):
     # THEN more workers are no fix, but more shards are
     assert facts_of(session).pipeline.readers == 2.0
     assert read_parallelism.find(measures) is None
-    assert "Split the input into 8 shards" in few_shards.find(measures).cure.what
+    assert "Split the input into 8 shards" in few_shards.find(measures).fix.what
     assert decode_bound._limit(measures) == "the input has fewer shards than workers"
 
 
@@ -94,7 +94,7 @@ def test_one_processor_is_left_for_the_loop(tmp_path):
     found = too_many_workers.find(measure(crowded_job(tmp_path)))
 
     # THEN
-    assert found.cure.line == "loader = DataLoader(dataset, batch_size=4, shuffle=True, num_workers=3)"
+    assert found.fix.line == "loader = DataLoader(dataset, batch_size=4, shuffle=True, num_workers=3)"
 
 
 def test_workers_older_than_the_session_are_said_to_be_so(tmp_path):
@@ -114,6 +114,6 @@ def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
     measures = measure(loader_job(tmp_path))
 
     # THEN blocks of 64 samples of 16 KiB are a megabyte
-    cure = random_access._cure(measures, np.array([0]), 16 << 10)
-    assert "sampler=order" in cure.line
-    assert "blocks of 64 samples" in cure.what
+    fix = random_access._fix(measures, np.array([0]), 16 << 10)
+    assert "sampler=order" in fix.line
+    assert "blocks of 64 samples" in fix.what

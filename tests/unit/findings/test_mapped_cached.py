@@ -28,7 +28,7 @@ def found(folder, *faults, **more):
 def test_memory_that_has_a_mapped_file_leaves_nothing_to_gain(tmp_path):
     finding = found(tmp_path, kind="npy")
 
-    assert (finding.kind, finding.gain, finding.cure) == ("note", None, None)
+    assert (finding.kind, finding.gain, finding.fix) == ("note", None, None)
     assert finding.title == "the page cache has what is read of 1 mapped file"
     assert "Of 2,000 page faults on mapped files 0 waited, 0 ns in all" in finding.what
 
@@ -54,10 +54,10 @@ def test_a_generator_that_hands_over_cached_records_is_told_what_to_do(tmp_path)
 
     # THEN nothing is promised, and a command measures what the data set gives in its place
     assert (finding.kind, finding.gain) == ("note", None)
-    assert f"tfdarshan.lmdb.dataset({PATH!r}" in finding.cure.line
-    assert f"`tfdarshan lmdb bench {PATH}`" in finding.cure.what
+    assert f"tfdarshan.lmdb.dataset({PATH!r}" in finding.fix.line
+    assert f"`tfdarshan lmdb bench {PATH}`" in finding.fix.what
 
 
 @pytest.mark.parametrize("more", [{"stages": ()}, {"stages": (PATHS, BATCH)}, {"kind": "arrow"}])
-def test_what_is_no_generator_over_lmdb_has_no_cure(tmp_path, more):
-    assert found(tmp_path, **more).cure is None
+def test_what_is_no_generator_over_lmdb_has_no_fix(tmp_path, more):
+    assert found(tmp_path, **more).fix is None

@@ -1,4 +1,4 @@
-"""What is said of page faults on mapped files: who waited, what a cure gives, and what stays unknown."""
+"""What is said of page faults on mapped files: who waited, what a fix gives, and what stays unknown."""
 
 import dataclasses
 import errno
@@ -127,7 +127,7 @@ def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
     assert finding.files == (PATH,)
     assert "200 times a thread touched a page" in finding.what
     assert 1.5 < finding.gain.speedup_range[0] < finding.gain.speedup < 2.0
-    assert "pool.map" in finding.cure.line
+    assert "pool.map" in finding.fix.line
 
 
 @pytest.mark.parametrize(("beside_compute", "rests"), [(False, True), (True, False)])
@@ -166,7 +166,7 @@ def test_a_probe_says_what_more_readers_give(tmp_path):
     [(MB, 12.5, "MADV_RANDOM"), (128 << 10, EACH_MS, "read_ahead_kb")],
     ids=["a page of each window", "windows in order"],
 )
-def test_the_cure_is_what_gives_most_on_this_storage(tmp_path, jump, window_ms, line):
+def test_the_fix_is_what_gives_most_on_this_storage(tmp_path, jump, window_ms, line):
     # GIVEN storage that serves one read at a time, and faults that brought in 128 KiB each
     probes = (
         [probe_of_share(0.95, page_s=0.0001, window_s=0.0025)]
@@ -178,7 +178,7 @@ def test_the_cure_is_what_gives_most_on_this_storage(tmp_path, jump, window_ms, 
         tmp_path, faults, epochs_of_steps(STEPS, STEP_MS, 19.9), bytes_in=len(faults) << 17, probes=probes
     )
 
-    assert line in found(session)["mapped_wait"].cure.line
+    assert line in found(session)["mapped_wait"].fix.line
 
 
 def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
@@ -206,11 +206,11 @@ def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
         ("", PATH, "pool.map"),
     ],
 )
-def test_the_cure_is_in_the_words_of_the_format(tmp_path, kind, path, line):
+def test_the_fix_is_in_the_words_of_the_format(tmp_path, kind, path, line):
     formats = {path: kind} if kind else {}
     session = mapped_training(tmp_path, RANDOM, IN_STEPS, path=path, bytes_in=-1, formats=formats)
 
-    assert line in found(session)["mapped_wait"].cure.line
+    assert line in found(session)["mapped_wait"].fix.line
 
 
 def test_waits_that_calls_on_input_exceed_are_not_the_cause(tmp_path):
@@ -279,7 +279,7 @@ def tiles_of(view, source):
 
 
 def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):
-    # GIVEN a cure with the file's name in it, and a probe of its folder
+    # GIVEN a fix with the file's name in it, and a probe of its folder
     path = "/data/secret/train.mdb"
     session = mapped_training(
         tmp_path, RANDOM, IN_STEPS, path=path, formats={path: "lmdb"}, bytes_in=200 << 17,
@@ -296,7 +296,7 @@ def test_a_redacted_report_has_no_name_of_a_mapped_file(tmp_path):
     assert not re.search("secret|train.mdb|a probe of /data", (tmp_path / "report.html").read_text())
     (own,) = (one for one in hidden.findings if one.name == "mapped_wait")
     assert own.files == (Redaction("key").path(path),)
-    assert own.files[0] in own.cure.line
+    assert own.files[0] in own.fix.line
     assert [one.name for one in hidden.findings] == [one.name for one in shown.findings]
 
 

@@ -45,7 +45,7 @@ def test_small_writes_of_the_loop_stand_in_its_way(tmp_path):
     one = told(writing(tmp_path, small_ones(LOOP)), small_writes)
 
     # THEN all of it is spared
-    assert (one.kind, one.cure, one.files) == ("problem", small_writes.CURE, (LOG,))
+    assert (one.kind, one.fix, one.files) == ("problem", small_writes.FIX, (LOG,))
     assert one.gain.speedup == pytest.approx(100 / 80, rel=0.01)
     assert one.cost_s == pytest.approx(0.020, rel=0.01)
     assert one.title == "the training loop makes 400 writes of 100 B"
@@ -86,11 +86,11 @@ def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apa
     one = told(writing(tmp_path, calls), small_writes)
 
     # THEN who flushes the file after each is told to flush it less often, and of no line that he has not
-    assert one.cure == (small_writes.SYNCED_CURE if synced else small_writes.CURE)
+    assert one.fix == (small_writes.SYNCED_FIX if synced else small_writes.FIX)
     told_so = (
         "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
     )
-    assert (one.cure.what == told_so) is synced
+    assert (one.fix.what == told_so) is synced
 
 
 def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
@@ -98,7 +98,7 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     one = told(writing(tmp_path, synced_writes(30)), fsync)
 
     # THEN a thread makes the syncs, and the writes stay
-    assert (one.kind, one.cure) == ("problem", fsync.CURE)
+    assert (one.kind, one.fix) == ("problem", fsync.FIX)
     assert one.gain.speedup == pytest.approx(100 / 70, rel=0.01)
     assert one.title == "the training loop syncs files, 30.0 ms each time"
 
@@ -106,13 +106,13 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
 def test_syncs_of_tensorflows_saves_go_behind_the_loop_with_these(tmp_path):
     found = fsync.find(measure(writing(tmp_path, synced_writes(30, size=MB), SAVED)))
 
-    assert (found.cure, found.edits) == (BURST_BUFFER, (BackgroundSaves(fast_tier=True),))
+    assert (found.fix, found.edits) == (BURST_BUFFER, (BackgroundSaves(fast_tier=True),))
 
 
 def all_words(found):
     return " ".join(
         [found.verdict.sentence, *found.verdict.notes]
-        + [f"{f.title} {f.what} {f.not_worth} {f.cure.what if f.cure else ''}" for f in found.findings]
+        + [f"{f.title} {f.what} {f.not_worth} {f.fix.what if f.fix else ''}" for f in found.findings]
         + [f"{u.why}" for u in found.unknown]
     )
 
@@ -186,9 +186,9 @@ def test_a_trace_that_was_cut_short_comes_first(tmp_path):
     # THEN
     assert (found.findings[0].name, found.findings[0].kind) == ("truncated_trace", "doubt")
     assert "50.0 %" in found.findings[0].title
-    # THEN the cure is a pair of options that is accepted: of 256 MiB, a quarter of the cap, twice as much
+    # THEN the fix is a pair of options that is accepted: of 256 MiB, a quarter of the cap, twice as much
     line = "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"
-    assert found.findings[0].cure.line == line
+    assert found.findings[0].fix.line == line
     assert Options(memory_cap_mb=1280, trace_memory_mb=512).trace_limit_mb == 512
 
 
@@ -200,7 +200,7 @@ def test_a_trace_that_was_cut_short_comes_first(tmp_path):
         (0, {"memory_cap_mb": 1 << 20}, ""),  # more than can be given
     ],
 )
-def test_the_cure_of_a_cut_trace_is_accepted(segments, options, line):
+def test_the_fix_of_a_cut_trace_is_accepted(segments, options, line):
     counts = {"events": 40, "segments": segments, "events_dropped": 40 - segments}
 
     enough = trace_room([{"counts": counts, "options": options}]).enough

@@ -1,4 +1,4 @@
-"""Cures in the words of what reads the input, and complete: every line that it takes."""
+"""Fixes in the words of what reads the input, and complete: every line that it takes."""
 
 import ast
 import re
@@ -26,18 +26,18 @@ for batch in ds:
 """
 
 
-def cure_of(session, name):
-    return next(one.cure for one in diagnose(session).findings if one.name == name)
+def fix_of(session, name):
+    return next(one.fix for one in diagnose(session).findings if one.name == name)
 
 
 @pytest.mark.parametrize(("readers", "threads"), [(1, ""), (2, ", num_parallel_calls=2")])
 def test_more_calls_than_processors_come_with_a_pool_of_as_many_threads(tmp_path, readers, threads):
     # GIVEN readers of 5 ms a call, on a machine of 4 processors
     session = job(tmp_path, calls_of(Delay(5), readers=readers, rest_ms=rests(0.5)))
-    cure = cure_of(session, "read_parallelism")
+    fix = fix_of(session, "read_parallelism")
 
     # WHEN what is printed is typed into a program
-    program = apply_lines(PROGRAM.format(threads=threads), cure.line, cure.instead_of, {})
+    program = apply_lines(PROGRAM.format(threads=threads), fix.line, fix.instead_of, {})
 
     # THEN as many threads as calls can read, and the printed text has each line
     ast.parse(program)
@@ -47,7 +47,7 @@ def test_more_calls_than_processors_come_with_a_pool_of_as_many_threads(tmp_path
     assert f"private_threadpool_size = {at_a_time[1]}" in program
     assert "with_options" in program
     printed = findings_text(diagnose(session))
-    assert all(f"+ {line}\n" in printed for line in cure.line.splitlines())
+    assert all(f"+ {line}\n" in printed for line in fix.line.splitlines())
 
 
 def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_path):
@@ -61,12 +61,12 @@ def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_p
     session = training(tmp_path, calls, epochs_of_steps(40, 50, 45), paths=paths, sizes=[10**9] * 5)
 
     # THEN
-    cures = {one.name: one.cure for one in diagnose(session).findings}
-    assert cures["prefetch"].line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
-    assert cures["prefetch"].instead_of == "for batch in batches:"
-    assert cures["read_parallelism"].line.startswith("yield from map_ahead(read, samples, threads=")
-    assert "dataset" not in cures["read_parallelism"].line + cures["read_parallelism"].instead_of
-    ast.parse(cures["read_parallelism"].line)
+    fixes = {one.name: one.fix for one in diagnose(session).findings}
+    assert fixes["prefetch"].line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert fixes["prefetch"].instead_of == "for batch in batches:"
+    assert fixes["read_parallelism"].line.startswith("yield from map_ahead(read, samples, threads=")
+    assert "dataset" not in fixes["read_parallelism"].line + fixes["read_parallelism"].instead_of
+    ast.parse(fixes["read_parallelism"].line)
 
 
 def test_what_costs_less_than_runs_differ_by_is_a_note(tmp_path):
@@ -100,4 +100,4 @@ def test_threads_that_read_as_python_does_are_not_told_of_tf_data(tmp_path, oper
     session = training(tmp_path, calls, steps, paths=paths, sizes=[10**9] * 4, meta=meta)
 
     # THEN TensorFlow's readers say where they read, and nobody else is told of its API
-    assert words in cure_of(session, "prefetch").line
+    assert words in fix_of(session, "prefetch").line

@@ -26,13 +26,13 @@ def by_threads(folder, readers):
 )
 def test_threads_that_decode_are_given_others_or_processes(readers, before, after, tmp_path):
     # WHEN
-    cure = more_decoding(by_threads(tmp_path, readers), 4)
+    fix = more_decoding(by_threads(tmp_path, readers), 4)
 
     # THEN
-    assert cure.instead_of.splitlines()[0] == before
-    assert cure.line.split("  #")[0] == after
-    assert (cure.what == "Decode in processes: threads take turns at Python's lock.") == (readers == 8)
-    assert ("Give the pool that decodes so many threads." in cure.what) == (readers == 2)
+    assert fix.instead_of.splitlines()[0] == before
+    assert fix.line.split("  #")[0] == after
+    assert (fix.what == "Decode in processes: threads take turns at Python's lock.") == (readers == 8)
+    assert ("Give the pool that decodes so many threads." in fix.what) == (readers == 2)
 
 
 def test_workers_of_a_data_loader_decode(tmp_path):
@@ -41,11 +41,11 @@ def test_workers_of_a_data_loader_decode(tmp_path):
     summary = replace(measures.summary, processes=3)
 
     # WHEN
-    cure = more_decoding(replace(measures, versions={"torch": "2.8"}, summary=summary), 4)
+    fix = more_decoding(replace(measures, versions={"torch": "2.8"}, summary=summary), 4)
 
     # THEN
-    assert "Each worker of the DataLoader makes one." in cure.what
-    assert "num_workers=4" in cure.line
+    assert "Each worker of the DataLoader makes one." in fix.what
+    assert "num_workers=4" in fix.line
 
 
 def test_a_loop_that_decodes_itself_has_threads_do_it(tmp_path):
@@ -54,8 +54,8 @@ def test_a_loop_that_decodes_itself_has_threads_do_it(tmp_path):
     session = training(tmp_path, calls, epochs_of_steps(80, 50, 45), sizes=[10**9], meta=PLAIN)
 
     # WHEN
-    cure = more_decoding(measure(session), 4)
+    fix = more_decoding(measure(session), 4)
 
     # THEN
-    assert "The loop decodes one after the other: have threads read and decode" in cure.what
-    assert "dataset" not in cure.line + cure.instead_of
+    assert "The loop decodes one after the other: have threads read and decode" in fix.what
+    assert "dataset" not in fix.line + fix.instead_of

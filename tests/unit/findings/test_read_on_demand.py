@@ -115,8 +115,8 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
         "a burst, median": pytest.approx(0.010),
         "a pause, median": pytest.approx(0.030),
     }
-    assert one.cure.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
-    assert who in one.cure.what
+    assert one.fix.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert who in one.fix.what
 
 
 @pytest.mark.parametrize(

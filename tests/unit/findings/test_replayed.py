@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.unit.replay.made_up_jobs import file_job
-from tfdarshan.findings.finding import Cure, Finding
+from tfdarshan.findings.finding import Finding, Fix
 from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import gain_of, replayed, worth
@@ -23,7 +23,7 @@ def measures(tmp_path_factory):
 
 
 def a_finding(name, *edits, work="lines"):
-    return Finding(name, name, name, cure=Cure(name), edits=edits, work=work)
+    return Finding(name, name, name, fix=Fix(name), edits=edits, work=work)
 
 
 def test_a_gain_is_what_the_model_promises(measures):
@@ -152,10 +152,10 @@ def test_the_verdict_names_the_first_problem_and_what_a_second_one_adds(measures
 
 
 def test_a_second_finding_with_the_same_lines_adds_nothing(measures):
-    # GIVEN two problems that are cured by the same lines
-    cure = Cure("Keep it.", "dataset = dataset.cache()", "dataset = dataset")
+    # GIVEN two problems that are fixed by the same lines
+    fix = Fix("Keep it.", "dataset = dataset.cache()", "dataset = dataset")
     made = [a_finding("fits_in_memory", CacheInMemory()), a_finding("prefetch", Prefetch())]
-    problems = [dataclasses.replace(one, cure=cure) for one in replayed(made, measures)]
+    problems = [dataclasses.replace(one, fix=fix) for one in replayed(made, measures)]
 
     # THEN the verdict offers them once
     verdict = make_verdict(measures, problems, [])

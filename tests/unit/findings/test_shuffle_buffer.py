@@ -44,30 +44,30 @@ def test_waits_that_do_not_stand_out_fill_no_buffer(tmp_path):
 
 
 def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
-    cure = found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH)).cure
+    fix = found_buffer(buffer_job(tmp_path, PATHS, LOAD, SHUFFLE, BATCH)).fix
     program = (
         "import tensorflow as tf\n\npaths = []\n\ndef read_image(path):\n    return path\n\n"
         "data = tf.data.Dataset.from_tensor_slices(paths)\ndata = data.map(read_image)\n"
         "data = data.shuffle(320)\ndata = data.batch(16)\n"
     )
-    typed = apply_lines(program, cure.line, cure.instead_of, {})
+    typed = apply_lines(program, fix.line, fix.instead_of, {})
     assert "data = data.shuffle(320).map(read_image)\ndata = data.shuffle(64)\n" in typed
     assert "data = data.batch(16).prefetch(tf.data.AUTOTUNE)" in typed
     # ... and the sentence says where
-    assert cure.what.startswith("Shuffle the paths in front of map(read_image), and keep 64 samples in the ")
-    assert "If you add cache(), shuffle behind cache() instead" in cure.what
+    assert fix.what.startswith("Shuffle the paths in front of map(read_image), and keep 64 samples in the ")
+    assert "If you add cache(), shuffle behind cache() instead" in fix.what
 
 
 def test_a_buffer_at_the_end_is_made_smaller_once(tmp_path):
-    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE)).cure
-    assert cure.instead_of == "dataset = dataset.shuffle(320)"
-    assert cure.line == "dataset = dataset.shuffle(4).prefetch(tf.data.AUTOTUNE)"
+    fix = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE)).fix
+    assert fix.instead_of == "dataset = dataset.shuffle(320)"
+    assert fix.line == "dataset = dataset.shuffle(4).prefetch(tf.data.AUTOTUNE)"
 
 
 def test_of_records_few_are_kept(tmp_path):
-    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
-    assert cure.instead_of == "dataset = dataset.shuffle(320)"
-    assert cure.line == "dataset = dataset.shuffle(64)"
+    fix = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).fix
+    assert fix.instead_of == "dataset = dataset.shuffle(320)"
+    assert fix.line == "dataset = dataset.shuffle(64)"
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_paths_that_are_shuffled_already_are_not_shuffled_twice(tmp_path, paths,
     first = {"name": "shuffle", "size": paths}
 
     # WHEN
-    cure = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+    fix = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).fix
 
     # THEN the sentence asks for what the lines do
-    assert (cure.instead_of, cure.line) == (goes, line)
-    assert cure.what.startswith(what)
+    assert (fix.instead_of, fix.line) == (goes, line)
+    assert fix.what.startswith(what)

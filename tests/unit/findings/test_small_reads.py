@@ -42,7 +42,7 @@ def test_small_reads_that_storage_serves_one_by_one_are_the_problem(tmp_path):
     first = found(session)
     assert first.gain.speedup_range[0] > 1.2
     assert 2 < first.gain.speedup < 9
-    assert not first.cure.instead_of
+    assert not first.fix.instead_of
 
 
 def test_reads_that_the_kernel_read_ahead_are_not(tmp_path):
@@ -61,4 +61,4 @@ def test_reads_that_jump_are_another_finding(tmp_path):
 
 
 def test_a_database_is_told_of_its_pages(tmp_path):
-    assert "PRAGMA page_size" in found(job(tmp_path, lambda part: 3.0, name="{:03}.sqlite")).cure.line
+    assert "PRAGMA page_size" in found(job(tmp_path, lambda part: 3.0, name="{:03}.sqlite")).fix.line

@@ -41,8 +41,8 @@ def test_2_bursts_from_the_page_cache_are_no_sign_of_too_many_threads(tmp_path):
     paths = [f"/data/{n}" for n in range(16)]
     session = training(tmp_path, calls, epochs_of_steps(20, 100, 90), paths=paths, sizes=[10**11] * 16)
 
-    # THEN nobody is told of fewer. That a job which was cured of too many is not told of 16 again shows
-    # test_a_job_that_was_cured_of_too_many_threads_is_not_told_to_use_16.
+    # THEN nobody is told of fewer. That a job which was fixed of too many is not told of 16 again shows
+    # test_a_job_that_was_fixed_of_too_many_threads_is_not_told_to_use_16.
     assert one(session, "too_many_threads") is None
 
 
@@ -86,23 +86,23 @@ WORKERS = {"versions": {"torch": "2.8.0"}, "pipelines": {"found": [], "left_out"
     ],
     ids=["map", "generator", "threads"],
 )
-def test_10_the_cure_speaks_the_words_of_what_reads(tmp_path, stages, meta, goes, comes):
-    cure = one(of_tf_data(tmp_path, *stages, **meta), "read_parallelism").cure
+def test_10_the_fix_speaks_the_words_of_what_reads(tmp_path, stages, meta, goes, comes):
+    fix = one(of_tf_data(tmp_path, *stages, **meta), "read_parallelism").fix
 
-    assert goes in cure.instead_of
-    assert comes in cure.line
-    ast.parse(cure.instead_of)
-    assert stages or "dataset" not in cure.line
+    assert goes in fix.instead_of
+    assert comes in fix.line
+    ast.parse(fix.instead_of)
+    assert stages or "dataset" not in fix.line
 
 
 def test_10_a_job_of_torch_is_told_of_the_workers_of_its_loader(tmp_path):
     # GIVEN a loop that reads by itself, and has PyTorch loaded
     sketch = replace(SKETCHES["read by the loop itself"], meta=SKETCHES["one reader"].meta | WORKERS)
-    cure = one(sketched(tmp_path, sketch), "read_parallelism").cure
+    fix = one(sketched(tmp_path, sketch), "read_parallelism").fix
 
-    assert cure.instead_of == "loader = DataLoader(dataset, batch_size=batch_size)"
-    assert cure.line.startswith("loader = DataLoader(dataset, batch_size=batch_size, num_workers=")
-    assert int(cure.line.split("num_workers=")[1].rstrip(")")) > 1
+    assert fix.instead_of == "loader = DataLoader(dataset, batch_size=batch_size)"
+    assert fix.line.startswith("loader = DataLoader(dataset, batch_size=batch_size, num_workers=")
+    assert int(fix.line.split("num_workers=")[1].rstrip(")")) > 1
 
 
 def test_10_workers_of_a_loader_are_counted_and_told_how_many_to_be(tmp_path):
@@ -112,8 +112,8 @@ def test_10_workers_of_a_loader_are_counted_and_told_how_many_to_be(tmp_path):
 
     # THEN what they have is taken out, and what they need is whole
     loader = "loader = DataLoader(dataset, batch_size=batch_size, num_workers={})"
-    for cure, workers in ((more_readers(measures, 16, 4), 16), (fewer_readers(measures, 2, 4), 2)):
-        assert (cure.instead_of, cure.line) == (loader.format(4), loader.format(workers))
+    for fix, workers in ((more_readers(measures, 16, 4), 16), (fewer_readers(measures, 2, 4), 2)):
+        assert (fix.instead_of, fix.line) == (loader.format(4), loader.format(workers))
     assert read_ahead(measures).line == f"{loader.format(4)[:-1]}, prefetch_factor=4)"
     assert read_ahead(measures).instead_of == loader.format(4)
 
@@ -128,16 +128,16 @@ def test_11_the_loops_own_reads_are_to_be_made_ahead_by_a_thread(tmp_path):
     paths = [f"/data/{n}" for n in range(5)]
     session = training(tmp_path, calls, epochs_of_steps(40, 50, 45), paths=paths, sizes=[1000 * MB] * 5)
 
-    assert one(session, "prefetch").cure.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert one(session, "prefetch").fix.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
 
 
 def test_11_a_cache_that_never_fills_is_moved(tmp_path):
     # GIVEN epochs that end after 9 batches behind a cache()
     take = {"name": "take", "size": 9}
-    cure = keep_in_memory(measure(of_tf_data(tmp_path, PATHS, LOAD, CACHE, BATCH, take)))
+    fix = keep_in_memory(measure(of_tf_data(tmp_path, PATHS, LOAD, CACHE, BATCH, take)))
 
-    assert cure.instead_of == "dataset = dataset.cache()\ndataset = dataset.take(9)"
-    assert cure.line == "dataset = dataset.take(144).cache()"
+    assert fix.instead_of == "dataset = dataset.cache()\ndataset = dataset.take(9)"
+    assert fix.line == "dataset = dataset.take(144).cache()"
 
 
 def test_11_a_buffer_that_each_epoch_fills_is_named(tmp_path):

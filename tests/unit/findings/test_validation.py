@@ -10,10 +10,10 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.findings.made_up_validation import VALIDATE, found_validation, validation_job
 from tfdarshan.findings import validation
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import validation_cure
-from tfdarshan.findings.same_seconds import cure_once, same_lines
+from tfdarshan.findings.pipeline_api import validation_fix
+from tfdarshan.findings.same_seconds import fix_once, same_lines
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.storage_edits import Staged
@@ -24,7 +24,7 @@ def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thre
     # GIVEN 300 ms of reading after each epoch of 600 ms, by a pipeline or by the loop itself
     measures = measure(validation_job(tmp_path, thread=thread, pipelines=thread != LOOP))
     found = validation.find(measures)
-    keep = validation_cure(measures, 16, keep=True)
+    keep = validation_fix(measures, 16, keep=True)
 
     # THEN the better of two fixes is named: the first of four pauses behind steps is left, or 16 readers
     assert found.title == "training stands still 300.0 ms an epoch for reading other files"
@@ -34,7 +34,7 @@ def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thre
         promise(measures.job, edit).expected for edit in (ValidationCached(), ValidationReaders(16))
     )
     assert kept == pytest.approx((4 * 600 + 4 * 300) / (4 * 600 + 300), rel=0.02)
-    assert (found.cure == keep) is (kept > more)
+    assert (found.fix == keep) is (kept > more)
 
 
 def test_one_that_memory_serves_after_its_first_pass_is_not_kept_for_much(tmp_path):
@@ -47,7 +47,7 @@ def test_one_that_memory_serves_after_its_first_pass_is_not_kept_for_much(tmp_pa
 def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
     found = validation.find(measure(validation_job(tmp_path, memory=10_000 * KB)))
 
-    assert "map(load_validation, num_parallel_calls=16" in found.cure.line
+    assert "map(load_validation, num_parallel_calls=16" in found.fix.line
     assert [type(edit) for edit in found.edits] == [ValidationReaders]
 
 
@@ -64,15 +64,13 @@ def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_
 def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, validate, twice):
     # GIVEN data sets of one function, or of two, and steps that wait 20 of 30 ms
     session = validation_job(tmp_path, validate=validate, wait_ms=20, read_ms=20.0)
-    cures = [
-        one.cure for one in diagnose(session).findings if one.cure and "read_image" in one.cure.instead_of
-    ]
+    fixes = [one.fix for one in diagnose(session).findings if one.fix and "read_image" in one.fix.instead_of]
 
-    # THEN each cure of a line of both says which one it means, and no other needs to
-    of_validation = found_validation(session).cure.what
+    # THEN each fix of a line of both says which one it means, and no other needs to
+    of_validation = found_validation(session).fix.what
     assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
-    assert all((" The line stands in several data sets: " in cure.what) is twice for cure in cures)
-    assert any("that steps read, from /data." in cure.what for cure in cures) is twice
+    assert all((" The line stands in several data sets: " in fix.what) is twice for fix in fixes)
+    assert any("that steps read, from /data." in fix.what for fix in fixes) is twice
 
 
 def test_lines_of_two_data_sets_are_two_changes(tmp_path):
@@ -80,13 +78,13 @@ def test_lines_of_two_data_sets_are_two_changes(tmp_path):
     session = validation_job(tmp_path, validate=LOAD, wait_ms=20, read_ms=20.0)
     of_validation = found_validation(session)
     line: dict[str, Any] = {"line": "dataset = a.cache()", "instead_of": "dataset = a"}
-    cured = dataclasses.replace(of_validation, cure=dataclasses.replace(of_validation.cure, **line))
-    of_training = dataclasses.replace(cured, name="fits_in_memory", cure=Cure("Keep it.", **line))
+    fixed = dataclasses.replace(of_validation, fix=dataclasses.replace(of_validation.fix, **line))
+    of_training = dataclasses.replace(fixed, name="fits_in_memory", fix=Fix("Keep it.", **line))
 
     # THEN neither stands for the other, and each stands for itself
-    assert not same_lines(cured, of_training)
-    assert cure_once(cured, [of_training, cured]) == cured.cure
-    assert same_lines(cured, dataclasses.replace(cured, name="staging"))
+    assert not same_lines(fixed, of_training)
+    assert fix_once(fixed, [of_training, fixed]) == fixed.fix
+    assert same_lines(fixed, dataclasses.replace(fixed, name="staging"))
 
 
 @pytest.mark.parametrize("changes", [{"validation": 0}, {"read_ms": 0.02}])

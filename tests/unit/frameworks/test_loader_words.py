@@ -45,7 +45,7 @@ def test_a_fix_changes_what_it_is_about():
 
     # THEN
     now = "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
-    for cure, change in (
+    for fix, change in (
         (words.more_readers(8), "num_workers=8, persistent_workers=True"),
         (words.fewer_readers(1), "num_workers=1"),
         (words.read_ahead(), "num_workers=2, prefetch_factor=4"),
@@ -53,8 +53,8 @@ def test_a_fix_changes_what_it_is_about():
         (words.any_order(), "num_workers=2, in_order=False"),
         (words.more_decoding(4), "num_workers=4, persistent_workers=True"),
     ):
-        assert cure.instead_of == now
-        assert cure.line == now.replace("num_workers=2", change)
+        assert fix.instead_of == now
+        assert fix.line == now.replace("num_workers=2", change)
 
 
 def test_without_workers_one_reads_ahead():
@@ -69,12 +69,12 @@ def test_without_workers_one_reads_ahead():
 
 def test_blocks_of_samples_are_read_by_one_worker_in_an_order_of_the_jobs():
     # WHEN
-    cure = LoaderWords(LOOK).read_in_order(64)
+    fix = LoaderWords(LOOK).read_in_order(64)
 
     # THEN
-    assert "Read blocks of 64 samples that follow each other" in cure.what
-    assert cure.instead_of == "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
-    *order, line = cure.line.splitlines()
+    assert "Read blocks of 64 samples that follow each other" in fix.what
+    assert fix.instead_of == "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
+    *order, line = fix.line.splitlines()
     assert line == "loader = DataLoader(dataset, sampler=order, batch_size=32, num_workers=1)"
     assert "sampler" not in LoaderWords(LOOK | {"iterable": True}).read_in_order(64).line
 
@@ -98,14 +98,14 @@ def test_no_fix_speaks_of_tf_data():
     words = LoaderWords(LOOK)
 
     # THEN
-    cures = (
+    fixes = (
         words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(decoded=True),
         words.more_decoding(4), words.more_validation(4), words.keep_workers(), words.any_order(),
         words.less_transport(), words.more_shards(8), words.equal_parts(), words.read_in_order(64),
-        SAVES.cure,
+        SAVES.fix,
     )  # fmt: skip
-    for cure in cures:
-        assert "tf.data" not in f"{cure.what}{cure.line}{cure.instead_of}"
+    for fix in fixes:
+        assert "tf.data" not in f"{fix.what}{fix.line}{fix.instead_of}"
 
 
 def test_the_replay_model_is_told_of_workers():

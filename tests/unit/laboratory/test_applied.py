@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tfdarshan.findings.fsync import CURE as SYNC_CURE
-from tfdarshan.findings.small_writes import CURE as WRITES_CURE
+from tfdarshan.findings.fsync import FIX as SYNC_CURE
+from tfdarshan.findings.small_writes import FIX as WRITES_CURE
 from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,

@@ -45,7 +45,7 @@ def brief_of(session, paint=None):
     return brief_text(measures.summary, diagnosis_of(measures), paint)
 
 
-def test_verdict_cure_and_gain_stand_in_the_first_lines(slow):
+def test_verdict_fix_and_gain_stand_in_the_first_lines(slow):
     diagnosis = diagnosis_of(measure(slow))
     named = diagnosis.named
 
@@ -53,7 +53,7 @@ def test_verdict_cure_and_gain_stand_in_the_first_lines(slow):
 
     assert " ".join(first.split()).startswith(diagnosis.verdict.sentence)
     assert f"{named.gain.speedup:.2f}x" in first
-    for line in named.cure.line.splitlines():
+    for line in named.fix.line.splitlines():
         assert line.strip() in first
     assert "A step: 100.0 ms [" in first
 
@@ -63,9 +63,9 @@ def test_all_of_it_fits_a_screen(slow):
 
 
 @pytest.mark.parametrize("width", [50, 72, 100, 120])
-def test_no_line_but_those_of_the_cure_is_wider_than_the_terminal(slow, width):
+def test_no_line_but_those_of_the_fix_is_wider_than_the_terminal(slow, width):
     diagnosis = diagnosis_of(measure(slow))
-    change = diagnosis.named.cure.line.splitlines() + diagnosis.named.cure.instead_of.splitlines()
+    change = diagnosis.named.fix.line.splitlines() + diagnosis.named.fix.instead_of.splitlines()
     for line in brief_of(slow, Paint(width=width)).splitlines():
         shown = line.removeprefix("  - ").removeprefix("  + ").strip()
         assert len(line) <= width or shown in map(str.strip, change) or shown.startswith("tfdarshan "), line

@@ -95,7 +95,7 @@ def test_the_slowest_files_have_what_the_brief_table_has(shown_session):
     assert "session.steps_brief" in texts[-1]
 
 
-def test_verdict_and_cure_come_first(tmp_path):
+def test_verdict_and_fix_come_first(tmp_path):
     # GIVEN a job that waits for its reads
     calls = [(n * 100, n * 100 + 60, 101, "pread", n % 2, 1_000_000, 0) for n in range(40)]
     session = training(tmp_path, calls, epochs_of_steps(40, 100, 60), paths=("/data/<a>", "/data/b"))
@@ -106,7 +106,7 @@ def test_verdict_and_cure_come_first(tmp_path):
     # THEN
     assert texts[0] == session.verdict.sentence
     named = session.findings.named
-    assert all(line in texts[1] for line in named.cure.line.splitlines())
+    assert all(line in texts[1] for line in named.fix.line.splitlines())
     assert texts[2].startswith("A step: 100.0 ms [")
 
 

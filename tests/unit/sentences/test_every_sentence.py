@@ -151,7 +151,7 @@ def test_evidence_says_the_figure_that_it_has(told):
     assert checked > 300
 
 
-def test_gains_are_ranges_and_cures_can_be_typed(told):
+def test_gains_are_ranges_and_fixes_can_be_typed(told):
     for diagnosis in told.diagnoses:
         for finding in diagnosis.findings:
             gain = finding.gain
@@ -161,9 +161,9 @@ def test_gains_are_ranges_and_cures_can_be_typed(told):
                 assert gain.saved_s >= 0
                 assert gain.supported or gain.low_s <= 0
                 assert all(entry.claim for entry in gain.hangs_on)
-            if finding.cure is not None:
-                assert finding.cure.what.endswith(".")
-                assert finding.cure.what[0].isupper()
+            if finding.fix is not None:
+                assert finding.fix.what.endswith(".")
+                assert finding.fix.what[0].isupper()
             assert finding.title == finding.title.strip()
             assert not finding.title.endswith(".")
             assert finding.what.endswith(".")

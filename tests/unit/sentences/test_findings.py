@@ -29,5 +29,5 @@ def test_findings_are_silent_where_they_are_false(shown: ShownSessions):
 def _words(finding: Finding | None) -> str:
     """Return all that a finding says but its figures, a line each."""
     assert finding is not None
-    cure = (finding.cure.what, finding.cure.line) if finding.cure else ()
-    return "\n".join(filter(None, (finding.title, finding.what, *cure, finding.not_worth)))
+    fix = (finding.fix.what, finding.fix.line) if finding.fix else ()
+    return "\n".join(filter(None, (finding.title, finding.what, *fix, finding.not_worth)))

@@ -18,7 +18,7 @@ from tests.unit.sentences.other_sessions import MIB, STEPS, mapped, mapped_from_
 from tests.unit.sentences.rows import Row, contrasts
 from tfdarshan.analysis.files.mapped_reads import mapped_reads
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
-from tfdarshan.findings.mapped_cures import read_single_pages
+from tfdarshan.findings.mapped_fix_lines import read_single_pages
 from tfdarshan.session import Session
 
 IN_ORDER, IN_TURN = loop_faults(50, 20.0, 2.5, 8, jump=128 << 10), epochs_of_steps(50, 20.0, 19.9)

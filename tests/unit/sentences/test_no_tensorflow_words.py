@@ -92,7 +92,7 @@ def test_a_line_of_tensorflow_is_found():
     module = """
 '''Of tf.data.'''
 ABOUT = About(fixes={"tf.data": "prefetch"})
-def cure(pipeline):
+def fix(pipeline):
     '''Return a line of tf.data.'''
     return f"dataset = tf.data.{pipeline}"
 """

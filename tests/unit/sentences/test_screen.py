@@ -1,4 +1,4 @@
-"""`summary` answers on one screen, whatever the session: the verdict, and the cure's own lines."""
+"""`summary` answers on one screen, whatever the session: the verdict, and the fix's own lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_screen_is_what_people_have():
 def test_the_answer_is_on_the_first_screen(name, shown):
     # GIVEN
     measures, diagnosis = shown.measures(name), shown.diagnosis(name)
-    cure = None if diagnosis.named is None else diagnosis.named.cure
+    fix = None if diagnosis.named is None else diagnosis.named.fix
 
     for width in WIDTHS:
         # WHEN
@@ -35,8 +35,8 @@ def test_the_answer_is_on_the_first_screen(name, shown):
             seen.append(lines.pop(0))
         assert " ".join(" ".join(seen).split()).startswith(diagnosis.verdict.sentence)
         said = {line.strip().removeprefix("+ ").removeprefix("- ") for line in seen}
-        if cure is not None:
-            assert {line.strip() for line in f"{cure.line}\n{cure.instead_of}".splitlines() if line} <= said
+        if fix is not None:
+            assert {line.strip() for line in f"{fix.line}\n{fix.instead_of}".splitlines() if line} <= said
 
 
 @pytest.mark.parametrize("name", SESSIONS)

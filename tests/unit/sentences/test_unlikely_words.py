@@ -17,8 +17,8 @@ from tests.unit.sentences.made_up_advice import ALIKE, CHECK, advised
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings import checkpoint_stall, decode_bound
 from tfdarshan.findings.finding import Finding
-from tfdarshan.findings.full_storage import _cure, _shown_by
-from tfdarshan.findings.mapped_cures import read_larger_windows, read_single_pages
+from tfdarshan.findings.full_storage import _fix, _shown_by
+from tfdarshan.findings.mapped_fix_lines import read_larger_windows, read_single_pages
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.reopening import _title
 from tfdarshan.findings.step_split import step_split
@@ -32,7 +32,7 @@ from tfdarshan.units import percent
 def test_a_limit_on_calls_is_met_by_fewer_of_them(of_calls):
     limit: Any = SimpleNamespace(limit_of_calls=of_calls)
 
-    what = _cure(limit).what
+    what = _fix(limit).what
 
     fewer = "Read it in fewer calls: put small files into shards, stage the files, keep them in memory."
     assert (what == fewer) == of_calls
@@ -51,9 +51,9 @@ def test_a_file_that_is_opened_again_is_said_to_be():
 
 
 def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
-    cure = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).cure
+    fix = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).fix
 
-    assert cure.what == "Keep 64 samples in the buffer: then an epoch's first step waits for these alone."
+    assert fix.what == "Keep 64 samples in the buffer: then an epoch's first step waits for these alone."
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
 )
 def test_paths_that_are_shuffled_already_are_said_to_be(tmp_path, paths, said):
     first = {"name": "shuffle", "size": paths}
-    cure = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).cure
+    fix = found_buffer(buffer_job(tmp_path, PATHS, first, LOAD, SHUFFLE, BATCH, PREFETCH)).fix
 
-    assert said in cure.what
+    assert said in fix.what
 
 
 def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
@@ -81,13 +81,13 @@ def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
         (file, "echo 4096 > /sys/class/bdi/$(mountpoint -d /data)/read_ahead_kb"),
         (disk, "blockdev --setra 8192 $(findmnt -no SOURCE /data)"),
     ):
-        cure = read_larger_windows(one)
-        assert cure.what == (
+        fix = read_larger_windows(one)
+        assert fix.what == (
             "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "
             "what comes next, 128 KiB at a time."
         )
-        assert line in cure.line
-    assert cure.line.endswith("$(findmnt -no SOURCE /data)  # for all readers of the mount")
+        assert line in fix.line
+    assert fix.line.endswith("$(findmnt -no SOURCE /data)  # for all readers of the mount")
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_checkpoints_that_no_thread_would_hide_are_said_why(buffered, in_memory,
     saves: Any = SimpleNamespace(beside=beside)
     measures: Any = None
 
-    cure, edits, why = checkpoint_stall._fix(measures, saves)
+    fix, edits, why = checkpoint_stall._fix(measures, saves)
 
     assert edits == ()
-    assert (why if cure is None else cure.what) == words
+    assert (why if fix is None else fix.what) == words
 
 
 @pytest.mark.parametrize("mapped", [True, False])

@@ -99,12 +99,12 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path, tid, opened
         sizes=[600 * 4096, -1],
     )
 
-    cure = next(one.cure for one in diagnose(session).findings if one.name == "staging")
+    fix = next(one.fix for one in diagnose(session).findings if one.name == "staging")
 
-    assert "to a local disk, " in cure.what
-    assert cure.what.endswith(
+    assert "to a local disk, " in fix.what
+    assert fix.what.endswith(
         ". Open the copy with the arguments of the original. `cp -u` copies only what has changed since."
     )
-    assert cure.line.splitlines() == [
+    assert fix.line.splitlines() == [
         "cp -u /data/samples.sqlite DIR/", f'database = sqlite3.connect("DIR/samples.sqlite"{opened})'
     ]  # fmt: skip

@@ -140,7 +140,7 @@ def test_advice_finding_tab_plan_and_check_say_the_same(tmp_path):
 
     # THEN
     assert FIRST_ONLY in said(decision.advice)
-    assert FIRST_ONLY in finding.cure.what
+    assert FIRST_ONLY in finding.fix.what
     assert FIRST_ONLY in tab.lines[0]
     assert decision.promise.cached_share == 1
     # ... and a check of several epochs says that a mean is compared

@@ -70,8 +70,8 @@ def test_finding_and_tab_say_it(tmp_path):
         line for panel in staging_view(Source(session)) if isinstance(panel, Text) for line in panel.lines
     ]
 
-    assert finding.cure.what.startswith("Copy 48.0 MB to a local disk")
-    assert finding.cure.what.endswith(". 8.0 MB of it is read only before the first step or after the last.")
+    assert finding.fix.what.startswith("Copy 48.0 MB to a local disk")
+    assert finding.fix.what.endswith(". 8.0 MB of it is read only before the first step or after the last.")
     assert f"8 of them are {SAID}: a copy shortens no step." in said
 
 
@@ -133,4 +133,4 @@ def test_a_single_file_outside_of_steps_is_said(tmp_path):
     # THEN it is staged
     assert decision.advice.outside_steps == 1
     assert f"1 of them is {SAID}" in text
-    assert SAID in finding.cure.what
+    assert SAID in finding.fix.what

@@ -35,7 +35,7 @@ def test_card_command_and_view_have_the_same_files_and_bytes(capsys, monkeypatch
 
     # THEN all say the files' own bytes, and no other number of bytes or files
     assert card.what.startswith(f"{own} in {FILES} files comes from storage")
-    assert card.cure.what.startswith(f"Copy {own} to a local disk")
+    assert card.fix.what.startswith(f"Copy {own} to a local disk")
     assert " ".join(command.split()).startswith(f"Stage {FILES} files, {own}, to ")
     assert f"can be staged     {FILES} files, {own}\n" in command
     assert panels[0].lines[0].startswith(f"Copy {FILES} files ({own}) to the fast tier")

@@ -50,7 +50,7 @@ def test_the_time_of_stats_is_no_gain_of_staging(tmp_path):
     # ... and the finding promises no more
     finding = staging(session)
     assert finding.gain.saved_s * 16 <= FILES * READ_MS / 1e3
-    assert "tfdarshan run --staged plan.json" in finding.cure.line
+    assert "tfdarshan run --staged plan.json" in finding.fix.line
 
 
 def staging(session):
@@ -71,12 +71,12 @@ def test_a_mirror_is_for_what_is_asked_by_name(tmp_path):
     assert 0.85 * both_s <= advice.chosen.expected.saved_s <= both_s
     assert finding.gain.saved_s * 16 == pytest.approx(advice.chosen.expected.saved_s, rel=0.05)
     # ... by a folder that the job reads
-    assert finding.cure.what.endswith(
+    assert finding.fix.what.endswith(
         "Point the job to the mirror that these commands make: with `run --staged`, the job's `stat()` calls "
         "still go to the originals."
     )
-    assert "\ntfdarshan stage apply plan.json --mirror\n" in finding.cure.line
-    assert "run --staged" not in finding.cure.line
+    assert "\ntfdarshan stage apply plan.json --mirror\n" in finding.fix.line
+    assert "run --staged" not in finding.fix.line
 
 
 @pytest.mark.parametrize(("stat_ms", "once"), [(STAT_MS, False), (0.2, True)])

@@ -38,7 +38,7 @@ class StepModel:
         cpu_s: Processor time of the whole job; None if unknown.
         data_s: T_d, of C: copies from the host to the device; None where the trace shows no device.
         weights_s: T_w, of C: communication; None likewise.
-        handed_s: What of W it takes to hand a ready batch over to Python, which no cure spares.
+        handed_s: What of W it takes to hand a ready batch over to Python, which no fix spares.
     """
 
     unit: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tfdarshan.frameworks.words import IN_BACKGROUND, SAVER, Cure, Saves
+from tfdarshan.frameworks.words import IN_BACKGROUND, SAVER, Fix, Saves
 
 ARRAYS = Saves(
     r"\.npy$",
-    Cure(IN_BACKGROUND, f"{SAVER}saver.submit(np.save, path, array.copy())", "np.save(path, array)"),
+    Fix(IN_BACKGROUND, f"{SAVER}saver.submit(np.save, path, array.copy())", "np.save(path, array)"),
 )
 ANY_FILE = Saves(
-    "", Cure(IN_BACKGROUND, f"{SAVER}saver.submit(save, copy.deepcopy(state), path)", "save(state, path)")
+    "", Fix(IN_BACKGROUND, f"{SAVER}saver.submit(save, copy.deepcopy(state), path)", "save(state, path)")
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfdarshan.frameworks.pytorch.loader_look import DEFAULT_PREFETCH
-from tfdarshan.frameworks.words import Cure
+from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
 # Batches that a single worker has ready, where it only has to read beside the loop.
@@ -45,7 +45,7 @@ class LoaderWords:
             arguments.append("pin_memory=True")
         return f"loader = DataLoader({', '.join(arguments)})"
 
-    def more_readers(self, readers: int) -> Cure:
+    def more_readers(self, readers: int) -> Fix:
         """Word it by workers: each reads one sample after the other."""
         now = int(self._look.get("workers", 0))
         has = plural(now, "worker") if now else "no worker: the training loop reads its input itself"
@@ -56,11 +56,11 @@ class LoaderWords:
             prefetch_factor=self._look.get("prefetch_factor") or DEFAULT_PREFETCH,
         )
 
-    def fewer_readers(self, readers: int) -> Cure:
+    def fewer_readers(self, readers: int) -> Fix:
         """Word it by workers."""
         return self._changed(f"Have {plural(readers, 'worker')} read the input.", workers=readers)
 
-    def read_ahead(self) -> Cure:
+    def read_ahead(self) -> Fix:
         """Word it by a worker, or by more batches of each worker."""
         what = "Prepare the next batches while a step computes."
         if not self._look.get("workers"):
@@ -71,24 +71,24 @@ class LoaderWords:
         ahead = max(2 * int(self._look.get("prefetch_factor") or DEFAULT_PREFETCH), ONE_WORKERS_BATCHES)
         return self._changed(f"{what} Each worker then has {ahead} ready.", prefetch_factor=ahead)
 
-    def keep_in_memory(self, *, decoded: bool) -> Cure:
+    def keep_in_memory(self, *, decoded: bool) -> Fix:
         """Word it by the data set: workers have what was there before they were started."""
         what = "Keep what was read in memory from the first epoch on."
         kept = "what the data set gives" if decoded else "the files' bytes"
         iterable, workers = self._look.get("iterable"), self._look.get("workers")
         if not iterable and not workers:
             head = "def __getitem__(self, number):"
-            return Cure(what, f"@functools.cache\n{head}", head)
+            return Fix(what, f"@functools.cache\n{head}", head)
         why = " Workers do not share what they read: load" if workers else " Load"
         # An iterable data set has no numbers.
         samples = "list(dataset)" if iterable else "[dataset[number] for number in range(len(dataset))]"
-        return Cure(
+        return Fix(
             f"{what}{why} {kept} before the first epoch.",
             f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
             self.loader(),
         )
 
-    def more_decoding(self, calls: int) -> Cure:
+    def more_decoding(self, calls: int) -> Fix:
         """Word it by workers, which decode what they read."""
         return self._changed(
             f"Decode in {plural(calls, 'worker')}: each has a processor to itself.",
@@ -96,22 +96,22 @@ class LoaderWords:
             persistent=True,
         )
 
-    def more_validation(self, readers: int) -> Cure:
+    def more_validation(self, readers: int) -> Fix:
         """Word it by workers of the loader of the validation set."""
-        return Cure(
+        return Fix(
             f"Have {plural(readers, 'worker')} read the validation set.",
             f"loader = DataLoader(validation_set, num_workers={readers}, persistent_workers=True)",
             "loader = DataLoader(validation_set)",
         )
 
-    def keep_workers(self) -> Cure:
+    def keep_workers(self) -> Fix:
         """Word it by an argument, which takes a loader that is made once."""
         return self._changed(
             "Keep the workers from one epoch to the next. Make the DataLoader once, before the first epoch.",
             persistent=True,
         )
 
-    def any_order(self) -> Cure:
+    def any_order(self) -> Fix:
         """Word it by an argument of PyTorch 2.6 and later."""
         return self._changed(
             "Take each batch when it is ready, whatever worker it is of. PyTorch 2.6 and later can. The "
@@ -119,47 +119,47 @@ class LoaderWords:
             in_order=False,
         )
 
-    def more_shards(self, shards: int) -> Cure:
+    def more_shards(self, shards: int) -> Fix:
         """Word it by writing the samples anew, dealt out to shards."""
-        return Cure(
+        return Fix(
             f"Split the input into {shards} shards of one size, or a multiple of that: each worker then has "
             "as many. write() puts samples into a file of the job's format.",
             f"for number in range({shards}):  # once\n"
             f'    write("DIR/%05d" % number, samples[number::{shards}])',
         )
 
-    def equal_parts(self) -> Cure:
+    def equal_parts(self) -> Fix:
         """Word it by dealing out shards by size, in the data set's `__iter__`."""
-        return Cure(
+        return Fix(
             "Deal shards out to workers by size, one after the other: info is what get_worker_info() gives.",
             "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]",
             "shards = shards[info.id * part : (info.id + 1) * part]",
         )
 
-    def read_in_order(self, samples: int) -> Cure:
+    def read_in_order(self, samples: int) -> Fix:
         """Word it by an order of blocks, which one worker reads; an iterable data set has its own order."""
         what = f"Read blocks of {samples:,} samples that follow each other, and shuffle the blocks."
         if self._look.get("iterable"):
-            return Cure(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
+            return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
         workers = min(1, int(self._look.get("workers", 0)))
         ordered = self.loader(shuffled=False, workers=workers).replace(
             "(dataset", "(dataset, sampler=order", 1
         )
-        return Cure(
+        return Fix(
             what,
             f"blocks = (torch.randperm(len(dataset) // {samples}) * {samples}).tolist()  # each epoch\n"
             f"order = [first + place for first in blocks for place in range({samples})]\n{ordered}",
             self.loader(),
         )
 
-    def less_transport(self) -> Cure:
+    def less_transport(self) -> Fix:
         """Word it by what a worker hands over: one tensor for each batch, not one for each sample."""
-        return Cure(
+        return Fix(
             "Move less from workers to the training loop. Have workers hand over what is small, such as "
             "uint8 images, and convert each batch in the loop.",
             "batch = batch.to(device).float().div_(255)  # in the loop",
             "batch = batch.float().div(255)              # in the data set",
         )
 
-    def _changed(self, what: str, **changes: Any) -> Cure:
-        return Cure(what, self.loader(**changes), self.loader())
+    def _changed(self, what: str, **changes: Any) -> Fix:
+        return Fix(what, self.loader(**changes), self.loader())

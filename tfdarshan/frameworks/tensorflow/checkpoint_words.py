@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tfdarshan.frameworks.words import Cure, Saves
+from tfdarshan.frameworks.words import Fix, Saves
 
-BURST_BUFFER = Cure(
+BURST_BUFFER = Fix(
     "Save in the background: to a fast tier, from which a thread copies to storage. Call close() at the end.",
     "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
     "  # of tfdarshan.checkpoint",

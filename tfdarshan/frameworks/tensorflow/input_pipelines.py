@@ -1,4 +1,4 @@
-"""Notes which tf.data pipelines a job iterates while a session records: what a cure would have to change.
+"""Notes which tf.data pipelines a job iterates while a session records: what a fix would have to change.
 
 A pipeline is noted when an iterator over it is made, once for all that look alike, and held by nothing of
 ours. Where every iterator is older than the session they are looked for among the living at its end.
@@ -29,7 +29,7 @@ from tfdarshan.frameworks.tensorflow.random_numbers import constants_of, draws_r
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 MOST_PIPELINES, MOST_STAGES = 64, 64
 LONGEST_TEXT = 200
-# What a stage's function does that matters to a cure, by the operations of its graph.
+# What a stage's function does that matters to a fix, by the operations of its graph.
 READS = frozenset(
     {"ReadFile", "TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset", "FixedLengthRecordDatasetV2"}
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tfdarshan.frameworks.tensorflow.cache_place import shuffled_before
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
-from tfdarshan.frameworks.words import Cure
+from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
 GENERATOR, PYTHON = "from_generator", "python"
@@ -34,7 +34,7 @@ def records(compression: str, buffer_bytes: int) -> str:
     return f"tf.data.TFRecordDataset(path{packed}, buffer_size={buffer_bytes})"
 
 
-def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Cure:
+def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
     """Word how a stage makes so many calls at a time.
 
     Args:
@@ -52,42 +52,42 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Cure:
             f"options.threading.private_threadpool_size = {readers}",
             "dataset = dataset.with_options(options)",
         ]
-    return Cure(what, "\n".join(lines), reader.statement)
+    return Fix(what, "\n".join(lines), reader.statement)
 
 
-def decoded_by(what: str, decoder: Stage, calls: int, threads: float | None) -> Cure:
+def decoded_by(what: str, decoder: Stage, calls: int, threads: float | None) -> Fix:
     """Word how a stage decodes by so many calls, on so many threads; None if that is unknown."""
     if threads is None or calls <= threads:
-        return Cure(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
-    cure = with_calls(what, decoder, calls, threads)
+        return Fix(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
+    fix = with_calls(what, decoder, calls, threads)
     if decoder.name != "map":
-        return cure
-    lines = [decoder.with_calls(2 * calls).statement, *cure.line.splitlines()[1:]]
-    return Cure(f"{cure.what} {TWICE}", "\n".join(lines), cure.instead_of)
+        return fix
+    lines = [decoder.with_calls(2 * calls).statement, *fix.line.splitlines()[1:]]
+    return Fix(f"{fix.what} {TWICE}", "\n".join(lines), fix.instead_of)
 
 
-def fewer_calls(what: str, reader: Stage, calls: int) -> Cure:
+def fewer_calls(what: str, reader: Stage, calls: int) -> Fix:
     """Word how a stage makes fewer calls at a time."""
-    return Cure(what, replace(reader, calls=calls).statement, reader.statement)
+    return Fix(what, replace(reader, calls=calls).statement, reader.statement)
 
 
-def prefetched(what: str, pipeline: Pipeline | None) -> Cure:
+def prefetched(what: str, pipeline: Pipeline | None) -> Fix:
     """Word how to end a pipeline in a buffer."""
     last = LAST if pipeline is None else pipeline.last
-    return Cure(what, f"{last.statement}.{AHEAD}", last.statement)
+    return Fix(what, f"{last.statement}.{AHEAD}", last.statement)
 
 
-def kept_as_usual(what: str, place: Stage) -> Cure:
+def kept_as_usual(what: str, place: Stage) -> Fix:
     """Word how to keep what a stage gives of a pipeline that nobody has looked at."""
-    return Cure(what + ORDER, f"{place.statement}.cache()", place.statement)
+    return Fix(what + ORDER, f"{place.statement}.cache()", place.statement)
 
 
-def kept_behind(what: str, pipeline: Pipeline, place: Stage) -> Cure:
+def kept_behind(what: str, pipeline: Pipeline, place: Stage) -> Fix:
     """Word how to keep what a stage gives, in another order in each epoch if it has another now."""
     shuffled = shuffled_before(pipeline, place)
     said, again = (ORDER, f".{shuffled.typed}") if shuffled is not None else ("", "")
     said = f"{what}{made_anew(pipeline)}{said}"
-    return Cure(said, f"{place.statement}.cache(){again}", place.statement)
+    return Fix(said, f"{place.statement}.cache(){again}", place.statement)
 
 
 def made_anew(pipeline: Pipeline) -> str:
@@ -97,14 +97,14 @@ def made_anew(pipeline: Pipeline) -> str:
     return " The data set is made anew for each epoch, and a cache with it: make it once, before them."
 
 
-def read_apart(what: str, drawing: Stage) -> Cure:
+def read_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is read by a stage that draws random numbers as well."""
-    return Cure(f"{what} {not_behind(drawing)} read in a map of its own, and put cache() between both.")
+    return Fix(f"{what} {not_behind(drawing)} read in a map of its own, and put cache() between both.")
 
 
-def decoded_apart(what: str, drawing: Stage) -> Cure:
+def decoded_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is decoded by such a stage."""
-    return Cure(f"{what} {not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
+    return Fix(f"{what} {not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
 
 
 def not_behind(drawing: Stage) -> str:
@@ -112,25 +112,25 @@ def not_behind(drawing: Stage) -> str:
     return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
 
 
-def kept_after_generator(what: str, pipeline: Pipeline) -> Cure:
+def kept_after_generator(what: str, pipeline: Pipeline) -> Fix:
     """Word it for a generator, whose call has arguments of its own: in front of what follows."""
     following = pipeline.after(pipeline.stages[0])
     if not following:
-        return Cure(what, "dataset = dataset.cache()")
-    return Cure(what, f"dataset = dataset.cache().{following[0].typed}", following[0].statement)
+        return Fix(what, "dataset = dataset.cache()")
+    return Fix(what, f"dataset = dataset.cache().{following[0].typed}", following[0].statement)
 
 
-def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
+def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Fix:
     """Word how to have a cache() serve that no epoch fills."""
     if pipeline.made_anew:
-        return Cure(
+        return Fix(
             "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
             "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
             "for batch in make_dataset():",
         )
     cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
     if cut is None or cut.size is None or cut.size < 0:
-        return Cure(
+        return Fix(
             "cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
             "read whole epochs, or put what ends them early in front of cache()."
         )
@@ -140,7 +140,7 @@ def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Cure:
     ends = pipeline.before(cache)[-1:]
     # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
     is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
-    return Cure(
+    return Fix(
         f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
         "take in front of it, and no more behind it.",
         f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",

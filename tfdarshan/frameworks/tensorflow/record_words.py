@@ -7,7 +7,7 @@ import dataclasses
 from tfdarshan.frameworks.tensorflow.cache_place import shuffled_before
 from tfdarshan.frameworks.tensorflow.pipeline_words import SHUFFLED_SAMPLES
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import PLAIN_SIZE, Pipeline, Stage
-from tfdarshan.frameworks.words import Cure
+from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
 PARSES = "parse(data) gives a sample of what is in a file."
@@ -24,7 +24,7 @@ IN_ORDER = 'tf.io.gfile.glob("DIR/*.tfrecord")'
 SHUFFLED = 'tf.data.Dataset.list_files("DIR/*.tfrecord")'
 
 
-def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) -> Cure:
+def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) -> Fix:
     """Word how to write shards, and how to read them in place of the files.
 
     Args:
@@ -37,15 +37,15 @@ def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) 
     shuffled = _shuffles_paths(pipeline)
     lines = RECORDS.format(shards=shards, files=SHUFFLED if shuffled else IN_ORDER, readers=readers)
     if pipeline is not None and pipeline.reader_name != "map":
-        return Cure(what, lines)
+        return Fix(what, lines)
     if shuffled:
         what += " Shuffle the shards, then the records in a small buffer."
     if pipeline is None or pipeline.reader is None:
-        return Cure(f"{what} {PARSES}", f"{lines}.map(parse)")
+        return Fix(f"{what} {PARSES}", f"{lines}.map(parse)")
     reader = pipeline.reader
     name = reader.place or (reader.function if reader.function.isidentifier() else "")
     parses = f"parse(data) is {name} for what is in a file: without its read." if name else PARSES
-    return Cure(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
+    return Fix(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
 
 
 def _shuffles_paths(pipeline: Pipeline | None) -> bool:

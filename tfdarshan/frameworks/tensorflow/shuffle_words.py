@@ -7,13 +7,13 @@ from dataclasses import replace
 from tfdarshan.frameworks.tensorflow.cache_place import shuffled_before
 from tfdarshan.frameworks.tensorflow.pipeline_words import AHEAD
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
-from tfdarshan.frameworks.words import Cure
+from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
 BEHIND_CACHE = "If you add cache(), shuffle behind cache() instead, which keeps the order of the first epoch."
 
 
-def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Cure:
+def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Fix:
     """Word how to keep so few samples in the buffer of a stage that shuffles what was read."""
     changes = {shuffle: replace(shuffle, size=samples).statement}
     few = plural(samples, "sample")
@@ -29,7 +29,7 @@ def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Cure:
     if not pipeline.prefetches:
         what += " The rest is read while steps compute."
         changes[pipeline.last] = f"{changes.get(pipeline.last, pipeline.last.statement)}.{AHEAD}"
-    return Cure(what, "\n".join(changes.values()), "\n".join(stage.statement for stage in changes))
+    return Fix(what, "\n".join(changes.values()), "\n".join(stage.statement for stage in changes))
 
 
 def _of_paths(reader: Stage, paths: Stage | None, shuffle: Stage, few: str) -> str:

@@ -189,13 +189,13 @@ function buildVerdict(panel, actions) {
   const { card } = panel;
   const gain = panel.speedup ? element("p", { class: "gain-number" }, element("strong", {}, panel.speedup),
     element("span", { class: "note" }, panel.promise)) : null;
-  const cure = card ? element("div", { class: "answer" }, gain,
-    element("div", { class: "cure" }, card.cure ? element("p", {}, card.cure) : null, buildChange(card))) : null;
+  const fix = card ? element("div", { class: "answer" }, gain,
+    element("div", { class: "fix" }, card.fix ? element("p", {}, card.fix) : null, buildChange(card))) : null;
   const more = card ? element("details", { class: "more" }, element("summary", {}, "Numbers, files, what this assumes"),
     ...buildNumbers(card, actions)) : null;
   return element("section", { class: `panel verdict ${panel.state}`, "data-key": "verdict",
     "data-name": card ? card.name : null },
-  element("p", { class: "why" }, panel.sentence), cure,
+  element("p", { class: "why" }, panel.sentence), fix,
   panel.note ? element("p", { class: "note" }, panel.note) : null, more);
 }
 
@@ -259,7 +259,7 @@ function buildCard(card, actions) {
       element("span", { class: "title" }, card.title),
       card.cost.text ? element("span", { class: "cost", title: card.cost.exact }, card.cost.text) : null,
       card.speedup ? element("span", { class: "speedup", title: "what its fix gives, alone" }, card.speedup) : null),
-    card.cure ? element("p", {}, element("b", {}, "Fix: "), card.cure) : null,
+    card.fix ? element("p", {}, element("b", {}, "Fix: "), card.fix) : null,
     buildChange(card),
     ...buildNumbers(card, actions));
 }

@@ -1,4 +1,4 @@
-"""Words the answer to "why is it slow, and what do I do": the verdict, its cure's lines, a step's parts."""
+"""Words the answer to "why is it slow, and what do I do": the verdict, its fix's lines, a step's parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_SHARE = 0.005
 
 
 def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Return its lines, within `paint.width` columns but for the lines of the cure."""
+    """Return its lines, within `paint.width` columns but for the lines of the fix."""
     verdict = diagnosis.verdict
     lines = [paint.bold(line) for line in wrap(printable(verdict.sentence), paint.width)]
     for said in (*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])):
@@ -37,22 +37,22 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def explanation_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Return what the named cure says beyond the sentence of the verdict."""
+    """Return what the named fix says beyond the sentence of the verdict."""
     named = diagnosis.named
-    if named is None or named.cure is None:
+    if named is None or named.fix is None:
         return []
-    return wrap(printable(explanation(named.cure.what)), paint.width)
+    return wrap(printable(explanation(named.fix.what)), paint.width)
 
 
 def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Return the lines to change of the cure that the verdict names; a command as it is to be typed."""
+    """Return the lines to change of the fix that the verdict names; a command as it is to be typed."""
     named = diagnosis.named
-    if named is None or named.cure is None:
+    if named is None or named.fix is None:
         return []
-    added = [printable(line) for line in named.cure.line.splitlines()]
-    if not named.cure.instead_of:
+    added = [printable(line) for line in named.fix.line.splitlines()]
+    if not named.fix.instead_of:
         return [paint.added(f"    {line}") for line in added]
-    removed = [printable(line) for line in named.cure.instead_of.splitlines()]
+    removed = [printable(line) for line in named.fix.instead_of.splitlines()]
     return [paint.removed(f"  - {line}") for line in removed] + [paint.added(f"  + {line}") for line in added]
 
 

@@ -1,4 +1,4 @@
-"""Words a diagnosis: data in, lines out; all but those of cures fit the width."""
+"""Words a diagnosis: data in, lines out; all but those of fixes fit the width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.promise_words import open_sentence, speedup_words
-from tfdarshan.findings.same_seconds import cure_once, one_of_words
+from tfdarshan.findings.same_seconds import fix_once, one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
@@ -62,15 +62,15 @@ def cost_text(finding: Finding) -> str:
 
 
 def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
-    cure, one_of = cure_once(finding, diagnosis.findings), one_of_words(finding, diagnosis.findings)
+    fix, one_of = fix_once(finding, diagnosis.findings), one_of_words(finding, diagnosis.findings)
     cost = cost_text(finding)
     title = f"* {finding.title}{f': {cost}' if cost else ''}"
     lines = _wrapped(title, width, "  ", hang="    ")
     lines += _wrapped(finding.what, width, "    ")
-    if cure is not None:
-        lines += _wrapped(f"Fix: {cure.what}", width, "    ")
-        lines += [f"      - {printable(line)}" for line in cure.instead_of.splitlines()]
-        lines += [f"      + {printable(line)}" for line in cure.line.splitlines()]
+    if fix is not None:
+        lines += _wrapped(f"Fix: {fix.what}", width, "    ")
+        lines += [f"      - {printable(line)}" for line in fix.instead_of.splitlines()]
+        lines += [f"      + {printable(line)}" for line in fix.line.splitlines()]
     lines += _wrapped(one_of, width, "    ") if one_of else []
     if finding.gain is not None:
         lines += _wrapped(f"Speedup: {gain_text(finding.gain)}", width, "    ")

@@ -9,10 +9,10 @@ from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.ranks.rank_table import without_names
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
-from tfdarshan.findings.finding import Cure, Finding, Gain
+from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.promise_words import most_words, open_sentence
-from tfdarshan.findings.same_seconds import cure_once, one_of_words
+from tfdarshan.findings.same_seconds import fix_once, one_of_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import cost_text, gain_text
@@ -58,7 +58,7 @@ def diagnosis_for(
 
 
 def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
-    """Return the verdict with its cure, a step's parts, cards of other findings, and what is not known."""
+    """Return the verdict with its fix, a step's parts, cards of other findings, and what is not known."""
     panels: list[Panel] = [_headline(diagnosis), *_parts(diagnosis)]
     others = [
         _card(finding, diagnosis)
@@ -77,7 +77,7 @@ def findings_panels(diagnosis: Diagnosis) -> list[Panel]:
 
 def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
     """Return whether the headline says all of a finding: the one that it names, and how long steps wait."""
-    if finding is diagnosis.named and finding.cure is not None:
+    if finding is diagnosis.named and finding.fix is not None:
         return True
     return finding.name == input_bound.NAME and bool(diagnosis.parts)
 
@@ -85,7 +85,7 @@ def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
 def _headline(diagnosis: Diagnosis) -> Headline:
     verdict, named = diagnosis.verdict, diagnosis.named
     note = " ".join([*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])])
-    if named is None or named.cure is None:
+    if named is None or named.fix is None:
         return Headline(verdict.sentence, verdict.state, note)
     speedup, promise = "", ""
     if verdict.gain is not None:
@@ -119,9 +119,9 @@ def _parts(diagnosis: Diagnosis) -> list[Panel]:
     return [Parts("step-parts", f"{title}. A step: {length_words(diagnosis.step)}", items)]
 
 
-def _label(finding: Finding, cure: Cure | None) -> str:
-    """Describe what a card is about; a note's cure gives seconds back that a problem's cure gives, too."""
-    if finding.kind == "note" and cure is finding.cure is not None and finding.gain is not None:
+def _label(finding: Finding, fix: Fix | None) -> str:
+    """Describe what a card is about; a note's fix gives seconds back that a problem's fix gives, too."""
+    if finding.kind == "note" and fix is finding.fix is not None and finding.gain is not None:
         return "another way"
     return KIND_WORDS[finding.kind]
 
@@ -131,21 +131,21 @@ def _speedup(gain: Gain) -> str:
 
 
 def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
-    cure = cure_once(finding, diagnosis.findings)
+    fix = fix_once(finding, diagnosis.findings)
     one_of = one_of_words(finding, diagnosis.findings)
     return Card(
         name=finding.name,
         tone=finding.kind,
-        label=_label(finding, cure),
+        label=_label(finding, fix),
         title=finding.title,
         cost=Cell(cost_text(finding), f"{finding.cost_s:.9f} s") if finding.cost_s > 0 else Cell(""),
-        speedup=_speedup(finding.gain) if finding.gain is not None and cure is not None else "",
+        speedup=_speedup(finding.gain) if finding.gain is not None and fix is not None else "",
         gain=gain_text(finding.gain) if finding.gain is not None else "",
         assumes=[open_sentence(entry) for entry in finding.gain.hangs_on] if finding.gain else [],
         what=finding.what,
-        cure=f"{cure.what} {one_of}".strip() if cure is not None else "",
-        line=cure.line if cure is not None else "",
-        instead_of=cure.instead_of if cure is not None else "",
+        fix=f"{fix.what} {one_of}".strip() if fix is not None else "",
+        line=fix.line if fix is not None else "",
+        instead_of=fix.instead_of if fix is not None else "",
         evidence=[(entry.label, entry.text) for entry in finding.evidence],
         files=[Cell(path, path, ("file", path)) for path in finding.files],
         not_worth=f"Ignore this if {finding.not_worth}." if finding.not_worth else "",

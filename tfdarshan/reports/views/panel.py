@@ -143,7 +143,7 @@ class Card:
     gain: str
     assumes: Sequence[str]
     what: str
-    cure: str
+    fix: str
     line: str
     instead_of: str
     evidence: Sequence[tuple[str, str]]
@@ -156,12 +156,12 @@ class Headline:
     """The answer: why it is slow, and what to do.
 
     Attributes:
-        sentence: What comes first: the whole verdict if there is no card, else what it says without the cure.
+        sentence: What comes first: the whole verdict if there is no card, else what it says without the fix.
         state: "slow", "suspect", "healthy", "unknown" or "pending".
         note: What else to know, and what to record for a better answer.
         speedup: The gain as a large number, "" if there is none.
         promise: What that number is.
-        card: The finding whose cure it is.
+        card: The finding whose fix it is.
     """
 
     sentence: str

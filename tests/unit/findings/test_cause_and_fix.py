@@ -14,7 +14,7 @@ from tests.unit.sentences.rows import Maker
 from tests.unit.sentences.sessions import EDGES
 from tfdarshan.findings.all_findings import FIX_NAMES, NAMES
 from tfdarshan.findings.diagnosis import diagnose, diagnosis_of
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.kept_verdicts import kept_verdict
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.plain import plain_diagnosis
@@ -43,7 +43,7 @@ def test_the_verdict_names_the_fix_that_is_worth_most_and_what_it_gives(tmp_path
     assert found.named is first
     assert found.verdict.gain == first.gain
     assert found.verdict.sentence.endswith(
-        f" of the time. {as_sentence(first.title)} {in_short(first.cure.what)}: "
+        f" of the time. {as_sentence(first.title)} {in_short(first.fix.what)}: "
         f"{first.gain.speedup:.2f}x faster ({low:.2f}x to {high:.2f}x)."
     )
 
@@ -74,7 +74,7 @@ def test_each_view_says_the_same(tmp_path):
     # THEN the terminal and a notebook say the verdict, and the lines of the fix that it names
     text = " ".join(" ".join(answer_text(found, Paint())).split())
     assert text.startswith(sentence)
-    assert all(line in text for line in named.cure.line.splitlines())
+    assert all(line in text for line in named.fix.line.splitlines())
     assert sentence in session_html(session)
 
     # ... the headline has its card, and no other card repeats it
@@ -103,26 +103,26 @@ def test_each_view_says_the_same(tmp_path):
 @pytest.mark.parametrize(
     "name", ["one reader", "many small files", "fits in memory", "asked again and again", "no steps"]
 )
-def test_sentence_number_and_lines_are_of_one_cure_and_name_no_finding(name, tmp_path):
-    # GIVEN a job that several cures would make faster
+def test_sentence_number_and_lines_are_of_one_fix_and_name_no_finding(name, tmp_path):
+    # GIVEN a job that several fixes would make faster
     session = sketched(tmp_path, SKETCHES[name])
     measured = measure(session)
     found = diagnosis_of(measured)
     internal = [finding for finding in NAMES if "_" in finding]
 
-    # THEN the only times faster of the sentence are those of the cure below it
+    # THEN the only times faster of the sentence are those of the fix below it
     panels = findings_panels(found)
     (headline,) = (panel for panel in panels if isinstance(panel, Headline))
     low, high = found.named.gain.speedup_range
     given = {f"{times:.2f}x" for times in (low, found.named.gain.speedup, high)}
     assert set(TIMES_FASTER.findall(f"{found.verdict.sentence} {headline.sentence}")) <= given
     assert set(TIMES_FASTER.findall(headline.speedup)) <= given
-    assert headline.card.line == found.named.cure.line
+    assert headline.card.line == found.named.fix.line
 
     # ... and no text that people read names a finding as programs do
     cards = [card for panel in panels if isinstance(panel, Cards) for card in panel.items]
     said = [found.verdict.sentence, findings_text(found), brief_text(measured.summary, found)]
-    said += [session_html(session), *(f"{card.title} {card.what} {card.cure}" for card in cards)]
+    said += [session_html(session), *(f"{card.title} {card.what} {card.fix}" for card in cards)]
     said += [line for panel in panels if isinstance(panel, Text) for line in panel.lines]
     assert not [(finding, text) for finding in internal for text in said if finding in text]
 
@@ -142,7 +142,7 @@ def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
     # THEN
     assert found.verdict.state == "unknown"
     assert (
-        f"If something did, it is because {found.named.title}. {in_short(found.named.cure.what)}: up to "
+        f"If something did, it is because {found.named.title}. {in_short(found.named.fix.what)}: up to "
     ) in found.verdict.sentence
     assert found.verdict.sentence.endswith("x faster.")
     assert "No speedup is certain." in found.verdict.notes
@@ -165,7 +165,7 @@ def test_a_fix_of_another_cause_than_the_largest_comes_first(tmp_path):
     measures = measure(sketched(tmp_path, SKETCHES["one reader"]))
     first, *_ = diagnosis_of(measures).problems
     small = replace(first.gain, saved_s=first.gain.saved_s / 4, wait_s=first.gain.wait_s / 4)
-    easy = replace(first, name="prefetch", title="small", cure=Cure("Prefetch.", "x"), gain=small)
+    easy = replace(first, name="prefetch", title="small", fix=Fix("Prefetch.", "x"), gain=small)
 
     # WHEN
     verdict = make_verdict(measures, [easy, first], [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.frameworks.tensorflow import record_words
@@ -31,14 +31,14 @@ def in_records(measures: Measures) -> bool:
     return reads_by_tf_data(measures) and (pipeline is None or pipeline.reader_name != GENERATOR)
 
 
-def in_shards(measures: Measures, whole_bytes: float) -> Cure:
+def in_shards(measures: Measures, whole_bytes: float) -> Fix:
     """Word how to write large files in place of small ones of so many bytes, and how to read them."""
     readers = max(1, round(measures.model.readers))
     shards = max(readers, math.ceil(whole_bytes / SHARD_BYTES))
     each = human_bytes(whole_bytes / shards)
     if in_records(measures):
         return record_words.in_records(input_pipeline(measures), shards, readers, each)
-    return Cure(
+    return Fix(
         f"Put them into {plural(shards, 'tar file')} of about {each} in a folder DIR, and read "
         f"{'it' if shards == 1 else 'them'} from end to end: data is what is in one of the files.",
         ARCHIVES.format(shards=shards),

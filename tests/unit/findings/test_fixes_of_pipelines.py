@@ -1,4 +1,4 @@
-"""Cures take out what the job's own tf.data pipeline has, and are not given where it has them already."""
+"""Fixes take out what the job's own tf.data pipeline has, and are not given where it has them already."""
 
 from typing import Any
 
@@ -71,14 +71,14 @@ def test_prefetch_is_not_offered_to_a_pipeline_that_prefetches(tmp_path, last, o
     assert ("prefetch" in names(session)) == offered
 
 
-def test_a_printed_cure_applies_to_a_chain(tmp_path):
+def test_a_printed_fix_applies_to_a_chain(tmp_path):
     # GIVEN a program whose pipeline is one expression
     program = (
         "import tensorflow as tf\n\nds = (\n    tf.data.Dataset.from_tensor_slices(files)\n"
         "    .map(read_image)\n    .cache()\n    .batch(16)\n    .take(9)\n)\n"
     )
-    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, TAKE_9)))
-    typed = apply_lines(f"files = []\n{program}", cure.line, cure.instead_of, {})
+    fix = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, BATCH, TAKE_9)))
+    typed = apply_lines(f"files = []\n{program}", fix.line, fix.instead_of, {})
     assert ".take(144).cache()" in typed.replace("\n    ", "")
     assert ".take(9)" not in typed
 
@@ -113,7 +113,7 @@ def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
     # GIVEN a program whose epochs end before its cache() has been read to its end
     pytest.importorskip("tensorflow")
     cut = (TAKE_9, BATCH) if how == "cut in samples" else (BATCH, TAKE_9)
-    cure = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, *cut)))
+    fix = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, *cut)))
     head = "import tensorflow as tf\nread = lambda n: tf.py_function(note, [n], tf.int64)\n"
     program = f"{head}{CUT_SHORT[how]}"
 
@@ -131,8 +131,8 @@ def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
         assert first == last
         return len(made), first
 
-    # WHEN the printed cure is typed
-    typed = apply_lines(program, cure.line, cure.instead_of, {})
+    # WHEN the printed fix is typed
+    typed = apply_lines(program, fix.line, fix.instead_of, {})
 
     # THEN it reads each sample once, and gives the same batches
     before, batches = read_in(program)
@@ -154,7 +154,7 @@ def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
     ids=["tf.io.read_file", "py_function", "TFRecordDataset", "TFRecordDataset in interleave", "generator",
          "unknown"],
 )  # fmt: skip
-def test_reads_of_nothing_are_a_cure_where_the_job_makes_them(tmp_path, stages, offered):
+def test_reads_of_nothing_are_a_fix_where_the_job_makes_them(tmp_path, stages, offered):
     # GIVEN files that are read to their end: 20 ms, and 20 more for a read of nothing
     calls = []
     for n in range(80):
@@ -170,7 +170,7 @@ def test_reads_of_nothing_are_a_cure_where_the_job_makes_them(tmp_path, stages, 
     assert ("eof_probes" in names(session)) == offered
 
 
-def test_more_threads_are_no_cure_for_a_database(tmp_path):
+def test_more_threads_are_no_fix_for_a_database(tmp_path):
     # GIVEN a job that reads one file page by page, which SQLite asked for its journal, or not
     calls = [(n * 50, n * 50 + 40, 1, "pread", 0, 4 * KB, 4 * KB * (n * 37 % 80)) for n in range(80)]
     steps = [(50.0 * n, 50.0 * n + 50, 45.0) for n in range(80)]
@@ -206,10 +206,10 @@ def test_a_database_and_other_files_are_copied_where_one_of_them_will_not_do(
 
     # THEN each of both that counts has its own line, and the gain is of what they copy
     staging = next(one for one in diagnose(session).findings if one.name == "staging")
-    line, what = staging.cure.line, staging.cure.what
+    line, what = staging.fix.line, staging.fix.what
     assert ("sqlite3.connect" in line, "tfdarshan advise" in line) == (opened, led)
     # ... which says what it is written instead of, where it is the only one
-    assert (staging.cure.instead_of == "database = sqlite3.connect(path)") == (opened and not led)
+    assert (staging.fix.instead_of == "database = sqlite3.connect(path)") == (opened and not led)
     copies = "Copy 8.0 MB of SQLite databases to a local disk, for the first epoch of a run: "
     assert (copies in what) == opened
     assert (f"Copy 8.0 MB{' of other files' if opened else ''} to a local disk" in what) == led

@@ -1,4 +1,4 @@
-"""A cure that a later session of the job shows to be without effect is not offered again, with why."""
+"""A fix that a later session of the job shows to be without effect is not offered again, with why."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from tests.unit.findings.made_up_jobs import BATCH, DECODE, LOAD, PATHS
 from tests.unit.findings.made_up_jobs import pipeline_job as of_tf_data
 from tests.unit.findings.made_up_reruns import one_after_the_other, reading
+from tfdarshan.findings.applied_fixes import applied_fixes
 from tfdarshan.findings.diagnosis import diagnose
-from tfdarshan.findings.finding import Cure, Finding, Gain
+from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.tried_cures import tried_cures
 from tfdarshan.reports.text.findings_text import findings_text
 
 
@@ -20,12 +20,12 @@ def finding(name, expected):
     """Return a finding whose fix makes a step of 100 ms so many times faster."""
     saved_s = 0.1 * (1 - 1 / expected)
     gain = Gain("step", 0.1, saved_s / 2, saved_s, saved_s)
-    return Finding(name, name, name, cure=Cure(f"{name}."), gain=gain)
+    return Finding(name, name, name, fix=Fix(f"{name}."), gain=gain)
 
 
 def offered(session, name="read_parallelism"):
     found = next((one for one in diagnose(session).findings if one.name == name), None)
-    return found is not None and found.cure is not None
+    return found is not None and found.fix is not None
 
 
 def test_what_was_applied_in_vain_is_not_offered_again_with_a_larger_number(tmp_path):
@@ -38,13 +38,13 @@ def test_what_was_applied_in_vain_is_not_offered_again_with_a_larger_number(tmp_
     session = one_after_the_other(tmp_path / "logs", first, second)
     found = diagnose(session)
 
-    # THEN it is a note without a cure, and says why
+    # THEN it is a note without a fix, and says why
     (note,) = (one for one in found.findings if one.name == "read_parallelism")
-    assert (note.kind, note.cure, note.gain) == ("note", None, None)
+    assert (note.kind, note.fix, note.gain) == ("note", None, None)
     assert found.verdict.finding != "read_parallelism"
     text = " ".join(findings_text(found).split())
-    assert "Session 2026_01_01_00_00_00 was told to cure this, with " in text
-    assert "the cure is in, and a step takes 50.0 ms after 50.0 ms. It is not offered again." in text
+    assert "Session 2026_01_01_00_00_00 was told to fix this, with " in text
+    assert "the fix is in, and a step takes 50.0 ms after 50.0 ms. It is not offered again." in text
 
 
 @pytest.mark.parametrize("why", ["it helped", "it is not in", "it was taken out again", "another job"])
@@ -82,7 +82,7 @@ def test_a_cache_that_was_moved_in_vain_is_not_to_be_moved_again(tmp_path, later
     jobs = [measure(of_tf_data(tmp_path / str(n), *stages)) for n, stages in both]
 
     # WHEN
-    tried = tried_cures(jobs, lambda _: [finding("fits_in_memory", 1.5)])
+    tried = applied_fixes(jobs, lambda _: [finding("fits_in_memory", 1.5)])
 
     # THEN
     assert [one.name for one in tried] == ["fits_in_memory"] * is_in
@@ -94,10 +94,10 @@ def test_so_it_is_of_a_cache_that_was_to_keep_what_is_decoded(tmp_path, keeps):
     both = enumerate(((PATHS, LOAD, DECODE, BATCH), (PATHS, LOAD, DECODE, CACHE, BATCH)))
     jobs = [measure(of_tf_data(tmp_path / str(n), *stages)) for n, stages in both]
     decode = "dataset = dataset.map(decode, num_parallel_calls=2)"
-    cure = Cure("", f"{decode}.cache()" if keeps else decode.replace("2", "tf.data.AUTOTUNE"), decode)
+    fix = Fix("", f"{decode}.cache()" if keeps else decode.replace("2", "tf.data.AUTOTUNE"), decode)
 
     # WHEN
-    tried = tried_cures(jobs, lambda _: [replace(finding("decode_bound", 1.5), cure=cure)])
+    tried = applied_fixes(jobs, lambda _: [replace(finding("decode_bound", 1.5), fix=fix)])
 
     # THEN
     assert [one.name for one in tried] == ["decode_bound"] * keeps

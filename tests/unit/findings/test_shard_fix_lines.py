@@ -15,13 +15,13 @@ from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings import small_files
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.shard_cure import SHARD_BYTES, in_shards
+from tfdarshan.findings.shard_fix_lines import SHARD_BYTES, in_shards
 
 READS = "lambda path: tf.io.read_file(path)"
 WRAPPED = LOAD | {"function": READS, "file": ""}
 
 
-def cure_of(folder, *stages, shards=3, readers=2):
+def fix_of(folder, *stages, shards=3, readers=2):
     return in_shards(measure(job(folder, *stages, readers=readers)), shards * SHARD_BYTES)
 
 
@@ -39,7 +39,7 @@ def files(tmp_path):
 
 def test_lines_for_python_write_archives_and_read_them(tmp_path, files):
     # GIVEN what is printed for threads of Python, with a folder for DIR, and something to do with data
-    line = cure_of(tmp_path / "logs").line.replace("DIR", str(tmp_path / "DIR"))
+    line = fix_of(tmp_path / "logs").line.replace("DIR", str(tmp_path / "DIR"))
     read: list[bytes] = []
 
     # WHEN
@@ -61,7 +61,7 @@ def test_a_file_of_an_archive_costs_no_more_than_reading_it(tmp_path):
             member = tarfile.TarInfo(str(number))
             member.size = 8000
             archive.addfile(member, io.BytesIO(b"a" * 8000))
-    line = cure_of(tmp_path / "logs", shards=1, readers=1).line.replace("DIR", str(tmp_path / "DIR"))
+    line = fix_of(tmp_path / "logs", shards=1, readers=1).line.replace("DIR", str(tmp_path / "DIR"))
     known = {"glob": glob, "tarfile": tarfile, "paths": []}
 
     # WHEN the printed lines read them, and the library by itself
@@ -86,14 +86,14 @@ def _cpu_s(work):
 
 def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
     tf = pytest.importorskip("tensorflow")
-    cure = cure_of(tmp_path / "logs", PATHS, LOAD, BATCH)
+    fix = fix_of(tmp_path / "logs", PATHS, LOAD, BATCH)
     known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 
-    exec(cure.line.replace("DIR", str(tmp_path / "DIR")), known)
+    exec(fix.line.replace("DIR", str(tmp_path / "DIR")), known)
 
     assert len(list((tmp_path / "DIR").iterdir())) == 3
     assert sorted(one.numpy() for one in known["dataset"]) == sorted(files.values())
-    assert "num_parallel_reads=2" in cure.line
+    assert "num_parallel_reads=2" in fix.line
 
 
 @pytest.mark.parametrize(
@@ -101,22 +101,22 @@ def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
 )
 def test_a_shuffle_of_paths_holds_few_records_of_shuffled_shards(tmp_path, paths, records):
     # GIVEN paths that are shuffled in front of the map that reads their files
-    cure = cure_of(tmp_path, PATHS, {"name": "shuffle", "size": paths}, LOAD, BATCH)
+    fix = fix_of(tmp_path, PATHS, {"name": "shuffle", "size": paths}, LOAD, BATCH)
 
     # THEN a buffer never holds more records than one of records that are read out of order
-    assert f").shuffle({records}).map(parse)" in cure.line
-    assert "shards = tf.data.Dataset.list_files(" in cure.line
-    assert " Shuffle the shards, then the records in a small buffer." in cure.what
+    assert f").shuffle({records}).map(parse)" in fix.line
+    assert "shards = tf.data.Dataset.list_files(" in fix.line
+    assert " Shuffle the shards, then the records in a small buffer." in fix.what
 
 
 def test_shuffled_shards_are_read_whole_in_another_order_in_each_epoch(tmp_path, files):
     # GIVEN what is printed for shuffled paths
     tf = pytest.importorskip("tensorflow")
-    cure = cure_of(tmp_path / "logs", PATHS, {"name": "shuffle", "size": 10}, LOAD, BATCH, shards=9)
+    fix = fix_of(tmp_path / "logs", PATHS, {"name": "shuffle", "size": 10}, LOAD, BATCH, shards=9)
     known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 
     # WHEN it is run, without its buffer of records
-    exec(cure.line.replace("DIR", str(tmp_path / "DIR")).replace(".shuffle(10)", ""), known)
+    exec(fix.line.replace("DIR", str(tmp_path / "DIR")).replace(".shuffle(10)", ""), known)
     epochs = {tuple(one.numpy() for one in known["dataset"]) for _ in range(8)}
 
     # THEN each epoch reads all that the files hold
@@ -146,18 +146,18 @@ def test_shuffled_shards_are_read_whole_in_another_order_in_each_epoch(tmp_path,
     ids=["a map", "a lambda", "records", "a generator", "plain Python"],
 )
 def test_they_are_read_as_the_job_reads(tmp_path, stages, goes, library, parses):
-    cure = cure_of(tmp_path, *stages)
+    fix = fix_of(tmp_path, *stages)
 
-    ast.parse(cure.line)
-    assert cure.instead_of == goes
-    assert f"{library}." in cure.line
-    assert ("parse" in cure.line) == bool(parses)
-    assert parses in cure.what
+    ast.parse(fix.line)
+    assert fix.instead_of == goes
+    assert f"{library}." in fix.line
+    assert ("parse" in fix.line) == bool(parses)
+    assert parses in fix.what
 
 
 @pytest.mark.parametrize(("shards", "read"), [(1, "read it from end"), (2, "read them from end")])
 def test_files_are_put_together_in_words(tmp_path, shards, read):
-    what = cure_of(tmp_path, shards=shards, readers=shards).what
+    what = fix_of(tmp_path, shards=shards, readers=shards).what
     assert read in what
     assert "{" not in what
 

@@ -67,7 +67,7 @@ def _is_of_the_job(session: SessionData, measures: Measures) -> bool:
 
 
 @dataclass(frozen=True)
-class TriedCure:
+class AppliedFix:
     """One that gave next to nothing, or that would undo one that helped.
 
     Attributes:
@@ -79,23 +79,23 @@ class TriedCure:
     why: str
 
 
-def without_tried(findings: Sequence[Finding], tried: Sequence[TriedCure]) -> list[Finding]:
-    """Return the findings; those whose cure was tried in vain as notes, without it, with why."""
+def without_tried(findings: Sequence[Finding], tried: Sequence[AppliedFix]) -> list[Finding]:
+    """Return the findings; those whose fix was tried in vain as notes, without it, with why."""
     why = {one.name: f" {one.why} It is not offered again." for one in tried}
     return [
-        dataclasses.replace(one, kind="note", what=one.what + why[one.name], cure=None, edits=())
+        dataclasses.replace(one, kind="note", what=one.what + why[one.name], fix=None, edits=())
         if one.name in why
         else one
         for one in findings
     ]
 
 
-def tried_cures(
+def applied_fixes(
     sessions: Sequence[Measures], advised: Callable[[Measures], Sequence[Finding]]
-) -> list[TriedCure]:
-    """Return the cures that were applied from one session to the next and gave next to nothing.
+) -> list[AppliedFix]:
+    """Return the fixes that were applied from one session to the next and gave next to nothing.
 
-    A cure that leaves nothing to find is none of them: its finding is gone.
+    A fix that leaves nothing to find is none of them: its finding is gone.
 
     Args:
         sessions: The job's, the oldest first; the last is the one that is judged.
@@ -112,23 +112,23 @@ def tried_cures(
     return found
 
 
-def _shown(finding: Finding, gain: Gain, before: Measures, after: Measures) -> list[TriedCure]:
-    """Return what shows by itself once a cure is in: that it was in vain, or else what would undo it."""
+def _shown(finding: Finding, gain: Gain, before: Measures, after: Measures) -> list[AppliedFix]:
+    """Return what shows by itself once a fix is in: that it was in vain, or else what would undo it."""
     session, unit = before.session.path.name, before.model.unit
     took, takes = before.model.unit_s, after.model.unit_s
     words = f"a {unit} takes {human_seconds(takes)} after {human_seconds(took)}."
     if took - takes < THRESHOLD["problem"] * took:
-        told = f"Session {session} was told to cure this, with {human_times(gain.speedup)} expected"
-        return [TriedCure(finding.name, f"{told}; the cure is in, and {words}")]
+        told = f"Session {session} was told to fix this, with {human_times(gain.speedup)} expected"
+        return [AppliedFix(finding.name, f"{told}; the fix is in, and {words}")]
     if finding.name != too_many_threads.NAME:
         return []
     undone = f"Session {session} shows that this would undo what {too_many_threads.ABOUT.fix} gave: {words}"
-    return [TriedCure(read_parallelism.NAME, undone)]
+    return [AppliedFix(read_parallelism.NAME, undone)]
 
 
 def _applied(finding: Finding, before: Measures, after: Measures) -> bool:
-    """Say whether a finding's cure is in; that is known of a few that may leave the finding there."""
-    if finding.name == decode_bound.NAME and finding.cure is not None and "cache()" in finding.cure.line:
+    """Say whether a finding's fix is in; that is known of a few that may leave the finding there."""
+    if finding.name == decode_bound.NAME and finding.fix is not None and "cache()" in finding.fix.line:
         # It is more calls, or to keep what is decoded.
         return _caches(before, after)
     applied = APPLIED.get(finding.name)

@@ -28,7 +28,7 @@ from tests.unit.findings.made_up_training import LOOP
 from tests.unit.findings.made_up_validation import validation_job
 from tests.unit.golden.golden_file import Golden
 from tfdarshan.findings import random_access, small_reads, unsharded_input
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.pipeline_api import (
@@ -38,9 +38,9 @@ from tfdarshan.findings.pipeline_api import (
     more_decoding,
     more_readers,
     read_ahead,
-    validation_cure,
+    validation_fix,
 )
-from tfdarshan.findings.shard_cure import SHARD_BYTES, in_shards
+from tfdarshan.findings.shard_fix_lines import SHARD_BYTES, in_shards
 from tfdarshan.session import Session
 
 UNNAMED = LOAD | {"function": "<lambda>"}
@@ -52,7 +52,7 @@ NO_PLACE = {name: value for name, value in GENERATOR.items() if name not in ("fi
 PYTHON = LOAD | {"does": ["python"], "function": "decode_image"}
 DRAWS = {"random": True}
 REPEAT = {"name": "repeat", "size": 4}
-Asked = Callable[[Measures], Cure]
+Asked = Callable[[Measures], Fix]
 Job = Callable[[Path], Measures]
 
 
@@ -100,24 +100,24 @@ def named(suffix: str) -> Job:
     return made
 
 
-def threads(measures: Measures) -> Cure:
+def threads(measures: Measures) -> Fix:
     """Ask for 16 readers."""
     return more_readers(measures, 16, 1)
 
 
-def shards(measures: Measures) -> Cure:
+def shards(measures: Measures) -> Fix:
     """Ask for two shards."""
     return in_shards(measures, 2 * SHARD_BYTES)
 
 
-def larger(measures: Measures) -> Cure:
+def larger(measures: Measures) -> Fix:
     """Ask for larger reads."""
-    return small_reads._cure(measures, np.flatnonzero(measures.is_input))
+    return small_reads._fix(measures, np.flatnonzero(measures.is_input))
 
 
-def in_order(measures: Measures) -> Cure:
+def in_order(measures: Measures) -> Fix:
     """Ask for reads in order."""
-    return random_access._cure(measures, np.flatnonzero(measures.is_input), 8e3)
+    return random_access._fix(measures, np.flatnonzero(measures.is_input), 8e3)
 
 
 BUSY = "the processors have no more to give"
@@ -128,34 +128,34 @@ def decoded(limit: str = "") -> Asked:
     return lambda measures: keep_decoded(measures, limit)
 
 
-def too_large(measures: Measures) -> Cure:
+def too_large(measures: Measures) -> Fix:
     """Ask for less decoding of what does not fit into memory."""
     return keep_decoded(measures, BUSY, fits=False)
 
 
-def decoded_once(measures: Measures) -> Cure:
+def decoded_once(measures: Measures) -> Fix:
     """Ask for less decoding of what is decoded in one epoch."""
     return keep_decoded(measures, BUSY, again=False)
 
 
-def decode_more(measures: Measures) -> Cure:
+def decode_more(measures: Measures) -> Fix:
     """Ask for as many calls that decode as there are processors."""
     return more_decoding(measures, 2)
 
 
-def decode_three(measures: Measures) -> Cure:
+def decode_three(measures: Measures) -> Fix:
     """Ask for three calls that decode."""
     return more_decoding(measures, 3)
 
 
-def fewer(measures: Measures) -> Cure:
+def fewer(measures: Measures) -> Fix:
     """Ask for one reader in place of two."""
     return fewer_readers(measures, 1, 2)
 
 
 def validation(*, keep: bool) -> Asked:
     """Return what asks for a validation set to be kept, or to be read by more."""
-    return lambda measures: validation_cure(measures, 16, keep=keep)
+    return lambda measures: validation_fix(measures, 16, keep=keep)
 
 
 FILES, RECORDS = (PATHS, LOAD), (SHARDS, DECODE)
@@ -244,7 +244,7 @@ FIXES: dict[str, tuple[Asked, tuple[str, ...]]] = {
         "one file .tfrecord",
     )),
     "reads in order": (in_order, ("a thread", "records", "one file .sqlite", "one file .tfrecord")),
-    "a shard for each rank": (unsharded_input._cure, (
+    "a shard for each rank": (unsharded_input._fix, (
         "without a library", "with TensorFlow", "with PyTorch",
     )),
 }  # fmt: skip
@@ -255,12 +255,12 @@ def test_fixes_are_worded_for_the_jobs_own_pipeline(golden: Golden, tmp_path: Pa
     measured = cache(lambda job: JOBS[job](tmp_path / job))
 
     # WHEN each is asked for the fixes that it may need
-    cures = {f"{fix}: {job}": asked(measured(job)) for fix, (asked, jobs) in FIXES.items() for job in jobs}
+    fixes = {f"{fix}: {job}": asked(measured(job)) for fix, (asked, jobs) in FIXES.items() for job in jobs}
 
     # THEN
-    golden("fixes.txt", {title: _typed(cure) for title, cure in cures.items()})
+    golden("fixes.txt", {title: _typed(fix) for title, fix in fixes.items()})
 
 
-def _typed(cure: Cure) -> str:
+def _typed(fix: Fix) -> str:
     """Return what a fix says, with the lines that go, and then those that come."""
-    return "\n".join([cure.what, "-", cure.instead_of, "+", cure.line])
+    return "\n".join([fix.what, "-", fix.instead_of, "+", fix.line])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
-from tfdarshan.findings.finding import Cure
+from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
@@ -27,7 +27,7 @@ def name_of(file: FileWaits) -> str:
     return NAMES.get(file.format, "mapped file")
 
 
-def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
+def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) -> Fix:
     """Word how to have more in flight than the page that a thread waits for.
 
     Args:
@@ -38,7 +38,7 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
     if file.format == "lmdb":
         return _lmdb(measures, file, jumps=jumps)
     if file.format == "arrow":
-        return Cure(
+        return Fix(
             f"Have {READERS} threads read record batches ahead, by calls.",
             "read = lambda number: pa.ipc.open_file(pa.OSFile(path)).get_batch(number)\n"
             f"{POOL}"
@@ -46,7 +46,7 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
             "reader = pa.ipc.open_file(pa.memory_map(path))",
         )
     if file.format == "arrow_stream":
-        return Cure(
+        return Fix(
             "Read by calls in place of page faults. A Hugging Face dataset: load it with "
             "keep_in_memory=True if it fits, or have the workers of a DataLoader read it.",
             "reader = pa.ipc.open_stream(pa.OSFile(path))",
@@ -55,19 +55,19 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
     if file.format == "safetensors":
         flavour = next((name for name in ("torch", "tensorflow") if name in measures.versions), "numpy")
         kind = {"torch": "pt", "tensorflow": "tf", "numpy": "np"}[flavour]
-        return Cure(
+        return Fix(
             "Read the file whole, by calls, ahead of its use.",
             f"tensors = safetensors.{flavour}.load(pathlib.Path(path).read_bytes())",
             f'file = safetensors.safe_open(path, framework="{kind}")',
         )
     if file.format == "torch":
-        return Cure(
+        return Fix(
             "Read the file whole, by calls.",
             "state = torch.load(path, mmap=False)",
             "state = torch.load(path, mmap=True)",
         )
     if file.format == "parquet":
-        return Cure(
+        return Fix(
             "Read by calls in place of page faults.",
             "table = pq.read_table(path, memory_map=False, pre_buffer=True)",
             "table = pq.read_table(path, memory_map=True)",
@@ -75,24 +75,24 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
     return _array(measures, file)
 
 
-def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Cure:
+def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Fix:
     framework = next((name for name in ("tensorflow", "torch") if name in measures.versions), "")
     options = "batch=batch_size"
     options += ', shuffle="blocks"' if jumps else ""
     options += f', framework="{framework}"' if framework else ""
-    return Cure(
+    return Fix(
         "Read the database by merged reads, several at a time, in place of page faults.",
         f"dataset = tfdarshan.lmdb.dataset({file.path!r}, {options})",
         "transaction.get(key)",
     )
 
 
-def _array(measures: Measures, file: FileWaits) -> Cure:
+def _array(measures: Measures, file: FileWaits) -> Fix:
     what = f"Have {READERS} threads copy what the next steps need out of the mapping, ahead of them."
     memory = measures.machine.memory_bytes
     if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= THRESHOLD["room"] * memory:
         what += " Where most of the array is wanted: np.load(path) reads it whole, and it fits into memory."
-    return Cure(
+    return Fix(
         what,
         f"{POOL}"
         "batches = pool.map(lambda rows: np.array(array[rows]), order)  # order: the rows of each batch",
@@ -100,17 +100,17 @@ def _array(measures: Measures, file: FileWaits) -> Cure:
     )
 
 
-def read_single_pages(file: FileWaits) -> Cure:
+def read_single_pages(file: FileWaits) -> Fix:
     """Word how to have page faults read no more than the page that is touched."""
     what = "Tell the kernel that the mapping is read out of order: then a fault reads one page."
     if file.format == "npy":
-        return Cure(what, "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap")
+        return Fix(what, "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap")
     if file.format == "lmdb":
-        return Cure(what, "environment = lmdb.open(path, readonly=True, readahead=False)")
-    return Cure(what, "mapped.madvise(mmap.MADV_RANDOM)  # once, mapped being the mmap.mmap")
+        return Fix(what, "environment = lmdb.open(path, readonly=True, readahead=False)")
+    return Fix(what, "mapped.madvise(mmap.MADV_RANDOM)  # once, mapped being the mmap.mmap")
 
 
-def read_larger_windows(file: FileWaits) -> Cure:
+def read_larger_windows(file: FileWaits) -> Fix:
     """Word how to have the kernel read further ahead on the file's mount, which root may set."""
     where = shlex.quote(file.mount_point or "/")
     what = (
@@ -121,4 +121,4 @@ def read_larger_windows(file: FileWaits) -> Cure:
         line = f"blockdev --setra 8192 $(findmnt -no SOURCE {where})"
     else:
         line = f"echo 4096 > /sys/class/bdi/$(mountpoint -d {where})/read_ahead_kb"
-    return Cure(what, f"{line}  # for all readers of the mount")
+    return Fix(what, f"{line}  # for all readers of the mount")

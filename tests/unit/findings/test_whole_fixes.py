@@ -22,7 +22,7 @@ from tfdarshan.findings.pipeline_api import (
     more_readers,
     read_ahead,
 )
-from tfdarshan.findings.shard_cure import in_shards
+from tfdarshan.findings.shard_fix_lines import in_shards
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Stage
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
@@ -81,12 +81,12 @@ def test_records_keep_the_calls_of_the_map_and_the_shuffle_in_front_of_it(tmp_pa
     measures = measure(job(tmp_path, PATHS, SHUFFLE, LOAD | CALLS, BATCH))
 
     # WHEN they are to be put into shards
-    cure = in_shards(measures, 10 * KB)
+    fix = in_shards(measures, 10 * KB)
 
     # THEN what goes is the map, and what comes has all of it
     map_of = "map({}, num_parallel_calls=8, deterministic=False)"
-    assert cure.instead_of == f"dataset = dataset.{map_of.format('read_image')}"
-    assert cure.line.endswith(f").shuffle(320).{map_of.format('parse')}")
+    assert fix.instead_of == f"dataset = dataset.{map_of.format('read_image')}"
+    assert fix.line.endswith(f").shuffle(320).{map_of.format('parse')}")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_a_source_of_records_has_the_arguments_that_tensorflow_knows(name, files
 def test_records_of_an_interleave_stay_compressed(tmp_path):
     measures = measure(job(tmp_path, PATHS, INTERLEAVE | {"compression": "GZIP"}, DECODE))
 
-    cure = small_reads._cure(measures, np.zeros(1, np.int64))
+    fix = small_reads._fix(measures, np.zeros(1, np.int64))
 
-    assert cure.line == 'tf.data.TFRecordDataset(path, compression_type="GZIP", buffer_size=8388608)'
+    assert fix.line == 'tf.data.TFRecordDataset(path, compression_type="GZIP", buffer_size=8388608)'
 
 
 def test_a_generator_that_jumps_is_told_of_python(tmp_path):
     measures = measure(job(tmp_path, GENERATOR, BATCH))
 
-    assert random_access._cure(measures, np.zeros(1, np.int64), 8e3).line.startswith("block = os.pread(")
+    assert random_access._fix(measures, np.zeros(1, np.int64), 8e3).line.startswith("block = os.pread(")
 
 
 def test_what_was_shuffled_is_shuffled_behind_the_cache(tmp_path):
@@ -129,17 +129,17 @@ def test_what_was_shuffled_is_shuffled_behind_the_cache(tmp_path):
 
 
 def test_of_a_pipeline_that_nobody_saw_no_shuffle_is_taken_out(tmp_path):
-    cure = keep_in_memory(measure(job(tmp_path, found=False)))
+    fix = keep_in_memory(measure(job(tmp_path, found=False)))
 
-    assert cure.instead_of == "dataset = dataset.map(load)"
-    assert cure.line == "dataset = dataset.map(load).cache()"
-    assert cure.what.endswith(ORDER)
+    assert fix.instead_of == "dataset = dataset.map(load)"
+    assert fix.line == "dataset = dataset.map(load).cache()"
+    assert fix.what.endswith(ORDER)
 
 
-@pytest.mark.parametrize("cure", [lambda one: more_readers(one, 4, 1), lambda one: more_decoding(one, 4)])
-def test_threads_that_read_a_database_open_it_each(tmp_path, program, cure):
+@pytest.mark.parametrize("fix", [lambda one: more_readers(one, 4, 1), lambda one: more_decoding(one, 4)])
+def test_threads_that_read_a_database_open_it_each(tmp_path, program, fix):
     # GIVEN a loop that reads a database by itself
-    found = cure(database_job(tmp_path / "logs", LOOP))
+    found = fix(database_job(tmp_path / "logs", LOOP))
     opens, *loop = found.instead_of.splitlines()
     *comes, threads = found.line.splitlines()
     loop = textwrap.indent("\n".join(loop), "    ")
@@ -155,10 +155,10 @@ def test_threads_that_read_a_database_open_it_each(tmp_path, program, cure):
 
 def test_a_thread_that_reads_ahead_may_use_the_connection_of_another(tmp_path, program):
     # GIVEN a loop that reads a database by itself
-    cure = read_ahead(database_job(tmp_path / "logs", LOOP))
+    fix = read_ahead(database_job(tmp_path / "logs", LOOP))
 
     # WHEN what is printed is typed
-    typed = apply_lines(program, cure.line, cure.instead_of, {})
+    typed = apply_lines(program, fix.line, fix.instead_of, {})
 
     # THEN
     assert "in read_ahead(" in typed
@@ -166,7 +166,7 @@ def test_a_thread_that_reads_ahead_may_use_the_connection_of_another(tmp_path, p
 
 
 def test_a_pool_of_readers_of_a_database_keeps_their_connections(tmp_path):
-    cure = fewer_readers(database_job(tmp_path, 1, 2), 1, 2)
+    fix = fewer_readers(database_job(tmp_path, 1, 2), 1, 2)
 
-    assert cure.instead_of == "pool = ThreadPoolExecutor(2, initializer=connect)"
-    assert cure.line == "pool = ThreadPoolExecutor(1, initializer=connect)  # of concurrent.futures"
+    assert fix.instead_of == "pool = ThreadPoolExecutor(2, initializer=connect)"
+    assert fix.line == "pool = ThreadPoolExecutor(1, initializer=connect)  # of concurrent.futures"
