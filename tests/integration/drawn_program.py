@@ -1,4 +1,4 @@
-"""Programs that the laboratory draws: each cure does the same work as the program that it cures."""
+"""Programs that the laboratory draws: each fix does the same work as the program that it fixes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tfdarshan.workloads.laboratory.data_layout import layout_folder, place_data
 from tfdarshan.workloads.laboratory.program import Folders, Program
-from tfdarshan.workloads.laboratory.program_cures import known_cures
+from tfdarshan.workloads.laboratory.program_fixes import known_fixes
 from tfdarshan.workloads.laboratory.program_source import source
 
 COUNT, SIZE, EPOCHS = 32, 8192, 2
@@ -55,13 +55,13 @@ def check(program: Program, pool: Path, work: Path, *, only: tuple[str, ...] = (
     place(program, pool)
     batches, total = run(program, work, 0)
     assert batches == (COUNT // 16 - program.cut) * EPOCHS
-    for number, cure in enumerate(known_cures(program), start=1):
-        if only and cure.name not in only:
+    for number, fix in enumerate(known_fixes(program), start=1):
+        if only and fix.name not in only:
             continue
-        place(cure.program, pool)
-        after = run(cure.program, work, number)
-        assert after[0] == batches, cure.name
+        place(fix.program, pool)
+        after = run(fix.program, work, number)
+        assert after[0] == batches, fix.name
         # A conversion packs other bytes; which samples a cut leaves out is nobody's promise.
-        if cure.program.folder == program.folder and not program.cut:
+        if fix.program.folder == program.folder and not program.cut:
             # NumPy's and TensorFlow's sines of single precision differ in the last digit.
-            assert after[1] == pytest.approx(total, rel=1e-5), cure.name
+            assert after[1] == pytest.approx(total, rel=1e-5), fix.name

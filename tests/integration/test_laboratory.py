@@ -24,7 +24,7 @@ def laboratory(*options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.long
 @pytest.mark.timeout(2 * ROOM_FOR_IMPORTS_S)
 @pytest.mark.parametrize("medium", ["emulated", "fuse"])
-def test_a_job_runs_with_all_of_its_cures_and_is_judged(tmp_path, medium):
+def test_a_job_runs_with_all_of_its_fixes_and_is_judged(tmp_path, medium):
     if medium not in media_here()[0]:
         pytest.skip(f"this machine has no storage by {medium}")
     # GIVEN a seed whose program imports no TensorFlow
@@ -46,7 +46,7 @@ def test_a_job_runs_with_all_of_its_cures_and_is_judged(tmp_path, medium):
     assert outcome["first"] in ("right", "partly", "wrong", "missed", "alarm", "quiet", "marginal", "unclear")
     assert f"seed {seed}: " in ran.stdout
     assert "right first finding: " in ran.stdout
-    # Each cure ran on its own, and left a session.
+    # Each fix ran on its own, and left a session.
     runs = sorted((tmp_path / "kept" / f"seed-{seed}" / "runs").iterdir())
     assert len(runs) >= 3
     assert all((run / "logs").is_dir() for run in runs)

@@ -1,4 +1,4 @@
-"""The laboratory's programs run, and each cure does the same work as the program that it cures."""
+"""The laboratory's programs run, and each fix does the same work as the program that it fixes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def python_programs(folders: Folders) -> list[Program]:
 
 
 @pytest.mark.long
-def test_python_programs_and_all_of_their_cures_do_the_same_work(folders, tmp_path):
+def test_python_programs_and_all_of_their_fixes_do_the_same_work(folders, tmp_path):
     for number, program in enumerate(python_programs(folders)):
         work = tmp_path / str(number)
         work.mkdir()
@@ -39,7 +39,7 @@ def test_python_programs_and_all_of_their_cures_do_the_same_work(folders, tmp_pa
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("shape", [*TF_DATA, "generator"])
-def test_tensorflow_programs_and_all_of_their_cures_do_the_same_work(folders, tmp_path, shape):
+def test_tensorflow_programs_and_all_of_their_fixes_do_the_same_work(folders, tmp_path, shape):
     pytest.importorskip("tensorflow")
     pytest.importorskip("PIL")
     looks = [("", "tf_checkpoint", "samples", "misplaced"), ("arithmetic", "validation", "", "misplaced")]

@@ -1,1 +1,1 @@
-"""Jobs drawn at random, whose best cure is found by trying them all: what the findings are held against."""
+"""Jobs drawn at random, whose best fix is found by trying them all: what the findings are held against."""

@@ -1,4 +1,4 @@
-"""Draws jobs, finds their best cures by trying all, and holds the findings against them."""
+"""Draws jobs, finds their best fixes by trying all, and holds the findings against them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main() -> int:
         "--kinds", metavar="KIND,...", help=f"of {', '.join(MEDIA)} (default: what this machine has)"
     )
     parser.add_argument(
-        "--repeats", type=int, default=3, help="runs of a job and of its best cures (default: 3)"
+        "--repeats", type=int, default=3, help="runs of a job and of its best fixes (default: 3)"
     )
     parser.add_argument("--page", type=Path, help="fill the table of this page")
     parser.add_argument("--json", type=Path, help="write the outcomes here")

@@ -1,4 +1,4 @@
-"""Applies a cure as it is printed: the line that goes, the lines that come, or a command.
+"""Applies a fix as it is printed: the line that goes, the lines that come, or a command.
 
 A reader takes `dataset.map(load)` for his own `ds.map(read_image)`, and `batch_size` for his `32`: names of
 variables stand for variables, simple values and lambdas, the one in front of a method chain for whatever is
@@ -39,11 +39,11 @@ OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
 
 
 class CannotTypeError(Exception):
-    """The cure cannot be applied as it is printed; says why."""
+    """The fix cannot be applied as it is printed; says why."""
 
 
 def is_command(line: str) -> bool:
-    """Return whether a cure's line is one to type into a shell."""
+    """Return whether a fix's line is one to type into a shell."""
     return line.lstrip().startswith(("tfdarshan ", "python ", "lfs "))
 
 
@@ -67,7 +67,7 @@ def is_mirrored(line: str) -> bool:
 
 
 def copies_and_lines(line: str, folders: Mapping[str, str]) -> tuple[str, str]:
-    """Split a cure into what copies files before the job runs, filled in, and the lines of its program."""
+    """Split a fix into what copies files before the job runs, filled in, and the lines of its program."""
     lines = line.splitlines()
     copies = [one for one in lines if one.startswith("cp ")]
     return _filled("\n".join(copies), folders), "\n".join(one for one in lines if one not in copies)
@@ -78,7 +78,7 @@ def _filled(line: str, folders: Mapping[str, str]) -> str:
 
 
 def apply_lines(source: str, line: str, instead_of: str, folders: Mapping[str, str]) -> str:
-    """Return the program with the cure in it.
+    """Return the program with the fix in it.
 
     Args:
         source: Its text.

@@ -10,7 +10,7 @@ from .dice import Dice
 from .drawn_framework import FRAMEWORKS
 from .expected_time import Expected, Sample, costs, expected
 from .job import Job
-from .known_cure import WHOLE_FILES
+from .known_fix import WHOLE_FILES
 from .pipeline_draw import CAUSES, FEWEST_BATCHES, MOST_BYTES, Cause, Drawn
 from .storage_draw import draw_storage, storage_names
 from .storage_kind import MEDIA, Medium, StorageKind

@@ -27,7 +27,7 @@ from tfdarshan.replay.storage_edits import (
     Without,
 )
 
-from .known_cure import FEW, THREADS
+from .known_fix import FEW, THREADS
 from .program import Program
 
 Edits = tuple[Edit, ...]
@@ -63,22 +63,22 @@ class Uncompressed:
         )  # fmt: skip
 
 
-def edits_for(cure: str, program: Program, job: ModelledJob) -> Edits | None:
-    """Return the edits that a cure of a program is; None if the model has none for it.
+def edits_for(fix: str, program: Program, job: ModelledJob) -> Edits | None:
+    """Return the edits that a fix of a program is; None if the model has none for it.
 
     Args:
-        cure: One of `known_cure.FINDINGS_OF`.
-        program: Before the cure.
+        fix: One of `known_fix.FINDINGS_OF`.
+        program: Before the fix.
         job: Its recorded run, modelled.
     """
-    if cure == "moved":
+    if fix == "moved":
         paths = job.facts.files.rows["path"].astype(str)
         return (Staged(paths.str.contains(program.slow_path, regex=False).to_numpy(bool)),)
-    if cure == "shards for all":
+    if fix == "shards for all":
         return (Readers(program.threads),)
-    if cure == "background checkpoint":
+    if fix == "background checkpoint":
         return (BackgroundSaves(fast_tier=program.extra == "tf_checkpoint"),)
-    return EDITS.get(cure)
+    return EDITS.get(fix)
 
 
 EDITS: Mapping[str, Edits] = {

@@ -58,10 +58,10 @@ def fix_pairs(truth: Truth, said: Said, say: Callable[[str], None]) -> tuple[Fix
     findings = _of_findings(truth, said)
     pairs = []
     for tried in run:
-        told, as_session = findings.get(tried.cure.name, (None, False))
+        told, as_session = findings.get(tried.fix.name, (None, False))
         times = truth.times(tried.runs, unit="session" if as_session else "step")
-        pairs.append(FixPair(tried.cure.name, _range(times), _of_replay(truth, job, tried), told))
-        say(f"  {tried.cure.name}: obtained {times.middle:.2f}x, replay {_said(pairs[-1].replay)}, "
+        pairs.append(FixPair(tried.fix.name, _range(times), _of_replay(truth, job, tried), told))
+        say(f"  {tried.fix.name}: obtained {times.middle:.2f}x, replay {_said(pairs[-1].replay)}, "
             f"findings {_said(told)}")  # fmt: skip
     return tuple(pairs)
 
@@ -78,7 +78,7 @@ def _modelled(truth: Truth, say: Callable[[str], None]) -> ModelledJob | None:
 
 
 def _of_replay(truth: Truth, job: ModelledJob | None, tried: Tried) -> Range | None:
-    edits = None if job is None else edits_for(tried.cure.name, truth.program, job)
+    edits = None if job is None else edits_for(tried.fix.name, truth.program, job)
     if job is None or edits is None:
         return None
     found = promise(job, *edits)
@@ -86,14 +86,14 @@ def _of_replay(truth: Truth, job: ModelledJob | None, tried: Tried) -> Range | N
 
 
 def _of_findings(truth: Truth, said: Said) -> dict[str, tuple[Range, bool]]:
-    """Return what findings promise for the cure that gives most of those that they may mean."""
+    """Return what findings promise for the fix that gives most of those that they may mean."""
     found: dict[str, tuple[Range, bool]] = {}
     for promised in said.promised:
         tried = truth.tried_for(promised.name)
-        if tried is None or tried.cure.name in found:
+        if tried is None or tried.fix.name in found:
             continue
         low, expected, high = promised.gain
-        found[tried.cure.name] = (low, expected, min(high, MOST)), promised.unit == "session"
+        found[tried.fix.name] = (low, expected, min(high, MOST)), promised.unit == "session"
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .fix_pair import FixPair
-from .known_cure import FINDINGS_OF
+from .known_fix import FINDINGS_OF
 from .run_times import Times
 from .said import LEAST_GAIN, Said
 from .timed_run import TimedRun
@@ -27,17 +27,17 @@ class Judgement:
     """What was found of one job; gains are times faster.
 
     Attributes:
-        best: Name of the best single cure, "" where nothing is to be cured.
+        best: Name of the best single fix, "" where nothing is to be fixed.
         first: What the first finding is; "unclear" where runs differ by so much that they leave open whether
-            anything is to be cured; "marginal" where the best cure gives 5 to 10 %.
-        obtained: Gain of the headline's cure, as printed if it can be applied so; None where
+            anything is to be fixed; "marginal" where the best fix gives 5 to 10 %.
+        obtained: Gain of the headline's fix, as printed if it can be applied so; None where
             it was not measured.
         obtained_range: And its 90 % interval, by what runs differ by.
-        lasting: The same of a longer run, as the best cure's gain is.
-        near_best: That is 85 % of what the best cure gives, as far as the runs tell.
+        lasting: The same of a longer run, as the best fix's gain is.
+        near_best: That is 85 % of what the best fix gives, as far as the runs tell.
         typed: "as printed", "cannot be typed: ...", or "" where nothing is printed.
-        noise: The longest run of the job over the shortest: what is not the cure's.
-        again: The same cure was offered again after it was applied; None where it was not applied.
+        noise: The longest run of the job over the shortest: what is not the fix's.
+        again: The same fix was offered again after it was applied; None where it was not applied.
         pairs: What the replay model and the findings expect of each fix that was run.
     """
 
@@ -73,10 +73,10 @@ class Judgement:
 
 
 def judge_first(said: Said, truth: Truth) -> FirstFinding:
-    """Return whether the first finding is right, of a job that is slow: its best cure gives 10 % or more.
+    """Return whether the first finding is right, of a job that is slow: its best fix gives 10 % or more.
 
-    It is if its cure gives 85 % of what the best cure of no more effort gives, as far as the runs tell, and
-    saves at least half of the time that the best of all saves; partly right if its cure gives 5 % or more.
+    It is if its fix gives 85 % of what the best fix of no more effort gives, as far as the runs tell, and
+    saves at least half of the time that the best of all saves; partly right if its fix gives 5 % or more.
     """
     if truth.unclear:
         return "unclear"
@@ -91,7 +91,7 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
         return "wrong"
     gain = truth.gain(tried)
     saved, most = 1 - 1 / max(gain, 1.0), 1 - 1 / truth.best_gain
-    best = truth.best_within(tried.cure.effort)
+    best = truth.best_within(tried.fix.effort)
     if truth.as_good(gain, len(tried.runs), best) and saved >= most / 2 and gain >= LEAST_GAIN:
         return "right"
     return "partly" if gain >= LEAST_GAIN else "wrong"
@@ -100,7 +100,7 @@ def judge_first(said: Said, truth: Truth) -> FirstFinding:
 def judge_promise(said: Said, obtained: Times | None) -> Promise:
     """Hold the range against the gain, as far as runs tell that: it is broken beyond what they differ by.
 
-    A lower bound of 1 promises nothing: it is broken only if the cure costs 5 % or more. But a gain far above
+    A lower bound of 1 promises nothing: it is broken only if the fix costs 5 % or more. But a gain far above
     1 that does not come is missed, however low the range begins.
     """
     if said.promise is None:
@@ -141,7 +141,7 @@ def judge(
         said: What the tool said of its first run.
         truth: What is true.
         real: It was on a real device.
-        typed: How its cure could be applied.
+        typed: How its fix could be applied.
         printed_runs: The runs with it.
         again: Whether it was offered again then.
         pairs: Of all its fixes.
@@ -150,13 +150,13 @@ def judge(
     runs = printed_runs or ([] if by_hand is None or by_hand.failure else by_hand.runs)
     # What is promised is of the run as it was recorded; what is best, of a longer one.
     obtained = truth.times(runs, unit=said.unit) if runs else None
-    staged = said.first == STAGING or (by_hand is not None and by_hand.cure.name == STAGING)
+    staged = said.first == STAGING or (by_hand is not None and by_hand.fix.name == STAGING)
     lasting = truth.times(runs, staged=staged).middle if runs else None
     return Judgement(
         seed=seed,
         real=real,
         words=words,
-        best=truth.best.cure.name if truth.best is not None else "",
+        best=truth.best.fix.name if truth.best is not None else "",
         best_gain=truth.best_gain,
         said=said,
         first=judge_first(said, truth),

@@ -22,12 +22,12 @@ from .laboratory_totals import (
 
 DRAW, BESIDE = "laboratory", "laboratory-beside"
 NOISY = 1.1  # runs of the same job that differ more are said to
-HEAD = ("seed", "job", "best single cure", "first finding", "promised", "obtained", "finding", "promise")
+HEAD = ("seed", "job", "best single fix", "first finding", "promised", "obtained", "finding", "promise")
 
 
 def job_line(one: Judgement) -> str:
     """Return a job's outcome as one line."""
-    best = f"{one.best} {one.best_gain:.2f}x" if one.best else f"nothing to cure ({one.best_gain:.2f}x)"
+    best = f"{one.best} {one.best_gain:.2f}x" if one.best else f"nothing to fix ({one.best_gain:.2f}x)"
     typed = f"; {one.typed}" if one.typed else ""
     again = "; offered again" if one.again else ""
     unknown = "; a finding that the laboratory does not know" if one.unknown_name else ""
@@ -131,7 +131,7 @@ def _missed(one: Judgement) -> bool:
 
 
 def _row(one: Judgement) -> tuple[str, ...]:
-    best = f"{one.best} {one.best_gain:.2f}x" if one.best else "nothing to cure"
+    best = f"{one.best} {one.best_gain:.2f}x" if one.best else "nothing to fix"
     first = one.said.first or one.said.state
     return (
         str(one.seed),

@@ -81,7 +81,7 @@ def totals(judgements: Sequence[Judgement]) -> list[Total]:
         *_of_findings(judgements),
         *_of_promises(judgements),
         *_of_healthy(judgements),
-        *_of_cures(judgements),
+        *_of_fixes(judgements),
     ]
 
 
@@ -118,7 +118,7 @@ def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
         _share("right first finding, real devices", real, right, least=0.8, left_out=real_out),
         _share("partly right first finding", slow, lambda one: one.first == "partly", left_out=out),
         _share(
-            "headline within 15 % of the best cure", slow, lambda one: one.near_best, least=0.85, left_out=out
+            "headline within 15 % of the best fix", slow, lambda one: one.near_best, least=0.85, left_out=out
         ),
         _share(
             "the same by the medians alone, whatever runs differ by",
@@ -127,12 +127,12 @@ def _of_findings(judgements: Sequence[Judgement]) -> list[Total]:
             left_out=out,
         ),
         _share(
-            "jobs whose runs leave open whether anything is to be cured, not judged",
+            "jobs whose runs leave open whether anything is to be fixed, not judged",
             judgements,
             lambda one: one.first == "unclear",
         ),
         _share(
-            "jobs whose best cure gives 5 to 10 %, where to name it and to be silent are both right",
+            "jobs whose best fix gives 5 to 10 %, where to name it and to be silent are both right",
             judgements,
             lambda one: one.first == "marginal",
         ),
@@ -170,22 +170,22 @@ def _of_healthy(judgements: Sequence[Judgement]) -> list[Total]:
     healthy = [one for one in judgements if not one.best and one.first != "unclear"]
     return [
         _share(
-            "false alarm where nothing is to be cured", healthy, lambda one: one.first == "alarm", most=0.05
+            "false alarm where nothing is to be fixed", healthy, lambda one: one.first == "alarm", most=0.05
         ),
         _share(
-            "note with a promise where nothing is to be cured",
+            "note with a promise where nothing is to be fixed",
             healthy,
             lambda one: one.first != "alarm" and bool(one.said.notes),
         ),
     ]
 
 
-def _of_cures(judgements: Sequence[Judgement]) -> list[Total]:
+def _of_fixes(judgements: Sequence[Judgement]) -> list[Total]:
     applied = [one for one in judgements if one.again is not None]
     printed = [one for one in judgements if one.typed]
     return [
-        _share("cure applied as printed", printed, lambda one: one.typed == "as printed"),
-        _share("cure offered again after it was applied", applied, lambda one: bool(one.again), most=0.0),
+        _share("fix applied as printed", printed, lambda one: one.typed == "as printed"),
+        _share("fix offered again after it was applied", applied, lambda one: bool(one.again), most=0.0),
     ]
 
 

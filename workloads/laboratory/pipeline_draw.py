@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from .dice import Dice
-from .known_cure import WHOLE_FILES
+from .known_fix import WHOLE_FILES
 from .program import ACCESSES, CHECKPOINTS, EXTRAS, SHAPES, TF_DATA
 
 Cause = Literal["reading", "decoding", "loop"]

@@ -18,7 +18,7 @@ PYTHON: tuple[Shape, ...] = ("generator", "loop", "thread_pool")
 LOADERS: tuple[Shape, ...] = ("torch_map", "torch_iterable")
 # How Python code reads a sample.
 Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite", "shards"]
-# What is drawn of these: shards are a cure.
+# What is drawn of these: shards are a fix.
 ACCESSES: tuple[Access, ...] = ("file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite")
 Extra = Literal[
     "", "numpy_checkpoint", "tf_checkpoint", "torch_checkpoint", "synced_log", "small_writes", "validation"
@@ -40,7 +40,7 @@ class Folders:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """All that makes its source; a cure is the same program with some of it replaced.
+    """All that makes its source; a fix is the same program with some of it replaced.
 
     Attributes:
         marked: Records itself, with `tfdarshan.profile()` and steps; else it runs under `tfdarshan run`.

@@ -1,4 +1,4 @@
-"""How many times faster a cured job is, and how far runs that differ let anybody say so."""
+"""How many times faster a fixed job is, and how far runs that differ let anybody say so."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Unit = Literal["training", "step", "session"]
 # A lower bound, what is expected, and an upper bound, in times faster.
 Range = tuple[float, float, float]
 LEAST_GAIN = 1.05
-# Say something else than a cure: never a promise.
+# Say something else than a fix: never a promise.
 REMARKS = ("input_bound", "page_cache", "mapped_cached", "low_coverage", "truncated_trace")
 # An open upper bound is this.
 OPEN_END = 1e9
@@ -51,10 +51,10 @@ class Said:
         first: The headline's finding, "" where it names none.
         promise: Its gain: lower bound, expected, upper bound; None where it promises none.
         problems: Names of all problems.
-        cures: What their cures say to write, in the same order.
+        cures: What their fixes say to write, in the same order.
         notes: Names of notes that promise LEAST_GAIN or more.
         unit: What the promise is of: step time, or all of the session.
-        line: What its cure says to write.
+        line: What its fix says to write.
         instead_of: And to take out.
         promised: What all findings promise, those before others first.
     """
@@ -72,7 +72,7 @@ class Said:
     promised: tuple[Promised, ...] = ()
 
     def offers(self, other: Said) -> bool:
-        """Whether it offers the kind of cure that another one offers first, with whatever numbers."""
+        """Whether it offers the kind of fix that another one offers first, with whatever numbers."""
         offered = [(self.first, self.line), *zip(self.problems, self.cures, strict=False)]
         kinds = {(name, _without_numbers(line)) for name, line in offered}
         return bool(other.first) and (other.first, _without_numbers(other.line)) in kinds
@@ -96,7 +96,7 @@ def said_in(diagnosis: Diagnosis) -> Said:
     verdict = diagnosis.verdict
     first = verdict.finding if verdict.finding not in REMARKS else ""
     finding = next((one for one in diagnosis.findings if one.name == first), None)
-    cure = finding.fix if finding is not None else None
+    fix = _fix_of(finding) if finding is not None else None
     gain = verdict.gain if first else None
     return Said(
         verdict.state,
@@ -104,13 +104,18 @@ def said_in(diagnosis: Diagnosis) -> Said:
         first,
         None if gain is None else (gain.speedup_range[0], gain.speedup, min(gain.speedup_range[1], OPEN_END)),
         tuple(one.name for one in diagnosis.problems),
-        cure.line if cure else "",
-        cure.instead_of if cure else "",
-        tuple(one.fix.line if one.fix else "" for one in diagnosis.problems),
+        fix.line if fix else "",
+        fix.instead_of if fix else "",
+        tuple(fix.line if (fix := _fix_of(one)) else "" for one in diagnosis.problems),
         tuple(one.name for one in diagnosis.findings if one.kind == "note" and _is_worth_it(one)),
         "session" if gain is not None and gain.unit == "session" else "step",
         tuple(promised for one in diagnosis.findings if (promised := _promised(one)) is not None),
     )
+
+
+def _fix_of(finding: Finding) -> Any:
+    """Return what to do; older versions of tfdarshan have it as "cure"."""
+    return finding.fix if hasattr(finding, "fix") else getattr(finding, "cure", None)
 
 
 def _promised(finding: Finding) -> Promised | None:

@@ -50,13 +50,13 @@ def run_job(
     warm: WarmPython | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Judgement | None:
-    """Run a job, its cures, and the tool's cure as printed.
+    """Run a job, its fixes, and the tool's fix as printed.
 
     Args:
         job: Which.
         folder: For its files and sessions; removed afterwards.
         pool: Of programs that all jobs need.
-        repeats: Runs of the job and of its best cures.
+        repeats: Runs of the job and of its best fixes.
         keep: Leave the folder of runs, with a record to judge them again.
         warm: Runs programs that use TensorFlow.
         say: Takes a line of progress.
@@ -154,7 +154,7 @@ def _staged_nothing(folder: Path) -> bool:
 
 
 def how_typed(program: Program, said: Said) -> str:
-    """Describe how a cure could be applied that was not run."""
+    """Describe how a fix could be applied that was not run."""
     if not said.first:
         return ""
     if not said.line:
@@ -172,7 +172,7 @@ def how_typed(program: Program, said: Said) -> str:
 
 
 def _as_printed(runner: Runner, said: Said, truth: Truth, repeats: int) -> Printed:
-    """Apply the headline's cure to the letter, and run it."""
+    """Apply the headline's fix to the letter, and run it."""
     program = truth.program
     typed, runs, more = how_typed(program, said), [], []
     if typed == NOT_RUN:
@@ -221,7 +221,7 @@ def _places(runner: Runner, program: Program, truth: Truth) -> dict[str, str]:
 def _more_of_it(
     runner: Runner, truth: Truth, said: Said, runs: list[TimedRun], folders: dict[str, str]
 ) -> list[TimedRun]:
-    """Run what the cured job is told next, if it is the same cure with another number."""
+    """Run what the fixed job is told next, if it is the same fix with another number."""
     after = said_of(runs[0].logdir)
     if not after.offers(said) or after.line == said.line or after.first != said.first:
         return []
@@ -236,9 +236,9 @@ def _more_of_it(
 def _in_turn(
     runner: Runner, truth: Truth, repeats: int, said: Said, typed: Callable[[bool], TimedRun]
 ) -> list[TimedRun]:
-    """Run the cured job, and the job itself between: the machine is another one some minutes later.
+    """Run the fixed job, and the job itself between: the machine is another one some minutes later.
 
-    It is run again until the runs agree, or agree with those of the same cure written by hand; and if it is
+    It is run again until the runs agree, or agree with those of the same fix written by hand; and if it is
     short, until the runs tell whether the promise was kept.
     """
     by_hand = truth.tried_for(said.first)

@@ -12,7 +12,7 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError
 
 from .applied import is_command, is_mirrored
-from .known_cure import KnownCure
+from .known_fix import KnownFix
 from .program import Folders, Program
 from .said import LEAST_GAIN, Said
 from .timed_run import TimedRun
@@ -23,7 +23,7 @@ RECORD = "trial.json"
 
 @dataclass(frozen=True)
 class Printed:
-    """The cure that was named first, as printed, and its runs.
+    """The fix that was named first, as printed, and its runs.
 
     Attributes:
         first: Its finding, "" where none was named.
@@ -66,7 +66,7 @@ class Trial:
     printed: Printed
 
     def more_is_worth_it(self, after: Said) -> bool:
-        """Whether more of the cure, which the cured job is told to write, gives enough to be told."""
+        """Whether more of the fix, which the fixed job is told to write, gives enough to be told."""
         more = [run.trained_s for run in self.printed.more if not run.failure]
         once = min((run.trained_s for run in self.printed.runs), default=0.0)
         return bool(more) and after.line != self.printed.line and once >= LEAST_GAIN * min(more)
@@ -83,7 +83,7 @@ def save_trial(trial: Trial, folder: Path) -> None:
         "program": dataclasses.asdict(truth.program),
         "before": _plain(truth.before, folder),
         "tried": [
-            {"name": one.cure.name, "effort": one.cure.effort, "runs": _plain(one.runs, folder)}
+            {"name": one.fix.name, "effort": one.fix.effort, "runs": _plain(one.runs, folder)}
             for one in truth.tried
         ],
         "printed": {
@@ -108,7 +108,7 @@ def load_trial(folder: Path) -> Trial:
         plain = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         program = _program(plain["program"])
         tried = [
-            Tried(KnownCure(one["name"], one["effort"], program), _runs(one["runs"], folder))
+            Tried(KnownFix(one["name"], one["effort"], program), _runs(one["runs"], folder))
             for one in plain["tried"]
         ]
         truth = Truth(program, _runs(plain["before"], folder), tried, plain["keeps_pages"])

@@ -1,4 +1,4 @@
-"""The laboratory's programs of PyTorch run, and each cure does the same work as the program that it cures."""
+"""The laboratory's programs of PyTorch run, and each fix does the same work as the program that it fixes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OF_LOOPS = ("background checkpoint", "one sync", "buffered writes", "validation 
 
 
 @pytest.mark.timeout(1800)
-def test_programs_and_their_cures_do_the_same_work(tmp_path):
+def test_programs_and_their_fixes_do_the_same_work(tmp_path):
     pytest.importorskip("torch")
     folders = folders_below(tmp_path / "storage")
     # Readers of shards make whole batches: 16 workers or 8 shards have fewer samples than that.

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 from tfdarshan.workloads.laboratory.judgement import judge
-from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.known_fix import KnownFix
 from tfdarshan.workloads.laboratory.program import Folders, Program
 from tfdarshan.workloads.laboratory.said import Said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
@@ -25,9 +25,9 @@ def runs(*seconds: float, failure: str = "") -> list[TimedRun]:
 
 
 def truth(before_s=(9.9, 10.0, 10.0, 10.1), /, **after_s: float) -> Truth:
-    """Return the truth of a job of 10 s, by the seconds that it takes with each cure."""
+    """Return the truth of a job of 10 s, by the seconds that it takes with each fix."""
     names = {"parallel": 1, "prefetch": 1, "memory": 1, "staging": 2, "shards": 3, "moved": 2}
-    tried = [Tried(KnownCure(name, names[name], PROGRAM), runs(after_s[name])) for name in after_s]
+    tried = [Tried(KnownFix(name, names[name], PROGRAM), runs(after_s[name])) for name in after_s]
     return Truth(PROGRAM, runs(*before_s), tried)
 
 

@@ -1,4 +1,4 @@
-"""Cures applied to the letter: what a reader would type, and what he could not."""
+"""Fixes applied to the letter: what a reader would type, and what he could not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tfdarshan.findings.fsync import FIX as SYNC_CURE
-from tfdarshan.findings.small_writes import FIX as WRITES_CURE
+from tfdarshan.findings.fsync import FIX as SYNC_FIX
+from tfdarshan.findings.small_writes import FIX as WRITES_FIX
 from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
@@ -350,28 +350,28 @@ def test_a_pool_is_made_before_the_first_epoch_and_used_where_the_line_was():
 
 
 def test_a_sync_moves_into_a_thread():
-    text = applied(SAVING, SYNC_CURE.line, SYNC_CURE.instead_of)
+    text = applied(SAVING, SYNC_FIX.line, SYNC_FIX.instead_of)
     assert "            sync_behind(log)\n" in text
     assert "from tfdarshan.checkpoint import sync_behind\n" in text
 
 
 @pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize(
-    ("extra", "cure", "comes"),
+    ("extra", "fix", "comes"),
     [
         (
             "tf_checkpoint",
             BURST_BUFFER,
             "manager = BurstBuffer(checkpoint, fast_dir='/f', slow_dir='/s', ",
         ),
-        ("synced_log", SYNC_CURE, "sync_behind(log)"),
-        ("small_writes", WRITES_CURE, "samples.log', 'ab', buffering=1 << 20)"),
+        ("synced_log", SYNC_FIX, "sync_behind(log)"),
+        ("small_writes", WRITES_FIX, "samples.log', 'ab', buffering=1 << 20)"),
     ],
 )
-def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(marked, extra, cure, comes):
+def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(marked, extra, fix, comes):
     program = dataclasses.replace(draw(0).program(Path("/nowhere")), extra=extra, marked=marked)
     text = source(program, Path("/nowhere/logs"))
-    assert comes in apply_lines(text, cure.line, cure.instead_of, {"FAST": "/f", "SLOW": "/s"})
+    assert comes in apply_lines(text, fix.line, fix.instead_of, {"FAST": "/f", "SLOW": "/s"})
 
 
 def test_what_is_printed_for_a_checkpoint_names_the_manager():

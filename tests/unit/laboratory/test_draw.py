@@ -16,9 +16,9 @@ from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, p
 from tfdarshan.workloads.laboratory.dice import Dice
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.expected_time import expected
-from tfdarshan.workloads.laboratory.known_cure import FINDINGS_OF
+from tfdarshan.workloads.laboratory.known_fix import FINDINGS_OF
 from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, LOADERS, SHAPES
-from tfdarshan.workloads.laboratory.program_cures import known_cures
+from tfdarshan.workloads.laboratory.program_fixes import known_fixes
 from tfdarshan.workloads.laboratory.program_source import source
 from tfdarshan.workloads.laboratory.python_source import PACKED
 from tfdarshan.workloads.laboratory.pytorch import loader_draw
@@ -134,9 +134,9 @@ def test_a_run_is_short_and_has_enough_steps(jobs, programs):
         assert job.validation_count == 0 or 8 <= job.validation_count <= 3000
 
 
-def test_the_job_and_all_of_its_cures_are_programs_and_differ(jobs, programs):
+def test_the_job_and_all_of_its_fixes_are_programs_and_differ(jobs, programs):
     for job, one in zip(jobs, programs, strict=True):
-        versions = [one, *(cure.program for cure in known_cures(one))]
+        versions = [one, *(fix.program for fix in known_fixes(one))]
         texts = [source(program, ANYWHERE) for program in versions]
         for text in texts:
             ast.parse(text)
@@ -144,10 +144,10 @@ def test_the_job_and_all_of_its_cures_are_programs_and_differ(jobs, programs):
         assert all(program.layout in LAYOUTS for program in versions)
 
 
-def test_loaders_of_all_kinds_appear_and_their_cures_are_programs(loader_jobs):
-    # GIVEN jobs of PyTorch, and all of their cures
+def test_loaders_of_all_kinds_appear_and_their_fixes_are_programs(loader_jobs):
+    # GIVEN jobs of PyTorch, and all of their fixes
     programs = [job.program(ANYWHERE) for job in loader_jobs]
-    texts = [[source(one, ANYWHERE), *(source(cure.program, ANYWHERE) for cure in known_cures(one))]
+    texts = [[source(one, ANYWHERE), *(source(fix.program, ANYWHERE) for fix in known_fixes(one))]
              for one in programs]  # fmt: skip
 
     # THEN they are programs of their own, that nothing marks
@@ -162,8 +162,8 @@ def test_loaders_of_all_kinds_appear_and_their_cures_are_programs(loader_jobs):
             ast.parse(text)
             assert "import tfdarshan" not in text
 
-    # AND fixes of a loader are among the cures, which findings name
-    names = {cure.name for one in programs for cure in known_cures(one)}
+    # AND fixes of a loader are among the fixes, which findings name
+    names = {fix.name for one in programs for fix in known_fixes(one)}
     assert {"parallel", "prefetch", "workers kept", "any order", "shards for all", "memory"} < names
     assert names <= set(FINDINGS_OF)
 
@@ -171,9 +171,9 @@ def test_loaders_of_all_kinds_appear_and_their_cures_are_programs(loader_jobs):
 def test_a_worker_with_shards_makes_whole_batches(loader_jobs):
     for job in loader_jobs:
         one = job.program(ANYWHERE)
-        for cure in known_cures(one):
-            if cure.program.shape == "torch_iterable":
-                samples = one.count / cure.program.shards
+        for fix in known_fixes(one):
+            if fix.program.shape == "torch_iterable":
+                samples = one.count / fix.program.shards
                 assert samples % one.batch == 0, job.words
 
 
@@ -186,12 +186,12 @@ def test_what_does_the_work_of_a_loader_is_not_done_where_workers_import_it(load
 
 
 def test_no_program_has_options_that_users_do_not_write(programs):
-    """Only the cure that says so limits tf.data's threads; nothing else about tf.data is set."""
+    """Only the fix that says so limits tf.data's threads; nothing else about tf.data is set."""
     for one in programs:
         assert "options" not in source(one, ANYWHERE)
 
 
-def test_every_finding_is_a_cure_or_a_remark():
+def test_every_finding_is_a_fix_or_a_remark():
     known = {name for names in FINDINGS_OF.values() for name in names}
     assert set(NAMES) <= known | set(REMARKS)
 

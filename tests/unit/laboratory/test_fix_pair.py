@@ -11,8 +11,8 @@ from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_edits import edits_for
 from tfdarshan.workloads.laboratory.fix_pair import FixPair, fix_pairs, pair_lines
-from tfdarshan.workloads.laboratory.known_cure import KnownCure
-from tfdarshan.workloads.laboratory.program_cures import known_cures
+from tfdarshan.workloads.laboratory.known_fix import KnownFix
+from tfdarshan.workloads.laboratory.program_fixes import known_fixes
 from tfdarshan.workloads.laboratory.said import Promised, Said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import Tried, Truth
@@ -53,11 +53,11 @@ def job(tmp_path_factory):
 def test_each_fix_of_the_laboratory_is_an_edit(job):
     # GIVEN all fixes of many programs
     programs = [draw(seed).program(Path("/nowhere")) for seed in range(200)]
-    cures = {cure.name: program for program in programs for cure in known_cures(program)}
+    fixes = {fix.name: program for program in programs for fix in known_fixes(program)}
 
     # THEN
-    assert len(cures) > 20
-    for name, program in cures.items():
+    assert len(fixes) > 20
+    for name, program in fixes.items():
         edits = edits_for(name, program, job)
         assert edits
         assert edited(job, *edits).model.tasks == job.model.tasks
@@ -68,7 +68,7 @@ def test_a_run_fix_is_told_what_the_model_expects(tmp_path):
     session = file_job(tmp_path)
     program = draw(0).program(tmp_path)
     before = TimedRun(0.96, tmp_path)
-    tried = Tried(KnownCure("staging", 2, program), [TimedRun(0.4, tmp_path)])
+    tried = Tried(KnownFix("staging", 2, program), [TimedRun(0.4, tmp_path)])
     said: list[str] = []
 
     # WHEN

@@ -12,7 +12,7 @@ from tests.unit.laboratory.made_up_outcomes import LOGS, PROGRAM, outcomes, runs
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.workloads.laboratory.fix_pair import FixPair
 from tfdarshan.workloads.laboratory.judgement import judge, judge_first, judge_promise
-from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.known_fix import KnownFix
 from tfdarshan.workloads.laboratory.laboratory_table import as_text, fill_beside, fill_page, job_line
 from tfdarshan.workloads.laboratory.laboratory_totals import (
     ERROR,
@@ -23,13 +23,13 @@ from tfdarshan.workloads.laboratory.laboratory_totals import (
     totals,
     wilson,
 )
-from tfdarshan.workloads.laboratory.program_cures import known_cures
+from tfdarshan.workloads.laboratory.program_fixes import known_fixes
 from tfdarshan.workloads.laboratory.run_times import Times
 from tfdarshan.workloads.laboratory.said import Promised, read_said
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.truth import TooShortError, Tried, Truth, find_truth
 
-# A job whose steps cannot be told from its input: no cure is left out beforehand.
+# A job whose steps cannot be told from its input: no fix is left out beforehand.
 SERIAL = dataclasses.replace(PROGRAM, computes="numpy")
 
 
@@ -48,10 +48,10 @@ SERIAL = dataclasses.replace(PROGRAM, computes="numpy")
         ("prefetch", truth(parallel=2.0, prefetch=9.9), "wrong"),
         # It costs more and gives less.
         ("staging", truth(parallel=2.0, staging=4.0), "partly"),
-        # There is no such cure for this job, or none is named.
+        # There is no such fix for this job, or none is named.
         ("straggler", truth(parallel=2.0), "wrong"),
         ("", truth(parallel=2.0), "missed"),
-        # Nothing can be cured.
+        # Nothing can be fixed.
         ("", truth(parallel=9.8), "quiet"),
         ("read_parallelism", truth(parallel=9.8), "alarm"),
     ],
@@ -60,7 +60,7 @@ def test_the_first_finding(first, of, judged):
     assert judge_first(said(first), of) == judged
 
 
-def test_a_cure_that_cannot_run_gives_nothing():
+def test_a_fix_that_cannot_run_gives_nothing():
     of = truth(parallel=2.0)
     of.tried[0].runs = runs(0.1, failure="ValueError")
     assert of.best is None
@@ -101,8 +101,8 @@ def test_a_promise_is_broken_beyond_what_runs_differ_by():
     assert [judged(times) for times in (1.35, 1.4, 3.3, 3.4)] == ["below", "inside", "inside", "above"]
 
 
-def test_a_best_cure_within_what_runs_differ_by_is_not_judged():
-    # GIVEN a job of 9 to 11 s, and a cure with which it takes 9.4 s, or 5
+def test_a_best_fix_within_what_runs_differ_by_is_not_judged():
+    # GIVEN a job of 9 to 11 s, and a fix with which it takes 9.4 s, or 5
     unclear, clear = (truth((9.0, 10.0, 11.0), parallel=one) for one in (9.4, 5.0))
 
     # THEN
@@ -113,13 +113,13 @@ def test_a_best_cure_within_what_runs_differ_by_is_not_judged():
     one = judge(1, "w", said("prefetch"), unclear, real=True)
     assert "not judged: 1 of 1" in as_text([one])
     assert "right first finding: none to count" in as_text([one])
-    assert "nothing is to be cured: none to count" in as_text([one])
+    assert "nothing is to be fixed: none to count" in as_text([one])
 
 
 def test_staging_counts_for_later_epochs_where_memory_has_them():
     # GIVEN 10 s, of which later epochs take 1 each, and a copy with which all take 1
     before, staged = TimedRun(10.0, LOGS, 1.0), TimedRun(3.0, LOGS, 1.0)
-    tried = Tried(KnownCure("staging", 2, PROGRAM), [staged])
+    tried = Tried(KnownFix("staging", 2, PROGRAM), [staged])
 
     # THEN it gives nothing where the page cache keeps the data, and all of it where it does not
     assert Truth(PROGRAM, [before], [tried], keeps_pages=True).gain(tried) == 1.0
@@ -127,15 +127,15 @@ def test_staging_counts_for_later_epochs_where_memory_has_them():
     # ... nor where the job keeps what it read itself
     cached = dataclasses.replace(PROGRAM, cache="right")
     assert Truth(cached, [before], [tried], keeps_pages=False).gain(tried) == 1.0
-    # ... nor is it a cure where later epochs differ and the run does not
-    by_chance = Tried(tried.cure, [TimedRun(9.9, LOGS, 0.7)])
+    # ... nor is it a fix where later epochs differ and the run does not
+    by_chance = Tried(tried.fix, [TimedRun(9.9, LOGS, 0.7)])
     assert Truth(PROGRAM, [before], [by_chance], keeps_pages=True).best is None
-    # and other cures count for the whole run
-    moved = Tried(KnownCure("parallel", 1, PROGRAM), [staged])
+    # and other fixes count for the whole run
+    moved = Tried(KnownFix("parallel", 1, PROGRAM), [staged])
     assert Truth(PROGRAM, [before], [moved], keeps_pages=True).gain(moved) == pytest.approx(10 / 3)
 
 
-def test_what_the_cure_gave_as_printed_counts_before_what_it_gives_by_hand():
+def test_what_the_fix_gave_as_printed_counts_before_what_it_gives_by_hand():
     of = truth(parallel=2.0)
     by_hand = judge(1, "w", said("read_parallelism"), of, real=True)
     assert (by_hand.obtained, by_hand.promise, by_hand.near_best) == (5.0, "above", True)
@@ -153,26 +153,26 @@ def test_what_the_cure_gave_as_printed_counts_before_what_it_gives_by_hand():
     assert (typed.promise, typed.near_best, typed.first) == ("below", False, "right")
 
 
-def test_a_promise_is_of_the_run_as_recorded_and_the_best_cure_of_a_longer_one():
+def test_a_promise_is_of_the_run_as_recorded_and_the_best_fix_of_a_longer_one():
     # GIVEN 10 s, of which later epochs take 1 each from the page cache, and a copy with which all take 1
     before, staged = TimedRun(10.0, LOGS, 1.0), TimedRun(5.0, LOGS, 1.0)
-    of = Truth(PROGRAM, [before], [Tried(KnownCure("staging", 2, PROGRAM), [staged])], keeps_pages=True)
+    of = Truth(PROGRAM, [before], [Tried(KnownFix("staging", 2, PROGRAM), [staged])], keeps_pages=True)
 
-    # THEN what was promised came, and it is the best cure of nothing
+    # THEN what was promised came, and it is the best fix of nothing
     one = judge(1, "w", said("staging"), of, real=True)
     assert (one.obtained, one.promise, one.lasting, one.best) == (2.0, "inside", 1.0, "")
     # ... whichever finding says to copy
     assert judge(1, "w", said("full_storage"), of, real=True).lasting == 1.0
 
 
-def test_a_finding_without_a_cure_is_not_measured_and_a_new_name_is_reported():
+def test_a_finding_without_a_fix_is_not_measured_and_a_new_name_is_reported():
     one = judge(1, "w", said("straggler"), truth(parallel=2.0), real=True)
     assert (one.obtained, one.promise, one.unknown_name) == (None, "unmeasured", False)
     assert judge(1, "w", said("brand_new"), truth(parallel=2.0), real=True).unknown_name
 
 
-def test_a_cure_is_offered_again_if_it_is_named_or_among_the_problems():
-    # GIVEN a cure that was applied
+def test_a_fix_is_offered_again_if_it_is_named_or_among_the_problems():
+    # GIVEN a fix that was applied
     applied = dataclasses.replace(said("staging"), line="stage")
 
     # THEN it is offered again as the verdict's, though others cost more, or as that of a problem
@@ -182,7 +182,7 @@ def test_a_cure_is_offered_again_if_it_is_named_or_among_the_problems():
     assert a_problem.offers(applied)
     # ... and not if its lines are others, or nothing was applied
     assert not dataclasses.replace(another_way, line="stage more").offers(applied)
-    # ... but other numbers are no other cure
+    # ... but other numbers are no other fix
     eight = dataclasses.replace(said("read_parallelism"), line="ds.map(load2, num_parallel_calls=8)")
     sixteen = dataclasses.replace(eight, line="ds.map(load2, num_parallel_calls=16)")
     assert sixteen.offers(eight)
@@ -196,32 +196,32 @@ def test_only_what_is_close_to_the_best_or_asked_for_runs_again():
     class Counted:
         def run(self, program, **_how):
             made.append(program)
-            # The job itself, then its cures in order: the third is good, the others give nothing, no two
+            # The job itself, then its fixes in order: the third is good, the others give nothing, no two
             # agree.
             return TimedRun({3: 1.0}.get(len(made) - 1, 10.0) + len(made), LOGS)
 
     of = find_truth(Counted(), SERIAL, 3, keeps_pages=False, wanted=lambda run: ("staging",))
 
-    counted = {tried.cure.name: len(tried.runs) for tried in of.tried}
+    counted = {tried.fix.name: len(tried.runs) for tried in of.tried}
     assert len(of.before) == 3
     assert counted.pop("staging") == 3
-    assert counted.pop(of.tried[2].cure.name, 3) == 3
+    assert counted.pop(of.tried[2].fix.name, 3) == 3
     assert set(counted.values()) == {1}
 
 
 def test_a_job_that_is_unclear_counts_neither_as_slow_nor_as_healthy():
-    # GIVEN a cure that may give nothing, and a tenth as well, by runs that differ by a tenth
+    # GIVEN a fix that may give nothing, and a tenth as well, by runs that differ by a tenth
     unclear = truth((9.0, 10.0, 11.0), parallel=9.7)
     assert unclear.best is None
     assert judge_first(said(""), unclear) == judge_first(said("prefetch"), unclear) == "unclear"
-    # ... and where compute leaves no room for a twentieth, nothing is to be cured whatever runs differ by
+    # ... and where compute leaves no room for a twentieth, nothing is to be fixed whatever runs differ by
     sleeping = dataclasses.replace(SERIAL, computes="sleep", count=160, batch=16, epochs=1, step_s=0.99)
     of = dataclasses.replace(unclear, program=sleeping)
     assert judge_first(said(""), of) == "quiet"
 
 
-def test_a_job_whose_best_cure_gives_little_is_neither_slow_nor_healthy():
-    # GIVEN cures that give 7 %, and such as give 11
+def test_a_job_whose_best_fix_gives_little_is_neither_slow_nor_healthy():
+    # GIVEN fixes that give 7 %, and such as give 11
     little, more = truth(parallel=9.35), truth(parallel=9.0)
 
     # THEN
@@ -231,17 +231,17 @@ def test_a_job_whose_best_cure_gives_little_is_neither_slow_nor_healthy():
     # ... and a promise is held against it all the same
     one = judge(1, "w", said("read_parallelism"), little, real=True)
     assert (one.first, one.promise) == ("marginal", "below")
-    assert "best cure gives 5 to 10 %, where to name it and to be silent are both right: 1 of 1" in as_text(
+    assert "best fix gives 5 to 10 %, where to name it and to be silent are both right: 1 of 1" in as_text(
         [one]
     )
     assert "right first finding: none to count (1 marginal left out)" in as_text([one])
 
 
 def test_a_promise_of_step_time_is_held_against_the_steps():
-    # GIVEN 3 s of imports and 7 s of steps, of which a cure leaves half
+    # GIVEN 3 s of imports and 7 s of steps, of which a fix leaves half
     before = TimedRun(10.0, LOGS, imports_s=3.0)
     after = TimedRun(6.5, LOGS, imports_s=3.0)
-    of = Truth(PROGRAM, [before], [Tried(KnownCure("parallel", 1, PROGRAM), [after])])
+    of = Truth(PROGRAM, [before], [Tried(KnownFix("parallel", 1, PROGRAM), [after])])
 
     # THEN
     of_steps = judge(1, "w", said("read_parallelism"), of, real=True)
@@ -251,7 +251,7 @@ def test_a_promise_of_step_time_is_held_against_the_steps():
 
 
 def test_what_is_close_to_the_best_is_told_with_what_runs_differ_by():
-    # GIVEN a cure that gives 74 % of the best, with runs that hardly differ, and with such as do
+    # GIVEN a fix that gives 74 % of the best, with runs that hardly differ, and with such as do
     sure = truth(parallel=2.0, staging=2.7)
     unsure = truth((8.0, 10.0, 12.0), parallel=2.0, staging=2.7)
 
@@ -261,13 +261,13 @@ def test_what_is_close_to_the_best_is_told_with_what_runs_differ_by():
     assert [one.near_best_by_medians for one in judged] == [False, False]
 
 
-def test_a_job_that_is_over_at_once_is_not_cured():
+def test_a_job_that_is_over_at_once_is_not_fixed():
     with pytest.raises(TooShortError, match=r"trains for 0\.30 s"):
         find_truth(Timed(lambda program: 0.3), SERIAL, 3, keeps_pages=False, least_s=2.0)
 
 
 def test_a_short_job_that_is_unclear_runs_more_often():
-    # GIVEN a job of which each run takes another time, and cures that may give nothing
+    # GIVEN a job of which each run takes another time, and fixes that may give nothing
     def made(seconds):
         taken = iter([1.0, 1.2, 0.8, 1.1, 0.9])
         return Timed(lambda program: seconds * (next(taken) if program == SERIAL else 0.95))
@@ -277,7 +277,7 @@ def test_a_short_job_that_is_unclear_runs_more_often():
     assert len(find_truth(made(30.0), SERIAL, 3, keeps_pages=False).before) == 3
 
 
-def test_a_job_that_does_not_run_is_not_cured():
+def test_a_job_that_does_not_run_is_not_fixed():
     class Broken:
         def run(self, program, **_how):
             return TimedRun(1.0, LOGS, failure="ImportError: x")
@@ -304,10 +304,10 @@ def test_runs_that_agree_are_not_repeated_a_third_time():
     runner = Timed(lambda program: 1.0 if program.staged else 10.0)
     of = find_truth(runner, SERIAL, 3, keeps_pages=False)
     assert len(of.before) == 2
-    assert {len(tried.runs) for tried in of.tried if tried.cure.name == "staging"} == {2}
+    assert {len(tried.runs) for tried in of.tried if tried.fix.name == "staging"} == {2}
 
 
-def test_a_job_that_computes_nearly_all_of_its_time_is_cured_only_by_what_is_named():
+def test_a_job_that_computes_nearly_all_of_its_time_is_fixed_only_by_what_is_named():
     # GIVEN steps that sleep for all but 4 % of the time
     program = dataclasses.replace(SERIAL, computes="sleep", count=160, batch=16, epochs=2, step_s=0.1)
     runner = Timed(lambda program: 2.08)
@@ -315,15 +315,15 @@ def test_a_job_that_computes_nearly_all_of_its_time_is_cured_only_by_what_is_nam
     # WHEN
     of = find_truth(runner, program, 3, keeps_pages=False, wanted=lambda run: ("staging",))
 
-    # THEN the other cures did not run, and nothing is to be cured
-    assert [tried.cure.name for tried in of.tried] == ["staging"]
+    # THEN the other fixes did not run, and nothing is to be fixed
+    assert [tried.fix.name for tried in of.tried] == ["staging"]
     assert of.best is None
     # ... and with 6 % all of them ran
     of = find_truth(Timed(lambda program: 2.13), program, 3, keeps_pages=False)
-    assert len(of.tried) == len(known_cures(program)) > 1
+    assert len(of.tried) == len(known_fixes(program)) > 1
 
 
-def test_a_cure_that_makes_the_job_longer_is_stopped_unless_it_is_named():
+def test_a_fix_that_makes_the_job_longer_is_stopped_unless_it_is_named():
     runner = Timed(lambda program: 10.0)
     find_truth(runner, SERIAL, 1, keeps_pages=False, wanted=lambda run: ("staging",))
     limits = {
@@ -354,14 +354,14 @@ def test_totals_count_what_they_say():
         "promise of 1.2x or more, and not even 1.05x": (0, 3),
         "firm promise (lower bound above 1.01x) inside its range": (1, 3),
         "open promise (lower bound 1.00x) inside its range": (0, 0),
-        "headline within 15 % of the best cure": (1, 2),
-        "false alarm where nothing is to be cured": (1, 2),
-        "note with a promise where nothing is to be cured": (0, 2),
-        "cure applied as printed": (1, 1),
+        "headline within 15 % of the best fix": (1, 2),
+        "false alarm where nothing is to be fixed": (1, 2),
+        "note with a promise where nothing is to be fixed": (0, 2),
+        "fix applied as printed": (1, 1),
         "the same by the medians alone, whatever runs differ by": (1, 2),
-        "jobs whose runs leave open whether anything is to be cured, not judged": (0, 4),
-        "jobs whose best cure gives 5 to 10 %, where to name it and to be silent are both right": (0, 4),
-        "cure offered again after it was applied": (0, 1),
+        "jobs whose runs leave open whether anything is to be fixed, not judged": (0, 4),
+        "jobs whose best fix gives 5 to 10 %, where to name it and to be silent are both right": (0, 4),
+        "fix offered again after it was applied": (0, 1),
     }
     assert mean_width(outcomes()) == 2.0
     assert "right first finding: 1 of 2, 50% (9% to 91%; wanted >= 85 %)" in as_text(outcomes())
@@ -376,13 +376,13 @@ def test_firm_and_open_promises_are_counted_apart():
     assert counted["open promise (lower bound 1.00x) inside its range"] == (0, 1)
 
 
-def test_a_note_with_a_promise_is_counted_where_nothing_is_to_be_cured():
+def test_a_note_with_a_promise_is_counted_where_nothing_is_to_be_fixed():
     quiet = judge(6, "w", dataclasses.replace(said(""), notes=("staging",)), truth(staging=9.9), real=True)
     assert quiet.first == "quiet"
-    assert "note with a promise where nothing is to be cured: 1 of 1" in as_text([quiet])
+    assert "note with a promise where nothing is to be fixed: 1 of 1" in as_text([quiet])
     # of an alarm, the alarm is counted
     alarm = dataclasses.replace(quiet, first="alarm")
-    assert "note with a promise where nothing is to be cured: 0 of 1" in as_text([alarm])
+    assert "note with a promise where nothing is to be fixed: 0 of 1" in as_text([alarm])
 
 
 def test_what_is_not_counted_is_said():
@@ -398,10 +398,10 @@ def test_missed_bounds_are_named_and_those_of_nothing_are_not():
     assert missed(outcomes()[:1]) == []
     assert missed(outcomes()) == [
         "right first finding",
-        "headline within 15 % of the best cure",
+        "headline within 15 % of the best fix",
         "promise inside its range",
         "promise below its lower bound",
-        "false alarm where nothing is to be cured",
+        "false alarm where nothing is to be fixed",
     ]
     # a kept promise from 1x to 6x is wider than those of the first draw
     wide = judge(1, "w", said("staging", promise=(1.0, 2.0, 6.0)), truth(staging=5.0), real=True)
@@ -470,19 +470,19 @@ def test_a_jobs_line_says_all_of_it():
         "seed 1: a job | best staging 2.00x | says staging 2.00x (1.50x to 3.00x) | "
         "obtained 2.00x (1.90x to 2.11x) | finding right, promise inside; as printed"
     )
-    assert "nothing to cure (1.02x)" in job_line(outcomes()[2])
+    assert "nothing to fix (1.02x)" in job_line(outcomes()[2])
 
 
 def test_what_precedes_the_first_step_is_in_no_promise_of_step_time():
-    # GIVEN 4 s in which a pipeline is made and 6 s of steps, and a cure that leaves 3 s of the steps
+    # GIVEN 4 s in which a pipeline is made and 6 s of steps, and a fix that leaves 3 s of the steps
     before = [dataclasses.replace(run, stepped_s=6.0) for run in runs(10.0, 10.0)]
     after = [dataclasses.replace(run, stepped_s=3.0) for run in runs(7.0, 7.0)]
-    of = Truth(PROGRAM, before, [Tried(KnownCure("parallel", 1, PROGRAM), after)])
+    of = Truth(PROGRAM, before, [Tried(KnownFix("parallel", 1, PROGRAM), after)])
 
     # WHEN it was promised
     judged = judge(1, "w", said("read_parallelism", promise=(1.8, 2.0, 2.2)), of, real=True)
 
-    # THEN the promise is of the steps, and how good the cure is is of all of it
+    # THEN the promise is of the steps, and how good the fix is is of all of it
     assert judged.obtained == pytest.approx(2.0)
     assert judged.promise == "inside"
     assert judged.best_gain == pytest.approx(10 / 7)

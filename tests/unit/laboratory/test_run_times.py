@@ -48,7 +48,7 @@ def test_more_runs_tell_more():
 )
 @pytest.mark.parametrize(("before", "after"), [(2, 2), (3, 3), (5, 3)])
 def test_the_interval_holds_the_true_gain_as_often_as_it_says(before, after, differ, least, most):
-    # GIVEN a job that a cure makes twice as fast
+    # GIVEN a job that a fix makes twice as fast
     dice, held, draws = random.Random(7), 0, 2000
 
     def runs(seconds: float, count: int) -> list[float]:

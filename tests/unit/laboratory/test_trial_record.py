@@ -11,7 +11,7 @@ from tests.unit.laboratory.made_up_outcomes import PROGRAM, said
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
 from tfdarshan.workloads.laboratory import trial as trial_module
-from tfdarshan.workloads.laboratory.known_cure import KnownCure
+from tfdarshan.workloads.laboratory.known_fix import KnownFix
 from tfdarshan.workloads.laboratory.timed_run import TimedRun
 from tfdarshan.workloads.laboratory.trial import judged
 from tfdarshan.workloads.laboratory.trial_record import RECORD, Printed, Trial, load_trial, save_trial
@@ -23,8 +23,8 @@ def trial(folder: Path) -> Trial:
         return TimedRun(seconds, folder / "runs" / f"{number:03}" / "logs", **more)
 
     tried = [
-        Tried(KnownCure("parallel", 1, PROGRAM), [run(1, 2.0), run(2, 2.1, later_s=0.5)]),
-        Tried(KnownCure("staging", 2, PROGRAM), [run(3, 13.0, stopped=True)]),
+        Tried(KnownFix("parallel", 1, PROGRAM), [run(1, 2.0), run(2, 2.1, later_s=0.5)]),
+        Tried(KnownFix("staging", 2, PROGRAM), [run(3, 13.0, stopped=True)]),
     ]
     truth = Truth(PROGRAM, [run(0, 10.0, imports_s=3.0)], tried, keeps_pages=True)
     printed = Printed("read_parallelism", "ds.map(f, 8)", "ds.map(f)", "as printed", (run(4, 5.0),))
@@ -71,8 +71,8 @@ def test_a_mirror_is_another_way_than_to_be_led_to_copies():
 
 
 @pytest.mark.parametrize(("more_s", "worth"), [(4.0, True), (4.9, False)])
-def test_more_of_a_cure_is_worth_it_if_it_gave_more(tmp_path, more_s, worth):
-    # GIVEN a cure with which the job takes 5 s, and twice as much of it
+def test_more_of_a_fix_is_worth_it_if_it_gave_more(tmp_path, more_s, worth):
+    # GIVEN a fix with which the job takes 5 s, and twice as much of it
     one = trial(tmp_path)
     printed = dataclasses.replace(one.printed, more=(TimedRun(more_s, tmp_path),))
     one = dataclasses.replace(one, printed=printed)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..dice import Dice
-from ..known_cure import WHOLE_FILES
+from ..known_fix import WHOLE_FILES
 from ..pipeline_draw import Cause, Drawn, draw_decoding, draw_training, reads_ahead
 from ..program import LOADERS, Access, Extra
 from ..python_source import PACKED

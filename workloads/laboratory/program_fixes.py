@@ -1,25 +1,25 @@
-"""The single cures of a drawn program, written by hand and not by what the findings print."""
+"""The single fixes of a drawn program, written by hand and not by what the findings print."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .known_cure import EXTRA_CURES, FEW, IN_PYTHON, THREADS, WHOLE_FILES, KnownCure, changed
+from .known_fix import EXTRA_FIXES, FEW, IN_PYTHON, THREADS, WHOLE_FILES, KnownFix, changed
 from .program import PYTHON, TF_DATA, Program
-from .pytorch.loader_cures import by_loader
+from .pytorch.loader_fixes import by_loader
 
 
-def known_cures(program: Program) -> list[KnownCure]:
+def known_fixes(program: Program) -> list[KnownFix]:
     """List those that the program leaves room for: whether one helps is for the runs to tell."""
     by_input = (_by_tf_data, _by_python, by_loader, _by_access)
-    found = [cure for cures in by_input for cure in cures(program)] + _by_extra(program)
+    found = [fix for fixes in by_input for fix in fixes(program)] + _by_extra(program)
     found.append(changed("staging", program, 2, staged=True))
     if program.slow_path and program.access not in ("random", "sqlite"):
         found.append(changed("moved", program, 2, moved=True))
     return found
 
 
-def _by_tf_data(program: Program) -> list[KnownCure]:
+def _by_tf_data(program: Program) -> list[KnownFix]:
     if program.shape not in TF_DATA:
         return []
     found = [changed("parallel", program, threads=THREADS, pool=THREADS)]
@@ -42,7 +42,7 @@ def _by_tf_data(program: Program) -> list[KnownCure]:
     return found
 
 
-def _by_python(program: Program) -> list[KnownCure]:
+def _by_python(program: Program) -> list[KnownFix]:
     if program.shape not in PYTHON:
         return []
     found = []
@@ -64,7 +64,7 @@ def _by_python(program: Program) -> list[KnownCure]:
     return found
 
 
-def _by_access(program: Program) -> list[KnownCure]:
+def _by_access(program: Program) -> list[KnownFix]:
     if program.shape not in IN_PYTHON:
         return []
     in_order = changed("in order", program, in_order=True)
@@ -85,9 +85,9 @@ def _by_access(program: Program) -> list[KnownCure]:
     return [changed(name, program, 1, **changes)]
 
 
-def _by_extra(program: Program) -> list[KnownCure]:
-    if program.extra in EXTRA_CURES:
-        return [changed(EXTRA_CURES[program.extra], program, extra_cured=True)]
+def _by_extra(program: Program) -> list[KnownFix]:
+    if program.extra in EXTRA_FIXES:
+        return [changed(EXTRA_FIXES[program.extra], program, extra_cured=True)]
     if program.extra == "validation":
         found = [changed("validation parallel", program, validation_threads=THREADS)]
         if program.epochs > 1:

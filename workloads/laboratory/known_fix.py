@@ -1,4 +1,4 @@
-"""A single cure of a drawn program, and what findings may call each."""
+"""A single fix of a drawn program, and what findings may call each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHOLE_FILES = ("file", "stats", "until_empty", "small_reads")
 # What Python reads and decodes, in threads or in worker processes.
 IN_PYTHON = (*PYTHON, *LOADERS)
 
-# What findings may call each cure. A name that stands nowhere here is reported, not taken for wrong.
+# What findings may call each fix. A name that stands nowhere here is reported, not taken for wrong.
 FINDINGS_OF = {
     "parallel": ("read_parallelism",),
     "decode calls": ("decode_bound",),
@@ -58,7 +58,7 @@ FINDINGS_OF = {
     "validation cached": ("fits_in_memory", "validation"),
     "validation parallel": ("read_parallelism", "validation"),
 }
-EXTRA_CURES = {
+EXTRA_FIXES = {
     "numpy_checkpoint": "background checkpoint",
     "tf_checkpoint": "background checkpoint",
     "torch_checkpoint": "background checkpoint",
@@ -68,7 +68,7 @@ EXTRA_CURES = {
 
 
 @dataclass(frozen=True)
-class KnownCure:
+class KnownFix:
     """One: the same work by another program."""
 
     name: str
@@ -82,6 +82,6 @@ class KnownCure:
         return FINDINGS_OF[self.name] + decoding
 
 
-def changed(name: str, program: Program, effort: Effort = 1, **changes: Any) -> KnownCure:
-    """Return the cure by a program with some of its parameters changed."""
-    return KnownCure(name, effort, dataclasses.replace(program, **changes))
+def changed(name: str, program: Program, effort: Effort = 1, **changes: Any) -> KnownFix:
+    """Return the fix by a program with some of its parameters changed."""
+    return KnownFix(name, effort, dataclasses.replace(program, **changes))

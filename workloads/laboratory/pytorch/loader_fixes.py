@@ -1,25 +1,25 @@
-"""The single cures of programs that read by PyTorch's DataLoader."""
+"""The single fixes of programs that read by PyTorch's DataLoader."""
 
 from __future__ import annotations
 
 import math
 import os
 
-from ..known_cure import FEW, THREADS, WHOLE_FILES, KnownCure, changed
+from ..known_fix import FEW, THREADS, WHOLE_FILES, KnownFix, changed
 from ..program import LOADERS, Program
 
 DEFAULT_PREFETCH = 2
 ONE_WORKERS_BATCHES = 4
 
 
-def by_loader(program: Program) -> list[KnownCure]:
+def by_loader(program: Program) -> list[KnownFix]:
     """List those of a loader: what it is told, what its data set keeps, and how its data lies."""
     if program.shape not in LOADERS:
         return []
     return [*_by_workers(program), *_by_batches(program), *_by_data(program)]
 
 
-def _by_workers(program: Program) -> list[KnownCure]:
+def _by_workers(program: Program) -> list[KnownFix]:
     found, processors = [], os.cpu_count() or 1
     shared = program.shards if program.shape == "torch_iterable" else THREADS
     most = min(THREADS, shared)
@@ -34,7 +34,7 @@ def _by_workers(program: Program) -> list[KnownCure]:
     return found
 
 
-def _by_batches(program: Program) -> list[KnownCure]:
+def _by_batches(program: Program) -> list[KnownFix]:
     if not program.threads:
         return [changed("prefetch", program, threads=1, prefetch_factor=ONE_WORKERS_BATCHES, persistent=True)]
     ahead = max(2 * (program.prefetch_factor or DEFAULT_PREFETCH), ONE_WORKERS_BATCHES)
@@ -44,7 +44,7 @@ def _by_batches(program: Program) -> list[KnownCure]:
     return found
 
 
-def _by_data(program: Program) -> list[KnownCure]:
+def _by_data(program: Program) -> list[KnownFix]:
     found = []
     if program.epochs > 1:
         found.append(changed("memory", program, in_memory=True))
