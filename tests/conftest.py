@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 from tfdarshan.native import _bridge
-from tfdarshan.recording import claim
+from tfdarshan.recording import session_lock
 from tfdarshan.recording.tensorflow import tf_profiler
 
 # Only the tests marked `darshan` have it: all others have engine "auto" and no libdarshan.
@@ -51,7 +51,7 @@ def detached() -> Iterator[None]:
     """Prove that nothing is attached and every slot holds its own value, before and after each test."""
     _assert_detached()
     yield
-    leaked = claim._active
+    leaked = session_lock._active
     if leaked is not None:
         leaked.end()
     assert leaked is None, f"the test left a session recording in {leaked.path}"

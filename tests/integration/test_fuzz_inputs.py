@@ -16,7 +16,7 @@ from tfdarshan.checkpoint.burst_status import burst_status
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.staging.journal import Journal
-from tfdarshan.staging.plan import Plan, PlannedFile, read_plan, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, read_plan, write_plan
 
 INPUTS = sorted((Path(__file__).parents[1] / "fuzz_inputs").iterdir())
 # The name of a column, and what one byte made of it.

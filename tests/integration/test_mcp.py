@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from tests.scenario_sessions import SKETCHES, sketched
 from tests.unit.golden.golden_file import assert_golden
 from tfdarshan.commands import main, mcp_tools
-from tfdarshan.sessions.kept_partials import KEEP_NOTHING, KeptPartials
+from tfdarshan.sessions.analysis_cache_file import KEEP_NOTHING, AnalysisCache
 
 SLOW, OTHER = "many small files", "one reader"
 STAMP = "2024_01_01_00_00_00"
@@ -160,10 +160,10 @@ def test_tools_change_nothing(logdir):
 def test_what_was_added_up_is_not_kept_if_nothing_is_to_be(tmp_path, monkeypatch):
     # GIVEN a session as large as those of which sums are kept
     session = sketched(tmp_path, SKETCHES[OTHER])
-    monkeypatch.setattr("tfdarshan.sessions.kept_partials.LEAST_CALLS", 1)
+    monkeypatch.setattr("tfdarshan.sessions.analysis_cache_file.LEAST_CALLS", 1)
 
     def keep():
-        kept = KeptPartials(session.path, session.processes, {})
+        kept = AnalysisCache(session.path, session.processes, {})
         kept.put("a", 1)
         kept.save()
         return (session.path / "partials.kept").exists()

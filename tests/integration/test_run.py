@@ -238,7 +238,10 @@ def test_a_joined_session_gives_what_there_is_so_far(run_python, script, tmp_pat
 
 def test_a_joined_session_that_cannot_be_read_yet_says_what_to_do(run_python, script, tmp_path):
     # GIVEN a job in which nothing may be read meanwhile
-    path = script("import tfdarshan.recording.so_far\ntfdarshan.recording.so_far.MOST_BYTES = 0\n" + JOINED)
+    path = script(
+        "import tfdarshan.recording.live_snapshot\ntfdarshan.recording.live_snapshot.MOST_BYTES = 0\n"
+        + JOINED
+    )
 
     # WHEN
     done = run(run_python, path)

@@ -15,7 +15,7 @@ from pathlib import Path
 import tfdarshan
 from tests.perf.compiled import compile_library
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, write_plan
 
 FILES = 1_000
 OPENS = 20_000

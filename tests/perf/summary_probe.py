@@ -14,7 +14,7 @@ from pathlib import Path
 import tfdarshan
 from tests.joint_training import SESSION, MadeUpRank, joint_training
 from tests.made_up_session import job_of, write_session
-from tfdarshan.sessions.kept_partials import FILE
+from tfdarshan.sessions.analysis_cache_file import FILE
 from tfdarshan.sessions.rank_folder import rank_folder
 from tfdarshan.sessions.session_directory import META_SUFFIX
 

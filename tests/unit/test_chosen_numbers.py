@@ -57,7 +57,8 @@ ALLOWED = {
     "how many files are copied, and looked at, at a time": {
         "apply.BATCH_BYTES", "apply.BATCH_FILES", "apply.threads", "copy_file.BUFFER_BYTES",
         "mirror.BATCH_LINKS", "original_looks.LOOK_AGAIN_S", "original_looks.LOOK_AHEAD_PROCESSES",
-        "original_looks.LOOK_AHEAD_S", "planning.LOOKS", "planning.THREADS", "stage_folder.ATTEMPTS",
+        "original_looks.LOOK_AHEAD_S", "plan_from_decision.LOOKS",
+        "plan_from_decision.THREADS", "stage_folder.ATTEMPTS",
     },
     "sizes of buffers and shards that a fix names": {
         "mapped_fix_lines.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_fix_lines.SHARD_BYTES",

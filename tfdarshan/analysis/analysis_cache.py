@@ -23,7 +23,7 @@ from tfdarshan.analysis.steps.read_bursts import ReadBursts
 from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls
 from tfdarshan.analysis.storage.stored_calls import StoredCalls
-from tfdarshan.sessions.kept_partials import KeptPartials
+from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.session_data import SessionData
@@ -36,11 +36,11 @@ CLASSES = (
 )  # fmt: skip
 
 
-def kept_looks(session: SessionData) -> KeptPartials:
+def analysis_cache(session: SessionData) -> AnalysisCache:
     """Return what is kept of a session."""
-    return KeptPartials(Path(session.path), session.processes, {one.__name__: one for one in CLASSES})
+    return AnalysisCache(Path(session.path), session.processes, {one.__name__: one for one in CLASSES})
 
 
-def nothing_kept(session: SessionData) -> KeptPartials:
+def nothing_kept(session: SessionData) -> AnalysisCache:
     """Return what keeps answers in memory alone: of a choice of input or steps that others do not ask for."""
-    return KeptPartials(Path(session.path), (), {})
+    return AnalysisCache(Path(session.path), (), {})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from tfdarshan.analysis.analysis_cache import kept_looks, nothing_kept
+from tfdarshan.analysis.analysis_cache import analysis_cache, nothing_kept
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
@@ -29,7 +29,7 @@ from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipelin
 from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.sessions.kept_partials import KeptPartials
+from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.thresholds import THRESHOLD
 
@@ -61,7 +61,7 @@ class MeasuredSession:
     epochs_s: float | None
     calls: SessionCalls
     is_loop: Callable[[Thread], bool]
-    kept: KeptPartials
+    kept: AnalysisCache
     runner: Runner | None = None
     data_folder: str | None = None
 
@@ -166,7 +166,7 @@ def measure_session(
         epochs_s=_epochs_s(stepped),
         calls=SessionCalls(session.processes, files.index),
         is_loop=loop_thread(stepped.processes[0]),
-        kept=kept_looks(session) if usual else nothing_kept(session),
+        kept=analysis_cache(session) if usual else nothing_kept(session),
         runner=runner,
         data_folder=data_folder,
     )

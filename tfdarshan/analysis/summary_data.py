@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase as fnmatch
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.analysis.analysis_cache import kept_looks
+from tfdarshan.analysis.analysis_cache import analysis_cache
 from tfdarshan.analysis.calls.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.calls.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.analysis.files.access_pattern import AccessPattern, access_pattern
@@ -129,7 +129,7 @@ def summarize(
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    kept = kept_looks(session)
+    kept = analysis_cache(session)
     clock = measure_wall_clock(session.processes, runner=runner, kept=kept)
     files = files or SessionFiles(session, top)
     totals = kept.get(f"file totals, {top}", lambda: files.totals)

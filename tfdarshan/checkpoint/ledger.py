@@ -204,8 +204,8 @@ def _is_sound(row: CheckpointRow) -> bool:
 
 def _session_file() -> Path | None:
     """Return the file of the session that records in this process, if there is one; loads nothing for it."""
-    claim = sys.modules.get("tfdarshan.recording.claim")
-    active = getattr(claim, "_active", None)
+    lock = sys.modules.get("tfdarshan.recording.session_lock")
+    active = getattr(lock, "_active", None)
     if active is None or not active.in_this_process():
         return None
     path: Path = active.path / f"{host_name()}.{os.getpid()}{SESSION_SUFFIX}"

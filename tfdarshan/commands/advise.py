@@ -17,7 +17,7 @@ from tfdarshan.units import plural
 if TYPE_CHECKING:
     from tfdarshan.session import Session
     from tfdarshan.staging.advice import Decision
-    from tfdarshan.staging.planning import Planned
+    from tfdarshan.staging.plan_from_decision import Planned
 
 
 def add_parser(verbs: Any) -> None:
@@ -93,7 +93,7 @@ def command(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     from tfdarshan.reports.text.advice_text import render
     from tfdarshan.sessions.overlap import overlap_lines
-    from tfdarshan.staging.planning import make_plan
+    from tfdarshan.staging.plan_from_decision import make_plan
     from tfdarshan.terminal.paint import paint_for
     from tfdarshan.terminal.progress import Progress
 
@@ -141,7 +141,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from tfdarshan.reports.text.staging_check_text import render_check
     from tfdarshan.session import open_session
     from tfdarshan.staging.check import check_plan
-    from tfdarshan.staging.plan import read_plan
+    from tfdarshan.staging.plan_file import read_plan
     from tfdarshan.terminal.paint import paint_for
 
     before, after = arguments.check
@@ -212,7 +212,7 @@ def _decide(arguments: argparse.Namespace, sessions: list[Session]) -> tuple[Dec
 
 def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrored: bool = False) -> None:
     """Write the plan, or its list for another mover, and say on stderr what is not in it."""
-    from tfdarshan.staging.plan import write_plan
+    from tfdarshan.staging.plan_file import write_plan
     from tfdarshan.staging.plan_formats import emit
     from tfdarshan.staging.staged_command import apply_and_run
 

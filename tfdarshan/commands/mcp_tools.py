@@ -17,8 +17,8 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from tfdarshan.native.versions import VERSION
+from tfdarshan.sessions.analysis_cache_file import KEEP_NOTHING
 from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, list_sessions
-from tfdarshan.sessions.kept_partials import KEEP_NOTHING
 
 # Bytes of an answer as JSON: an assistant reads all of it.
 MOST_BYTES = 200_000

@@ -105,7 +105,7 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     atexit.register(ending.run)
     if arguments.staged:
         from tfdarshan.recording.redirect import StagedFiles
-        from tfdarshan.staging.plan import read_plan
+        from tfdarshan.staging.plan_file import read_plan
 
         ending.staged = StagedFiles(read_plan(arguments.staged), arguments.look_again)
     try:

@@ -13,7 +13,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.units import human_bytes, plural
 
 if TYPE_CHECKING:
-    from tfdarshan.staging.plan import Plan
+    from tfdarshan.staging.plan_file import Plan
 
 NAMES_SHOWN = 10
 SOMETHING_WRONG = 1
@@ -62,7 +62,7 @@ def _action(actions: Any, name: str, command: Any, about: str) -> argparse.Argum
 def _apply(arguments: argparse.Namespace) -> int:
     from tfdarshan.staging.apply import ApplyOptions, apply_plan
     from tfdarshan.staging.capacity import parse_size
-    from tfdarshan.staging.plan import read_plan
+    from tfdarshan.staging.plan_file import read_plan
     from tfdarshan.terminal.progress import Progress
 
     plan = read_plan(arguments.plan)
@@ -93,7 +93,7 @@ def _apply(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from tfdarshan.staging.plan import read_plan
+    from tfdarshan.staging.plan_file import read_plan
     from tfdarshan.staging.verify import MEANINGS, verify_plan
     from tfdarshan.terminal.progress import Progress
 
@@ -114,7 +114,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _undo(arguments: argparse.Namespace) -> int:
-    from tfdarshan.staging.plan import read_plan
+    from tfdarshan.staging.plan_file import read_plan
     from tfdarshan.staging.undo import undo_plan
     from tfdarshan.terminal.progress import Progress
 

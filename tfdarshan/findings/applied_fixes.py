@@ -21,9 +21,9 @@ from tfdarshan.findings import (
     validation,
 )
 from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.storage_probe.session_probes import main_mount

@@ -8,7 +8,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.measures import Measures
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import is_of_a_log, is_of_a_url
-from tfdarshan.staging.planning import common_folder
+from tfdarshan.staging.plan_from_decision import common_folder
 from tfdarshan.staging.staged_command import StagedJob
 
 

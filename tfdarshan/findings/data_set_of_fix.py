@@ -12,7 +12,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
-from tfdarshan.staging.planning import common_folder
+from tfdarshan.staging.plan_from_decision import common_folder
 
 
 def with_place(finding: Finding, measures: Measures) -> Finding:

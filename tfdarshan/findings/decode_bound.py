@@ -9,9 +9,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
 from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix, enough_readers
-from tfdarshan.findings.kept_samples import kept_samples
-from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import (
+from tfdarshan.findings.fix_lines import (
     decoding_stage,
     input_pipeline,
     keep_decoded,
@@ -21,6 +19,8 @@ from tfdarshan.findings.pipeline_api import (
     reads_in_python,
     runs_as_many,
 )
+from tfdarshan.findings.kept_samples import kept_samples
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.replayed import mean_s
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults

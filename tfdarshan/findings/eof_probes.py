@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import reads_whole_files
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import reads_whole_files
 from tfdarshan.findings.record_files import steps_read_records
 from tfdarshan.replay.storage_edits import Without
 from tfdarshan.units import human_seconds, percent, plural

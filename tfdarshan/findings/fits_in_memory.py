@@ -8,9 +8,9 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline, keep_in_memory
 from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline, keep_in_memory
 from tfdarshan.frameworks.tensorflow.cache_place import draws
 from tfdarshan.replay.edits import CacheInMemory
 from tfdarshan.thresholds import THRESHOLD

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import decoding_stage, input_pipeline
 from tfdarshan.frameworks.tensorflow.cache_place import HAND_ON, behind, draws, works_behind
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 

@@ -7,9 +7,9 @@ import shlex
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix
+from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.mapped_fix_lines import read_ahead_of_faults
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from tfdarshan.analysis.analysis_cache import kept_looks
+from tfdarshan.analysis.analysis_cache import analysis_cache
 from tfdarshan.analysis.calls.intervals import covered
-from tfdarshan.analysis.calls.trace_span import trace_room
+from tfdarshan.analysis.calls.trace_span import dropped_events
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.file_totals import FileTotals
 from tfdarshan.analysis.files.session_files import SessionFiles
@@ -58,7 +58,7 @@ def measure(
         model=_with_device(measured.figures.model, session.processes[0], measured.windows),
         machine=machine_of(owner),
         imported="darshan" in owner,
-        trace_room=trace_room(session.meta),
+        dropped_events=dropped_events(session.meta),
         pipelines=pipelines_of(owner),
         versions=owner.get("versions", {}),
     )
@@ -115,7 +115,7 @@ def summary_and_measures(
 
 
 def _kept_ranks(session: SessionData, files: SessionFiles) -> RankTable | None:
-    kept = kept_looks(session)
+    kept = analysis_cache(session)
     ranks: RankTable | None = kept.get("ranks", lambda: rank_table(session, files.grouped))
     kept.save()
     return ranks

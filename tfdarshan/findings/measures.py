@@ -16,7 +16,7 @@ from tfdarshan.analysis.calls.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import READ, Segments, Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
-from tfdarshan.analysis.calls.trace_span import TraceRoom
+from tfdarshan.analysis.calls.trace_span import DroppedEvents
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import InputFigures
 from tfdarshan.analysis.measured_session import MeasuredSession
@@ -34,12 +34,12 @@ from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls, compared_reads, slow_calls
 from tfdarshan.analysis.storage.time_model import TimeModel, fit_time_model
 from tfdarshan.analysis.summary_data import SummaryData
+from tfdarshan.findings.capture_mode import CaptureMode, is_python
 from tfdarshan.findings.finding import Unknown
-from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.session_model import session_model
-from tfdarshan.sessions.kept_partials import KeptPartials
+from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.machine_facts import Machine
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts, put_together
@@ -61,7 +61,7 @@ class Measures:
         model: The time model, with what TensorFlow's trace says of the device.
         machine: Where it ran.
         imported: Whether the session is a Darshan log.
-        trace_room: Calls that a bound of the trace left without a segment.
+        dropped_events: Calls that a bound of the trace left without a segment.
         pipelines: The tf.data pipelines that the job iterated; None where nobody looked for any.
         versions: The libraries that the job had loaded, with their versions.
         ranks: Of a job of several ranks all of them; what else is measured is then of the leading one.
@@ -75,7 +75,7 @@ class Measures:
     model: StepModel
     machine: Machine
     imported: bool
-    trace_room: TraceRoom
+    dropped_events: DroppedEvents
     pipelines: tuple[Pipeline, ...] | None
     versions: Mapping[str, str]
     ranks: RankTable | None = None
@@ -103,7 +103,7 @@ class Measures:
         return self.measured.facts
 
     @property
-    def kept(self) -> KeptPartials:
+    def kept(self) -> AnalysisCache:
         """What this and other looks gave, for the next reader."""
         return self.measured.kept
 
@@ -246,11 +246,11 @@ class Measures:
         return f"{took} were recorded" if self.windows is None else f"all steps together took {took}"
 
     @cached_property
-    def recorded(self) -> WayOfRecording:
+    def recorded(self) -> CaptureMode:
         """How it was recorded, in whose words to say what to record instead."""
         owner = self.session.meta[0]
         started_by = "darshan" if self.imported else owner.get("started_by", "")
-        return WayOfRecording(
+        return CaptureMode(
             started_by,
             owner.get("options") or {},
             "tensorflow" in self.versions,
@@ -261,7 +261,7 @@ class Measures:
         """Return what is to be said of a finding that needs the trace of single calls where there is none."""
         if not self.imported and not self.summary.calls:
             return Unknown(name, f"{what}: no call was recorded")
-        if not self.imported and self.trace_room.dropped_calls:
+        if not self.imported and self.dropped_events.dropped_calls:
             return Unknown(name, f"{what}: no call found room in the trace")
         if not self.imported:
             return Unknown(name, f"{what}: there is no trace of single calls", self.recorded.to_keep_calls)

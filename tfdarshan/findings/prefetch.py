@@ -6,8 +6,8 @@ import numpy as np
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.fix_lines import prepares_ahead, read_ahead
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import prepares_ahead, read_ahead
 from tfdarshan.findings.read_on_demand import bursts_of
 from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
 from tfdarshan.replay.edits import Prefetch

@@ -10,8 +10,8 @@ from tfdarshan.analysis.calls.read_pieces import ScatteredReads
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import input_pipeline, reads_in_python, words_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, words_of
 from tfdarshan.frameworks.tensorflow.pipeline_words import RECORDS_IN_ORDER
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.priors import SETTING

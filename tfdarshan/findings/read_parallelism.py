@@ -7,8 +7,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.decode_bound import decodes_in_its_reads
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_choice import COUNTS, ahead_is_enough, enough_readers
+from tfdarshan.findings.fix_lines import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.replay.edits import Readers
 from tfdarshan.units import human_seconds, percent
 

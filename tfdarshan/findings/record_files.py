@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline
 
 # Formats of many records a file, by their names; 00003-of-00128 is one part of a data set.
 NAMES = (

@@ -7,8 +7,8 @@ import numpy as np
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import input_pipeline, reads_in_python, starts_workers_anew
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline, reads_in_python, starts_workers_anew
 from tfdarshan.replay.storage_edits import KeptOpen
 from tfdarshan.units import human_seconds, plural
 

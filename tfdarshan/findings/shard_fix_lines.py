@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from tfdarshan.findings.finding import Fix
+from tfdarshan.findings.fix_lines import input_pipeline, reads_by_tf_data
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline, reads_by_tf_data
 from tfdarshan.frameworks.tensorflow import record_words
 from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
 from tfdarshan.units import human_bytes, plural

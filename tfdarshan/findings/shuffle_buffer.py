@@ -7,8 +7,8 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.frameworks.tensorflow.shuffle_words import small_buffer
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.replay.edits import Edit, Prefetch, ShufflePaths

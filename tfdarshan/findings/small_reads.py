@@ -6,8 +6,8 @@ import numpy as np
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import input_pipeline
 from tfdarshan.findings.random_access import are_databases
 from tfdarshan.frameworks.tensorflow.pipeline_words import records
 from tfdarshan.replay.priors import SETTING

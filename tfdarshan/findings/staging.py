@@ -13,8 +13,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import CONNECTS, read_by_loop
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import CONNECTS, read_by_loop
 from tfdarshan.findings.replayed import first_epoch_alone
 from tfdarshan.staging.advice import small_set
 from tfdarshan.staging.assumed_tier import LOCAL_SSD

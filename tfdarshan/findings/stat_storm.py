@@ -8,8 +8,8 @@ from tfdarshan.analysis.calls.call_kinds import STATS
 from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.fix_lines import reads_in_python
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import reads_in_python
 from tfdarshan.replay.storage_edits import Without
 from tfdarshan.units import human_seconds, plural
 

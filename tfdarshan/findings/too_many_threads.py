@@ -7,8 +7,8 @@ import numpy as np
 from tfdarshan.analysis.calls.depth_phases import DepthPhases
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
+from tfdarshan.findings.fix_lines import fewer_readers
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import fewer_readers
 from tfdarshan.replay.storage_edits import Uncrowded
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, plural

@@ -8,8 +8,8 @@ from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.analysis.steps.worker_turns import WorkerTurns, worker_turns
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import words_of
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.loader_edits import OwnProcessor
 from tfdarshan.units import percent, plural

@@ -33,7 +33,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ways = [] if measures.traced else ["record with DXT_ENABLE_IO_TRACE=1"]
         ways += [measures.recorded.to_see_more] if measures.recorded.is_python else []
         return Unknown(NAME, f"{what}: the log has no trace of them", ", or ".join(ways))
-    dropped, made = measures.trace_room.dropped_calls, measures.summary.calls
+    dropped, made = measures.dropped_events.dropped_calls, measures.summary.calls
     if not made or dropped < THRESHOLD["note"] * made:
         return None
     return Finding(
@@ -58,7 +58,7 @@ def _span(measures: Measures) -> str:
 
 
 def _fix(measures: Measures) -> Fix:
-    enough, memory = measures.trace_room.enough, measures.machine.memory_bytes
+    enough, memory = measures.dropped_events.enough, measures.machine.memory_bytes
     # The job needs memory, too.
     if enough is None or (memory and 2 * enough.memory_cap_mb * MIB_BYTES > memory):
         return Fix(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")

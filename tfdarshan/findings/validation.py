@@ -10,8 +10,8 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
 from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix
+from tfdarshan.findings.fix_lines import validation_fix
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import validation_fix
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 

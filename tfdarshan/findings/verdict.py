@@ -11,9 +11,9 @@ from tfdarshan.analysis.steps.epoch_waits import EpochWaits
 from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.overlapping_fixes import same_lines
 from tfdarshan.findings.promise_words import faster_words, promise_words, uncertain_sentences
 from tfdarshan.findings.replayed import gain_of, surely_waits
-from tfdarshan.findings.same_seconds import same_lines
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
+from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import words_of
 from tfdarshan.replay.loader_edits import WorkersKept
 from tfdarshan.units import human_seconds, plural
 

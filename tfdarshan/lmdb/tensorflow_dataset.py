@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.lmdb.batched_records import Records
-from tfdarshan.lmdb.lent_records import LentRecords
+from tfdarshan.lmdb.borrowed_records import BorrowedRecords
 
 try:
     import tensorflow as tf
@@ -49,15 +49,15 @@ def strings(records: Records) -> Any:
     return tf.data.Dataset.from_generator(batches, output_signature=signature)
 
 
-def _lent(records: Records) -> LentRecords | None:
+def _lent(records: Records) -> BorrowedRecords | None:
     """Have the op read them; None where it cannot, and batches come through Python."""
     if records.index.reads_by_py_lmdb or tensorflow_op.ops() is None:
         return None
     lent = records.index.lend()
-    return None if lent is None else LentRecords(records, lent)
+    return None if lent is None else BorrowedRecords(records, lent)
 
 
-def _by_op(lent: LentRecords, name: str, signature: Any) -> Any:
+def _by_op(lent: BorrowedRecords, name: str, signature: Any) -> Any:
     """Return the data set: Python is asked for the records of each span, and for nothing else."""
     read, batch = getattr(tensorflow_op.ops(), name), lent.records.batch
 

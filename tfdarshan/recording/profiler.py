@@ -19,8 +19,8 @@ from tfdarshan.errors import (
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.chosen_steps import ChosenSteps, checked_steps
-from tfdarshan.recording.claim import Recorder
 from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
+from tfdarshan.recording.session_lock import Recorder
 from tfdarshan.recording.steps import watch_steps, watched_steps
 from tfdarshan.recording.tensorflow.tf_profiler import TraceBeside
 from tfdarshan.recording.tensorflow.tf_trace import brought_beside, put_beside
@@ -234,9 +234,9 @@ class Profile(Recorder):
         recording = None if self._shared is None else self._shared._recording
         if recording is None:
             return open_session(self.path)
-        from tfdarshan.recording.so_far import session_so_far
+        from tfdarshan.recording.live_snapshot import live_snapshot
 
-        return session_so_far(recording, open_session)
+        return live_snapshot(recording, open_session)
 
     @property
     def files(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.original_looks import LOOK_AGAIN_S, LOOK_AHEAD_PROCESSES, LOOK_AHEAD_S
-from tfdarshan.staging.plan import Plan, read_plan
+from tfdarshan.staging.plan_file import Plan, read_plan
 from tfdarshan.staging.stage_folder import journal_of
 from tfdarshan.units import plural
 

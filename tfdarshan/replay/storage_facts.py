@@ -9,7 +9,7 @@ from tfdarshan.analysis.calls.intervals import Array, covered
 from tfdarshan.analysis.files.directory import directories_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
-from tfdarshan.analysis.storage.rate_limit import allowance_of
+from tfdarshan.analysis.storage.rate_limit import rate_limit_of
 from tfdarshan.analysis.storage.serialization import contention_of
 from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.analysis.storage.time_model import POOR_R2, fit_time_model
@@ -41,7 +41,7 @@ def storage_facts(
     if device is not None:
         fitted = known_wait_share(device, float(tasks.size.sum() / max(tasks.calls[READ].sum(), 1.0)))
     costs, writes = recorded.pipeline.costs, recorded.facts.writes.segments
-    limit = allowance_of(
+    limit = rate_limit_of(
         recorded.facts.held, costs.opens + costs.reads, directories_of(recorded.files).of_file,
         covered(writes.start_ns, writes.end_ns),
     )  # fmt: skip

@@ -19,10 +19,10 @@ from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_or
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
+from tfdarshan.staging.rejection_reasons import Reason, find_reasons
 from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_input import StagedInput, copy_seconds, staged_input, total
 from tfdarshan.staging.unit import Units, folder_units
-from tfdarshan.staging.why_not import Reason, find_reasons
 
 RULES = ("this advice", "smallest first", "largest first")
 

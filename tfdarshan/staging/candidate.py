@@ -14,7 +14,7 @@ from tfdarshan.file_name import table_name
 from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.plan import STATE_FOLDER
+from tfdarshan.staging.plan_file import STATE_FOLDER
 
 Array = Any
 

@@ -17,7 +17,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.plan import STATE_FOLDER, Plan
+from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
 from tfdarshan.staging.question import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.units import plural

@@ -13,7 +13,7 @@ from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.durable.verified_copy import Contents, VerifiedCopy, copy_buffer
 from tfdarshan.staging.checksum import new_checksum
-from tfdarshan.staging.plan import PlannedFile
+from tfdarshan.staging.plan_file import PlannedFile
 
 BUFFER_BYTES = 1 << 20
 NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.staging.plan import is_below
+from tfdarshan.staging.plan_file import is_below
 
 FILE, LINK, FOLDER = "file", "link", "folder"
 # The name of the fast root itself.

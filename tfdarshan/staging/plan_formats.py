@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfdarshan.staging.plan import Plan
+    from tfdarshan.staging.plan_file import Plan
 
 
 @dataclass(frozen=True)

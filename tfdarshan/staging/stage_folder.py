@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.staging.journal import FOLDER, ROOT, Journal, Record
-from tfdarshan.staging.plan import STATE_FOLDER, Plan
+from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
 
 ATTEMPTS = 20
 

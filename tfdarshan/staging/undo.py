@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.staging.journal import FOLDER, ROOT, Record
-from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.plan_file import Plan
 from tfdarshan.staging.stage_folder import StageFolder, locked_stage
 
 

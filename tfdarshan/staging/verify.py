@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tfdarshan.errors import reason
 from tfdarshan.staging.copy_file import checksum_of
 from tfdarshan.staging.journal import FILE, LINK, Journal
-from tfdarshan.staging.plan import Plan, PlannedFile
+from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.stage_folder import journal_of
 
 GOOD, MISSING, STALE, DAMAGED, FOREIGN, GONE = "good", "missing", "stale", "damaged", "foreign", "gone"

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tfdarshan.staging.plan import read_plan
+from tfdarshan.staging.plan_file import read_plan
 
 from .applied import (
     PLACEHOLDERS,

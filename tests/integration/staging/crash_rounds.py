@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.integration.staging.tree import differing, make_files, plan_of, snapshot
 from tfdarshan.staging import apply
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.plan_file import Plan
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 

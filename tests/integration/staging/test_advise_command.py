@@ -12,7 +12,7 @@ from tests.one_measurement import TIER
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.commands import main
 from tfdarshan.reports.figures.theme import CONFIG
-from tfdarshan.staging.plan import read_plan
+from tfdarshan.staging.plan_file import read_plan
 from tfdarshan.terminal.paint import WIDTH
 
 FILES = 200

@@ -15,7 +15,7 @@ from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import write_plan
+from tfdarshan.staging.plan_file import write_plan
 from tfdarshan.staging.stage_folder import locked_stage
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import MISSING, verify_plan

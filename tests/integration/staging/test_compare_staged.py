@@ -7,7 +7,7 @@ import sys
 from tests.integration.staging.tree import make_files, plan_of
 from tfdarshan.commands import main
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import write_plan
+from tfdarshan.staging.plan_file import write_plan
 
 COUNT = 24
 # It asks for each file before it opens it, as many data loaders do.

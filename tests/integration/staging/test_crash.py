@@ -11,7 +11,7 @@ import pytest
 
 from tests.integration.staging.tree import differing, make_files, plan_of, snapshot
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import write_plan
+from tfdarshan.staging.plan_file import write_plan
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 

@@ -17,7 +17,7 @@ from tests.integration.staging.tree import make_files, plan_of
 from tests.integration.storage_probe.fuse_storage import make_server, possible
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.original_looks import LOOK_AHEAD_PROCESSES
-from tfdarshan.staging.plan import write_plan
+from tfdarshan.staging.plan_file import write_plan
 from tfdarshan.workloads.fuse_mount import fuse_mount
 
 COUNT = 24

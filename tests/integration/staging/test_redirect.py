@@ -18,7 +18,7 @@ from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
 from tfdarshan.native import _bridge
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import write_plan
+from tfdarshan.staging.plan_file import write_plan
 
 COUNT = 24
 

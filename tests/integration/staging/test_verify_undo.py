@@ -12,7 +12,7 @@ from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import STATE_FOLDER
+from tfdarshan.staging.plan_file import STATE_FOLDER
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import DAMAGED, FOREIGN, GONE, MISSING, STALE, verify_plan
 

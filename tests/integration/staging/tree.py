@@ -5,7 +5,7 @@ import random
 import stat
 from pathlib import Path
 
-from tfdarshan.staging.plan import STATE_FOLDER, Plan, PlannedFile
+from tfdarshan.staging.plan_file import STATE_FOLDER, Plan, PlannedFile
 
 ODD_NAMES = (
     "a b.jpg",

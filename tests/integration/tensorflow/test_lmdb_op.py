@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import write
-from tfdarshan.lmdb import Index, batched_records, dataset, lent_records, measured_reading, tensorflow_op
+from tfdarshan.lmdb import Index, batched_records, borrowed_records, dataset, measured_reading, tensorflow_op
 
 RECORDS = 300
 
@@ -66,8 +66,8 @@ def flattened(batches):
 def test_the_op_gives_the_values(path, monkeypatch, kind, share):
     # GIVEN windows and spans of a few batches
     monkeypatch.setattr(measured_reading, "cached_share", lambda path, offsets: share)
-    monkeypatch.setattr(lent_records, "READ_BYTES", 40_000)
-    monkeypatch.setattr(lent_records, "SPAN_BYTES", 100_000)
+    monkeypatch.setattr(borrowed_records, "READ_BYTES", 40_000)
+    monkeypatch.setattr(borrowed_records, "SPAN_BYTES", 100_000)
 
     # WHEN
     batches = read(path, kind, batch=7)

@@ -7,8 +7,8 @@ from tfdarshan.analysis import measured_session
 from tfdarshan.analysis.measured_session import measure_session
 from tfdarshan.analysis.steps.input_look import look_at_input
 from tfdarshan.session import open_session
-from tfdarshan.sessions import kept_partials
-from tfdarshan.sessions.kept_partials import FILE
+from tfdarshan.sessions import analysis_cache_file
+from tfdarshan.sessions.analysis_cache_file import FILE
 
 
 def job(logdir):
@@ -49,7 +49,7 @@ def test_its_calls_are_looked_at_once_and_not_before_somebody_asks(tmp_path, loo
 @pytest.mark.parametrize(("folder", "kept"), [(None, True), ("/data", False), ("/elsewhere", True)])
 def test_answers_are_kept_if_input_is_what_others_take_it_for(tmp_path, monkeypatch, looks, folder, kept):
     # GIVEN sessions of any size that are kept
-    monkeypatch.setattr(kept_partials, "LEAST_CALLS", 0)
+    monkeypatch.setattr(analysis_cache_file, "LEAST_CALLS", 0)
     path = job(tmp_path).path
 
     # WHEN one was measured, with all below a folder as input
@@ -66,7 +66,7 @@ def test_answers_are_kept_if_input_is_what_others_take_it_for(tmp_path, monkeypa
 
 
 def test_steps_of_another_session_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_partials, "LEAST_CALLS", 0)
+    monkeypatch.setattr(analysis_cache_file, "LEAST_CALLS", 0)
     session, stepped = job(tmp_path / "one"), job(tmp_path / "two")
 
     measured = measure_session(session, stepped=stepped)

@@ -20,8 +20,8 @@ from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings import read_parallelism
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.fix_lines import keep_in_memory, more_readers, reads_as_many
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import keep_in_memory, more_readers, reads_as_many
 from tfdarshan.workloads.laboratory.applied import apply_lines
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.findings.made_up_jobs import BATCH, GENERATOR, LOAD, PATHS
 from tests.unit.findings.made_up_jobs import pipeline_job as of_tf_data
 from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
+from tfdarshan.findings.fix_lines import keep_in_memory, more_readers, read_ahead
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import keep_in_memory, more_readers, read_ahead
 from tfdarshan.findings.reopening import FIX, keeps_open
 
 MAIN = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.unit.findings.made_up_jobs import BATCH
 from tests.unit.findings.made_up_training import training
 from tfdarshan.findings import decode_bound
+from tfdarshan.findings.fix_lines import more_readers
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import more_readers
 
 KB, MB = 1_000, 1_000_000
 

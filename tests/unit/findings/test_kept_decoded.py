@@ -7,9 +7,9 @@ from tests.unit.findings.made_up_maps import BOTH, BUSY_S, DRAWS, LARGE, ONE_S, 
 from tests.unit.findings.told import told
 from tfdarshan.findings import decode_bound
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.fix_lines import keep_decoded, keep_in_memory, validation_fix
 from tfdarshan.findings.kept_samples import kept_samples
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import keep_decoded, keep_in_memory, validation_fix
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls
 from tfdarshan.replay.promise import promise
 from tfdarshan.reports.text.findings_text import findings_text

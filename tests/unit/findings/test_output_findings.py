@@ -5,7 +5,7 @@ import pytest
 import tfdarshan
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.told import told
-from tfdarshan.analysis.calls.trace_span import trace_room
+from tfdarshan.analysis.calls.trace_span import dropped_events
 from tfdarshan.findings import fsync, small_writes
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -203,7 +203,7 @@ def test_a_trace_that_was_cut_short_comes_first(tmp_path):
 def test_the_fix_of_a_cut_trace_is_accepted(segments, options, line):
     counts = {"events": 40, "segments": segments, "events_dropped": 40 - segments}
 
-    enough = trace_room([{"counts": counts, "options": options}]).enough
+    enough = dropped_events([{"counts": counts, "options": options}]).enough
 
     said = f"memory_cap_mb={enough.memory_cap_mb}, trace_memory_mb={enough.trace_memory_mb}" if enough else ""
     assert said == line

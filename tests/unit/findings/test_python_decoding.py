@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.findings.made_up_jobs import pipeline_job
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
+from tfdarshan.findings.fix_lines import more_decoding
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import more_decoding
 
 PLAIN = {"versions": {"numpy": "2.0"}, "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 1.0}}
 

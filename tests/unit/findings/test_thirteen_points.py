@@ -15,8 +15,8 @@ from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tests.unit.findings.made_up_validation import validation_job
 from tests.unit.findings.whole_files import QUICK_MS, SLOW_MS, read_whole, slow_shards
 from tfdarshan.findings.diagnosis import diagnose
+from tfdarshan.findings.fix_lines import fewer_readers, keep_in_memory, more_readers, read_ahead
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import fewer_readers, keep_in_memory, more_readers, read_ahead
 from tfdarshan.findings.staging import NAME as STAGING
 
 

@@ -11,9 +11,9 @@ from tests.unit.findings.made_up_validation import VALIDATE, found_validation, v
 from tfdarshan.findings import validation
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Fix
+from tfdarshan.findings.fix_lines import validation_fix
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import validation_fix
-from tfdarshan.findings.same_seconds import fix_once, same_lines
+from tfdarshan.findings.overlapping_fixes import fix_once, same_lines
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.storage_edits import Staged

@@ -14,14 +14,14 @@ from tests.unit.findings.made_up_jobs import BATCH, DECODE, GENERATOR, INTERLEAV
 from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import LOOP
 from tfdarshan.findings import random_access, small_reads
-from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.pipeline_api import (
+from tfdarshan.findings.fix_lines import (
     fewer_readers,
     keep_in_memory,
     more_decoding,
     more_readers,
     read_ahead,
 )
+from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.shard_fix_lines import in_shards
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Stage
 from tfdarshan.workloads.laboratory.applied import apply_lines

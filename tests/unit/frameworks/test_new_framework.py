@@ -109,10 +109,10 @@ def test_what_was_noted_so_far_can_be_read(feeding, tmp_path):
         pass
 
     # WHEN
-    from tfdarshan.recording.so_far import session_so_far
+    from tfdarshan.recording.live_snapshot import live_snapshot
     from tfdarshan.session import open_session
 
-    so_far = session_so_far(recorder._recording, open_session)
+    so_far = live_snapshot(recorder._recording, open_session)
     steps = len(so_far.steps)
     recorder.stop()
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.laboratory.made_up_outcomes import PROGRAM, said
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, write_plan
 from tfdarshan.workloads.laboratory import trial as trial_module
 from tfdarshan.workloads.laboratory.known_fix import KnownFix
 from tfdarshan.workloads.laboratory.timed_run import TimedRun

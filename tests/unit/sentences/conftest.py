@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.sentences.shown_sessions import ShownSessions
 from tests.unit.sentences.staged_files import staged_files
-from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.plan_file import Plan
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.integration.staging.tree import make_files, plan_of
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan import Plan
+from tfdarshan.staging.plan_file import Plan
 
 COUNT = 6
 

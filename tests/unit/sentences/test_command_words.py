@@ -25,7 +25,7 @@ from tfdarshan.commands.summary import MOST_FILES
 from tfdarshan.doctor.hook_proof import HookProof
 from tfdarshan.native import _bridge
 from tfdarshan.recording.tensorflow import tf_plugin
-from tfdarshan.staging.plan import PlannedFile, write_plan
+from tfdarshan.staging.plan_file import PlannedFile, write_plan
 from tfdarshan.staging.plan_formats import emit
 from tfdarshan.units import human_bytes
 

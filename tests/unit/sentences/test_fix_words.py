@@ -29,9 +29,7 @@ from tests.unit.findings.made_up_validation import validation_job
 from tests.unit.golden.golden_file import Golden
 from tfdarshan.findings import random_access, small_reads, unsharded_input
 from tfdarshan.findings.finding import Fix
-from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.pipeline_api import (
+from tfdarshan.findings.fix_lines import (
     fewer_readers,
     keep_decoded,
     keep_in_memory,
@@ -40,6 +38,8 @@ from tfdarshan.findings.pipeline_api import (
     read_ahead,
     validation_fix,
 )
+from tfdarshan.findings.measurement import measure
+from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.shard_fix_lines import SHARD_BYTES, in_shards
 from tfdarshan.session import Session
 

@@ -33,7 +33,7 @@ from tfdarshan.session import Session
 from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, assumed_tier
-from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, write_plan
 from tfdarshan.staging.plan_formats import FORMATS, emit
 from tfdarshan.staging.probe import _how
 from tfdarshan.staging.undo import undo_plan

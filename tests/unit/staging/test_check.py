@@ -11,7 +11,7 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.check import compare
-from tfdarshan.staging.plan import Plan, PlannedFile
+from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 from tfdarshan.terminal.paint import WIDTH
 

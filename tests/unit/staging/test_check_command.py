@@ -9,7 +9,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.commands import main
 from tfdarshan.staging.advice import decide
-from tfdarshan.staging.plan import Plan, PlannedFile, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, write_plan
 from tfdarshan.staging.question import Question
 
 FILES = 100

@@ -18,7 +18,7 @@ from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.check import compare
 from tfdarshan.staging.file_use import Mount
-from tfdarshan.staging.plan import Plan, PlannedFile
+from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 
 FILES, MB, GB = 24, 1_000_000, 1_000_000_000

@@ -15,7 +15,7 @@ from tfdarshan.reports.views.staging_view import staging_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.check import compare
-from tfdarshan.staging.plan import Plan, PlannedFile
+from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import read_run
 

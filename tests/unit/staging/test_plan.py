@@ -7,9 +7,9 @@ import pytest
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.staging.capacity import parse_size
-from tfdarshan.staging.plan import Plan, PlannedFile, read_plan, write_plan
+from tfdarshan.staging.plan_file import Plan, PlannedFile, read_plan, write_plan
 from tfdarshan.staging.plan_formats import emit
-from tfdarshan.staging.planning import common_folder, look_at
+from tfdarshan.staging.plan_from_decision import common_folder, look_at
 
 ODD_NAMES = ("a b.jpg", "line\nbreak", "-rf", "ü", os.fsdecode(b"\xff\xfe.bin"), "deep/er/file")
 PLAN = Plan("/slow/data", "/fast/data", tuple(PlannedFile(name, 5, 7) for name in sorted(ODD_NAMES)))

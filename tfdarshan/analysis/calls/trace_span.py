@@ -79,7 +79,7 @@ def _sentence(until_s: float | None, duration_s: float, dropped: int) -> str:
 
 
 @dataclass(frozen=True)
-class TraceRoom:
+class DroppedEvents:
     """Of all processes of a session.
 
     Attributes:
@@ -92,12 +92,12 @@ class TraceRoom:
     enough: Options | None
 
 
-def trace_room(metas: Sequence[dict[str, Any]]) -> TraceRoom:
+def dropped_events(metas: Sequence[dict[str, Any]]) -> DroppedEvents:
     """Read it from the processes' metadata."""
     cut = [meta for meta in metas if dropped_calls([meta])]
     if not cut:
-        return TraceRoom(0, None)
-    return TraceRoom(dropped_calls(cut), _enough(cut[0].get("options", {}), _times_too_small(metas)))
+        return DroppedEvents(0, None)
+    return DroppedEvents(dropped_calls(cut), _enough(cut[0].get("options", {}), _times_too_small(metas)))
 
 
 def _times_too_small(metas: Sequence[dict[str, Any]]) -> float:

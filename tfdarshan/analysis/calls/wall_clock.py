@@ -17,7 +17,7 @@ from tfdarshan.analysis.calls.segments import Segments
 from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.partials.protocol import Gathered
 from tfdarshan.partials.serial import SERIAL, Runner
-from tfdarshan.sessions.kept_partials import KeptPartials
+from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
 
@@ -64,7 +64,7 @@ def measure_wall_clock(
     processes: Sequence[ProcessData],
     segments: Segments | None = None,
     runner: Runner = SERIAL,
-    kept: KeptPartials | None = None,
+    kept: AnalysisCache | None = None,
 ) -> WallClock:
     """Measure the time in I/O of a session, in bounded memory.
 
@@ -152,7 +152,7 @@ def _gathered(
     return runner.gather(question, time_windows(processes))
 
 
-def _kept(kept: KeptPartials | None, gather: Callable[[], Gathered[UnionPartial]]) -> Gathered[UnionPartial]:
+def _kept(kept: AnalysisCache | None, gather: Callable[[], Gathered[UnionPartial]]) -> Gathered[UnionPartial]:
     """Return the kept partial, else what is gathered, which is kept if nothing is missing."""
     if kept is None:
         return gather()

@@ -54,7 +54,7 @@ class Allowance:
     counts_bytes: bool | None
 
 
-def allowance_of(
+def rate_limit_of(
     held: Sequence[HeldCalls], file_calls: Array, folder_of: Array, writing: Covered
 ) -> Allowance | None:
     """Find it in calls on input.

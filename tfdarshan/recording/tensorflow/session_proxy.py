@@ -15,7 +15,7 @@ from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import Options
-from tfdarshan.recording.claim import Recorder
+from tfdarshan.recording.session_lock import Recorder
 from tfdarshan.recording.tensorflow.tf_trace import (
     Traces,
     list_traces,

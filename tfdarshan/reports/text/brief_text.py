@@ -11,7 +11,7 @@ from tfdarshan.analysis.files.coverage import Coverage
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
-from tfdarshan.findings.same_seconds import one_of_names
+from tfdarshan.findings.overlapping_fixes import one_of_names
 from tfdarshan.reports.text.answer_text import answer_text
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.ended_text import ended_sentence

@@ -6,8 +6,8 @@ from tfdarshan.file_name import printable
 from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
+from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
 from tfdarshan.findings.promise_words import open_sentence, speedup_words
-from tfdarshan.findings.same_seconds import fix_once, one_of_words
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened

@@ -11,8 +11,8 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.findings.measurement import measure_leading
+from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
 from tfdarshan.findings.promise_words import most_words, open_sentence
-from tfdarshan.findings.same_seconds import fix_once, one_of_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import cost_text, gain_text

@@ -44,7 +44,7 @@ from tfdarshan.staging.advice import Advice, Decision, decide_on
 from tfdarshan.staging.assumed_tier import ASSUMED_TIERS, LOCAL, assumed_tier
 from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
-from tfdarshan.staging.planning import common_folder
+from tfdarshan.staging.plan_from_decision import common_folder
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_command import StagedJob

@@ -18,7 +18,7 @@ RUN_IT = "record the job with `tfdarshan run`"
 
 
 @dataclass(frozen=True)
-class WayOfRecording:
+class CaptureMode:
     """How a session was recorded.
 
     Attributes:

@@ -18,9 +18,9 @@ from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.findings.plain import plain_diagnosis
 from tfdarshan.session import open_session
-from tfdarshan.sessions import kept_partials
+from tfdarshan.sessions import analysis_cache_file
+from tfdarshan.sessions.analysis_cache_file import FILE
 from tfdarshan.sessions.frozen_values import MAGIC, FrozenError, frozen_bytes, thawed
-from tfdarshan.sessions.kept_partials import FILE
 from tfdarshan.sessions.process_data import ProcessData
 
 FILES = 400
@@ -29,7 +29,7 @@ FILES = 400
 @pytest.fixture
 def tables_read(monkeypatch):
     """Have sessions of any size kept; count how often events tables are read."""
-    monkeypatch.setattr(kept_partials, "LEAST_CALLS", 0)
+    monkeypatch.setattr(analysis_cache_file, "LEAST_CALLS", 0)
     read: Counter[str] = Counter()
     batches = ProcessData.event_batches
 
@@ -90,7 +90,7 @@ def test_what_does_not_belong_to_the_session_is_worked_out_anew(tmp_path, tables
         (events,) = path.glob("*.events.parquet")
         os.utime(events, ns=(1, 1))
     elif changed == "version":
-        monkeypatch.setattr(kept_partials, "KEPT_VERSION", kept_partials.KEPT_VERSION + 1)
+        monkeypatch.setattr(analysis_cache_file, "KEPT_VERSION", analysis_cache_file.KEPT_VERSION + 1)
     elif changed == "damaged":
         kept.write_bytes(content[:-20] + bytes([content[-20] ^ 1]) + content[-19:])
     elif changed == "cut":

@@ -16,7 +16,7 @@ from tfdarshan.native.lmdb_file import LentFile
 SPAN_BYTES = 1 << 30
 
 
-class LentRecords:
+class BorrowedRecords:
     """Knows for each span of a data set which records it has, and has them read as the storage wants it.
 
     Attributes:

@@ -22,7 +22,7 @@ from tfdarshan.units import human_bytes
 MOST_BYTES = 256 << 20
 
 
-def session_so_far(recording: Recording, open_session: Callable[[Path], Opened]) -> Opened:
+def live_snapshot(recording: Recording, open_session: Callable[[Path], Opened]) -> Opened:
     """Return what was recorded until now; the recording goes on. Its data go with the session object.
 
     Raises:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name
 from tfdarshan.staging.advice import Decision
-from tfdarshan.staging.plan import Plan, PlannedFile, first_bad_name
+from tfdarshan.staging.plan_file import Plan, PlannedFile, first_bad_name
 
 THREADS, LOOKS = 16, 64
 

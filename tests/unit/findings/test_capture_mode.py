@@ -6,7 +6,7 @@ import pytest
 
 from tfdarshan.commands import make_parser
 from tfdarshan.commands.arguments import options_of
-from tfdarshan.findings.way_of_recording import WayOfRecording, is_python
+from tfdarshan.findings.capture_mode import CaptureMode, is_python
 from tfdarshan.options import Options
 
 
@@ -21,7 +21,7 @@ from tfdarshan.options import Options
     ],
 )
 def test_options_are_spelled_as_they_were_given(started_by, line):
-    assert WayOfRecording(started_by).line(memory_cap_mb=1280, trace_memory_mb=512) == line
+    assert CaptureMode(started_by).line(memory_cap_mb=1280, trace_memory_mb=512) == line
 
 
 def test_every_option_can_be_spelled_for_the_command_line():
@@ -29,7 +29,7 @@ def test_every_option_can_be_spelled_for_the_command_line():
     for name, value in vars(Options()).items():
         if value in (None, ()):
             continue
-        spelled = WayOfRecording("run").spelled(**{name: value})
+        spelled = CaptureMode("run").spelled(**{name: value})
 
         # THEN the command line takes it
         arguments = make_parser().parse_args(["run", *spelled.split(), "train.py"])
@@ -39,11 +39,11 @@ def test_every_option_can_be_spelled_for_the_command_line():
 @pytest.mark.parametrize(
     ("way", "said"),
     [
-        (WayOfRecording("run", {"tf_profiler": False}, True), "as --tf-profiler auto does"),
-        (WayOfRecording("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' does"),
-        (WayOfRecording("run", {"tf_profiler": False}, False), "in the script, mark steps with"),
-        (WayOfRecording("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
-        (WayOfRecording("darshan", is_python=True), "record the job with `tfdarshan run`"),
+        (CaptureMode("run", {"tf_profiler": False}, True), "as --tf-profiler auto does"),
+        (CaptureMode("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' does"),
+        (CaptureMode("run", {"tf_profiler": False}, False), "in the script, mark steps with"),
+        (CaptureMode("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
+        (CaptureMode("darshan", is_python=True), "record the job with `tfdarshan run`"),
     ],
 )
 def test_how_to_see_waits_fits_the_job(way, said):
@@ -62,5 +62,5 @@ def test_how_to_see_waits_fits_the_job(way, said):
 )
 def test_which_command_lines_are_pythons(command, python):
     assert is_python(command) == python
-    way = WayOfRecording("darshan", is_python=is_python(command))
+    way = CaptureMode("darshan", is_python=is_python(command))
     assert bool(way.to_see_waits) == bool(way.to_mark_steps) == bool(way.to_see_more) == python

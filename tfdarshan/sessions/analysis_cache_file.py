@@ -28,7 +28,7 @@ MOST_BYTES = 256 << 20
 Kept = TypeVar("Kept")
 
 
-class KeptPartials:
+class AnalysisCache:
     """What was worked out of some processes' calls, by name.
 
     Args:
