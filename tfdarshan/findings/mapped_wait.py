@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if not reads.asked or (reads.files and not found.kept):
         unseen = unseen_faults(measures)
         return Unknown(NAME, f"{unseen.what}: {unseen.why}", unseen.record) if unseen else None
-    if not found.files or found.wait_s <= measures.input_calls.thread_s:
+    if not measures.waits_in_faults:
         return None
     chosen = best_fix(measures, fixes_of(measures))
     return Finding(

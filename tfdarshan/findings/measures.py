@@ -297,6 +297,11 @@ class Measures:
         return found
 
     @cached_property
+    def waits_in_faults(self) -> bool:
+        """Whether the input is waited for in page faults on mapped files, rather than in calls."""
+        return bool(self.mapped.files) and self.mapped.wait_s > self.input_calls.thread_s
+
+    @cached_property
     def phases(self) -> DepthPhases | None:
         """Phases with few and with many of the reads that storage served under way, None without both."""
         return depth_phases(self.facts.stored.stretches)

@@ -40,6 +40,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     model, made = measures.model, measures.group("read").calls
     if not measures.traced:
         return measures.untraced(NAME, "how many calls ran at a time")
+    # Those have a finding of their own.
+    if measures.waits_in_faults:
+        return None
     # More workers have nothing to read if some have none already.
     if idle_workers(measures.session.meta[0]):
         return None

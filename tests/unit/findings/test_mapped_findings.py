@@ -16,7 +16,7 @@ from tests.unit.findings.made_up_mapped import (
     unwatched_mapping,
     without_calls,
 )
-from tests.unit.findings.made_up_training import epochs_of_steps
+from tests.unit.findings.made_up_training import LOOP, epochs_of_steps
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
@@ -218,6 +218,18 @@ def test_waits_that_calls_on_input_exceed_are_not_the_cause(tmp_path):
     calls = [(step * STEP_MS, step * STEP_MS + 10.5, 7, "read", 0, 1000) for step in range(STEPS)]
 
     assert "mapped_wait" not in found(mapped_training(tmp_path, RANDOM, IN_STEPS, calls=calls))
+
+
+def test_page_faults_of_a_loop_are_no_serial_calls(tmp_path):
+    # GIVEN a loop that waits 18 of 20 ms in page faults, and reads 64 bytes in each step
+    calls = [(step * STEP_MS, step * STEP_MS + 0.001, LOOP, "read", 0, 64) for step in range(STEPS)]
+    faults = loop_faults(STEPS, STEP_MS, 4.5, 4, jump=MB)
+    steps = epochs_of_steps(STEPS, STEP_MS, 18.0)
+    session = mapped_training(tmp_path, faults, steps, calls=calls, probes=[probe_of_share(0.2)])
+
+    # THEN more calls at a time are no fix beside that of the page faults
+    assert "mapped_wait" in found(session)
+    assert "read_parallelism" not in found(session)
 
 
 def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
