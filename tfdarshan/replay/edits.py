@@ -14,9 +14,10 @@ import numpy as np
 from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
-from tfdarshan.replay.job_model import TINY_S
+from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.prior_model import processors, runs_ahead
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_tasks import ReadTasks
 
 Edit = Callable[[ModelledJob], ModelledJob]
 # What a task needs.
@@ -155,7 +156,7 @@ def _tasks_times(job: ModelledJob, part: Array) -> ModelledJob:
 
 
 def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
-    """Return the job with so many readers. Threads of Python get its lock back after each call."""
+    """Return the job with so many readers. Threads of Python get its lock back after each of its calls."""
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
     # Threads that one reader in Python hands its reads to go on while the loop computes: `map_ahead`.
     handed = pipeline.python & (model.readers == 1)
@@ -170,7 +171,8 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
         changes |= {"in_order": np.zeros_like(model.in_order)}
     if pipeline.python:
         threads = (count > 1) & handed
-        handed_s = model.calls.sum(0)[:, None] * drawn["handover_s"] * threads
+        asked = asked_calls(job.facts.tasks, model.calls)
+        handed_s = asked[:, None] * drawn["handover_s"] * threads
         whole_s = np.maximum((model.work_s + handed_s).sum(0), TINY_S)
         serial = ((model.work_s * model.work_serial + handed_s).sum(0) / whole_s).clip(0, 1)
         changes |= {
@@ -181,6 +183,17 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     if not pipeline.records:
         return made
     return _split_behind(made, drawn["inflated_share" if pipeline.compressed else "parsed_share"])
+
+
+def asked_calls(tasks: ReadTasks, calls: Array) -> Array:
+    """Return how many calls the program's own code makes, shape (tasks,): it makes one for a chain of reads.
+
+    Args:
+        tasks: As they were recorded.
+        calls: How many of each kind they make, as `job_model.CALLS`, shape (kinds, tasks).
+    """
+    found: Array = calls.sum(0) - np.maximum(calls[READ] - tasks.asked_reads, 0.0)
+    return found
 
 
 def _split_behind(job: ModelledJob, behind: Array) -> ModelledJob:

@@ -145,7 +145,6 @@ SETTINGS = (
     Setting(
         "rests", "rests", 16, "that a server remembers for tasks that come late", "test_against_events.py"
     ),
-    Setting("chain", "reads", 64, "of a chain of dependent reads, at most", JUDGED),
     Setting("parts", "parts", 24, "parts of a run whose waits are compared", TRIALS),
     Setting("most_tasks", "tasks", 2400, "tasks that are simulated, of more a part", "10 ms a simulation"),
     Setting("spread", "turns", (5**0.5 - 1) / 2, "of counted files, from task to task", "the golden ratio"),

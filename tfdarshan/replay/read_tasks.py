@@ -59,6 +59,7 @@ class ReadTasks:
         stored_s: The durations of its reads that storage served, not memory.
         requests: How many these are: what the kernel read ahead is no request.
         jumps: Reads elsewhere than where the last one of the file ended.
+        asked_reads: Reads that the program asked for: a database makes a chain of reads of one of these.
         work_s: Time of its reader between its calls.
         rest_s: And from its last call to the first one of the next task of its thread; infinite after that.
     """
@@ -74,6 +75,7 @@ class ReadTasks:
     stored_s: Array
     requests: Array
     jumps: Array
+    asked_reads: Array
     work_s: Array
     rest_s: Array
 
@@ -94,9 +96,10 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         return ReadTasks(
             begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
             turn_s=none, quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
-            work_s=none, rest_s=none,
+            asked_reads=none, work_s=none, rest_s=none,
         )  # fmt: skip
-    number = _numbers(calls, batches)
+    heads = _heads(calls, batches)
+    number = _numbers(calls, heads, batches)
     count = int(number.max()) + 1
     lasted_s, reads = calls.end_s - calls.start_s, calls.kind == KIND["read"]
     length = np.where(reads, calls.length, 0)
@@ -123,11 +126,11 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(turns_of(calls)), summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
         summed(length), summed(lasted_s * stored), summed(stored), summed(reads & jumps_of(calls)),
-        work_s[order], rest_s[order],
+        summed(heads), work_s[order], rest_s[order],
     )  # fmt: skip
 
 
-def _numbers(calls: InputCalls, batches: int) -> Array:
+def _numbers(calls: InputCalls, heads: Array, batches: int) -> Array:
     """Return the task of each call: a file that is opened and read, or a chain of reads of an open one.
 
     Files that are opened less often than batches are taken are read for several of them.
@@ -135,7 +138,7 @@ def _numbers(calls: InputCalls, batches: int) -> Array:
     if np.count_nonzero(calls.kind == KIND["open"]) >= batches:
         return _opened(calls)
     order = np.argsort(_streams(calls), kind="stable")
-    heads, stream = _heads(calls)[order], _streams(calls)[order]
+    heads, stream = heads[order], _streams(calls)[order]
     begins = np.append(True, stream[1:] != stream[:-1])
     before = np.cumsum(heads) - heads
     first = np.flatnonzero(begins)
@@ -169,22 +172,22 @@ def _opened(calls: InputCalls) -> Array:
     return number
 
 
-def _heads(calls: InputCalls) -> Array:
-    """Say which reads of files that stay open begin a task, bool.
+def _heads(calls: InputCalls, batches: int) -> Array:
+    """Return which reads the program asked for, and no read before them led to, bool.
 
-    A tree of pages is entered at one page again and again: a chain of dependent reads begins there. Else each
-    read is a task.
+    A tree of pages is entered at the same pages again and again, for each batch at least: a chain of
+    dependent reads begins at the first of these. Else each read is asked for.
     """
     reads = calls.kind == KIND["read"]
     where = np.flatnonzero(reads & (calls.offset >= 0))
     if len(where):
         place = calls.file[where].astype(np.int64) << 40 | calls.offset[where]
         _, inverse, count = np.unique(place, return_inverse=True, return_counts=True)
-        most = int(count.argmax())
-        others = np.sort(count)[-2] if len(count) > 1 else 0
-        if count[most] > 2 * others and 2 * count[most] <= len(where) <= SETTING["chain"] * count[most]:
+        entries = 2 * count >= count.max()
+        if count.max() >= batches and 2 * count[entries].sum() <= len(where):
+            first = np.argmax(entries[inverse])
             heads = np.zeros(len(reads), bool)
-            heads[where[inverse == most]] = True
+            heads[where[inverse == inverse[first]]] = True
             return heads
     found: Array = reads
     return found

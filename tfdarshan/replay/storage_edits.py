@@ -9,6 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.edits import asked_calls
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
 from tfdarshan.replay.prior_model import moves_arm
 from tfdarshan.replay.priors import SETTING
@@ -193,9 +194,8 @@ class LargeReads:
         model, made = job.model, job.model.calls[READ]
         calls = model.calls.copy()
         calls[READ] = np.minimum(made, requests_of(job, self.request_bytes))
-        spared_s = (made - calls[READ])[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
         job = in_requests(job, self.request_bytes, np.full(model.samples, True))
-        return job.but(calls=calls, work_s=_less(model.work_s, spared_s))
+        return _with_calls(job, calls)
 
 
 @dataclass(frozen=True)
@@ -225,10 +225,14 @@ def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> Modell
     wait_s, calls = model.wait_s.copy(), model.calls.copy()
     mine = slice(None) if chosen is None else chosen
     wait_s[kind, mine], calls[kind, mine] = 0.0, 0.0
-    spared_s = (
-        (model.calls[kind] - calls[kind])[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
-    )
-    return job.but(wait_s=wait_s, calls=calls, work_s=_less(model.work_s, spared_s))
+    return _with_calls(job.but(wait_s=wait_s), calls)
+
+
+def _with_calls(job: ModelledJob, calls: Array) -> ModelledJob:
+    """Return the job with fewer calls, and without the time that Python takes for those that are spared."""
+    before, after = (asked_calls(job.facts.tasks, made) for made in (job.model.calls, calls))
+    spared_s = (before - after)[:, None] * job.drawn["python_call_s"] * job.facts.pipeline.python
+    return job.but(calls=calls, work_s=np.maximum(job.model.work_s - spared_s, 0.0))
 
 
 def _without_slow_files(job: ModelledJob) -> ModelledJob:
@@ -241,9 +245,3 @@ def _without_slow_files(job: ModelledJob) -> ModelledJob:
 def _in_order(job: ModelledJob) -> ModelledJob:
     """Return the job whose reads follow each other: none moves an arm, or begins a request for its place."""
     return job.but(seek_s=np.zeros_like(job.model.seek_s), jumps=np.zeros_like(job.model.jumps))
-
-
-def _less(work_s: Array, spared_s: Array) -> Array:
-    """Return processor times without what is spared, which is no more than all of them."""
-    found: Array = np.maximum(work_s - spared_s, 0.0)
-    return found

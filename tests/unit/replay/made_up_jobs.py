@@ -56,3 +56,21 @@ def record_job(logdir, offsets, *, read_ms, batches=8, size=8192):
         steps.append((began, at + 1, at - began))
         at += 1
     return training(logdir, calls, steps, sizes=[len(offsets) * size])
+
+
+def database_job(logdir, *, pages, batches=8, samples=4, page=4096):
+    """Write a job whose loop reads samples of a database, pages in memory of 1 us each, and decodes for 1 ms.
+
+    A query reads the same two pages first, and then so many others.
+    """
+    calls, steps, at = [], [], 0.0
+    for number in range(batches):
+        began = at
+        for sample in range(number * samples, (number + 1) * samples):
+            for place in (0, 1, *range(2 + sample * pages, 2 + (sample + 1) * pages)):
+                calls.append((at, at + 0.001, LOOP, "pread", 0, page, place * page))
+                at += 0.004
+            at += 1
+        steps.append((began, at + 1, at - began))
+        at += 1
+    return training(logdir, calls, steps, sizes=[(2 + batches * samples * pages) * page])

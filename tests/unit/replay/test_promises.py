@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tests.unit.replay.made_up_jobs import SIZE, database_job, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
 from tfdarshan.replay.loop_edits import (
@@ -111,6 +111,15 @@ def test_prefetch_hides_computing(job):
 
     # THEN
     assert np.median(speedups(job, Prefetch())) == pytest.approx(1.280 / (1.280 - hidden_s), rel=0.02)
+
+
+def test_python_s_lock_changes_hands_once_a_query(tmp_path):
+    # GIVEN a database whose queries read 100 pages, or one, without Python between them
+    many, one = (calibrated(facts_of(database_job(tmp_path / str(pages), pages=pages))) for pages in (100, 1))
+
+    # THEN threads give the long queries no less, and larger pages spare Python no call
+    assert (speedups(many, Readers()) > 0.9 * speedups(one, Readers())).all()
+    assert speedups(many, LargeReads()) == pytest.approx(np.ones(64), rel=0.03)
 
 
 def test_a_cache_saves_the_second_epoch(job):

@@ -68,8 +68,36 @@ def test_a_tree_s_pages_are_a_chain_from_its_first_page_on():
     # WHEN
     tasks = read_tasks(calls_of(*rows), np.array([4096 * 40]), 3)
 
-    # THEN
+    # THEN the program asked for the first one
     assert tasks.calls[READ].tolist() == [4] * 12
+    assert tasks.asked_reads.tolist() == [1] * 12
+
+
+def test_a_chain_of_many_pages_may_begin_with_several_that_are_always_read():
+    # GIVEN samples that each read the first two pages of a database, and 98 others
+    rows = [
+        (n + k / 100, n + (k + 1) / 100, "read", 0, 7, 4096 * (k if k < 2 else 98 * n + k), 4096)
+        for n in range(12)
+        for k in range(100)
+    ]
+
+    # WHEN
+    tasks = read_tasks(calls_of(*rows), np.array([4096 * 1200]), 3)
+
+    # THEN
+    assert tasks.calls[READ].tolist() == [100] * 12
+    assert tasks.asked_reads.tolist() == [1] * 12
+
+
+def test_a_page_that_is_read_less_often_than_batches_are_taken_begins_no_chain():
+    # GIVEN the first page of a file, which is read three times, and others
+    rows = [(n, n + 1, "read", 0, 7, 4096 * (n if n % 10 else 0), 4096) for n in range(30)]
+
+    # WHEN
+    tasks = read_tasks(calls_of(*rows), np.array([4096 * 30]), 6)
+
+    # THEN
+    assert tasks.asked_reads.tolist() == [1] * 30
 
 
 def test_reads_that_do_not_follow_each_other_are_jumps():
