@@ -13,7 +13,7 @@ SIZE = 10_050
 READ_AHEAD = 512 if sys.version_info >= (3, 12) else 0
 MOST_FORKS = 3
 JOB = """
-import os, signal, subprocess, sys, tfdarshan
+import os, signal, subprocess, sys, time, tfdarshan
 READ = "import os; file = os.open('data', 0)\\nwhile os.read(file, 100): pass\\nos.close(file)"
 KIND = sys.argv[1]
 def child(end):
@@ -27,10 +27,15 @@ def wait(pid):
         os.waitpid(pid, 0)
     except ChildProcessError:
         pass
+def outlive(parent):
+    while os.getppid() == parent:
+        time.sleep(0.001)
+    os._exit(0)
 def double():
     pid = os.fork()
     if not pid:
-        child(lambda: os._exit(0))
+        middle = os.getpid()
+        child(lambda: outlive(middle))
         os._exit(0)
     os.waitpid(pid, 0)
     os.close(told)
