@@ -85,6 +85,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the cell magic `%%tfdarshan` to IPython, which calls this for `%load_ext tfdarshan`."""
+    importlib.import_module("tfdarshan.commands.cell_magic").add_to(shell)
+
+
 # pytest imports the plug-ins of all packages that are installed, for tests that are about anything.
 if "_pytest" not in sys.modules:
     from tfdarshan.native.job_name import begin_job
