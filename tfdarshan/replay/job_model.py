@@ -45,6 +45,8 @@ class JobModel:
         stall_s: What it stands still for otherwise.
         hand_s: What it takes to hand a ready batch over, and what of its wait nothing explains.
         beside_s: The same of what others write from then on, and nobody waits for.
+        save_s: What a thread takes for a save that begins then: it makes one after the other, and the run has
+            ended when all are made.
         batch: The batch that needs each task, int, ascending, shape (tasks,).
         limit_s: What a task uses up of a rate limit: its bytes, or calls, over the rate.
         calls: Its calls by `CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
@@ -98,6 +100,7 @@ class JobModel:
     transfer_serial: Array
     work_serial: Array
     behind_serial: Array
+    save_s: Array = dataclasses.field(default_factory=lambda: np.zeros((1, 1)))
     processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))
     other_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))

@@ -27,8 +27,8 @@ class BackgroundSaves:
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them: what was waited for goes on beside the next steps, if storage has to.
 
-        Saves that take longer than all else are waited for at the end. What is on a fast tier is written to
-        the slow one, and read there once more.
+        A thread makes one save after the other, and the job has ended when the last one is on disk. What is
+        on a fast tier is written to the slow one, and read there once more.
         """
         model, batches = job.model, job.facts.batches
         saved = batches.write_bytes > THRESHOLD["save"]
@@ -36,12 +36,10 @@ class BackgroundSaves:
         rate = job.drawn["burst_bytes_per_s" if self.fast_tier else "snapshot_bytes_per_s"]
         copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
         job = _without_writes(job, wrote_s)
-        beside_s = model.beside_s + model.write_s - job.model.write_s
-        stall_s = job.model.stall_s + copied_s
-        saved_s = float(batches.weight @ wrote_s[:, 0])
-        busy_s, rest_s = saved_s * (2 if self.fast_tier else 1), batches.total_s - saved_s
-        stall_s[-1] += max(busy_s - rest_s, 0.0) / batches.weight[-1]
-        return job.but(stall_s=stall_s, beside_s=beside_s)
+        moves = 2 if self.fast_tier else 1
+        beside_s = model.beside_s + moves * (model.write_s - job.model.write_s)
+        save_s = model.save_s + moves * wrote_s
+        return job.but(stall_s=job.model.stall_s + copied_s, beside_s=beside_s, save_s=save_s)
 
 
 @dataclass(frozen=True)

@@ -73,5 +73,22 @@ def simulate(model: JobModel) -> SimulatedRun:
     ask_s, got_s, called_s = run_network(
         columns, model.batch, late_s, model.weight, rests=int(SETTING["rests"])
     )
+    if model.save_s.any():
+        ask_s[-1] += _saves_left(model, np.diff(ask_s, axis=0)) / model.weight[-1]
     processor_s = np.broadcast_to(model.processor_s, called_s.shape)
     return SimulatedRun(ask_s, got_s, model.weight, called_s, processor_s)
+
+
+def _saves_left(model: JobModel, took_s: Array) -> Array:
+    """Return how long a thread makes saves after the loop's end, shape (samples,).
+
+    It has been busy since some batch's save began, which is the one that gives the longest time.
+
+    Args:
+        model: The network.
+        took_s: What each batch took, shape (batches, samples).
+    """
+    behind_s = model.weight[:, None] * (model.save_s - took_s)
+    since_s = np.cumsum(behind_s[::-1], axis=0)[::-1] + took_s
+    found: Array = since_s.max(0, initial=0.0, where=np.broadcast_to(model.save_s > 0, took_s.shape))
+    return found

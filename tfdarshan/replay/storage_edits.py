@@ -35,6 +35,7 @@ class OtherStorage:
             wait_s=model.wait_s * self.latency, seek_s=model.seek_s * self.latency,
             transfer_s=model.transfer_s / self.bandwidth, limit_s=model.limit_s / self.bandwidth,
             write_s=model.write_s / self.bandwidth, beside_s=model.beside_s / self.bandwidth,
+            save_s=model.save_s / self.bandwidth,
         )  # fmt: skip
 
 

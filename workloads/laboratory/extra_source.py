@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from .program import ExtraPart, Program
 from .pytorch.loader_source import loader_validation
 
+# A job has ended when its last checkpoint is on disk, as a fix saves it that is typed as printed, too.
+SAVED = 'if "saver" in globals():\n    saver.shutdown()'
+CLOSED = 'if hasattr(manager, "close"):\n    manager.close()'
+
 
 def _nothing(program: Program) -> ExtraPart:
     del program
@@ -18,12 +22,13 @@ def _numpy_checkpoint(program: Program) -> ExtraPart:
     path = 'f"{OUT}/weights-{done}.npy"'
     if not program.extra_cured:
         save = f"if done % {program.every} == 0:\n    np.save({path}, model)"
-        return ExtraPart(("import numpy as np",), before=made, after_step=save)
+        return ExtraPart(("import numpy as np",), before=made, after_step=save, at_end=SAVED)
     save = f"if done % {program.every} == 0:\n    saver.submit(np.save, {path}, model.copy())"
     return ExtraPart(
         ("import numpy as np", "from concurrent.futures import ThreadPoolExecutor"),
         before=f"{made}\nsaver = ThreadPoolExecutor(1)",
         after_step=save,
+        at_end=SAVED,
     )
 
 
@@ -35,14 +40,14 @@ def _tf_checkpoint(program: Program) -> ExtraPart:
     save = f"if done % {program.every} == 0:\n    manager.save()"
     if not program.extra_cured:
         manager = "manager = tf.train.CheckpointManager(checkpoint, OUT, max_to_keep=3)"
-        return ExtraPart(before=f"{made}\n{manager}", after_step=save)
+        return ExtraPart(before=f"{made}\n{manager}", after_step=save, at_end=CLOSED)
     fast = repr(str(program.folders.fast_out))
     manager = f"manager = BurstBuffer(checkpoint, fast_dir={fast}, slow_dir=OUT, max_to_keep=3)"
     return ExtraPart(
         ("from tfdarshan.checkpoint import BurstBuffer",),
         before=f"{made}\n{manager}",
         after_step=save,
-        at_end="manager.close()",
+        at_end=CLOSED,
     )
 
 
@@ -67,7 +72,7 @@ def _torch_checkpoint(program: Program) -> ExtraPart:
     path = 'f"{OUT}/weights-{done}.pt"'
     if not program.extra_cured:
         save = f"if done % {program.every} == 0:\n    torch.save(model.state_dict(), {path})"
-        return ExtraPart(("import torch",), before=made, after_step=save)
+        return ExtraPart(("import torch",), before=made, after_step=save, at_end=SAVED)
     save = (
         f"if done % {program.every} == 0:\n"
         f"    saver.submit(torch.save, copy.deepcopy(model.state_dict()), {path})"
@@ -76,6 +81,7 @@ def _torch_checkpoint(program: Program) -> ExtraPart:
         ("copy", "import torch", "from concurrent.futures import ThreadPoolExecutor"),
         before=f"{made}\nsaver = ThreadPoolExecutor(1)",
         after_step=save,
+        at_end=SAVED,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .extra_source import EXTRA_SOURCES
-from .program import LOADERS, PYTHON, TF_DATA, Part, Program, Shape
+from .program import LOADERS, PYTHON, TF_DATA, ExtraPart, Part, Program, Shape
 from .python_source import python_input
 from .pytorch.loader_source import loader_input
 from .tf_data_source import tf_data_input
@@ -38,8 +38,7 @@ def source(program: Program, logdir: Path) -> str:
     ]
     done = [
         extra.before,
-        _train(program, part, extra.after_step, extra.after_epoch),
-        extra.at_end,
+        _train(program, part, extra),
         'print(f"{time.perf_counter() - began_s:.4f} s in all, {trained_s:.4f} s of training")',
         'print(f"{imported_s - began_s:.4f} s of imports, {stepped_s:.4f} s of steps")',
         'print("epochs ended after", *(f"{end_s - start_s:.4f}" for end_s in ends_s), "s")',
@@ -80,15 +79,15 @@ def _compute(program: Program) -> str:
 
 
 # From the first step, as making a pipeline takes some 0.1 s, up to the end of the last one and of what the
-# loop does after it, such as a last validation.
+# job does after it, such as a last validation, or waiting until its last checkpoint is on disk.
 FIRST = "first_s = first_s or time.perf_counter()"
 STEPPED = "stepped_s = time.perf_counter() - first_s"
 
 
-def _train(program: Program, part: Part, after_step: str, after_epoch: str) -> str:
-    inner = textwrap.indent(after_step.strip("\n"), " " * 16 if program.marked else " " * 8)
-    outer = textwrap.indent(after_epoch.strip("\n"), " " * 4)
-    counted = bool(after_step.strip())
+def _train(program: Program, part: Part, extra: ExtraPart) -> str:
+    inner = textwrap.indent(extra.after_step.strip("\n"), " " * 16 if program.marked else " " * 8)
+    outer = textwrap.indent(extra.after_epoch.strip("\n"), " " * 4)
+    counted = bool(extra.after_step.strip())
     # Taking an iterator down waits for a thread of TensorFlow's, up to 0.6 s by chance: not in what is timed.
     kept, epoch = part.kept, part.epoch
     if not program.marked:
@@ -105,7 +104,7 @@ def _train(program: Program, part: Part, after_step: str, after_epoch: str) -> s
         lines += [f"    for batch in {'batches' if kept else epoch}:", "        compute(batch)"]
         lines += ["        done += 1"] if counted else []
         lines += [inner, f"        {STEPPED}", *_after_epoch(outer, "    ")]
-        lines += ["trained_s = time.perf_counter() - start_s"]
+        lines += [*_timed(extra.at_end, ""), "trained_s = time.perf_counter() - start_s"]
         return "\n".join(line for line in lines if line)
     as_if = ""
     if program.as_if:
@@ -135,11 +134,16 @@ def _train(program: Program, part: Part, after_step: str, after_epoch: str) -> s
         f"                {STEPPED}",
         *_after_epoch(textwrap.indent(outer, "    "), "        "),
     ]
-    lines += ["    trained_s = time.perf_counter() - start_s"]
+    at_end = textwrap.indent(extra.at_end, "    ")
+    lines += [*_timed(at_end, "    "), "    trained_s = time.perf_counter() - start_s"]
     return "\n".join(line for line in lines if line)
 
 
 def _after_epoch(outer: str, indent: str) -> list[str]:
-    """Return what the loop does after an epoch, which counts as its steps do, and the time it ended."""
-    timed = [outer, f"{indent}{STEPPED}"] if outer.strip() else []
-    return [*timed, f"{indent}ends_s.append(time.perf_counter())"]
+    """Return what the loop does after an epoch, and the time it ended."""
+    return [*_timed(outer, indent), f"{indent}ends_s.append(time.perf_counter())"]
+
+
+def _timed(text: str, indent: str) -> list[str]:
+    """Return what counts as steps do."""
+    return [text, f"{indent}{STEPPED}"] if text.strip() else []

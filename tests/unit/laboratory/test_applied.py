@@ -9,6 +9,7 @@ import pytest
 
 from tfdarshan.findings.fsync import FIX as SYNC_FIX
 from tfdarshan.findings.small_writes import FIX as WRITES_FIX
+from tfdarshan.frameworks.plain.save_words import ARRAYS
 from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
@@ -372,6 +373,25 @@ def test_what_is_printed_for_the_loop_s_writes_fits_the_programs_that_are_drawn(
     program = dataclasses.replace(draw(0).program(Path("/nowhere")), extra=extra, marked=marked)
     text = source(program, Path("/nowhere/logs"))
     assert comes in apply_lines(text, fix.line, fix.instead_of, {"FAST": "/f", "SLOW": "/s"})
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize(
+    ("extra", "fix", "waits"),
+    [
+        ("numpy_checkpoint", ARRAYS.fix, "saver.shutdown()"),
+        ("tf_checkpoint", BURST_BUFFER, "manager.close()"),
+    ],
+)
+def test_training_lasts_until_the_last_checkpoint_is_on_disk(marked, extra, fix, waits):
+    program = dataclasses.replace(draw(0).program(Path("/nowhere")), extra=extra, marked=marked)
+    text = source(program, Path("/nowhere/logs"))
+    folders = {"FAST": "/f", "SLOW": "/s"}
+
+    # THEN both with the fix as it is printed and with the laboratory's own
+    typed = apply_lines(text, fix.line, fix.instead_of, folders)
+    for one in (typed, source(dataclasses.replace(program, extra_cured=True), Path("/nowhere/logs"))):
+        assert one.index("ends_s.append(") < one.index(waits) < one.index("trained_s =")
 
 
 def test_what_is_printed_for_a_checkpoint_names_the_manager():
