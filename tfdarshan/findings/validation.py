@@ -24,7 +24,7 @@ ABOUT = About(
     seen=("a pause between two epochs, with reads in it", "the tab's Timeline"),
     fixes={
         "tf.data": "`validation.map(load, num_parallel_calls=16)`, or `.cache()` if it fits in memory",
-        "PyTorch": "`DataLoader(validation, num_workers=8)`",
+        "PyTorch": "`DataLoader(validation, batch_size=batch_size, num_workers=8)`",
         "plain Python": "`ThreadPoolExecutor(16).map(read_validation, paths)`",
     },
     estimate="tfdarshan replays the job twice: with 16 readers for the validation set, and with a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -35,16 +35,16 @@ class Place:
 def find_place(program: ast.Module, pattern: ast.expr) -> Place | None:
     """Return the place in the program that the printed expression stands for.
 
-    Where it stands to the letter, with the program's own variables, or else its own functions, a reader looks
-    no further; else it is the first place that it may stand for.
+    Of places that it may stand for a reader takes one with the program's own functions, and of these the one
+    that has most of its names to the letter, the first if several do.
     """
     functions = {node.name for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
-    places = list(_places(program, pattern))
-    for known in (None, functions):
-        to_the_letter = next((place for place in places if _has_names(place, known)), None)
-        if to_the_letter is not None:
-            return to_the_letter
-    return next(iter(places), None)
+
+    def alike(place: Place) -> tuple[bool, int]:
+        same = {name for name, node in place.names.items() if ast.unparse(node) == name}
+        return functions & set(place.names) <= same, len(same)
+
+    return max(_places(program, pattern), key=alike, default=None)
 
 
 def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
@@ -56,13 +56,6 @@ def _places(program: ast.Module, pattern: ast.expr) -> Iterator[Place]:
             names: dict[str, ast.expr] = {}
             if isinstance(node, ast.expr) and _same(pattern, node, names, front):
                 yield Place(node, statement, names)
-
-
-def _has_names(place: Place, names: Set[str] | None) -> bool:
-    """Return whether what is printed of these names, of all without any, is what is called so there."""
-    return all(
-        ast.unparse(node) == name for name, node in place.names.items() if names is None or name in names
-    )
 
 
 def find_whole_loop(program: ast.Module, pattern: ast.For) -> tuple[ast.For, Mapping[str, ast.expr]] | None:

@@ -10,6 +10,7 @@ import pytest
 from tfdarshan.findings.fsync import FIX as SYNC_FIX
 from tfdarshan.findings.small_writes import FIX as WRITES_FIX
 from tfdarshan.frameworks.plain.save_words import ARRAYS
+from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.tensorflow.checkpoint_words import BURST_BUFFER
 from tfdarshan.workloads.laboratory.applied import (
     CannotTypeError,
@@ -128,6 +129,22 @@ def test_of_two_loaders_the_one_of_the_printed_names_is_changed():
 
     # THEN
     assert typed == text.replace("(dataset, batch_size=BATCH)", "(dataset, batch_size=21, num_workers=8)")
+
+
+def test_a_validation_set_that_workers_read_keeps_its_batches():
+    # GIVEN the loaders of training and of a validation set
+    text = (
+        "from torch.utils.data import DataLoader\n\n"
+        "loader = DataLoader(samples, batch_size=32)\n"
+        "validation_loader = DataLoader(validation_set, batch_size=64)\n"
+    )
+
+    # WHEN
+    fix = LoaderWords({}).more_validation(8)
+
+    # THEN
+    made = "DataLoader(validation_set, batch_size=64, num_workers=8, persistent_workers=True)"
+    assert made in applied(text, fix.line, fix.instead_of)
 
 
 def test_lines_that_follow_are_indented_as_the_statement_is():

@@ -98,10 +98,11 @@ class LoaderWords:
 
     def more_validation(self, readers: int) -> Fix:
         """Word it by workers of the loader of the validation set."""
+        loader = "validation_loader = DataLoader(validation_set, batch_size=batch_size{})"
         return Fix(
             f"Have {plural(readers, 'worker')} read the validation set.",
-            f"loader = DataLoader(validation_set, num_workers={readers}, persistent_workers=True)",
-            "loader = DataLoader(validation_set)",
+            loader.format(f", num_workers={readers}, persistent_workers=True"),
+            loader.format(""),
         )
 
     def keep_workers(self) -> Fix:
