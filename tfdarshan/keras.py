@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.frameworks.marked_steps import KERAS_BATCHES
 from tfdarshan.notice import warn
 from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.steps import begin_step, end_step
 from tfdarshan.recording.tensorflow.keras_module import callback_class
-
-SOURCE = "Keras batches"
 
 
 @documents_options()
@@ -102,7 +101,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         if self._batches is not None and self._batch == self._batches[0]:
             self._start()
         if self._recording:
-            begin_step(self._batch, SOURCE, self._epoch)
+            begin_step(self._batch, KERAS_BATCHES, self._epoch)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
         """End a step, and the session with the last batch."""

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "batches/batch_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,16 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_BYTES (sizeof(struct tfd_batch_header) + TFD_BATCH_MOST_ROWS * sizeof(struct tfd_batch_row))
 /* The file grows by as much: a page of a full file system that is touched ends the process. */
 #define GROWTH_BYTES ((size_t)64 << 10)
+
+_Static_assert(sizeof(struct tfd_batch_header) == sizeof(struct tfd_batch_row) &&
+                   GROWTH_BYTES % sizeof(struct tfd_batch_row) == 0,
+               "no row lies across two parts of the file");
 
 static struct {
     char folder[PATH_MAX];
     char path[PATH_MAX + 64];
     uint64_t session, sessions;
-    pid_t pid;
-    struct tfd_batch_header *header; /* NULL before the first row, and if there cannot be any */
+    pid_t pid, owner;                /* this process, and the one that the session began in */
+    struct tfd_batch_header *header; /* NULL before a child's first row, and if there cannot be any */
+    char *part;                      /* the last GROWTH_BYTES of the file; the first ones have the header */
     size_t reserved_bytes;
     bool failed;
 } noted;
@@ -34,23 +39,21 @@ int64_t tfd_batch_log_now(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static void leave_part(void)
+{
+    if (noted.part && noted.part != (char *)noted.header)
+        munmap(noted.part, GROWTH_BYTES);
+    noted.part = NULL;
+}
+
 static void close_file(void)
 {
+    leave_part();
     if (noted.header)
-        munmap(noted.header, FILE_BYTES);
+        munmap(noted.header, GROWTH_BYTES);
     noted.header = NULL;
     noted.reserved_bytes = 0;
     noted.failed = false;
-}
-
-void tfd_batch_log_begin(const char *folder)
-{
-    tfd_batch_log_end();
-    if (strlen(folder) >= sizeof noted.folder)
-        return;
-    strcpy(noted.folder, folder);
-    noted.pid = getpid();
-    noted.session = ++noted.sessions;
 }
 
 void tfd_batch_log_end(void)
@@ -83,13 +86,28 @@ static bool is_allowed(size_t bytes)
     return !getrlimit(RLIMIT_FSIZE, &limit) && (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
+static bool allocate(int descriptor, off_t offset)
+{
+    int error;
+    do
+        error = posix_fallocate(descriptor, offset, (off_t)GROWTH_BYTES);
+    while (error == EINTR);
+    return !error;
+}
+
+/* Makes the file longer and maps what was added, in place of the part before. */
 static bool grow(int descriptor)
 {
-    size_t left = FILE_BYTES - noted.reserved_bytes, more = left < GROWTH_BYTES ? left : GROWTH_BYTES;
-    if (!is_allowed(noted.reserved_bytes + more) ||
-        posix_fallocate(descriptor, (off_t)noted.reserved_bytes, (off_t)more))
+    size_t end = noted.reserved_bytes + GROWTH_BYTES;
+    off_t offset = (off_t)noted.reserved_bytes;
+    if (!is_allowed(end) || !allocate(descriptor, offset))
         return false;
-    noted.reserved_bytes += more;
+    void *part = mmap(NULL, GROWTH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+    if (part == MAP_FAILED)
+        return false;
+    leave_part();
+    noted.part = part;
+    noted.reserved_bytes = end;
     return true;
 }
 
@@ -104,7 +122,7 @@ static bool reserve(size_t bytes)
         return false;
     bool grown = grow(descriptor);
     close(descriptor);
-    return grown && bytes <= noted.reserved_bytes;
+    return grown;
 }
 
 static bool make_file(void)
@@ -114,13 +132,11 @@ static bool make_file(void)
     int descriptor = open(noted.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return false;
-    void *mapping = MAP_FAILED;
-    if (grow(descriptor))
-        mapping = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    bool grown = grow(descriptor);
     close(descriptor);
-    if (mapping == MAP_FAILED)
+    if (!grown)
         return false;
-    noted.header = mapping;
+    noted.header = (struct tfd_batch_header *)(void *)noted.part;
     *noted.header = (struct tfd_batch_header){
         .magic = TFD_BATCH_MAGIC,
         .version = TFD_BATCH_VERSION,
@@ -130,28 +146,41 @@ static bool make_file(void)
     return true;
 }
 
+static void open_file(void)
+{
+    if (make_file())
+        return;
+    close_file();
+    noted.failed = true;
+}
+
+void tfd_batch_log_begin(const char *folder)
+{
+    tfd_batch_log_end();
+    if (strlen(folder) >= sizeof noted.folder)
+        return;
+    strcpy(noted.folder, folder);
+    noted.pid = noted.owner = getpid();
+    noted.session = ++noted.sessions;
+    open_file();
+}
+
 /* The next row, which counts once it is whole; NULL if there is no room. */
 static struct tfd_batch_row *next_row(void)
 {
     if (!noted.session)
         return NULL;
+    if (!noted.header && !noted.failed)
+        open_file();
+    if (!noted.header)
+        return NULL;
+    size_t offset = sizeof *noted.header + noted.header->rows * sizeof(struct tfd_batch_row);
+    noted.failed = noted.failed || !reserve(offset + sizeof(struct tfd_batch_row));
     if (noted.failed) {
-        if (noted.header)
-            noted.header->left_out++;
-        return NULL;
-    }
-    if (!noted.header && !make_file()) {
-        close_file();
-        noted.failed = true;
-        return NULL;
-    }
-    size_t end = sizeof *noted.header + (noted.header->rows + 1) * sizeof(struct tfd_batch_row);
-    if (end > FILE_BYTES || !reserve(end)) {
-        noted.failed = true;
         noted.header->left_out++;
         return NULL;
     }
-    return (struct tfd_batch_row *)(noted.header + 1) + noted.header->rows;
+    return (struct tfd_batch_row *)(void *)(noted.part + offset % GROWTH_BYTES);
 }
 
 static void count_row(void)
@@ -173,6 +202,15 @@ void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,
         return;
     times.thread = this_thread();
     *row = (struct tfd_batch_row){.kind = (int32_t)kind, .outcome = (int32_t)outcome, .times = times};
+    count_row();
+}
+
+void tfd_batch_log_add_step(struct tfd_batch_step step)
+{
+    struct tfd_batch_row *row = noted.pid == noted.owner ? next_row() : NULL;
+    if (!row)
+        return;
+    *row = (struct tfd_batch_row){.kind = TFD_BATCH_STEP, .step = step};
     count_row();
 }
 

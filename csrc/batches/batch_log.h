@@ -1,5 +1,6 @@
-/* What a process notes of the batches of its input: rows in a file of the spool folder, mapped into memory, so that
- * they stay if the process is killed. Each process has a file of its own. All of this runs under Python's lock. */
+/* What a process notes of its steps and batches: rows in a file of the spool folder, whose end is mapped into memory,
+ * so that rows stay if the process is killed. Each process has a file of its own. All of this runs under Python's
+ * lock. */
 #ifndef TFDARSHAN_BATCHES_BATCH_LOG_H
 #define TFDARSHAN_BATCHES_BATCH_LOG_H
 
@@ -8,10 +9,8 @@
 #include <stdint.h>
 
 #define TFD_BATCH_MAGIC "TFDBATCH"
-#define TFD_BATCH_VERSION 1
+#define TFD_BATCH_VERSION 2
 #define TFD_BATCH_SUFFIX ".batches"
-/* As many rows of one process are kept. */
-#define TFD_BATCH_MOST_ROWS 400000
 
 enum tfd_batch_kind {
     TFD_BATCH_NONE,
@@ -21,6 +20,7 @@ enum tfd_batch_kind {
     TFD_BATCH_FETCH,     /* a worker, or the loop's own thread, put a batch together */
     TFD_BATCH_OPTIMIZER, /* an optimizer has stepped */
     TFD_BATCH_TEXT,      /* part of a note */
+    TFD_BATCH_STEP,      /* a step that the job marked has ended */
 };
 
 enum tfd_batch_outcome { TFD_BATCH_CAME, TFD_BATCH_STOPPED, TFD_BATCH_FAILED };
@@ -37,11 +37,24 @@ struct tfd_batch_times {
     int32_t unused;
 };
 
+/* -1 stands for what nothing says. */
+struct tfd_batch_step {
+    int64_t begin_ns; /* since the epoch */
+    int64_t end_ns;
+    int64_t number;
+    int64_t wait_ns;
+    int64_t rchar;
+    int64_t read_bytes;
+    int32_t epoch;
+    int32_t source; /* place in SOURCES of tfdarshan/frameworks/marked_steps.py */
+};
+
 struct tfd_batch_row {
     int32_t kind;
     int32_t outcome; /* of text, how many bytes of it follow in later rows */
     union {
         struct tfd_batch_times times;
+        struct tfd_batch_step step;
         char text[sizeof(struct tfd_batch_times)];
     };
 };
@@ -56,7 +69,7 @@ struct tfd_batch_header {
     int64_t unused[3];
 };
 
-/* Begins to note into `folder`: the file is made with the first row. */
+/* Begins to note into `folder`: the file is made at once, while there is room, a child's with its first row. */
 void tfd_batch_log_begin(const char *folder);
 void tfd_batch_log_end(void);
 /* 0 while nothing is noted; else another number for each time that noting began. */
@@ -67,6 +80,8 @@ int64_t tfd_batch_log_now(void);
 /* The thread is this one, whatever `times` says. */
 void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,
                        struct tfd_batch_times times);
+/* A process that was forked has no steps of the session: they are those of its owner. */
+void tfd_batch_log_add_step(struct tfd_batch_step step);
 void tfd_batch_log_note(const char *text, size_t length);
 
 #endif

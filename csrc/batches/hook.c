@@ -420,11 +420,39 @@ static PyObject *optimizer_step(PyObject *module, PyObject *args, PyObject *keyw
     Py_RETURN_NONE;
 }
 
+/* step(number, begin_ns, end_ns, wait_ns, rchar, read_bytes, epoch, source): called for every step of a loop. */
+static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    int64_t values[8];
+    if (count != sizeof values / sizeof *values) {
+        PyErr_SetString(PyExc_TypeError, "step() takes 8 numbers");
+        return NULL;
+    }
+    for (Py_ssize_t place = 0; place < count; place++)
+        values[place] = (int64_t)PyLong_AsUnsignedLongLongMask(args[place]);
+    if (PyErr_Occurred())
+        return NULL;
+    meet_process();
+    tfd_batch_log_add_step((struct tfd_batch_step){
+        .number = values[0],
+        .begin_ns = values[1],
+        .end_ns = values[2],
+        .wait_ns = values[3],
+        .rchar = values[4],
+        .read_bytes = values[5],
+        .epoch = (int32_t)values[6],
+        .source = (int32_t)values[7],
+    });
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS, NULL},
     {"set_workers", set_workers, METH_O, NULL},
     {"end", end, METH_NOARGS, NULL},
     {"note", note, METH_VARARGS, NULL},
+    {"step", (PyCFunction)(void (*)(void))step, METH_FASTCALL, NULL},
     {"optimizer_step", (PyCFunction)(void (*)(void))optimizer_step, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

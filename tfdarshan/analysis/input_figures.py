@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from tfdarshan.analysis.storage.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.storage.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.step_table import marked_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,7 @@ def measure_input(
     if kept == 0:
         readers = dataclasses.replace(pipeline.readers, readers=untraced_readers(processes))
         pipeline = dataclasses.replace(pipeline, readers=readers)
-    stored = _stored_bytes(metas, files, costs)
+    stored = _stored_bytes(processes, files, costs)
     cpu_s = metas[0].get("machine", {}).get("cpu_s")
     handed_s = windows.handed_s if windows is not None and pipelines_of(metas[0]) else 0.0
     model = _model(clock, windows, pipeline, calls, cpu_s, handed_s)
@@ -123,7 +124,7 @@ def measure_input(
     size = files.rows["size_bytes"].to_numpy()
     memory_bytes = (metas[0].get("machine") or {}).get("memory_bytes") or 0
     keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
-    costs = costs.fetched(stored, size, _program_bytes(metas), memory_keeps=keeps)
+    costs = costs.fetched(stored, size, _program_bytes(processes), memory_keeps=keeps)
     return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored)
 
 
@@ -139,7 +140,8 @@ def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:
     return lambda thread: thread.tid == thread.pid == pid and thread.host == host
 
 
-def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: FileCosts) -> int | None:
+def _stored_bytes(processes: Sequence[ProcessData], files: FileTable, costs: FileCosts) -> int | None:
+    metas = [process.meta for process in processes]
     kinds = files.rows["fs_type"].cat
     used = np.unique(kinds.codes.to_numpy()[costs.read_bytes > 0])
     counts = {str(kinds.categories[code]) for code in used.tolist()} <= BLOCK_FILE_SYSTEMS
@@ -149,18 +151,20 @@ def _stored_bytes(metas: Sequence[dict[str, Any]], files: FileTable, costs: File
     size = files.rows["size_bytes"].to_numpy()[(costs.read_bytes > 0)]
     size = size[size > 0].astype(np.float64)
     pages = float((np.ceil(size / PAGE_BYTES) * PAGE_BYTES).sum())
-    in_steps = fetched_in_steps(metas[0], pages / max(float(size.sum()), 1.0))
+    in_steps = fetched_in_steps(marked_columns(processes[0]), pages / max(float(size.sum()), 1.0))
     return fetched if in_steps is None else min(fetched, in_steps)
 
 
-def _program_bytes(metas: Sequence[dict[str, Any]]) -> float:
+def _program_bytes(processes: Sequence[ProcessData]) -> float:
     """Return what was read of files that the recording leaves out, outside of steps: modules, mostly.
 
     Steps' own figures of what storage was asked for leave the start out.
     """
-    steps = (row for meta in metas for row in (meta.get("steps") or {}).get("rows", []))
-    if any(min(row[5:7], default=-1) >= 0 for row in steps):
-        return 0.0
+    for process in processes:
+        steps = marked_columns(process)
+        if ((steps["rchar"] >= 0) & (steps["read_bytes"] >= 0)).any():
+            return 0.0
+    metas = (process.meta for process in processes)
     return float(sum(meta.get("other", {}).get("excluded", {}).get("bytes_read", 0) for meta in metas))
 
 

@@ -1,4 +1,4 @@
-"""What a process notes of its batches while a session records: all frameworks note into one file.
+"""What a process notes of its steps and batches while a session records: all frameworks note into one file.
 
 Methods of a framework's classes are stood in for by objects in C, so that the job sees no other frame in a
 traceback and no warning moves to another line. Each is put back when the session ends, unless somebody has
@@ -25,7 +25,7 @@ _log: BatchLog | None = None
 
 
 class BatchLog:
-    """The log of one session. Its file is made with the first row.
+    """The log of one session.
 
     Args:
         folder: Where processes note.
@@ -36,16 +36,15 @@ class BatchLog:
         self._pid = os.getpid()
         self._passes = itertools.count(1)
         self._looks: list[tuple[type, Look]] = []
+        native().begin(str(folder), self._note_pass)
 
     def describe(self, iterators: type, look: Look) -> None:
         """Have passes of iterators of a class described, and so noted."""
-        if not self._looks:
-            native().begin(str(self.folder), self._note_pass)
         self._looks.append((iterators, look))
 
     def end(self) -> None:
         """Note no more."""
-        if self._looks and os.getpid() == self._pid:
+        if os.getpid() == self._pid:
             native().end()
 
     def _note_pass(self, loader: Any, iterator: Any) -> int:
@@ -106,7 +105,7 @@ def _derived(base: Any) -> Iterator[Any]:
 
 
 def native() -> Any:
-    """Return the extension, which is loaded when a framework is first followed."""
+    """Return the extension that notes."""
     return importlib.import_module("tfdarshan.native._batches")
 
 

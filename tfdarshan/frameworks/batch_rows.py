@@ -1,4 +1,4 @@
-"""Reads what processes noted of their batches: rows in files of the spool folder.
+"""Reads what processes noted of their steps and batches: rows in files of the spool folder.
 
 Source: csrc/batches/batch_log.h, which writes them.
 """
@@ -17,16 +17,21 @@ import numpy as np
 from tfdarshan.frameworks.pass_note import SUFFIX
 from tfdarshan.native.spool_reader import Array
 
-MAGIC, VERSION, HEADER_BYTES = b"TFDBATCH", 1, 64
-START, REQUEST, END, FETCH, OPTIMIZER, TEXT = range(1, 7)
+MAGIC, VERSION, HEADER_BYTES = b"TFDBATCH", 2, 64
+START, REQUEST, END, FETCH, OPTIMIZER, TEXT, STEP = range(1, 8)
+# Rows handled at a time: 8 MiB.
+BLOCK_ROWS = 131_072
 CAME, STOPPED, FAILED = range(3)
-ROW = np.dtype(
+FIRST_ROW = np.dtype(
     [
         ("kind", "<i4"), ("outcome", "<i4"), ("begin_ns", "<i8"), ("end_ns", "<i8"), ("thread", "<i8"),
         ("pass", "<i4"), ("ordinal", "<i4"), ("worker", "<i4"), ("queued", "<i4"), ("kept", "<i4"),
         ("unused", "<i4"),
     ]
 )  # fmt: skip
+ROW = np.dtype([*FIRST_ROW.descr, ("of_steps", "<i8")])
+# By the version of the file.
+ROWS = {1: FIRST_ROW, VERSION: ROW}
 HEADER = np.dtype(
     [
         ("magic", "S8"), ("version", "<u4"), ("row_bytes", "<u4"), ("rows", "<u8"), ("left_out", "<u8"),
@@ -41,7 +46,7 @@ class ProcessRows:
 
     Attributes:
         pid: The process's number.
-        rows: In order of time, an array of ROW without text; times in ns since the epoch.
+        rows: In order of time, an array of ROW without text and marked steps; times in ns since the epoch.
         notes: What was said between them: objects of JSON.
         left_out: How many rows found no room.
     """
@@ -58,29 +63,64 @@ def read_rows(folder: Path) -> list[ProcessRows]:
     return [found for found in read if found is not None]
 
 
+def row_blocks(folder: Path) -> Iterator[tuple[int, Array]]:
+    """Yield the number of each process with all that it noted, in arrays of BLOCK_ROWS of ROW at most."""
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        header = _header(path)
+        if header is not None:
+            for rows in _blocks(path, header):
+                yield int(header["pid"]), rows
+
+
 def _read_file(path: Path) -> ProcessRows | None:
+    header = _header(path)
+    if header is None:
+        return None
+    empty = np.zeros(0, ROWS[int(header["version"])])
+    texts, timed = [empty], [empty]
+    for rows in _blocks(path, header):
+        kind = rows["kind"]
+        texts.append(rows[kind == TEXT])
+        timed.append(rows[(kind != TEXT) & (kind != STEP)])
+    found = np.concatenate(timed)
+    ordered = found[np.argsort(found["begin_ns"], kind="stable")]
+    notes = list(_notes(np.concatenate(texts)))
+    return ProcessRows(int(header["pid"]), ordered, notes, int(header["left_out"]))
+
+
+def _header(path: Path) -> Any:
+    """Return a file's header, None if the file is damaged."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(HEADER_BYTES)
     except OSError:
         return None
     if len(data) < HEADER_BYTES:
         return None
     header = np.frombuffer(data, HEADER, 1)[0]
-    if header["magic"] != MAGIC or header["version"] != VERSION or header["row_bytes"] != ROW.itemsize:
-        return None
-    count = min(int(header["rows"]), (len(data) - HEADER_BYTES) // ROW.itemsize)
-    rows = np.frombuffer(data, ROW, count, HEADER_BYTES)
-    is_text = rows["kind"] == TEXT
-    timed = rows[~is_text]
-    ordered = timed[np.argsort(timed["begin_ns"], kind="stable")]
-    return ProcessRows(int(header["pid"]), ordered, list(_notes(rows[is_text])), int(header["left_out"]))
+    row = ROWS.get(int(header["version"]))
+    known = header["magic"] == MAGIC and row is not None and header["row_bytes"] == row.itemsize
+    return header if known else None
+
+
+def _blocks(path: Path, header: Any) -> Iterator[Array]:
+    row, count = ROWS[int(header["version"])], int(header["rows"])
+    with path.open("rb") as file:
+        file.seek(HEADER_BYTES)
+        while count > 0:
+            data = file.read(min(count, BLOCK_ROWS) * row.itemsize)
+            rows = np.frombuffer(data, row, len(data) // row.itemsize)
+            if not len(rows):
+                return
+            count -= len(rows)
+            yield rows
 
 
 def _notes(rows: Array) -> Iterator[dict[str, Any]]:
     """Yield the notes: a row of text says how many bytes follow in later ones."""
     text = b""
     for row in rows:
-        text += row.tobytes()[8:]
+        text += row.tobytes()[8 : FIRST_ROW.itemsize]
         if row["outcome"]:
             continue
         with suppress(ValueError):

@@ -9,6 +9,7 @@ from typing import Any
 from tfdarshan.frameworks.batch_rows import read_rows
 from tfdarshan.frameworks.batch_table import batch_table
 from tfdarshan.frameworks.loaders import Loaders
+from tfdarshan.frameworks.marked_steps import SessionSteps, marked_steps
 from tfdarshan.frameworks.step_rows import step_rows
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.units import plural
@@ -16,15 +17,17 @@ from tfdarshan.units import plural
 
 @dataclass(frozen=True)
 class Noted:
-    """What a session's processes noted of their batches.
+    """What a session's processes noted of their steps and batches.
 
     Attributes:
         meta: Entries for the metadata of the session's owner.
+        steps: Those that the job marked, else those of its batches; None if there was no step.
         batches: Columns of `schema.BATCH_COLUMNS`; None if there was no batch.
         bounds: Sentences on what found no room.
     """
 
     meta: dict[str, Any]
+    steps: SessionSteps | None = None
     batches: dict[str, Array] | None = None
     bounds: tuple[str, ...] = ()
 
@@ -45,8 +48,9 @@ def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
     loaders.number_epochs(own.rows)
     steps, training = step_rows(own.rows, loaders, owner)
     found: dict[str, Any] = {"loaders": loaders.block(own.rows, training)} if loaders.found else {}
-    if steps is not None:
-        found["steps"] = steps
     left_out = sum(one.left_out for one in processes)
-    bounds = (f"{plural(left_out, 'batch or step', 'batches or steps')} found no room",) if left_out else ()
-    return Noted(found, batch_table(processes, own, loaders, origin_ns), bounds)
+    rows = plural(left_out, "batch or step", "batches or steps")
+    full = f"{rows} found no room in the spool folder: name a larger one with spool_dir"
+    bounds = (full,) if left_out else ()
+    steps = marked_steps(folder, owner) or steps
+    return Noted(found, steps, batch_table(processes, own, loaders, origin_ns), bounds)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.frameworks.all_frameworks import adapter_of, adapters
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START
+from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START, STEP
 from tfdarshan.frameworks.loaders import Loaders
+from tfdarshan.frameworks.marked_steps import STEP_ROW, SessionSteps
 from tfdarshan.native.spool_reader import Array
 
-MOST_STEPS = 100_000
 UNKNOWN = -1
 
 
@@ -32,8 +32,8 @@ class Step:
     end_ns: int = 0
 
 
-def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[dict[str, Any] | None, frozenset[int]]:
-    """Return what the metadata says of steps, None if there are none, and the training loaders' places.
+def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | None, frozenset[int]]:
+    """Return the steps, None if there are none, and the training loaders' places.
 
     Args:
         rows: The process's rows in order of time.
@@ -47,17 +47,20 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[dict[str, Any] |
     by_optimizer = _optimizer_tells(mine, places)
     training = _followed(mine, places) if by_optimizer else _longest_used(mine, places)
     if by_optimizer:
-        steps = list(_steps_of_optimizer(mine, places, training, loaders))
+        steps = _steps_of_optimizer(mine, places, training, loaders)
     else:
-        steps = list(_steps_of_batches(mine, places, training, loaders))
-    if not steps:
+        steps = _steps_of_batches(mine, places, training, loaders)
+    found = np.fromiter(
+        (
+            (STEP, 0, one.start_ns, one.end_ns, number, one.wait_ns, UNKNOWN, UNKNOWN, one.epoch, 0)
+            for number, one in enumerate(steps)
+        ),
+        STEP_ROW,
+    )
+    if not len(found):
         return None, training
     source = _source(loaders, training, by_optimizer=by_optimizer)
-    kept = [
-        [number, step.start_ns, step.end_ns, step.wait_ns, source, UNKNOWN, UNKNOWN, step.epoch]
-        for number, step in enumerate(steps[:MOST_STEPS])
-    ]
-    return {"rows": kept, "left_out": len(steps) - len(kept)}, training
+    return SessionSteps(iter([found]), [source]), training
 
 
 def training_thread(rows: Array, pid: int) -> int:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
-from tfdarshan.recording import steps
 from tfdarshan.recording.active_recording import UNREAD, Recording
 from tfdarshan.recording.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.sessions.session_data import Opened
@@ -54,7 +53,7 @@ def _write(recording: Recording, folder: Path) -> Path:
     notes = [note for note in recording.marker.notes if note != UNREAD]
     marker = dataclasses.replace(recording.marker, spool_directory=str(spools), notes=notes)
     # Not that the process ended without stopping it, which a spool that is not finished looks like.
-    extra = {"stopped": True, **recording.emulation(), **steps.log_so_far()}
+    extra = {"stopped": True, **recording.emulation()}
     write_session(directory, marker, extra)
     shutil.rmtree(spools)
     return directory

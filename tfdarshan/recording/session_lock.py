@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import SessionActiveError, StorageError
-from tfdarshan.frameworks import following
+from tfdarshan.frameworks import batch_log, following
 from tfdarshan.frameworks.all_frameworks import adapters
 from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
@@ -118,7 +118,7 @@ class Recorder:
         if recording is None:
             return None
         if recording.in_this_process():
-            recording.extra.update(steps.end_log())
+            steps.end_log()
             recording.extra.update(following.end())
             return recording
         recording.stop_in_child()
@@ -165,6 +165,7 @@ class Recorder:
         _reset_lock_in_children()
         # Before anything is recorded: an import reads folders.
         adapters()
+        batch_log.native()
         self._before_attach()
         self._recording = start_recording(self.logdir, self.options, self.started_by)
         self._path = self._recording.directory

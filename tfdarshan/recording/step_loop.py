@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, TypeVar, cast
 
+from tfdarshan.frameworks.marked_steps import LOOPED_STEPS
 from tfdarshan.native import _bridge
 from tfdarshan.recording.steps import (
     Mark,
@@ -19,7 +20,6 @@ from tfdarshan.recording.steps import (
 )
 
 Batch = TypeVar("Batch")
-LOOPED_STEPS = "steps()"
 NOT_RECORDED: Moment = (0, None)
 
 

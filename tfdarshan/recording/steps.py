@@ -1,64 +1,72 @@
 """Marks training steps while a session records: `step()` in custom loops, and Keras' batches.
 
-Only where a step began and ended is kept, what the kernel charged the process with meanwhile, and how long
-it waited for input where that is told; what its I/O was is looked up when the steps are read.
+Only where a step began and ended is noted, what the kernel charged the process with meanwhile, and how long
+it waited for input where that is told; what its I/O was is looked up when the steps are read. A step that has
+ended is a row of 64 bytes in the spool folder, and no longer in this process's memory.
 """
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 
+from tfdarshan.frameworks import batch_log
+from tfdarshan.frameworks.marked_steps import SOURCES, STEP_CALLS
 from tfdarshan.native import _bridge
 from tfdarshan.recording.chosen_steps import ChosenSteps
 from tfdarshan.sessions.schema import UNKNOWN
 
-MAX_STEPS = 100_000
-STEP_CALLS = "step()"
 # Asking the kernel takes 7 us: steps() does so once in this time at most, so that it costs 1 % at most.
 ASKED_NS = 1_000_000
 
 # What read calls returned (rchar) and what storage was asked for (read_bytes), of /proc/self/io.
 Reads = tuple[int, int]
+# Told of a step that has ended: number, start, end, input wait, rchar, read_bytes, epoch, place in SOURCES.
+Note = Callable[[int, int, int, int, int, int, int, int], None]
 # A time in ns since the epoch, and what the kernel had charged by then.
 Moment = tuple[int, "Reads | None"]
 
 
 @dataclass(slots=True)
 class Mark:
-    """One step; times in ns since the epoch, `end_ns` 0 while it lasts. `before` is as the step began."""
+    """One step; times in ns since the epoch, `end_ns` 0 while it lasts. `before` is as the step began.
 
+    `source` is a place in SOURCES. The step is noted as it ends.
+    """
+
+    note: Note
     number: int
-    source: str
+    source: int
     start_ns: int
-    before: Reads | None = None
-    end_ns: int = 0
+    before: Reads | None
+    epoch: int
     input_wait_ns: int = UNKNOWN
-    rchar: int = UNKNOWN
-    read_bytes: int = UNKNOWN
-    epoch: int = UNKNOWN
+    end_ns: int = 0
 
     def end(self, now: int, reads: Reads | None) -> None:
         """End the step, if it still lasts."""
         if self.end_ns:
             return
         self.end_ns = now
+        rchar = read_bytes = UNKNOWN
         if self.before is not None and reads is not None:
-            self.rchar, self.read_bytes = (after - b for after, b in zip(reads, self.before, strict=True))
+            rchar, read_bytes = reads[0] - self.before[0], reads[1] - self.before[1]
+        self.note(
+            self.number, self.start_ns, now, self.input_wait_ns, rchar, read_bytes, self.epoch, self.source
+        )
 
 
 class StepLog:
-    """The steps of one session, within MAX_STEPS.
+    """The steps of one session.
 
     Args:
         kernel_reads: Gives what the kernel has charged so far.
         first: The number of the first step that has none.
         passes: Passes over the input that have begun before.
+        note: Is told of each step as it ends; by default it is noted in the spool folder.
     """
 
     def __init__(
@@ -67,19 +75,24 @@ class StepLog:
         *,
         first: int = 0,
         passes: int = 0,
+        note: Note | None = None,
     ) -> None:
-        self.marks: list[Mark] = []
-        self.left_out = 0
+        self._newest: Mark | None = None
         self._kernel_reads = kernel_reads
-        self._first, self._passes = first, passes
+        self._next, self._passes = first, passes
+        self._note = note or batch_log.native().step
         self._asked_ns = 0
 
-    def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark | None:
+    def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark:
         """Begin a step and end the one before, if it still lasts."""
-        reads = None if self._full() and self._newest_ended() else self._kernel_reads()
-        begun = time.time_ns(), reads
-        self._end(*begun)
-        return self._append(number, source, begun, epoch)
+        reads = self._kernel_reads()
+        now = time.time_ns()
+        self._end(now, reads)
+        if number is not None:
+            self._next = _whole(number, self._next)
+        self._newest = mark = Mark(self._note, self._next, SOURCES.index(source), now, reads, epoch)
+        self._next += 1
+        return mark
 
     def request(self) -> Moment:
         """End the newest step, as its loop requests the next batch, and return when that was.
@@ -93,12 +106,14 @@ class StepLog:
         self._end(now, reads)
         return now, reads
 
-    def begin_requested(self, requested: Moment, source: str, epoch: int) -> Mark | None:
+    def begin_requested(self, requested: Moment, source: str, epoch: int) -> Mark:
         """Begin a step when its batch was requested; it has come now, and was waited for until now."""
-        now = time.time_ns()
-        mark = self._append(None, source, requested, epoch)
-        if mark is not None:
-            mark.input_wait_ns = now - mark.start_ns
+        now, start_ns = time.time_ns(), requested[0]
+        if self._newest is not None and not self._newest.end_ns:
+            self._newest.end(now, None)
+        place, number = SOURCES.index(source), self._next
+        self._next += 1
+        self._newest = mark = Mark(self._note, number, place, *requested, epoch, now - start_ns)
         return mark
 
     def next_pass(self) -> int:
@@ -106,40 +121,22 @@ class StepLog:
         self._passes += 1
         return self._passes
 
-    def _append(self, number: int | None, source: str, begun: Moment, epoch: int) -> Mark | None:
-        if self._full():
-            self.left_out += 1
-            return None
-        if number is None:
-            number = self.marks[-1].number + 1 if self.marks else self._first
-        self.marks.append(Mark(number, source, *begun, epoch=epoch))
-        return self.marks[-1]
-
     def end(self) -> None:
         """End the newest step, if it still lasts."""
-        if not self._newest_ended():
-            self._end(time.time_ns(), self._kernel_reads())
-
-    def _full(self) -> bool:
-        return len(self.marks) >= MAX_STEPS
-
-    def _newest_ended(self) -> bool:
-        return not self.marks or bool(self.marks[-1].end_ns)
+        if self._newest is not None and not self._newest.end_ns:
+            self._newest.end(time.time_ns(), self._kernel_reads())
 
     def _end(self, now: int, reads: Reads | None) -> None:
-        if self.marks:
-            self.marks[-1].end(now, reads)
+        if self._newest is not None:
+            self._newest.end(now, reads)
 
-    def block(self) -> dict[str, Any]:
-        """Return what the metadata says of the steps: empty where there were none."""
-        self.end()
-        if not self.marks:
-            return {}
-        rows = [
-            [m.number, m.start_ns, m.end_ns, m.input_wait_ns, m.source, m.rchar, m.read_bytes, m.epoch]
-            for m in self.marks
-        ]
-        return {"steps": {"rows": rows, "left_out": self.left_out}}
+
+def _whole(number: int, otherwise: int) -> int:
+    """Return the number that a job gave a step; a job does not end if it is none."""
+    try:
+        return int(number)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
 
 
 _log: StepLog | None = None
@@ -153,7 +150,7 @@ def current_log() -> StepLog | None:
 
 
 def begin_log() -> None:
-    """Have steps kept from now on."""
+    """Have steps noted from now on."""
     global _log
     if _chosen is None or not _chosen.recording:
         _log = StepLog()
@@ -162,16 +159,12 @@ def begin_log() -> None:
         _log = StepLog(first=_chosen.newest + 1, passes=max(_chosen.passes - 1, 0))
 
 
-def end_log() -> dict[str, Any]:
-    """Stop that, and return what the metadata says of them."""
+def end_log() -> None:
+    """Stop that, and end the newest step."""
     global _log
     log, _log = _log, None
-    return {} if log is None else log.block()
-
-
-def log_so_far() -> dict[str, Any]:
-    """Return what the metadata would say of them now."""
-    return {} if _log is None else copy.deepcopy(_log).block()
+    if log is not None:
+        log.end()
 
 
 def watch_steps(chosen: ChosenSteps | None) -> None:

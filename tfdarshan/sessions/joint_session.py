@@ -18,6 +18,7 @@ from typing import Any
 
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.rank_folder import missing_ranks
+from tfdarshan.sessions.step_table import marked_columns
 
 ONE_CLOCK, SERVER_CLOCK, NO_CLOCK = "one clock", "the file server's clock", "none"
 ASKED_CLOCK = "asked over TCP"
@@ -260,10 +261,11 @@ def _waited(rank: Rank) -> tuple[bool, float]:
 
     Not the share of its time, which is large for a rank that was killed: it ends with its last call.
     """
-    rows = (rank.owner.get("steps") or {}).get("rows", [])
-    waits_ns = [int(row[3]) for row in rows if row[3] >= 0]
-    if waits_ns:
-        return True, sum(waits_ns) / max(int(rows[-1][2]) - int(rows[0][1]), 1)
+    columns = marked_columns(rank.processes[0])
+    waits_ns = columns["input_wait_ns"]
+    if (waits_ns >= 0).any():
+        lasted_ns = int(columns["end_ns"][-1] - columns["start_ns"][0])
+        return True, float(waits_ns[waits_ns >= 0].sum()) / max(lasted_ns, 1)
     return False, sum(int(process.meta["time"]["io_ns"] or 0) for process in rank.processes)
 
 

@@ -169,6 +169,7 @@ class TablesShape(Struct, frozen=True):
     layers: TableShape | None = None
     faults: TableShape | None = None
     batches: TableShape | None = None
+    steps: TableShape | None = None
 
 
 class TensorflowShape(Struct, frozen=True):
@@ -182,7 +183,7 @@ class TensorflowShape(Struct, frozen=True):
 
 
 class StepShape(Struct, frozen=True, array_like=True):
-    """A training step that was marked; earlier versions have no figures of the kernel."""
+    """A training step in the metadata of a session of an earlier version."""
 
     number: Integer
     start_ns: Instant

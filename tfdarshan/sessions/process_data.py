@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
 
 # Tables whose times move with their process's clock.
-TIMED = ("events", "faults")
+TIMED = ("events", "faults", "steps")
 
 
 @dataclass(frozen=True)

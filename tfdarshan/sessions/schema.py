@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from tfdarshan.native import _bridge
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OVERVIEW_BINS = 2048
 EVENTS_ROW_GROUP = 131_072
 FILES_ROW_GROUP = 65_536
@@ -113,6 +113,14 @@ STEP_COLUMNS = (
     Column("rchar", "int64", "B", "bytes that read calls of the process returned meanwhile, -1 if unknown"),
     Column("read_bytes", "int64", "B", "bytes fetched from storage for the process meanwhile, -1 if unknown"),
     Column("source", "category", "", "what says where the step begins and ends"),
+)
+
+# What a session's table of steps has; the other columns are looked up in its calls when the steps are read.
+MARK_COLUMNS = tuple(
+    column
+    for column in STEP_COLUMNS
+    if column.name
+    in ("step", "epoch", "start_ns", "end_ns", "input_wait_ns", "rchar", "read_bytes", "source")
 )
 
 # Batches that loaders handed to the process's loop, as far as the framework tells.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.traces.batch_waits import BatchWaits
 
 FROM_TRACE = "TensorFlow's trace"
+MARKED = tuple(column.name for column in schema.MARK_COLUMNS)
 
 
 def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
@@ -56,30 +57,45 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
     """Return the columns of `step_marks`, which takes far less time where there are many ranks.
 
     Returns:
-        Arrays of int64 by name; `source` is a list of texts.
+        Arrays of int64 by name; `source` has texts.
     """
     owner = processes[0]
     waits = _waits(owner)
-    rows = _marked(owner) or _traced(waits)
-    columns = list(zip(*rows, strict=True)) or [()] * 8
-    number, start, end, told_wait, source, rchar, read_bytes, told_epoch = columns
-    start_ns, end_ns = np.array(start, np.int64), np.array(end, np.int64)
-    wait_ns, epoch = np.array(told_wait, np.int64), np.array(told_epoch, np.int64)
+    columns = marked_columns(owner)
+    if not len(columns["step"]) and waits is not None:
+        columns = _columns(_traced(waits))
+    start_ns, end_ns = columns["start_ns"], columns["end_ns"]
+    wait_ns, epoch = columns["input_wait_ns"], columns["epoch"]
     if waits is not None:
         epoch = np.where(epoch == UNKNOWN, waits.epochs_by(end_ns), epoch)
         within = _covered_between(waits.start_ns, waits.end_ns, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
-    return {
-        "step": np.array(number, np.int64),
-        "epoch": epoch,
-        "start_ns": start_ns,
-        "end_ns": end_ns,
-        "input_wait_ns": wait_ns,
-        "rchar": np.array(rchar, np.int64),
-        "read_bytes": np.array(read_bytes, np.int64),
-        "source": list(source),
-    }
+    return columns | {"input_wait_ns": wait_ns, "epoch": epoch}
+
+
+def marked_columns(owner: ProcessData) -> dict[str, Any]:
+    """Return the columns of the steps that a session's owner recorded, as `step_columns` does.
+
+    Sessions of earlier versions have them in their metadata.
+
+    Raises:
+        SessionDataError: The table is damaged or missing.
+    """
+    if "steps" not in owner.meta["tables"]:
+        return _columns(_in_metadata(owner))
+    table = owner.table("steps", MARKED).unify_dictionaries()
+    source = table["source"].combine_chunks()
+    columns = {name: table[name].to_numpy() for name in MARKED if name != "source"}
+    texts = np.array(source.dictionary.to_pylist(), object)
+    return columns | {"source": texts[source.indices.to_numpy()]}
+
+
+def _columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return the columns of some rows, which are in the order of MARKED."""
+    arrays = list(zip(*rows, strict=True)) or [()] * len(MARKED)
+    dtypes = [object if name == "source" else np.int64 for name in MARKED]
+    return {name: np.array(*of) for name, *of in zip(MARKED, arrays, dtypes, strict=True)}
 
 
 def covered_ns(start_ns: Array, end_ns: Array, at_ns: Array) -> Array:
@@ -119,19 +135,19 @@ def _traced_steps(owner: ProcessData, start_ns: Array, end_ns: Array) -> Array:
     return shown
 
 
-def _marked(owner: ProcessData) -> list[tuple[Any, ...]]:
+def _in_metadata(owner: ProcessData) -> list[tuple[Any, ...]]:
     origin_ns = int(owner.meta.get("origin_realtime_ns") or 0)
     return [
         (
             row[0],
+            _epoch_of(row),
             row[1] - origin_ns,
             row[2] - origin_ns,
             row[3],
-            row[4],
             *_kernel_figures(row),
-            _epoch_of(row),
+            row[4],
         )
-        for row in owner.meta.get("steps", {}).get("rows", [])
+        for row in (owner.meta.get("steps") or {}).get("rows", [])
     ]
 
 
@@ -145,10 +161,10 @@ def _epoch_of(row: list[Any]) -> int:
     return row[7] if len(row) > 7 else UNKNOWN
 
 
-def _traced(waits: BatchWaits | None) -> list[tuple[Any, ...]]:
+def _traced(waits: BatchWaits) -> list[tuple[Any, ...]]:
     return [
-        (number, start_ns, end_ns, UNKNOWN, FROM_TRACE, UNKNOWN, UNKNOWN, epoch)
-        for number, (start_ns, end_ns, epoch) in enumerate([] if waits is None else waits.steps)
+        (number, epoch, start_ns, end_ns, UNKNOWN, UNKNOWN, UNKNOWN, FROM_TRACE)
+        for number, (start_ns, end_ns, epoch) in enumerate(waits.steps)
     ]
 
 

@@ -229,14 +229,13 @@ def test_what_a_file_takes_is_the_time_of_all_threads_that_read_it(tmp_path):
 
 def test_pages_of_libraries_are_no_input():
     # GIVEN 32 steps that read 1 MB each, of which the first 8 fetch it, and one of these a library of 30 MB
-    library = 30_000_000
-    rows: list[list] = [
-        [n, n, n + 1, -1, "", 1_000_000, (1_500_000 if n < 8 else 0) + (library if n == 3 else 0)]
-        for n in range(32)
-    ]
+    fetched = np.where(np.arange(32) < 8, 1_500_000, 0)
+    fetched[3] += 30_000_000
+    steps = {"rchar": np.full(32, 1_000_000), "read_bytes": fetched}
 
     # THEN the kernel fetched as much input as these 8 steps read, in pages half as large again as the input
-    assert fetched_in_steps({"steps": {"rows": rows}}, 1.5) == 8_000_000
+    assert fetched_in_steps(steps, 1.5) == 8_000_000
     # ... and it is not known if a step does not say
-    assert fetched_in_steps({"steps": {"rows": [*rows, [32, 32, 33, -1, ""]]}}, 1.5) is None
-    assert fetched_in_steps({}, 1.5) is None
+    fetched[31] = -1
+    assert fetched_in_steps(steps, 1.5) is None
+    assert fetched_in_steps({name: values[:0] for name, values in steps.items()}, 1.5) is None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, ROW, START, STOPPED
+from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, FIRST_ROW, OPTIMIZER, REQUEST, START, STOPPED
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.pass_note import pass_note
 
@@ -55,7 +55,7 @@ class Job:
 
     @property
     def array(self):
-        rows = np.array(self.rows, ROW)
+        rows = np.array(self.rows, FIRST_ROW)
         return rows[np.argsort(rows["begin_ns"], kind="stable")]
 
     @property

@@ -1,6 +1,9 @@
 """Steps by an optimizer or by the batch, of loops as frameworks run them."""
 
+import numpy as np
+
 from tests.unit.frameworks.noted_rows import MS, PID, Job
+from tfdarshan.frameworks.marked_steps import STEP_ROW
 from tfdarshan.frameworks.step_rows import step_rows
 
 
@@ -8,12 +11,13 @@ def steps_of(job):
     """Return start, length and wait of each step, in ms, and its epoch."""
     loaders = job.loaders
     loaders.number_epochs(job.array)
-    block, training = step_rows(job.array, loaders, PID)
-    rows = [] if block is None else block["rows"]
-    assert [row[0] for row in rows] == list(range(len(rows)))
+    found, training = step_rows(job.array, loaders, PID)
+    (rows,) = [np.zeros(0, STEP_ROW)] if found is None else found.blocks
+    assert rows["step"].tolist() == list(range(len(rows)))
+    columns = (rows[name].tolist() for name in ("start_ns", "end_ns", "input_wait_ns", "epoch"))
     shown = [
         (start // MS, (end - start) // MS, wait // MS if wait >= 0 else -1, epoch)
-        for _, start, end, wait, _, _, _, epoch in rows
+        for start, end, wait, epoch in zip(*columns, strict=True)
     ]
     return shown, {job.loaders.found[place]["dataset"] for place in training}
 

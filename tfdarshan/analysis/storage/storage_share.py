@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.coverage import Coverage, not_the_jobs
 
 STEPS_TOGETHER = 8
@@ -67,23 +68,22 @@ def fetched_bytes(metas: Sequence[dict[str, Any]]) -> int | None:
     return max(fetched - not_the_jobs(metas, "read_bytes"), 0)
 
 
-def fetched_in_steps(meta: dict[str, Any], page_rounding: float) -> int | None:
+def fetched_in_steps(steps: Mapping[str, Array], page_rounding: float) -> int | None:
     """Return what storage was asked for by reads within a process's steps, without what mapped files took.
 
     A library that is loaded fetches pages that no read returned: of a few steps together no more counts than
     their reads returned.
 
     Args:
-        meta: The process's metadata.
+        steps: The process's steps, as `step_table.marked_columns` returns them.
         page_rounding: Bytes of the pages that hold the input, for each byte of it.
 
     Returns:
         None where a step does not say, or there are none.
     """
-    rows = (meta.get("steps") or {}).get("rows", [])
-    if not rows or any(not row[6:] or min(row[5:7]) < 0 for row in rows):
+    figures = np.column_stack([steps["rchar"], steps["read_bytes"]]).astype(np.float64)
+    if not len(figures) or (figures < 0).any():
         return None
-    figures = np.array([row[5:7] for row in rows], np.float64)
     # A page that was read ahead in one step is returned in a later one.
     sums = np.add.reduceat(figures, np.arange(0, len(figures), STEPS_TOGETHER))
     return int(np.minimum(sums[:, 0], sums[:, 1] / max(page_rounding, 1.0)).sum())

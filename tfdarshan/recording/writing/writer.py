@@ -40,6 +40,7 @@ from tfdarshan.sessions.writing.tables import (
     write_faults,
     write_files,
     write_overview,
+    write_steps,
 )
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
@@ -121,7 +122,6 @@ def write_session(
             entries["programs"] = programs.block()
         elif not_recorded := programs.block_of_others():
             entries["programs"] = not_recorded
-        # Steps that the job marked itself come first.
         entries |= of_batches.meta | (extra or {})
         about = _about(process_identity(owner), Role(MAIN))
         write_process(directory, marker, reader, entries, darshan, about=about, of_batches=of_batches)
@@ -275,7 +275,7 @@ def write_process(
         name: Of its files after the host's: its number by default; a program that another one of the same
             process has begun by exec has one of its own.
         about: Entries that say which process it is, and what its part in the session.
-        of_batches: What was noted of the batches that it took.
+        of_batches: What was noted of its steps and of the batches that it took.
 
     Raises:
         OSError: A file could not be written.
@@ -336,6 +336,10 @@ def _write_tables(
         rows["faults"] = write_faults(faults, process, Path(f"{stem}.faults.parquet"))
     if of_batches is not None and of_batches.batches is not None:
         rows["batches"] = write_batches(of_batches.batches, Path(f"{stem}.batches.parquet"))
+    if of_batches is not None and of_batches.steps is not None:
+        steps, origin_ns = of_batches.steps, info.start_realtime_ns - process.start_ns
+        path = Path(f"{stem}.steps.parquet")
+        rows["steps"] = write_steps(steps.blocks, steps.sources, origin_ns, path)
     tables: dict[str, Any] = {
         name: {"file": f"{stem.name}.{name}.parquet", "rows": count} for name, count in rows.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -151,6 +151,28 @@ def write_batches(columns: Mapping[str, Array], path: Path) -> int:
     with parquet_file(path, schema.BATCH_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
         write([number_array(columns[column.name]) for column in schema.BATCH_COLUMNS])
     return len(columns["batch"])
+
+
+def write_steps(blocks: Iterable[Array], sources: Sequence[str], origin_ns: int, path: Path) -> int:
+    """Write the steps of a session. Return the number of rows.
+
+    Args:
+        blocks: Structured arrays with the columns of `schema.MARK_COLUMNS`, times in ns since the epoch.
+        sources: What the column `source` is a place in.
+        origin_ns: When the session began, in ns since the epoch.
+        path: The table's file.
+    """
+    rows = 0
+    with parquet_file(path, schema.MARK_COLUMNS, row_group=schema.EVENTS_ROW_GROUP) as write:
+        for block in blocks:
+            columns = {column.name: block[column.name].astype(np.int64) for column in schema.MARK_COLUMNS}
+            columns["start_ns"] -= origin_ns
+            columns["end_ns"] -= origin_ns
+            source = dictionary_array(columns.pop("source").astype(np.int8), sources)
+            arrays = {name: number_array(values) for name, values in columns.items()} | {"source": source}
+            write([arrays[column.name] for column in schema.MARK_COLUMNS])
+            rows += len(block)
+    return rows
 
 
 def write_overview(overview: Overview, path: Path) -> int:

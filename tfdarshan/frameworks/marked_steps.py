@@ -1,0 +1,60 @@
+"""The steps of a session as rows of one shape: those that the job marked, or those made of its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tfdarshan.frameworks.batch_rows import STEP, row_blocks
+from tfdarshan.native.spool_reader import Array
+
+# What says where a marked step begins and ends.
+STEP_CALLS, LOOPED_STEPS, KERAS_BATCHES = SOURCES = ("step()", "steps()", "Keras batches")
+# -1 stands for what nothing says. Source: struct tfd_batch_row of csrc/batches/batch_log.h.
+STEP_ROW = np.dtype(
+    [
+        ("kind", "<i4"), ("unused", "<i4"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("step", "<i8"),
+        ("input_wait_ns", "<i8"), ("rchar", "<i8"), ("read_bytes", "<i8"), ("epoch", "<i4"),
+        ("source", "<i4"),
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SessionSteps:
+    """The steps of a session in order of time.
+
+    Attributes:
+        blocks: Arrays of STEP_ROW, one after the other; times in ns since the epoch.
+        sources: What `source` is a place in.
+    """
+
+    blocks: Iterator[Array]
+    sources: Sequence[str]
+
+
+def marked_steps(folder: Path, owner: int) -> SessionSteps | None:
+    """Return the steps that the owner of a session marked, also if it was killed; None if there are none.
+
+    Args:
+        folder: The session's spool folder.
+        owner: The owner's process number.
+    """
+    blocks = _marked(folder, owner)
+    first = next(blocks, None)
+    return None if first is None else SessionSteps(_after(first, blocks), SOURCES)
+
+
+def _marked(folder: Path, owner: int) -> Iterator[Array]:
+    for pid, rows in row_blocks(folder):
+        marked = rows[rows["kind"] == STEP]
+        if pid == owner and len(marked):
+            yield marked.view(STEP_ROW)
+
+
+def _after(first: Array, others: Iterator[Array]) -> Iterator[Array]:
+    yield first
+    yield from others
