@@ -18,7 +18,6 @@ from tfdarshan.analysis.files.reading_times import ReadingTimes
 from tfdarshan.analysis.ranks.rank_table import MountFigures, RankFigures, RankTable, SharedReads
 from tfdarshan.analysis.steps.input_look import InputFacts
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline
-from tfdarshan.analysis.steps.pause_calls import PauseCounts, PauseReading
 from tfdarshan.analysis.steps.read_bursts import ReadBursts
 from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 CLASSES = (
     CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
-    InputFacts, InputPipeline, MountFigures, Operation, PauseCounts, PauseReading, ProgramCalls,
+    InputFacts, InputPipeline, MountFigures, Operation, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
     SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip

@@ -26,7 +26,6 @@ from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
-from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
@@ -86,15 +85,6 @@ class MeasuredSession:
     def facts(self) -> InputFacts:
         """What the look that measures the input gives besides."""
         return self._look[1]
-
-    @cached_property
-    def pauses(self) -> PauseReading | None:
-        """What is read in pauses between steps alone; None if that is nothing, or too few calls."""
-        counts = self.facts.pauses
-        return self.kept.get(
-            "pauses",
-            lambda: None if counts is None else counts.reading(self.calls, self.is_input, self.windows),
-        )
 
     @cached_property
     def epoch_figures(self) -> InputFigures:

@@ -154,8 +154,8 @@ def _decodes_more(before: Measures, after: Measures) -> bool:
 
 
 def _validates_more(before: Measures, after: Measures) -> bool:
-    was, now = before.pauses, after.pauses
-    return was is not None and now is not None and _more(was.at_a_time, now.at_a_time)
+    both = len(before.validation_files) and len(after.validation_files)
+    return bool(both) and _more(*(one.job.facts.validation_readers for one in (before, after)))
 
 
 def _more(before: float, after: float) -> bool:

@@ -41,9 +41,7 @@ def _stands_twice(lines: Sequence[str], pipelines: Sequence[Pipeline]) -> bool:
 
 def _rows(measures: Measures, *, in_pauses: bool) -> Array:
     """Return the rows of files that are read between the steps of two epochs, or of those in the steps."""
-    pauses = measures.pauses
-    other: Array = np.zeros(0, np.int64) if pauses is None else pauses.rows
     if in_pauses:
-        return other
-    steps: Array = np.setdiff1d(np.flatnonzero(measures.costs.reads > 0), other)
+        return measures.validation_files
+    steps: Array = np.setdiff1d(np.flatnonzero(measures.costs.reads > 0), measures.validation_files)
     return steps

@@ -47,9 +47,8 @@ def find(measures: Measures) -> Finding | None:
     if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
         return None
     again_s = _later_passes_s(measures)
-    if measures.pauses is not None:
-        # What no step reads is `validation`'s to keep: a cache of what steps read does not hold it.
-        again_s[measures.pauses.rows] = 0.0
+    # What no step reads is `validation`'s to keep: a cache of what steps read does not hold it.
+    again_s[measures.validation_files] = 0.0
     needless_s, whole = float(again_s.sum()), float(costs.call_s.sum())
     if whole <= 0 or needless_s <= 0:
         return None

@@ -27,7 +27,6 @@ from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_calls
 from tfdarshan.analysis.steps.loader_waits import LoaderWaits, loader_waits
 from tfdarshan.analysis.steps.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.steps.output_calls import OutputCalls, output_calls
-from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.file_costs import FileCosts
@@ -212,10 +211,12 @@ class Measures:
             again += np.bincount(reads.file, reads.length, minlength=len(files))
         return again
 
-    @property
-    def pauses(self) -> PauseReading | None:
-        """What is read in pauses between steps alone; None if that is nothing, or too few calls."""
-        return self.measured.pauses
+    @cached_property
+    def validation_files(self) -> Array:
+        """Rows of files that are read in pauses between steps alone, as a validation set is."""
+        validating = self.job.facts.validating
+        found: Array = np.zeros(0, np.int64) if validating is None else np.flatnonzero(validating)
+        return found
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:

@@ -48,9 +48,8 @@ def find(measures: Measures) -> Finding | None:
     # A file renamed in the session was made in it, though under another name; one that is gone is no input.
     opened = (costs.opens >= 1) & (measures.files.rows["moves"].to_numpy() == 0)
     whole = opened & (costs.reads > 0) & ((size <= 0) | (2 * costs.read_bytes >= size * costs.opens))
-    if measures.pauses is not None:
-        # What no step reads is no part of what a batch takes.
-        whole[measures.pauses.rows] = False
+    # What no step reads is no part of what a batch takes.
+    whole[measures.validation_files] = False
     if np.count_nonzero(whole) < MANY or steps_read_records(measures):
         return None
     paths = measures.files.paths

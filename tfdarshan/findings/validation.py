@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.steps.pause_calls import PauseReading
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
@@ -37,48 +36,50 @@ MOST_READERS = COUNTS[-1]
 
 def find(measures: Measures) -> Finding | None:
     """Find such files if they are read in pauses between steps alone."""
-    pauses = measures.pauses
-    if not measures.traced or pauses is None:
+    rows, facts = measures.validation_files, measures.job.facts
+    batches, at_a_time = facts.batches, facts.validation_readers
+    reading_s = float(batches.weight @ batches.validation_s)
+    if not reading_s:
         return None
-    model, passes = measures.model, times_read(measures, pauses)
-    whole_s, size = model.unit_s * model.units, float(_sizes(measures, pauses).sum())
-    read = f"{plural(len(pauses.rows), 'file')} {'is' if len(pauses.rows) == 1 else 'are'} read"
-    chosen = best_fix(measures, _fixes(measures, pauses))
+    pauses = round(float(batches.weight @ (batches.validation_s > 0)))
+    model, passes = measures.model, times_read(measures)
+    whole_s, size = model.unit_s * model.units, float(_sizes(measures).sum())
+    read = f"{plural(len(rows), 'file')} {'is' if len(rows) == 1 else 'are'} read"
+    chosen = best_fix(measures, _fixes(measures))
     return Finding(
         name=NAME,
-        title=f"training stands still {human_seconds(pauses.reading_s / pauses.count)} an epoch for reading "
-        "other files",
-        what=f"In {plural(pauses.count, 'pause')} between steps {read} that no step reads, "
-        f"{human_bytes(size)} in all, {pauses.at_a_time:.1f} calls at a time: as a validation set is.",
+        title=f"training stands still {human_seconds(reading_s / pauses)} an epoch for reading other files",
+        what=f"In {plural(pauses, 'pause')} between steps {read} that no step reads, "
+        f"{human_bytes(size)} in all, {at_a_time:.1f} calls at a time: as a validation set is.",
         evidence=(
-            Evidence("pauses", f"{pauses.count:,}", pauses.count),
-            Evidence("reading in them", human_seconds(pauses.reading_s), pauses.reading_s),
-            Evidence("of all time", percent(pauses.reading_s, whole_s), pauses.reading_s / whole_s),
-            Evidence("files", f"{len(pauses.rows):,}", len(pauses.rows)),
+            Evidence("pauses", f"{pauses:,}", pauses),
+            Evidence("reading in them", human_seconds(reading_s), reading_s),
+            Evidence("of all time", percent(reading_s, whole_s), reading_s / whole_s),
+            Evidence("files", f"{len(rows):,}", len(rows)),
             Evidence("times read", f"{passes:.1f}", passes),
         ),
-        files=measures.paths_of(pauses.rows),
+        files=measures.paths_of(rows),
         fix=chosen.fix,
         edits=chosen.edits,
     )
 
 
-def times_read(measures: Measures, pauses: PauseReading) -> float:
+def times_read(measures: Measures) -> float:
     """Return how often these files are read, the median, what follows the last step included."""
-    read = measures.files.rows["bytes_read"].to_numpy()[pauses.rows]
-    return max(1.0, float(np.median(read / np.maximum(_sizes(measures, pauses), 1))))
+    read = measures.files.rows["bytes_read"].to_numpy()[measures.validation_files]
+    return max(1.0, float(np.median(read / np.maximum(_sizes(measures), 1))))
 
 
-def _fixes(measures: Measures, pauses: PauseReading) -> list[ModelledFix]:
+def _fixes(measures: Measures) -> list[ModelledFix]:
     """Return what can be done: more reads at a time, or to keep what fits and is read again."""
-    memory, size = measures.machine.memory_bytes, float(_sizes(measures, pauses).sum())
-    readers = ValidationReaders(MOST_READERS, before=pauses.at_a_time)
+    memory, size = measures.machine.memory_bytes, float(_sizes(measures).sum())
+    readers = ValidationReaders(MOST_READERS)
     found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))]
-    if memory is not None and size <= ROOM * memory and times_read(measures, pauses) >= AGAIN:
+    if memory is not None and size <= ROOM * memory and times_read(measures) >= AGAIN:
         found.append(ModelledFix(validation_fix(measures, MOST_READERS, keep=True), (ValidationCached(),)))
     return found
 
 
-def _sizes(measures: Measures, pauses: PauseReading) -> Array:
-    sizes: Array = np.where(measures.sizes > 0, measures.sizes, 0)[pauses.rows]
+def _sizes(measures: Measures) -> Array:
+    sizes: Array = np.where(measures.sizes > 0, measures.sizes, 0)[measures.validation_files]
     return sizes

@@ -179,6 +179,7 @@ class JobFacts:
         processors: What the machine gives.
         files: The session's files, whose rows `tasks.file` names.
         validating: Which of them only pauses between steps read, bool; None if that is not known.
+        validation_readers: Calls on these that ran at a time while any did, at least 1.
         counted: Whether its calls are made up from counters: of no call it is known when it ran.
     """
 
@@ -190,6 +191,7 @@ class JobFacts:
     processors: ProcessorFacts
     files: FileTable
     validating: Array | None = None
+    validation_readers: float = 1.0
     counted: bool = False
 
 

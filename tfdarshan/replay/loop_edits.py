@@ -79,19 +79,18 @@ class ValidationReaders:
 
     Attributes:
         count: How many.
-        before: How many read it in the recorded run.
     """
 
     count: int = int(SETTING["readers"])
-    before: float = 1.0
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them; the same if as many read it already."""
-        model, count = job.model, max(self.count, self.before)
+        model, before = job.model, job.facts.validation_readers
+        count = max(self.count, before)
         # What is at its limit gives no more to more readers.
         shares = np.where(model.limit_s.sum(0) > 0, 1.0, _storage_serial(model)).tolist()
-        each = [call_time(share, count) / call_time(share, self.before) for share in shares]
-        left = np.array(each) * self.before / count
+        each = [call_time(share, count) / call_time(share, before) for share in shares]
+        left = np.array(each) * before / count
         return job.but(stall_s=_without_validation(job, 1 - left))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
@@ -14,7 +16,7 @@ from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
 from tfdarshan.replay.job_facts import JobFacts, processor_facts
 from tfdarshan.replay.job_model import TINY_S
-from tfdarshan.replay.loop_times import loop_times, with_waits
+from tfdarshan.replay.loop_times import loop_times, union_by, with_waits
 from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
@@ -90,7 +92,14 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
         processors=processor_facts(meta),
         files=recorded.files,
         validating=between,
+        validation_readers=_at_a_time(start_s[validating], end_s[validating]),
     )
+
+
+def _at_a_time(start_s: Array, end_s: Array) -> float:
+    """Return how many calls ran at a time while any did, at least 1."""
+    running_s = float(union_by(np.zeros(len(start_s), int), start_s, end_s, 1)[0])
+    return max(float((end_s - start_s).sum()) / max(running_s, TINY_S), 1.0)
 
 
 def _input_calls(recorded: RecordedJob, chosen: Array) -> InputCalls:

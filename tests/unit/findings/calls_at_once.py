@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
-from tfdarshan.analysis.calls.intervals import Array, group_order, union_ns
+from tfdarshan.analysis.calls.intervals import Array, group_order
 from tfdarshan.analysis.calls.read_pieces import (
     FEWEST_READS,
     READ_AHEAD_BYTES,
@@ -16,8 +16,6 @@ from tfdarshan.analysis.calls.read_pieces import (
 )
 from tfdarshan.analysis.calls.segments import Segments, load_segments
 from tfdarshan.analysis.steps.input_pipeline import input_calls
-from tfdarshan.analysis.steps.pause_calls import ALONE, PauseReading
-from tfdarshan.analysis.steps.step_windows import LEAST_PAUSE_S, LONGER
 from tfdarshan.analysis.storage.outlier_calls import slow_moments, usual_s
 from tfdarshan.analysis.storage.serialization import depth_at_start
 from tfdarshan.analysis.storage.storage_passes import from_storage
@@ -120,34 +118,6 @@ def asked(calls: AtOnce) -> Array:
             by_loop, by_name = calls.segments.thread[place] == calls.loop, kind == KIND["stat"]
             sums[int(kind == KIND["open"]), int(by_loop), int(by_name)] += 1
     return sums
-
-
-def pause_reading(calls: AtOnce, windows, count: int, fewest: int) -> PauseReading | None:
-    """Return what was read in pauses alone."""
-    if windows is None or len(windows.start_ns) < 2:
-        return None
-    segments, places = calls.segments, calls.places
-    begin, end = np.maximum.accumulate(windows.end_ns)[:-1], windows.start_ns[1:]
-    typical_ns = float(np.median(windows.end_ns - windows.start_ns))
-    long = end - begin >= max(LONGER * typical_ns, LEAST_PAUSE_S * 1e9)
-    begin, end = begin[long], end[long]
-    if not len(begin):
-        return None
-    start, file = segments.start_ns[places], segments.file[places]
-    before = np.searchsorted(begin, start, side="right") - 1
-    inside = (before >= 0) & (start < end[np.maximum(before, 0)])
-    made, within = np.bincount(file, minlength=count), np.bincount(file, inside, minlength=count)
-    alone = (made > 0) & (within >= ALONE * made)
-    chosen = inside & alone[file]
-    if int(chosen.sum()) < fewest:
-        return None
-    found = places[chosen]
-    return PauseReading(
-        len(np.unique(before[chosen])),
-        union_ns(segments.start_ns[found], segments.end_ns[found]) / 1e9,
-        float((segments.end_ns[found] - segments.start_ns[found]).sum()) / 1e9,
-        np.unique(file[chosen]),
-    )
 
 
 def slow_sums(calls: AtOnce, model, count: int, times: float) -> list[Array]:

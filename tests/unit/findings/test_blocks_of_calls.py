@@ -15,7 +15,6 @@ from tests.unit.findings.calls_at_once import (
     asked,
     at_once,
     compared,
-    pause_reading,
     scattered_reads,
     slow_sums,
 )
@@ -31,7 +30,6 @@ from tfdarshan.analysis.calls.write_calls import KeptWrites
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.steps import input_look
 from tfdarshan.analysis.steps.output_calls import output_calls
-from tfdarshan.analysis.steps.pause_calls import FEWEST_CALLS
 from tfdarshan.analysis.storage import stored_calls
 from tfdarshan.analysis.storage.outlier_calls import compared_reads, slow_calls
 from tfdarshan.analysis.storage.storage_passes import from_storage
@@ -68,7 +66,6 @@ def check(session):
     check_order(measures, calls)
     check_stored(measures, calls)
     check_writes(measures, calls)
-    check_pace(measures, calls)
     check_slow(measures, calls, count)
 
 
@@ -117,22 +114,6 @@ def check_writes(measures, calls):
         )
     assert found.sync.tolist() == expected.sync.tolist()
     assert found.within.tolist() == expected.within.tolist()
-
-
-def check_pace(measures, calls):
-    windows = measures.windows
-    pauses = measures.facts.pauses
-    all_calls = measures.session_calls, measures.is_input, windows
-    found = None if pauses is None else pauses.reading(*all_calls)
-    expected = pause_reading(calls, windows, len(measures.files), FEWEST_CALLS)
-    assert (found is None) == (expected is None)
-    if found is not None:
-        assert found.rows.tolist() == expected.rows.tolist()
-        assert all(
-            getattr(found, field.name) == getattr(expected, field.name)
-            for field in dataclasses.fields(found)
-            if field.name != "rows"
-        )
 
 
 def check_slow(measures, calls, count):

@@ -169,10 +169,11 @@ def test_more_readers_of_a_validation_set_share_what_is_not_served_in_turn(tmp_p
     job = calibrated(facts_of(session))
     shared = {name: np.full(64, serial) for name in ("wait_serial", "transfer_serial")}
     unlimited = {name: np.zeros_like(job.model.limit_s) for name in ("limit_s", "seek_s")}
-    job = job.but(**shared, **unlimited)
+    facts = dataclasses.replace(job.facts, validation_readers=before)
+    job = dataclasses.replace(job.but(**shared, **unlimited), facts=facts)
 
     # WHEN
-    stall_s = edited(job, ValidationReaders(16, before=before)).model.stall_s.sum(0)
+    stall_s = edited(job, ValidationReaders(16)).model.stall_s.sum(0)
 
     # THEN nothing is shared if storage is at its limit
     assert job.facts.batches.validation_s.sum() == pytest.approx(0.040)

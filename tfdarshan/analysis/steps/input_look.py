@@ -23,7 +23,6 @@ from tfdarshan.analysis.steps.input_pipeline import (
     input_pipeline,
     loop_of,
 )
-from tfdarshan.analysis.steps.pause_calls import PauseCounts
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.stored_calls import StoredCalls, StoredSums
 from tfdarshan.native.input_sums import NO_THREAD, InputCalls
@@ -46,7 +45,6 @@ class InputFacts:
         stored: What storage served.
         held: What took longer than storage is known to wait, and what took longer than most storage does.
         scattered: Reads of files that are read out of order.
-        pauses: Calls within pauses between steps, None without such pauses.
         readers: Who made calls on input.
         writes: Writes and syncs.
     """
@@ -60,7 +58,6 @@ class InputFacts:
     stored: StoredCalls
     held: tuple[HeldCalls, ...]
     scattered: ScatteredReads
-    pauses: PauseCounts | None
     readers: frozenset[Thread]
     writes: WriteCalls
 
@@ -93,7 +90,6 @@ class InputLook:
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
         self._pieces = PieceSums(read_counts, sizes)
-        self._pauses = PauseCounts.between(windows, len(read_counts))
         self._readers: set[Thread] = set()
         self._writes = KeptWrites()
 
@@ -112,8 +108,6 @@ class InputLook:
         loop = loop_of(block, self._is_loop)
         self._add_asked(calls, loop)
         self._add_readers(block, calls.thread)
-        if self._pauses is not None:
-            self._pauses.add(calls.file, calls.start_ns)
         self._stored.add(calls, self._beside(block))
         for held in self._held:
             held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns, calls.length)
@@ -147,7 +141,6 @@ class InputLook:
             self._stored.calls(),
             tuple(held.calls() for held in self._held),
             self._pieces.scattered(),
-            self._pauses,
             frozenset(self._readers),
             self._writes.calls(),
         )
