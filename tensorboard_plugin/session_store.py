@@ -17,7 +17,7 @@ from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.catalogue import is_recording
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.rank_folder import is_rank_folder, parts_of
-from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, walk_sessions
+from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, leads_below, walk_sessions
 
 from .logdirs import Logdir
 
@@ -211,7 +211,7 @@ def open_readable(path: Path) -> Session:
 def _open_described(path: Path) -> Session:
     """Open a session by its metadata; only if some are damaged, tables are read to leave out what is."""
     for file in [file for folder in {path, *parts_of(path)} for file in folder.iterdir()]:
-        if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
+        if file.is_symlink() and not leads_below(file, path):
             raise SessionDataError(f"{file} leads out of its session and is not read.")
     try:
         return open_session(path)
@@ -235,4 +235,12 @@ def age(path: Path) -> Age:
     """Changes when a process is added to the session or written again, or a checkpoint becomes durable."""
     parts, suffixes = parts_of(path), (META_SUFFIX, SESSION_SUFFIX)
     files = [file for part in parts for suffix in suffixes for file in part.glob(f"*{suffix}")]
-    return tuple(sorted((f"{file.parent.name}/{file.name}", file.stat().st_mtime_ns) for file in files))
+    return tuple(sorted((f"{file.parent.name}/{file.name}", _written_ns(file)) for file in files))
+
+
+def _written_ns(file: Path) -> int:
+    """Return when a file was written, in ns since the epoch; 0 if it is a link to nothing."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -131,6 +131,25 @@ def test_nothing_outside_of_the_logdir_is_read(logdir, tmp_path):
     assert "has a link out of the logdir, which is not followed." in linked.content[0].text
 
 
+@pytest.mark.parametrize("kind", ["itself", "FIFO"])
+def test_what_is_no_file_is_refused_in_words(tmp_path, kind):
+    # GIVEN
+    session = sketched(tmp_path, SKETCHES[OTHER])
+    (path,) = session.path.glob("*.events.parquet")
+    path.unlink()
+    if kind == "itself":
+        path.symlink_to(path)
+    else:
+        os.mkfifo(path)
+
+    # WHEN
+    (answer,) = talk(mcp_tools.server_of(tmp_path), ("verdict", {}))
+
+    # THEN
+    assert answer.is_error
+    assert path.name in answer.content[0].text
+
+
 def test_tools_change_nothing(logdir):
     # GIVEN
     def state():

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.sessions.session_directory import BURST_CONTROL, host_name
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
 LEDGER = "ledger.jsonl"
 SESSION_SUFFIX = ".checkpoints.jsonl"
@@ -151,7 +152,7 @@ def read_ledger(path: str | os.PathLike[str]) -> list[CheckpointRow]:
         OSError: It cannot be read.
     """
     try:
-        lines = Path(path).read_bytes().splitlines()
+        lines = read_whole(Path(path), growth=JSON_GROWTH).splitlines()
     except FileNotFoundError:
         return []
     rows = fold_events(event for line in lines if (event := _event(line)) is not None)

@@ -19,6 +19,7 @@ from pydantic import Field
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.analysis_cache_file import KEEP_NOTHING
 from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, list_sessions
+from tfdarshan.sessions.session_directory import leads_below
 
 # Bytes of an answer as JSON: an assistant reads all of it.
 MOST_BYTES = 200_000
@@ -165,7 +166,7 @@ class Tools:
             there = f"it has {names}" if listed else "it has no finished session"
             raise ToolError(f"the logdir has no session {name!r}: {there}.")
         path = max(named, key=lambda one: one.start_ns).path
-        links = [one for one in (path, *path.rglob("*")) if not one.resolve().is_relative_to(self._logdir)]
+        links = [one for one in (path, *path.rglob("*")) if not leads_below(one, self._logdir)]
         if links:
             raise ToolError(f"the session {path.name} has a link out of the logdir, which is not followed.")
         return str(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,25 @@ def memory_left(root: str = "") -> MemoryLeft:
     left = ffi.new("struct tfd_memory_left *")
     lib.tfd_memory_left(os.fsencode(root), left)
     return MemoryLeft(left.cgroup, left.address_space, left.lockable)
+
+
+def free_bytes() -> int:
+    """Return how much memory this process may still take: of the machine's, and of what limits it."""
+    left = memory_left()
+    return min(left.cgroup, left.address_space, _available_bytes())
+
+
+def _available_bytes() -> int:
+    """Return what the machine has free without swapping, `UNLIMITED` where it does not say so.
+
+    Source: proc_meminfo(5).
+    """
+    try:
+        content = Path("/proc/meminfo").read_bytes()
+    except OSError:
+        return UNLIMITED
+    found = re.search(rb"^MemAvailable:\s+(\d+) kB", content, re.MULTILINE)
+    return UNLIMITED if found is None else int(found[1]) << 10
 
 
 def share_of(left_bytes: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfdarshan.analysis.measured_session import measure_session
 from tfdarshan.durable.output_file import write_output
+from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.page import plotly_js, static_file
 from tfdarshan.reports.views import VIEWS
@@ -102,8 +103,8 @@ def page_of(title: str, about: str, data: dict[str, Any]) -> str:
         line for line in static_file("report.js").decode().splitlines() if not line.startswith("import ")
     )
     return PAGE.format(
-        title=html.escape(title),
-        about=html.escape(about),
+        title=html.escape(printable(title)),
+        about=html.escape(printable(about)),
         style=static_file("style.css").decode(),
         plotly=plotly_js().decode("utf-8").replace("</script", "<\\/script"),
         data=json_in_html(data),

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.frozen_values import FrozenError, frozen_bytes, thawed
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.whole_file import read_whole
 
 FILE = "partials.kept"
 # Set in the environment: nothing is written beside a session.
@@ -101,7 +102,7 @@ def _read(path: Path, of: dict[str, Any], classes: Mapping[str, type]) -> dict[s
     with suppress(OSError, FrozenError):
         if path.stat().st_size > MOST_BYTES:
             return {}
-        content = thawed(path.read_bytes(), classes)
+        content = thawed(read_whole(path), classes)
         if isinstance(content, dict) and content.get("of") == of and isinstance(content.get("values"), dict):
             values: dict[str, Any] = content["values"]
             return values

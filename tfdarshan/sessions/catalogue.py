@@ -21,6 +21,7 @@ from tfdarshan.sessions.session_directory import (
     read_marker,
     walk_sessions,
 )
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
 COMPLETE, RECORDING, INTERRUPTED, DAMAGED = "complete", "recording", "interrupted", "damaged"
 
@@ -184,7 +185,7 @@ def _read(file: Path, path: Path, run: str, age: tuple[tuple[str, int], ...]) ->
     from tfdarshan.sessions.meta_shape import ListingShape
 
     try:
-        meta = decode_as(file.read_bytes(), ListingShape)
+        meta = decode_as(read_whole(file, growth=JSON_GROWTH), ListingShape)
     except (OSError, DecodingError):
         return None
     if not meta.owner:

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from tfdarshan.sessions.whole_file import TooLargeError, check_room
+
 MAGIC = b"tfdarshan partials\n"
 # Bytes of the checksum of all that follows, and of the length of the description.
 CHECKSUM, LENGTH = 4, 8
@@ -23,7 +25,7 @@ SEQUENCES: dict[str, Any] = {"tuple": tuple, "list": list, "frozenset": frozense
 # What making values of something else raises.
 NOT_FROZEN = (
     KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, MemoryError, RecursionError,
-    pa.ArrowException,
+    pa.ArrowException, TooLargeError,
 )  # fmt: skip
 
 
@@ -126,6 +128,7 @@ def _arrays(kinds: Any, packed: memoryview) -> list[np.ndarray[Any, Any]]:
         if dtype.kind not in "biuf":
             raise FrozenError(f"an array of {dtype} is no numbers")
         whole = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        check_room(2 * whole)  # decompressed, and copied
         content = pa.decompress(packed[:length], decompressed_size=whole, codec=CODEC)
         found.append(np.frombuffer(content, dtype).reshape(shape).copy())
         packed = packed[length:]

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
+
 LIST = "gathered.jsonl"
 TABLES = {"files": "gathered.files.parquet", "events": "gathered.events.parquet"}
 # Entries of the metadata that are the same for most processes of a session.
@@ -34,7 +36,7 @@ def gathered_metas(directory: Path) -> list[dict[str, Any]]:
         DecodingError: It is damaged.
     """
     try:
-        content = (directory / LIST).read_bytes()
+        content = read_whole(directory / LIST, growth=JSON_GROWTH)
     except FileNotFoundError:
         return []
     return list(_metas(content.splitlines()))

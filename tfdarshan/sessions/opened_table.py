@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.sessions.table_room import check_groups, check_rows
+from tfdarshan.sessions.whole_file import open_regular
+
 DESCRIPTORS = "/proc/self/fd"
 # Rows from which on it is quicker to hand columns to threads than to read them one after the other.
 WORTH_THREADS = 10_000
@@ -30,7 +33,7 @@ def native_file(path: Path) -> Iterator[Any]:
     """
     import pyarrow as pa
 
-    with path.open("rb") as opened:
+    with open_regular(path) as opened:
         likely = os.dup(opened.fileno())
         os.close(likely)
         source = pa.OSFile(f"{DESCRIPTORS}/{opened.fileno()}")
@@ -61,10 +64,16 @@ def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
     Args:
         path: The file.
         metadata: Its footer, where that was read before.
+
+    Raises:
+        Exception: One of `arrow_errors`, if it is damaged or missing, or a row group of it takes more
+            memory than is free.
     """
     import pyarrow.parquet as pq
 
     with native_file(path) as source, pq.ParquetFile(source, metadata=metadata) as file:
+        if metadata is None:
+            check_groups(source, file)
         yield file
 
 
@@ -78,6 +87,7 @@ def read_groups(file: Any, groups: Sequence[int], columns: Sequence[str] | None 
     if not groups:
         wanted = [field for field in file.schema_arrow if columns is None or field.name in columns]
         return pa.schema(wanted, file.schema_arrow.metadata).empty_table()
+    check_rows(file.metadata, groups, len(columns or file.schema_arrow.names))
     return file.read_row_groups(list(groups), columns=columns, use_threads=worth_threads(file.metadata))
 
 

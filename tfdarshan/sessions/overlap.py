@@ -10,6 +10,7 @@ from pathlib import Path
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.rank_folder import parts_of
 from tfdarshan.sessions.session_directory import META_SUFFIX
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
 # The clock of a file server may be off by so much from the one that the sessions have.
 CLOCK_SLACK_NS = 60 * 10**9
@@ -85,7 +86,7 @@ def _read(path: Path, _written_ns: int) -> Recorded | None:
     from tfdarshan.sessions.meta_shape import OwnerShape
 
     try:
-        meta = decode(path.read_bytes(), OwnerShape)
+        meta = decode(read_whole(path, growth=JSON_GROWTH), OwnerShape)
     except (OSError, DecodingError):  # said by whoever reads that session
         return None
     if not meta.owner:

@@ -18,6 +18,7 @@ from tfdarshan.sessions.opened_table import arrow_errors, opened_table, read_gro
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.shared_table import shared_columns, shared_rows
 from tfdarshan.sessions.table_check import check_columns, check_values
+from tfdarshan.sessions.whole_file import JSON_GROWTH, TooLargeError, read_whole
 
 if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
@@ -240,7 +241,7 @@ def read_process(meta_path: Path) -> ProcessData:
     from tfdarshan.sessions.checked_json import decode_json
 
     with _worded(meta_path):
-        return _checked(meta_path, decode_json(meta_path.read_bytes()))
+        return _checked(meta_path, decode_json(read_whole(meta_path, growth=JSON_GROWTH)))
 
 
 def read_gathered(directory: Path) -> list[ProcessData]:
@@ -397,7 +398,11 @@ def _constants(group: Any, places: dict[str, int], columns: Sequence[str]) -> di
 
 
 def _damaged(path: Path, error: Exception) -> SessionDataError:
-    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({reason(error)})"
+    what = f"is damaged ({reason(error)})"
+    if isinstance(error, FileNotFoundError):
+        what = "is missing"
+    elif isinstance(error, TooLargeError):
+        what = f"cannot be read ({reason(error)})"
     return SessionDataError(f"{path} {what}: {_rest(path)}.")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError, reason
 from tfdarshan.sessions.rank_folder import is_rank_folder, rank_folder, rank_folders
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
 PLUGIN_FOLDER = Path("plugins") / "tfdarshan"
 MARKER = "recording.json"
@@ -177,7 +178,7 @@ def read_marker(directory: Path) -> Marker:
 
     path = directory / MARKER
     try:
-        shape = decode(path.read_bytes(), RecordingShape)
+        shape = decode(read_whole(path, growth=JSON_GROWTH), RecordingShape)
     except OSError as error:
         raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
     except DecodingError as error:
@@ -254,6 +255,12 @@ def _walk(top: Path, links: list[Path]) -> Iterator[tuple[str, list[str]]]:
     for folder, names, _files in os.walk(top, onerror=partial(_refuse_unreadable, str(top))):
         yield folder, names
         links += [path for name in names if (path := Path(folder, name)).is_symlink()]
+
+
+def leads_below(path: Path, folder: Path) -> bool:
+    """Return whether a path is in a folder once links are followed; a link to itself is where it stands."""
+    # Path.resolve() raises RuntimeError for a link to itself before Python 3.13.
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def is_complete(directory: Path) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.session_directory import write_json
+from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 from tfdarshan.staging.checksum import POLICIES
 
 FORMAT = "tfdarshan staging plan"
@@ -89,7 +90,7 @@ def read_plan(path: Path) -> Plan:
     from tfdarshan.staging.plan_shape import PlanShape
 
     try:
-        data = decode_json(path.read_bytes())
+        data = decode_json(read_whole(path, growth=JSON_GROWTH))
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ConfigurationError(f"{path} is no plan; `tfdarshan advise -o PLAN` writes one.")
         _check_version(data.get("version"), path)

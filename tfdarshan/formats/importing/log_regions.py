@@ -17,9 +17,15 @@ import numpy as np
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.file_name import table_name
 from tfdarshan.formats import darshan_format
+from tfdarshan.sessions.whole_file import TooLargeError, check_room, read_whole
+from tfdarshan.units import human_bytes
 
 KEPT = "DXT_POSIX"
 PIECE = 1 << 20
+# Bytes of memory for a byte of names at most: one without letters is 9, and 140 in a dictionary.
+NAMES_GROWTH = 16
+# And of records: its pieces, the region they are joined to, and the arrays that are made of it.
+RECORDS_GROWTH = 4
 READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
 OLD_VERSIONS = ("3.00", "3.10", "3.20", "3.21")
 # A name of these follows its length, and no zero byte ends it.
@@ -55,7 +61,7 @@ class LogRegions:
     def __init__(self, path: Path, *, kept: Collection[str] = (KEPT,), rest_checked: bool = True) -> None:
         self.path = path
         try:
-            self._content = path.read_bytes()
+            self._content = read_whole(path)
         except OSError as error:
             raise SessionDataError(f"the log {path} cannot be read: {reason(error)}.") from error
         self.version = self._version()
@@ -132,7 +138,25 @@ class LogRegions:
         return names, modules, versions, sum(flag << number for number, flag in enumerate(flags))
 
     def _region(self, name: str, offset: int, length: int) -> bytes:
-        return b"".join(self._pieces(name, offset, length))
+        pieces: list[bytes] = []
+        length_bytes = 0
+        for piece in self._pieces(name, offset, length):
+            pieces.append(piece)
+            length_bytes += len(piece)
+            if len(pieces) > 1:  # most regions are one
+                self._check_room(name, length_bytes)
+        return b"".join(pieces)
+
+    def _check_room(self, name: str, length_bytes: int) -> None:
+        """Raise if there is no memory for a region of so many bytes: kilobytes may hold terabytes."""
+        try:
+            check_room((NAMES_GROWTH if name == "name" else RECORDS_GROWTH) * length_bytes)
+        except TooLargeError as error:
+            raise SessionDataError(
+                f"the Darshan log {self.path} cannot be read: its {name} data takes more than "
+                f"{human_bytes(length_bytes)}, and there is no memory for that. "
+                "Read it on a machine with more memory."
+            ) from error
 
     def _length(self, name: str, offset: int, length: int) -> int:
         """Return a region's length; all of it is decompressed for that, and none of it kept."""
