@@ -116,10 +116,56 @@ def test_nothing_is_answered_without_the_token(address):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil"]
-)
+    "host",
+    ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil", "localhost@evil", "[::1]",
+     "", "localhost, evil", "\xff", "x" * 5_000],
+)  # fmt: skip
 def test_a_name_that_another_site_leads_here_is_refused(address, host):
     assert ask(address, "sessions", Host=host)[0].status == 403
+
+
+def test_a_page_of_another_site_reads_nothing(address):
+    response, _ = ask(address, "sessions", Origin="http://evil.example")
+
+    assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert response.headers["Access-Control-Allow-Origin"] is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc", "..%252f..%252f", "/etc/passwd",
+     "%00", "index.js%00", "index.js/", "..;/index.js", "%ff%fe", "static/index.js", "x" * 20_000],
+)  # fmt: skip
+def test_no_path_leads_out_of_the_pages(address, path):
+    response, content = ask(address, path)
+
+    assert (response.status, content.decode()) == (404, "There is no such page.\n")
+
+
+def test_slow_clients_stop_nobody(logdir, address):
+    # GIVEN clients of which some send a part of a request, and some read no answer
+    parts = urllib.parse.urlsplit(address)
+    begun = f"GET {parts.path}plotly.js HTTP/1.1\r\nHost: localhost\r\n"
+    clients = [socket.create_connection((parts.hostname, parts.port)) for _ in range(20)]
+    for place, client in enumerate(clients):
+        client.sendall((begun if place % 2 else f"{begun}\r\n").encode())
+
+    # WHEN / THEN
+    try:
+        assert ask(address, "sessions")[0].status == 200
+        query = urllib.parse.urlencode({"session": SESSION, "view": "files"})
+        assert ask(address, f"view?{query}")[0].status == 200
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_a_body_that_never_comes_is_not_waited_for(address):
+    parts = urllib.parse.urlsplit(address)
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as client:
+        head = f"POST {parts.path}sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {1 << 50}\r\n\r\n"
+        client.sendall(head.encode())
+        assert b" 405 " in client.recv(100)
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:7000", "127.0.0.1:7000", "LOCALHOST:7000"])
