@@ -96,7 +96,6 @@ WRONG = (
     (2, "files {logs} --sort colour", "there is no column colour"),
     (2, "files {logs} --limit -1", "--limit must be at least 0"),
     (2, "whatif {logs} --threads none", "none"),
-    (2, "whatif {logs}", "ask with --fast"),
     (1, "mcp {missing}", "there is no logdir"),
     (1, "view {missing}", "there is no logdir"),
     (2, "view {logs} --port 65536", "--port must be from 0 to 65535, not 65536"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.perf.peak_memory import peak_mib
 from tests.synthetic_session import SyntheticRun, write_session
 from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.session import open_session
@@ -62,7 +63,7 @@ def advise(directory: Path, unit: str) -> dict[str, object]:
     return {
         "seconds": seconds,
         "cpu_s": used.ru_utime + used.ru_stime,
-        "peak_bytes": used.ru_maxrss * 1024,
+        "peak_bytes": round(peak_mib() * (1 << 20)),
         "files": advice.files,
         "unit": advice.unit,
         "chosen": advice.chosen.files,

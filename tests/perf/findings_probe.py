@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from unittest import mock
 
 import tfdarshan
 from tests.made_up_session import image_job, write_session
+from tests.perf.peak_memory import peak_mib
 from tfdarshan.findings import diagnosis
 from tfdarshan.findings.all_findings import CAUSES
 from tfdarshan.findings.measurement import measure
@@ -45,7 +45,7 @@ def main() -> None:
                 "measure_s": measured_s,
                 "rules_s": taken,
                 "findings": len(found.findings),
-                "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "peak_mib": peak_mib(),
             }
         )
     )

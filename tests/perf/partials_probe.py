@@ -15,6 +15,7 @@ from typing import Any
 import tfdarshan
 from tests.integration.slurm_cluster import DASK_SETTINGS, slurm_cluster
 from tests.perf.large_session import write_large_session
+from tests.perf.peak_memory import peak_mib
 from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.partials.dask_cluster import dask_cluster
 from tfdarshan.partials.process_pool import ProcessPool
@@ -92,8 +93,7 @@ def _cpu_s() -> float:
 
 def _peak_mib() -> float:
     """Return the memory of the largest of them."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return max(one.ru_maxrss for one in used) / 1024
+    return max(peak_mib(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any
 
 from werkzeug.test import Client
 
+from tests.perf.peak_memory import peak_mib
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
 
 FIRST = "beginning of the overview"
@@ -51,8 +52,7 @@ def main() -> None:
     times = [{name: _timed(question) for name, question in questions.items()} for _ in range(2)]
     for found in times:
         found["overview"] += found[FIRST] + found["its bandwidth"]
-    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    growth = {"growth_mib": _resident_mib() - before_mib, "peak_growth_mib": peak_mib - before_mib}
+    growth = {"growth_mib": _resident_mib() - before_mib, "peak_growth_mib": peak_mib() - before_mib}
     print(json.dumps({"first_s": times[0], "again_s": times[1]} | growth))
 
 

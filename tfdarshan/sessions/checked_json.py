@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -32,6 +33,9 @@ NonEmpty = Annotated[str, Meta(min_length=1)]
 Shape = TypeVar("Shape")
 PLACE = re.compile(r"(?: - at `(?P<place>.*)`)?$", re.DOTALL)
 MISSING = "Object missing required field "
+# msgspec lets a thread use a shape that another still resolves, and crashes there.
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {}
+_resolving = threading.Lock()
 
 
 class DecodingError(Exception):
@@ -60,7 +64,7 @@ def decode_as(content: bytes, shape: type[Shape]) -> Shape:
         DecodingError: A field is missing, or not of its type or range.
     """
     try:
-        return msgspec.json.decode(content, type=shape)
+        return _decoder(shape).decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return decode(content, shape)
 
@@ -99,6 +103,7 @@ def check(data: Any, shape: type[Shape]) -> Shape:
     Raises:
         DecodingError: A field is missing, or not of its type or range.
     """
+    _decoder(shape)
     try:
         return msgspec.convert(data, shape)
     except msgspec.ValidationError as error:
@@ -107,6 +112,15 @@ def check(data: Any, shape: type[Shape]) -> Shape:
         raise DecodingError("it has text that is not Unicode") from error
     except RecursionError as error:
         raise DecodingError("it is nested too deeply") from error
+
+
+def _decoder(shape: type[Shape]) -> msgspec.json.Decoder[Shape]:
+    """Return the decoder of a shape, made once, by one thread at a time."""
+    made = _decoders.get(shape)
+    if made is None:
+        with _resolving:
+            made = _decoders.setdefault(shape, msgspec.json.Decoder(shape))
+    return made
 
 
 def plain(shape: Any) -> Any:
