@@ -129,7 +129,10 @@ def fewer(lines):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (newer, "has schema version 3 and this tfdarshan reads up to 2"),
+        (
+            newer,
+            f"has schema version {schema.SCHEMA_VERSION + 1} and this tfdarshan reads up to {schema.SCHEMA_VERSION}",
+        ),
         (elsewhere, "is damaged: it names tables outside of its folder"),
         (unknown_line, "is damaged: as a session's metadata, a process names no line of shared entries"),
         (fewer, "has 18 of 19 processes: copy the session again"),

@@ -197,7 +197,7 @@ def test_a_text_that_many_rows_repeat_is_refused(session, capsys, little_memory)
 
     # WHEN / THEN
     for sentence in refusals(session, capsys):
-        assert "it takes 20.0 MB of memory" in sentence
+        assert "cannot be read (it takes 20.0 MB of memory" in sentence
 
 
 def test_text_in_an_encoding_of_no_session_is_refused(session, capsys):

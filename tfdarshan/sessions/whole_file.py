@@ -30,7 +30,8 @@ def open_regular(path: Path) -> BinaryIO:
     """
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("it is not a regular file")
-    return open(path, "rb", opener=_without_waiting)
+    # It may have become a FIFO meanwhile.
+    return os.fdopen(os.open(str(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
 
 
 def read_whole(path: Path, *, growth: int = 1) -> bytes:
@@ -67,8 +68,3 @@ def fits(needed_bytes: int) -> bool:
     from tfdarshan.native.memory_left import free_bytes
 
     return needed_bytes <= ALWAYS_FREE_BYTES or needed_bytes <= free_bytes()
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file that may have become a FIFO meanwhile."""
-    return os.open(path, flags | os.O_NONBLOCK)

@@ -1,7 +1,6 @@
 """Each table of a session is read once, by commands, by all of the tab's views, and by all questions."""
 
 from collections import Counter
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +14,8 @@ from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.findings_view import diagnosis_for
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.sessions import opened_table
+from tfdarshan.sessions.whole_file import open_regular
 from tfdarshan.staging.advice import decide
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.question import Question
@@ -96,13 +97,11 @@ def opened(monkeypatch):
     """Count how often each table of files is opened."""
     counts: Counter[str] = Counter()
 
-    opens = Path.open
-
-    def counted(path, *arguments, **options):
+    def counted(path):
         counts[str(path)] += path.name.endswith(".files.parquet")
-        return opens(path, *arguments, **options)
+        return open_regular(path)
 
-    monkeypatch.setattr(Path, "open", counted)
+    monkeypatch.setattr(opened_table, "open_regular", counted)
     return counts
 
 
