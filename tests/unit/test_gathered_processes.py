@@ -37,6 +37,9 @@ def folder(written, tmp_path):
     return shutil.copytree(written, tmp_path / "logs" / "plugins" / "tfdarshan" / written.name)
 
 
+NEWER = schema.SCHEMA_VERSION + 1
+
+
 def all_of(folder):
     """Return what is said of a session."""
     session = tfdarshan.open_session(folder)
@@ -108,7 +111,7 @@ def changed(folder, change):
 
 
 def newer(lines):
-    lines[0]["shared"]["schema_version"] = schema.SCHEMA_VERSION + 1
+    lines[0]["shared"]["schema_version"] = NEWER
     return lines
 
 
@@ -129,10 +132,7 @@ def fewer(lines):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            newer,
-            f"has schema version {schema.SCHEMA_VERSION + 1} and this tfdarshan reads up to {schema.SCHEMA_VERSION}",
-        ),
+        (newer, f"has schema version {NEWER} and this tfdarshan reads up to {schema.SCHEMA_VERSION}"),
         (elsewhere, "is damaged: it names tables outside of its folder"),
         (unknown_line, "is damaged: as a session's metadata, a process names no line of shared entries"),
         (fewer, "has 18 of 19 processes: copy the session again"),
