@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
-from tfdarshan.frameworks.marked_steps import KERAS_BATCHES
+from tfdarshan.frameworks.batch_log import KERAS_BATCHES
 from tfdarshan.notice import warn
 from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
 from tfdarshan.recording.profiler import Profile

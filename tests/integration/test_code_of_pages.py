@@ -12,7 +12,7 @@ import tfdarshan
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 READS = 'open_session("logs")'
-PAGES = sorted(page for page in HOW_TO.glob("*.md") if READS in page.read_text(encoding="utf-8"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILES, EPOCHS = 6, 3
 # Read in the second epoch alone, again and again.
 SLOWEST, READINGS = "often.bin", 300
@@ -34,10 +34,12 @@ def folder(tmp_path_factory):
 
 
 def code_of(page: Path) -> list[str]:
-    """Return the blocks of Python of a page from the first that opens a session on."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    first = next(number for number, block in enumerate(blocks) if READS in block)
-    return blocks[first:]
+    """Return the blocks of Python of a page from the first that opens a session on; none if none does."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return blocks[next((number for number, block in enumerate(blocks) if READS in block), len(blocks)) :]
+
+
+PAGES = sorted(filter(code_of, HOW_TO.glob("*.md")))
 
 
 def run(blocks: list[str]) -> dict[str, Any]:

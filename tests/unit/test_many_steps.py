@@ -16,8 +16,9 @@ import tfdarshan
 from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
 from tfdarshan.frameworks import batch_log
+from tfdarshan.frameworks.batch_log import STEP_CALLS
 from tfdarshan.frameworks.batch_rows import FIRST_ROW, HEADER, MAGIC, REQUEST, read_rows
-from tfdarshan.frameworks.marked_steps import STEP_CALLS, marked_steps
+from tfdarshan.frameworks.marked_steps import marked_steps
 from tfdarshan.recording.steps import StepLog
 
 MANY = 150_000

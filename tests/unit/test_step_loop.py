@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 import tfdarshan
-from tfdarshan.frameworks.marked_steps import LOOPED_STEPS
+from tfdarshan.frameworks.batch_log import LOOPED_STEPS
 from tfdarshan.recording.steps import ASKED_NS, StepLog
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tfdarshan
 from tfdarshan.analysis.storage.storage_share import storage_by_step
-from tfdarshan.frameworks.marked_steps import STEP_CALLS
+from tfdarshan.frameworks.batch_log import STEP_CALLS
 from tfdarshan.sessions.step_table import covered_ns
 
 TIMES = st.integers(0, 60)

@@ -21,6 +21,9 @@ from tfdarshan.frameworks.pass_note import pass_note
 # made, and by an iterator over it. None if the iterator is not to be noted.
 Look = Callable[[Any, Any], "tuple[dict[str, Any], list[int]] | None"]
 
+# What says where a step that the job marks begins and ends.
+STEP_CALLS, LOOPED_STEPS, KERAS_BATCHES = SOURCES = ("step()", "steps()", "Keras batches")
+
 _log: BatchLog | None = None
 
 

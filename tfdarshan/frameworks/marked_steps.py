@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tfdarshan.frameworks.batch_log import SOURCES
 from tfdarshan.frameworks.batch_rows import STEP, row_blocks
 from tfdarshan.native.spool_reader import Array
 
-# What says where a marked step begins and ends.
-STEP_CALLS, LOOPED_STEPS, KERAS_BATCHES = SOURCES = ("step()", "steps()", "Keras batches")
 # -1 stands for what nothing says. Source: struct tfd_batch_row of csrc/batches/batch_log.h.
 STEP_ROW = np.dtype(
     [

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, TypeVar, cast
 
-from tfdarshan.frameworks.marked_steps import LOOPED_STEPS
+from tfdarshan.frameworks.batch_log import LOOPED_STEPS
 from tfdarshan.native import _bridge
 from tfdarshan.recording.steps import (
     Mark,

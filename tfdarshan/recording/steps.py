@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from tfdarshan.frameworks import batch_log
-from tfdarshan.frameworks.marked_steps import SOURCES, STEP_CALLS
+from tfdarshan.frameworks.batch_log import SOURCES, STEP_CALLS
 from tfdarshan.native import _bridge
 from tfdarshan.recording.chosen_steps import ChosenSteps
 from tfdarshan.sessions.schema import UNKNOWN

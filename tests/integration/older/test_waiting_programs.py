@@ -84,8 +84,8 @@ assert program.wait() == 0
 """
 THREADS = 8
 WAITS, JOINED = "libtfdarshan_waiting", "_core libtfdarshan_waiting"
-# A program that writes its own session adds up its calls.
-RECORDS = f"_aggregate {JOINED}"
+# A program that writes its own session adds up its calls, and can note steps.
+RECORDS = f"_aggregate _batches {JOINED}"
 
 
 @pytest.fixture
