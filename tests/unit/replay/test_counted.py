@@ -70,7 +70,7 @@ def test_without_steps_calls_are_waited_for_or_run_beside_computing(tmp_path):
 
     # THEN the promise is "up to" what a loop that waits would gain
     assert found.low == pytest.approx(1.0, abs=0.1)
-    assert found.high == pytest.approx(2.0, rel=0.2)
+    assert found.high == pytest.approx(2.0, rel=0.3)
 
 
 def test_a_long_job_stands_for_as_much_as_its_counters_say(tmp_path):

@@ -18,7 +18,7 @@ from tfdarshan.replay.loop_edits import (
 )
 from tfdarshan.replay.prior_model import prior_model
 from tfdarshan.replay.priors import SETTING, draw
-from tfdarshan.replay.promise import epoch_seconds, promise, promise_of_many, speedups
+from tfdarshan.replay.promise import epoch_seconds, promise, promise_of, promise_of_many, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.simulate import simulate
 from tfdarshan.replay.storage_edits import (
@@ -213,6 +213,16 @@ def test_a_fix_of_nothing_promises_nothing_but_what_runs_differ_by(job):
     found = promise(job, BufferedWrites())
     assert found.expected == pytest.approx(1.0)
     assert found.high / found.low == pytest.approx(np.exp(2 * 1.645 * np.sqrt(2) * 0.03), rel=0.03)
+
+
+@pytest.mark.parametrize("times", [2.0, 1 / 2])
+def test_a_model_is_wrong_in_proportion_to_the_time_that_it_changes(job, times):
+    # WHEN each sample is twice as fast, or twice as slow
+    found = promise_of(job, np.full(len(job.weight), times))
+
+    # THEN half of the time has changed, by four tenths of which the model may be wrong
+    ends = times * np.exp(np.array([-1.645, 1.645]) * np.hypot(np.sqrt(2) * 0.03, 0.4 / 2))
+    assert (found.low, found.high) == pytest.approx(ends.tolist(), rel=0.03)
 
 
 def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):

@@ -57,7 +57,7 @@ def test_promise_that_comes_true():
     ("change", "name"),
     [
         ({"fast": (5e-3, 1 / 2e9)}, "a pass over a copy"),
-        ({"slow": (16e-3, 1 / 163e6)}, "a pass on the slow tier"),
+        ({"slow": (40e-3, 1 / 163e6)}, "a pass on the slow tier"),
         ({"opens": np.full(COUNT, 2)}, "reads of staged files"),
     ],
 )

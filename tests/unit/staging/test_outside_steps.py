@@ -57,7 +57,7 @@ def test_a_validation_set_after_the_only_epoch_is_staged_and_not_promised(tmp_pa
     assert "8 of them are read only before the first step or after the last: a copy shortens no step" in text
     assert SAID not in render(alone.advice)
     for name in ("epoch_s", "saved_s", "low_s", "high_s", "staged_passes", "staged_slow_s", "rest_slow_s"):
-        assert getattr(decision.promise, name) == pytest.approx(getattr(alone.promise, name), rel=0.03)
+        assert getattr(decision.promise, name) == pytest.approx(getattr(alone.promise, name), rel=0.05)
     # ... but the copy takes longer
     assert decision.advice.copy.seconds == pytest.approx(alone.advice.copy.seconds * (FILES + MORE) / FILES)
 
