@@ -68,8 +68,8 @@ def promise_of(job: ModelledJob, gain: Array, runs_differ: float = SETTING["runs
 def differ_by(log_gain: Array, runs_differ: float = SETTING["runs_differ"]) -> Array:
     """Return what gains differ by, the standard deviation of their logarithms.
 
-    Two runs differ by chance, and a model is wrong in proportion to what it changes: the share of the time that
-    goes, or that is added.
+    Two runs differ by chance, and a model is wrong in proportion to what it changes: the share of the time
+    that goes, or that is added.
     """
     changed = -np.expm1(-np.abs(log_gain))
     found: Array = np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * changed)
