@@ -116,9 +116,10 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     if not quick.any():
         return stored
     nothing = np.zeros_like(stored.work_s)
-    again = np.minimum(
-        working(stored.but(work_s=nothing, behind_s=nothing)), _most_processor_time(facts, shape_s)
-    )
+    again = working(stored.but(work_s=nothing, behind_s=nothing))
+    # Readers that wait for a loop beside them do not work then.
+    bound = _most_work if _computes_beside(facts) else _most_processor_time
+    again = np.minimum(again, bound(facts, shape_s))
     work = np.where(quick, again, work)
     return split_work(facts, drawn, stored, shape_s[:, None] * work)
 
@@ -153,9 +154,29 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     # The recorded run took no less than its work on all processors: tasks that overlap more had less of each.
     least = np.minimum(1.0, left * total_s / on_tasks_s)
     each = ((took_s - steps_s) / on_tasks_s).clip(least, left)
+    other_s = np.maximum(took_s - each * on_tasks_s, 0.0)
     return model.but(
-        processors=left, processors_each=each, other_work_s=np.maximum(took_s - each * on_tasks_s, 0.0)
+        processors=left,
+        processors_each=each,
+        other_work_s=other_s,
+        loop_work_s=_loop_work_s(facts, other_s) * _computes_beside(facts),
     )
+
+
+def _loop_work_s(facts: JobFacts, other_s: Array) -> Array:
+    """Return what the loop worked if no reader had time for it, outside of its stalls, shape (samples,).
+
+    More than a thread can do is the work of several: how many of them ran at a time is not known.
+    """
+    batches, total_s = facts.batches, facts.batches.total_s
+    own_s = np.maximum(other_s - batches.weight @ (batches.write_s + batches.stall_s), 0.0)
+    return np.where(own_s > (1 + SETTING["reproduces"]) * total_s, 0.0, np.minimum(own_s, total_s))
+
+
+def _computes_beside(facts: JobFacts) -> bool:
+    """Return whether a loop of one thread, whose steps nothing marks, computes while others read."""
+    pipeline = facts.pipeline
+    return not (facts.batches.known or facts.counted or pipeline.framework or pipeline.loop_reads)
 
 
 def _too_quick(run: SimulatedRun, goal_s: float) -> Array:

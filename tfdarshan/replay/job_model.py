@@ -71,6 +71,7 @@ class JobModel:
         processors: How many processors the job has, shape (samples,) or (1,).
         processors_each: How many of them a task's work keeps busy, likewise: operations run on several.
         other_work_s: Processor time of all batches that is no work on tasks, likewise.
+        loop_work_s: What of that is the loop's own, which is one thread, likewise.
     """
 
     weight: Array
@@ -104,6 +105,7 @@ class JobModel:
     processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))
     other_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
+    loop_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
 
     def but(self, **changes: Any) -> JobModel:
         """Return the same job with other values of some attributes."""
@@ -132,9 +134,13 @@ class JobModel:
 
     @property
     def processor_s(self) -> Array:
-        """How long the processors need for all work of all batches, shape (samples,) or (1,)."""
+        """How long the processors need for all work of all batches, shape (samples,) or (1,).
+
+        One thread's own work is done on one of them.
+        """
         on_tasks: Array = self.weight[self.batch] @ (self.work_s + self.behind_s)
-        found: Array = (self.other_work_s + on_tasks * self.processors_each) / self.processors
+        all_s = (self.other_work_s + on_tasks * self.processors_each) / self.processors
+        found: Array = np.maximum(all_s, self.loop_work_s)
         return found
 
     @property

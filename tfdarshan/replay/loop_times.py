@@ -54,7 +54,7 @@ def loop_times(windows: StepWindows | None, start_s: Array, end_s: Array, last_s
         windows: The steps, None if there are none.
         start_s: Starts of the calls on input, ascending.
         end_s: Their ends.
-        last_s: When the session's last call ended.
+        last_s: When the session ended.
     """
     if windows is not None:
         return _of_steps(windows)

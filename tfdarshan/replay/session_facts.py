@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def recorded_facts(measured: MeasuredSession) -> JobFacts:
     return job_facts(recorded, session.meta[0])
 
 
-def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
+def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     """Return the facts of a job whose session was looked at already.
 
     Args:
@@ -65,7 +65,9 @@ def job_facts(recorded: RecordedJob, meta: dict[str, object]) -> JobFacts:
     """
     kinds, start_s, end_s = recorded.kinds, recorded.calls.start_ns / 1e9, recorded.calls.end_ns / 1e9
     is_input = recorded.is_input[recorded.calls.file] & (kinds != KIND["write"]) & (kinds != KIND["sync"])
-    loop = loop_times(recorded.windows, start_s[is_input], end_s[is_input], float(end_s.max(initial=0.0)))
+    # What follows the last call is still the job's: its loop computes with what was read ahead.
+    ends_s = max(float(end_s.max(initial=0.0)), meta.get("duration_ns", 0) / 1e9)
+    loop = loop_times(recorded.windows, start_s[is_input], end_s[is_input], ends_s)
     between = validation_files(recorded, is_input, loop)
     validating = is_input & between[recorded.calls.file]
     if recorded.windows is not None and not loop.known:
