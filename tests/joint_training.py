@@ -29,6 +29,7 @@ class MadeUpRank:
         clock_ns: What its host's clock is ahead of the first rank's.
         server_offset_ns: What its host says of the file server's clock, None if nothing.
         other_times: How many times as long its calls on files in the other folder take; None: `times`.
+        exposed: In what part of its waits its GPU is idle, None if nobody tells.
     """
 
     steps: Sequence[Sequence[int]]
@@ -37,6 +38,7 @@ class MadeUpRank:
     clock_ns: int = 0
     server_offset_ns: int | None = None
     other_times: float | None = None
+    exposed: float | None = None
 
 
 def joint_training(
@@ -75,7 +77,8 @@ def joint_training(
                 calls.append((at, at + 0.05, 1, "open", file, 0))
                 calls.append((at + 0.05, at + 0.05 + lasts, 1, "read", file, size))
                 at += 0.1 + lasts
-        steps = [(starts[n], ends[n], waits[number][n]) for n in range(len(starts))] if marked else ()
+        told = [] if rank.exposed is None else [rank.exposed * waits[number]]
+        steps = list(zip(starts, ends, waits[number], *told, strict=True)) if marked else ()
         part = training(
             logdir / f"part-{number}", calls, steps, paths=paths, sizes=[size] * files, duration_ms=ends[-1]
         )

@@ -21,6 +21,7 @@ enum tfd_batch_kind {
     TFD_BATCH_OPTIMIZER, /* an optimizer has stepped */
     TFD_BATCH_TEXT,      /* part of a note */
     TFD_BATCH_STEP,      /* a step that the job marked has ended */
+    TFD_BATCH_EXPOSED,   /* of the wait that began at begin_ns, the GPU was idle for end_ns - begin_ns */
 };
 
 enum tfd_batch_outcome { TFD_BATCH_CAME, TFD_BATCH_STOPPED, TFD_BATCH_FAILED };

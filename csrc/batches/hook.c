@@ -25,7 +25,7 @@ struct pass {
 };
 
 static PyTypeObject *pass_type;
-static PyObject *method_type, *on_pass, *worker_module;
+static PyObject *method_type, *on_pass, *on_wait, *worker_module;
 static PyObject *pass_name, *sampler_name, *queue_name, *size_name, *tasks_name, *worker_name, *id_name,
     *turn_name;
 static int32_t fetchers;
@@ -104,6 +104,46 @@ static struct pass *begin_pass(PyObject *loader, PyObject *iterator)
     return make_pass(iterator, number, number >= 0);
 }
 
+/* An error of ours is none of the job's, but Ctrl-C is. */
+static void forget_error(void)
+{
+    bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    PyErr_Clear();
+    if (interrupted)
+        PyErr_SetInterrupt();
+}
+
+/* Begins to measure a wait on another clock: returns what to call at its end; None or NULL: nothing. */
+static PyObject *begin_wait(void)
+{
+    PyObject *begins = on_wait;
+    if (!begins)
+        return NULL;
+    /* Another thread may end the session meanwhile. */
+    Py_INCREF(begins);
+    PyObject *ending = PyObject_CallNoArgs(begins);
+    Py_DECREF(begins);
+    if (!ending)
+        forget_error();
+    return ending;
+}
+
+/* Keeps the error that the wait ended with. */
+static void end_wait(PyObject *ending, const struct tfd_batch_times *times)
+{
+    if (ending && ending != Py_None) {
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        PyObject *told =
+            PyObject_CallFunction(ending, "LL", (long long)times->begin_ns, (long long)times->end_ns);
+        if (!told)
+            forget_error();
+        Py_XDECREF(told);
+        PyErr_Restore(type, value, trace);
+    }
+    Py_XDECREF(ending);
+}
+
 static enum tfd_batch_outcome outcome_of(PyObject *result)
 {
     if (result)
@@ -117,9 +157,11 @@ static PyObject *timed_iter(struct hook *hook, PyObject *args, PyObject *keyword
         return PyObject_Call(hook->original, args, keywords);
     struct tfd_batch_times times = {.pass = -1, .worker = -1};
     starting++;
+    PyObject *ending = begin_wait();
     times.begin_ns = tfd_batch_log_now();
     PyObject *iterator = PyObject_Call(hook->original, args, keywords);
     times.end_ns = tfd_batch_log_now();
+    end_wait(ending, &times);
     starting--;
     if (!iterator)
         return NULL;
@@ -188,9 +230,11 @@ static PyObject *timed_next(struct hook *hook, PyObject *args, PyObject *keyword
     look_at_ready(iterator, &times);
     requesting++;
     delivering_worker = times.worker;
+    PyObject *ending = begin_wait();
     times.begin_ns = tfd_batch_log_now();
     PyObject *batch = PyObject_Call(hook->original, args, keywords);
     times.end_ns = tfd_batch_log_now();
+    end_wait(ending, &times);
     requesting--;
     times.worker = delivering_worker;
     tfd_batch_log_add(TFD_BATCH_REQUEST, outcome_of(batch), times);
@@ -389,11 +433,34 @@ static PyObject *set_workers(PyObject *module, PyObject *workers)
     Py_RETURN_NONE;
 }
 
+/* set_waits(begin): called as a wait begins, it returns what is called at the wait's end with both times, or None. */
+static PyObject *set_waits(PyObject *module, PyObject *begins)
+{
+    (void)module;
+    keep(&on_wait, begins);
+    Py_RETURN_NONE;
+}
+
+/* note_exposed(begin_ns, exposed_ns): how long the GPU was idle in the wait that began then. */
+static PyObject *note_exposed(PyObject *module, PyObject *args)
+{
+    (void)module;
+    long long begin_ns, exposed_ns;
+    if (!PyArg_ParseTuple(args, "LL", &begin_ns, &exposed_ns))
+        return NULL;
+    meet_process();
+    struct tfd_batch_times times = {
+        .begin_ns = begin_ns, .end_ns = begin_ns + exposed_ns, .pass = -1, .worker = -1};
+    tfd_batch_log_add(TFD_BATCH_EXPOSED, TFD_BATCH_CAME, times);
+    Py_RETURN_NONE;
+}
+
 static PyObject *end(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     tfd_batch_log_end();
     keep(&on_pass, NULL);
+    keep(&on_wait, NULL);
     Py_RETURN_NONE;
 }
 
@@ -450,6 +517,8 @@ static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS, NULL},
     {"set_workers", set_workers, METH_O, NULL},
+    {"set_waits", set_waits, METH_O, NULL},
+    {"note_exposed", note_exposed, METH_VARARGS, NULL},
     {"end", end, METH_NOARGS, NULL},
     {"note", note, METH_VARARGS, NULL},
     {"step", (PyCFunction)(void (*)(void))step, METH_FASTCALL, NULL},

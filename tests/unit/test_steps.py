@@ -3,6 +3,8 @@ import os
 import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,6 +142,28 @@ def test_steps_of_earlier_versions_are_read(tmp_path, data):
     assert (steps["step"].tolist(), steps["bytes_read"].tolist()) == ([7], [10])
     assert (steps["rchar"].tolist(), steps["read_bytes"].tolist()) == ([-1], [-1])
     assert len(storage_by_step(steps)) == 0
+
+
+@pytest.mark.parametrize("told", [None, [None, None]], ids=["no column", "no values"])
+def test_a_table_of_steps_need_not_tell_of_the_gpu(tmp_path, told):
+    # GIVEN the table of an earlier version, and one without values
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in tfdarshan.steps(range(2)):
+            pass
+    (path,) = session.path.glob("*.steps.parquet")
+    table = pq.read_table(path)
+    column = table.column_names.index("exposed_wait_ns")
+    assert table["exposed_wait_ns"].to_pylist() == [-1, -1]
+    table = table.remove_column(column)
+    if told is not None:
+        table = table.append_column("exposed_wait_ns", pa.array(told, pa.int64()))
+    pq.write_table(table, path)
+
+    # WHEN
+    steps = tfdarshan.open_session(session.path).steps
+
+    # THEN
+    assert (steps["step"].tolist(), steps["exposed_wait_ns"].tolist()) == ([0, 1], [-1, -1])
 
 
 def kernel_read_bytes():

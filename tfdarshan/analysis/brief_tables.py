@@ -19,8 +19,8 @@ FILES_BRIEF = (
     "open_stat_s", "opens", "stats", "size_MB", "fs_type",
 )  # fmt: skip
 STEPS_BRIEF = (
-    "step", "start_s", "duration_ms", "input_wait_ms", "input_wait_percent", "io_ms", "read_MB", "written_MB",
-    "calls", "source",
+    "step", "start_s", "duration_ms", "input_wait_ms", "input_wait_percent", "exposed_wait_ms", "io_ms",
+    "read_MB", "written_MB", "calls", "source",
 )  # fmt: skip
 
 
@@ -68,7 +68,8 @@ def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         STEPS_BRIEF, one row per step: `step`; `start_s`, seconds since the session's start; `duration_ms`,
-        `input_wait_ms` (NaN if not known), `io_ms`, milliseconds; `input_wait_percent`, of the duration;
+        `input_wait_ms` and `exposed_wait_ms`, in which the GPU was idle (NaN if not known), `io_ms`,
+        milliseconds; `input_wait_percent`, of the duration;
         `read_MB`, `written_MB`, megabytes (10^6 bytes); `calls`; `source`. Numbers with a fraction have four
         digits.
     """
@@ -83,6 +84,7 @@ def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
             "duration_ms": duration_ns / MS,
             "input_wait_ms": wait_ns / MS,
             "input_wait_percent": 100 * wait_ns / duration_ns.where(duration_ns > 0),
+            "exposed_wait_ms": steps["exposed_wait_ns"].where(steps["exposed_wait_ns"] >= 0) / MS,
             "io_ms": steps["io_ns"] / MS,
             "read_MB": steps["bytes_read"] / MB,
             "written_MB": steps["bytes_written"] / MB,

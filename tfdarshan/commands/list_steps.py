@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 # The length of a step, which the table of steps has as a beginning and an end.
 DURATION = "duration_ns"
 IN_ORDER = "step"
-TABLE = Columns(10, 8, 12, 12, 12, 12, 12, 12, 10)
-HEADS = ("step", "epoch", "start", "time", "input wait", "I/O", "read", "written", "calls")
+# The column of exposed waits, in sessions that have any.
+EXPOSED = "GPU wait"
+WIDTHS = (10, 8, 12, 12, 12, 12, 12, 12, 12, 10)
+HEADS = ("step", "epoch", "start", "time", "input wait", EXPOSED, "I/O", "read", "written", "calls")
+# Columns that are left out first on a narrow terminal.
+LEAST = ("written", "epoch", "I/O", "calls")
 NO_STEPS = (
     "the session has no steps: go over the input with `for batch in tfdarshan.steps(loader):`, and record "
     "again"
@@ -88,8 +92,12 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _print(table: pd.DataFrame) -> None:
-    rows = [HEADS, *(_cells(row) for row in table.itertuples())]
-    layout = Layout(TABLE, rows, paint_for(sys.stdout).width, least=(7, 1, 5, 8))
+    known = (table["exposed_wait_ns"] >= 0).any()
+    places = [place for place, head in enumerate(HEADS) if known or head != EXPOSED]
+    whole = [HEADS, *(_cells(row) for row in table.itertuples())]
+    rows = [[cells[place] for place in places] for cells in whole]
+    columns = Columns(*(WIDTHS[place] for place in places))
+    layout = Layout(columns, rows, paint_for(sys.stdout).width, least=[rows[0].index(head) for head in LEAST])
     print(*layout.all_lines(rows), *wrap(layout.note(), paint_for(sys.stdout).width), sep="\n")
 
 
@@ -100,6 +108,7 @@ def _cells(row: Any) -> tuple[str, ...]:
         human_seconds(row.start_ns / 1e9),
         human_seconds(row.duration_ns / 1e9),
         human_seconds(row.input_wait_ns / 1e9) if row.input_wait_ns >= 0 else "-",
+        human_seconds(row.exposed_wait_ns / 1e9) if row.exposed_wait_ns >= 0 else "-",
         human_seconds(row.io_ns / 1e9),
         human_bytes(row.bytes_read),
         human_bytes(row.bytes_written),

@@ -18,7 +18,7 @@ from tfdarshan.frameworks.pass_note import SUFFIX
 from tfdarshan.native.spool_reader import Array
 
 MAGIC, VERSION, HEADER_BYTES = b"TFDBATCH", 2, 64
-START, REQUEST, END, FETCH, OPTIMIZER, TEXT, STEP = range(1, 8)
+START, REQUEST, END, FETCH, OPTIMIZER, TEXT, STEP, EXPOSED = range(1, 9)
 # Rows handled at a time: 8 MiB.
 BLOCK_ROWS = 131_072
 CAME, STOPPED, FAILED = range(3)
@@ -32,6 +32,9 @@ FIRST_ROW = np.dtype(
 ROW = np.dtype([*FIRST_ROW.descr, ("of_steps", "<i8")])
 # By the version of the file.
 ROWS = {1: FIRST_ROW, VERSION: ROW}
+# With the time of a wait in which the GPU was idle, in ns, UNKNOWN if that was not measured.
+TIMED = np.dtype([*FIRST_ROW.descr, ("exposed_ns", "<i8")])
+UNKNOWN = -1
 HEADER = np.dtype(
     [
         ("magic", "S8"), ("version", "<u4"), ("row_bytes", "<u4"), ("rows", "<u8"), ("left_out", "<u8"),
@@ -46,7 +49,7 @@ class ProcessRows:
 
     Attributes:
         pid: The process's number.
-        rows: In order of time, an array of ROW without text and marked steps; times in ns since the epoch.
+        rows: In order of time, an array of TIMED without text and marked steps; times in ns since the epoch.
         notes: What was said between them: objects of JSON.
         left_out: How many rows found no room.
     """
@@ -77,15 +80,13 @@ def _read_file(path: Path) -> ProcessRows | None:
     if header is None:
         return None
     empty = np.zeros(0, ROWS[int(header["version"])])
-    texts, timed = [empty], [empty]
+    texts, events = [empty], [empty]
     for rows in _blocks(path, header):
         kind = rows["kind"]
         texts.append(rows[kind == TEXT])
-        timed.append(rows[(kind != TEXT) & (kind != STEP)])
-    found = np.concatenate(timed)
-    ordered = found[np.argsort(found["begin_ns"], kind="stable")]
+        events.append(rows[(kind != TEXT) & (kind != STEP)])
     notes = list(_notes(np.concatenate(texts)))
-    return ProcessRows(int(header["pid"]), ordered, notes, int(header["left_out"]))
+    return ProcessRows(int(header["pid"]), timed_rows(np.concatenate(events)), notes, int(header["left_out"]))
 
 
 def _header(path: Path) -> Any:
@@ -114,6 +115,25 @@ def _blocks(path: Path, header: Any) -> Iterator[Array]:
                 return
             count -= len(rows)
             yield rows
+
+
+def timed_rows(rows: Array) -> Array:
+    """Return events in order of time, each wait with the time in which the GPU was idle: an array of TIMED.
+
+    Args:
+        rows: Without text and marked steps. Those of EXPOSED name a wait by its beginning.
+    """
+    ordered = rows[np.argsort(rows["begin_ns"], kind="stable")]
+    is_exposed = ordered["kind"] == EXPOSED
+    events, told = ordered[~is_exposed], ordered[is_exposed]
+    timed = np.zeros(len(events), TIMED)
+    for name in FIRST_ROW.names or ():
+        timed[name] = events[name]
+    place = np.searchsorted(told["begin_ns"], events["begin_ns"])
+    known = np.isin(events["kind"], (START, REQUEST)) & np.isin(events["begin_ns"], told["begin_ns"])
+    timed["exposed_ns"] = UNKNOWN
+    timed["exposed_ns"][known] = (told["end_ns"] - told["begin_ns"])[place[known]]
+    return timed
 
 
 def _notes(rows: Array) -> Iterator[dict[str, Any]]:

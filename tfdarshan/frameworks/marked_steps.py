@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tfdarshan.frameworks.batch_log import SOURCES
-from tfdarshan.frameworks.batch_rows import STEP, row_blocks
+from tfdarshan.frameworks.batch_rows import STEP, UNKNOWN, row_blocks
 from tfdarshan.native.spool_reader import Array
 
 # -1 stands for what nothing says. Source: struct tfd_batch_row of csrc/batches/batch_log.h.
@@ -20,6 +20,8 @@ STEP_ROW = np.dtype(
         ("source", "<i4"),
     ]
 )  # fmt: skip
+# With the time of the wait in which the GPU was idle. Only waits of loaders have it, from a row of its own.
+SESSION_STEP = np.dtype([*STEP_ROW.descr, ("exposed_wait_ns", "<i8")])
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class SessionSteps:
     """The steps of a session in order of time.
 
     Attributes:
-        blocks: Arrays of STEP_ROW, one after the other; times in ns since the epoch.
+        blocks: Arrays of SESSION_STEP, one after the other; times in ns since the epoch.
         sources: What `source` is a place in.
     """
 
@@ -51,7 +53,15 @@ def _marked(folder: Path, owner: int) -> Iterator[Array]:
     for pid, rows in row_blocks(folder):
         marked = rows[rows["kind"] == STEP]
         if pid == owner and len(marked):
-            yield marked.view(STEP_ROW)
+            yield _session_steps(marked.view(STEP_ROW))
+
+
+def _session_steps(marked: Array) -> Array:
+    steps = np.empty(len(marked), SESSION_STEP)
+    for name in STEP_ROW.names or ():
+        steps[name] = marked[name]
+    steps["exposed_wait_ns"] = UNKNOWN
+    return steps
 
 
 def _after(first: Array, others: Iterator[Array]) -> Iterator[Array]:

@@ -7,29 +7,28 @@ batch is requested and ends when the next step's is, or, as an epoch's last, whe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tfdarshan.frameworks.all_frameworks import adapter_of, adapters
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START, STEP
+from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START, STEP, UNKNOWN
 from tfdarshan.frameworks.loaders import Loaders
-from tfdarshan.frameworks.marked_steps import STEP_ROW, SessionSteps
+from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps
 from tfdarshan.native.spool_reader import Array
-
-UNKNOWN = -1
 
 
 @dataclass
 class Step:
-    """One; times in ns since the epoch."""
+    """One step; times in ns since the epoch. The GPU was idle for `exposed_ns` of the wait, -1 if unknown."""
 
     start_ns: int
     wait_ns: int
     epoch: int
     end_ns: int = 0
+    exposed_ns: int = UNKNOWN
 
 
 def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | None, frozenset[int]]:
@@ -51,16 +50,19 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
     else:
         steps = _steps_of_batches(mine, places, training, loaders)
     found = np.fromiter(
-        (
-            (STEP, 0, one.start_ns, one.end_ns, number, one.wait_ns, UNKNOWN, UNKNOWN, one.epoch, 0)
-            for number, one in enumerate(steps)
-        ),
-        STEP_ROW,
+        (_session_step(number, step) for number, step in enumerate(steps)),
+        SESSION_STEP,
     )
     if not len(found):
         return None, training
     source = _source(loaders, training, by_optimizer=by_optimizer)
     return SessionSteps(iter([found]), [source]), training
+
+
+def _session_step(number: int, step: Step) -> tuple[int, ...]:
+    """Return a step as SESSION_STEP has it."""
+    times = (step.start_ns, step.end_ns, number, step.wait_ns)
+    return (STEP, 0, *times, UNKNOWN, UNKNOWN, step.epoch, 0, step.exposed_ns)
 
 
 def training_thread(rows: Array, pid: int) -> int:
@@ -150,10 +152,19 @@ def _steps_of_batches(
 def _begun(row: Any, started: Any, loaders: Loaders) -> Step:
     """Return the step that begins with a request, or with the start of the iterator before it."""
     epoch = loaders.epoch_of_pass.get(int(row["pass"]), UNKNOWN)
-    wait_ns = int(row["end_ns"] - row["begin_ns"])
-    if started is None:
-        return Step(int(row["begin_ns"]), wait_ns, epoch)
-    return Step(int(started["begin_ns"]), wait_ns + int(started["end_ns"] - started["begin_ns"]), epoch)
+    waits = [row] if started is None else [started, row]
+    return Step(
+        int(waits[0]["begin_ns"]),
+        sum(int(wait["end_ns"] - wait["begin_ns"]) for wait in waits),
+        epoch,
+        exposed_ns=_all_exposed(int(wait["exposed_ns"]) for wait in waits),
+    )
+
+
+def _all_exposed(exposed_ns: Iterable[int]) -> int:
+    """Return how long the GPU was idle in several waits together, UNKNOWN if one was not measured."""
+    told = list(exposed_ns)
+    return UNKNOWN if UNKNOWN in told else sum(told)
 
 
 class _OptimizerSteps:
@@ -188,11 +199,11 @@ class _OptimizerSteps:
             self._step = begun
         else:
             self._step.wait_ns += begun.wait_ns
+            self._step.exposed_ns = _all_exposed((self._step.exposed_ns, begun.exposed_ns))
 
     def stop(self, row: Any) -> None:
         """Note that the training loader has no more batches."""
-        epoch = self._loaders.epoch_of_pass.get(int(row["pass"]), UNKNOWN)
-        self._rest = Step(int(row["begin_ns"]), int(row["end_ns"] - row["begin_ns"]), epoch)
+        self._rest = _begun(row, None, self._loaders)
 
     def leave(self) -> None:
         """Note a batch of another loader."""

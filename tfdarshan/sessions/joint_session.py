@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.rank_folder import missing_ranks
 from tfdarshan.sessions.step_table import marked_columns
@@ -262,7 +264,8 @@ def _waited(rank: Rank) -> tuple[bool, float]:
     Not the share of its time, which is large for a rank that was killed: it ends with its last call.
     """
     columns = marked_columns(rank.processes[0])
-    waits_ns = columns["input_wait_ns"]
+    exposed_ns = columns["exposed_wait_ns"]
+    waits_ns = np.where(exposed_ns >= 0, exposed_ns, columns["input_wait_ns"])
     if (waits_ns >= 0).any():
         lasted_ns = int(columns["end_ns"][-1] - columns["start_ns"][0])
         return True, float(waits_ns[waits_ns >= 0].sum()) / max(lasted_ns, 1)

@@ -99,6 +99,9 @@ STEP_COLUMNS = (
     Column("start_ns", "int64", "ns", "start of the step since the session's start"),
     Column("end_ns", "int64", "ns", "end of the step since the session's start"),
     Column("input_wait_ns", "int64", "ns", "time the job waited for its next batch, -1 if unknown"),
+    Column(
+        "exposed_wait_ns", "int64", "ns", "part of the input wait in which the GPU was idle, -1 if unknown"
+    ),
     Column("io_ns", "int64", "ns", "time within the step in which at least one call was running"),
     Column(
         "fault_ns",
@@ -120,8 +123,13 @@ MARK_COLUMNS = tuple(
     column
     for column in STEP_COLUMNS
     if column.name
-    in ("step", "epoch", "start_ns", "end_ns", "input_wait_ns", "rchar", "read_bytes", "source")
-)
+    in (
+        "step", "epoch", "start_ns", "end_ns", "input_wait_ns", "exposed_wait_ns", "rchar", "read_bytes",
+        "source",
+    )
+)  # fmt: skip
+# Columns that the table of steps has in sessions of every version.
+FIRST_MARK_COLUMNS = tuple(column for column in MARK_COLUMNS if column.name != "exposed_wait_ns")
 
 # Batches that loaders handed to the process's loop, as far as the framework tells.
 BATCH_COLUMNS = (

@@ -44,8 +44,8 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """Return the steps without their I/O, for which all calls would be read.
 
     Returns:
-        One row per step: `step`, `epoch`, `start_ns`, `end_ns`, `input_wait_ns`, `rchar`, `read_bytes` and
-        `source` as `schema.STEP_COLUMNS`.
+        One row per step: `step`, `epoch`, `start_ns`, `end_ns`, `input_wait_ns`, `exposed_wait_ns`, `rchar`,
+        `read_bytes` and `source` as `schema.STEP_COLUMNS`.
     """
     import pandas as pd
 
@@ -77,18 +77,26 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
 def marked_columns(owner: ProcessData) -> dict[str, Any]:
     """Return the columns of the steps that a session's owner recorded, as `step_columns` does.
 
-    Sessions of earlier versions have them in their metadata.
+    Sessions of earlier versions have them in their metadata, or a table that lacks columns.
 
     Raises:
         SessionDataError: The table is damaged or missing.
     """
     if "steps" not in owner.meta["tables"]:
         return _columns(_in_metadata(owner))
-    table = owner.table("steps", MARKED).unify_dictionaries()
+    table = owner.table("steps").unify_dictionaries()
     source = table["source"].combine_chunks()
-    columns = {name: table[name].to_numpy() for name in MARKED if name != "source"}
+    columns = {name: _numbers(table, name) for name in MARKED if name != "source"}
     texts = np.array(source.dictionary.to_pylist(), object)
     return columns | {"source": texts[source.indices.to_numpy()]}
+
+
+def _numbers(table: Any, name: str) -> Array:
+    """Return a column of numbers, UNKNOWN where the table does not say."""
+    if name not in table.column_names:
+        return np.full(len(table), UNKNOWN, np.int64)
+    values: Array = table[name].fill_null(UNKNOWN).to_numpy()
+    return values
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
@@ -144,6 +152,7 @@ def _in_metadata(owner: ProcessData) -> list[tuple[Any, ...]]:
             row[1] - origin_ns,
             row[2] - origin_ns,
             row[3],
+            UNKNOWN,
             *_kernel_figures(row),
             row[4],
         )
@@ -163,7 +172,7 @@ def _epoch_of(row: list[Any]) -> int:
 
 def _traced(waits: BatchWaits) -> list[tuple[Any, ...]]:
     return [
-        (number, epoch, start_ns, end_ns, UNKNOWN, UNKNOWN, UNKNOWN, FROM_TRACE)
+        (number, epoch, start_ns, end_ns, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, FROM_TRACE)
         for number, (start_ns, end_ns, epoch) in enumerate(waits.steps)
     ]
 

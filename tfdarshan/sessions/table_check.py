@@ -88,6 +88,8 @@ def _dtypes(table: str) -> dict[str, str]:
         columns = schema.files_columns()
     elif table == "layers":
         columns = schema.LAYER_COLUMNS
+    elif table == "steps":
+        columns = schema.MARK_COLUMNS
     return {column.name: column.dtype for column in columns}
 
 
@@ -101,7 +103,7 @@ def _columns(table: str) -> tuple[schema.Column, ...]:
     known = {
         "files": schema.FILE_COLUMNS, "events": schema.EVENT_COLUMNS, "faults": schema.EVENT_COLUMNS,
         "overview": schema.OVERVIEW_COLUMNS, "batches": schema.BATCH_COLUMNS,
-        "steps": schema.MARK_COLUMNS,
+        "steps": schema.FIRST_MARK_COLUMNS,
     }  # fmt: skip
     return known.get(table, ())
 

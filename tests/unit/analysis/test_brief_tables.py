@@ -74,14 +74,16 @@ def test_steps_have_times_that_can_be_read(tmp_path):
 def test_a_wait_that_is_not_known_is_no_number():
     steps = pd.DataFrame(
         {
-            "step": [1], "start_ns": [0], "end_ns": [2 * MS], "input_wait_ns": [-1], "io_ns": [MS],
-            "bytes_read": [0], "bytes_written": [0], "operations": [0], "source": ["x"],
+            "step": [1], "start_ns": [0], "end_ns": [2 * MS], "input_wait_ns": [-1],
+            "exposed_wait_ns": [-1], "io_ns": [MS], "bytes_read": [0],
+            "bytes_written": [0], "operations": [0], "source": ["x"],
         }
     )  # fmt: skip
 
     brief = brief_steps(steps)
 
-    assert np.isnan([brief["input_wait_ms"][0], brief["input_wait_percent"][0]]).all()
+    waits = ["input_wait_ms", "input_wait_percent", "exposed_wait_ms"]
+    assert np.isnan(brief[waits].to_numpy(float)).all()
     assert brief["duration_ms"][0] == 2
 
 

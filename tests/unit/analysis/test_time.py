@@ -19,6 +19,7 @@ from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.read_passes import read_passes
 from tfdarshan.analysis.steps.checkpoint_bursts import GAP_NS, LEAST_BYTES, checkpoint_bursts, load_bursts
 from tfdarshan.analysis.steps.step_time import step_summary, step_times
+from tfdarshan.analysis.steps.step_windows import step_windows
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time.activity import activity_by_name, activity_of_overview, overview_bins
 from tfdarshan.analysis.time.bandwidth import bandwidth
@@ -299,6 +300,29 @@ def test_steps_of_unknown_wait_do_not_thin_out_those_that_say():
     whole = step_summary(step_times(steps))
 
     assert (whole.steps, whole.input_wait_share) == (2, pytest.approx(0.3))
+
+
+def test_steps_are_those_of_the_gpu_where_its_clock_is_known():
+    # GIVEN steps that wait for 40, of which the GPU is idle for 40, 10 and nothing, and one that does not say
+    steps = pd.DataFrame(
+        {
+            "start_ns": [0, 100, 200, 300],
+            "end_ns": [100, 200, 300, 400],
+            "input_wait_ns": [40, 40, 40, 40],
+            "exposed_wait_ns": [40, 10, 0, -1],
+        }
+    )
+
+    # WHEN
+    windows, whole = step_windows(steps), step_summary(step_times(steps))
+
+    # THEN a step begins as the GPU becomes idle, or with its batch; the one before lasts until then
+    assert windows.start_ns.tolist() == [0, 130, 240, 300]
+    assert windows.end_ns.tolist() == [130, 240, 300, 400]
+    assert windows.wait_end_ns.tolist() == [40, 140, 240, 340]
+    assert (whole.input_wait_share, whole.cpu_wait_s) == (pytest.approx(90 / 400), pytest.approx(160e-9))
+    assert step_times(steps)["input_wait_ns"].tolist() == [40, 40, 40, 40]
+    assert step_summary(step_times(steps.drop(columns="exposed_wait_ns"))).cpu_wait_s is None
 
 
 def test_no_steps_are_no_rows(loaded):

@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, FIRST_ROW, OPTIMIZER, REQUEST, START, STOPPED
+from tfdarshan.frameworks.batch_rows import (
+    CAME,
+    END,
+    EXPOSED,
+    FETCH,
+    FIRST_ROW,
+    OPTIMIZER,
+    REQUEST,
+    START,
+    STOPPED,
+    timed_rows,
+)
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.pass_note import pass_note
 
@@ -44,6 +55,11 @@ class Job:
     def optimizer(self, thread=PID):
         self._row(OPTIMIZER, 0, thread, -1)
 
+    def exposed(self, ms):
+        """Say how much of the last wait the GPU was idle."""
+        begin_ns = self.rows[-1][2]
+        self.rows.append((EXPOSED, CAME, begin_ns, begin_ns + ms * MS, PID, -1, 0, -1, 0, 0, 0))
+
     def compute(self, takes):
         self.now += takes
 
@@ -55,8 +71,7 @@ class Job:
 
     @property
     def array(self):
-        rows = np.array(self.rows, FIRST_ROW)
-        return rows[np.argsort(rows["begin_ns"], kind="stable")]
+        return timed_rows(np.array(self.rows, FIRST_ROW))
 
     @property
     def loaders(self):

@@ -85,6 +85,46 @@ def test_starts_requests_and_ends_are_noted(noted):
     assert (rows["begin_ns"] <= rows["end_ns"]).all()
 
 
+def test_waits_are_measured_beside_the_clock_and_keep_their_errors(noted):
+    # GIVEN what measures each wait, and fails at the end of the second one
+    told = []
+
+    def begin():
+        def end(begin_ns, end_ns):
+            told.append((begin_ns, end_ns))
+            if len(told) == 2:
+                raise OSError("of the device")
+            _batches.note_exposed(begin_ns, 7)
+
+        return end if len(told) < 3 else None
+
+    _batches.set_waits(begin)
+
+    # WHEN
+    with pytest.raises(ValueError, match="damaged"):
+        for _ in Loader("a", ValueError("damaged"), "b"):
+            pass
+
+    # THEN
+    (process,) = noted()
+    waits = process.rows[process.rows["kind"] != END]
+    assert waits["kind"].tolist() == [START, REQUEST, REQUEST]
+    assert told == list(zip(waits["begin_ns"].tolist(), waits["end_ns"].tolist(), strict=True))
+    assert waits["exposed_ns"].tolist() == [7, -1, 7]
+
+
+def test_ctrl_c_while_a_wait_is_measured_is_the_jobs(noted):
+    # GIVEN
+    def begin():
+        raise KeyboardInterrupt
+
+    _batches.set_waits(begin)
+
+    # WHEN / THEN
+    with pytest.raises(KeyboardInterrupt):
+        list(Loader("a"))
+
+
 def test_an_error_has_no_frame_of_ours(noted):
     # WHEN
     with pytest.raises(ValueError, match="damaged") as caught:

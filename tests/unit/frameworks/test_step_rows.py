@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.unit.frameworks.noted_rows import MS, PID, Job
-from tfdarshan.frameworks.marked_steps import STEP_ROW
+from tfdarshan.frameworks.marked_steps import SESSION_STEP
 from tfdarshan.frameworks.step_rows import step_rows
 
 
@@ -12,7 +12,7 @@ def steps_of(job):
     loaders = job.loaders
     loaders.number_epochs(job.array)
     found, training = step_rows(job.array, loaders, PID)
-    (rows,) = [np.zeros(0, STEP_ROW)] if found is None else found.blocks
+    (rows,) = [np.zeros(0, SESSION_STEP)] if found is None else found.blocks
     assert rows["step"].tolist() == list(range(len(rows)))
     columns = (rows[name].tolist() for name in ("start_ns", "end_ns", "input_wait_ns", "epoch"))
     shown = [
@@ -40,6 +40,45 @@ def test_each_batch_that_an_optimizer_follows_is_a_step():
     steps, training = steps_of(job)
     assert steps == [(0, 36, 15, 1), (36, 31, 10, 1), (168, 36, 15, 2), (204, 31, 10, 2)]
     assert training == {"train"}
+
+
+def exposed_of(job):
+    """Return what of each step's wait was exposed, in ms."""
+    job.loaders.number_epochs(job.array)
+    found, _ = step_rows(job.array, job.loaders, PID)
+    (rows,) = found.blocks
+    return [exposed // MS if exposed >= 0 else -1 for exposed in rows["exposed_wait_ns"].tolist()]
+
+
+def test_the_exposed_wait_of_a_step_is_that_of_all_its_waits():
+    # GIVEN an iterator's start and batches in parts of which the GPU was idle, and one that nothing tells of
+    job = Job()
+    number = job.loader("train")
+    job.start(number, 5)
+    job.exposed(5)
+    for exposed in (3, 0, None, 10):
+        job.batch(number, 10)
+        if exposed is not None:
+            job.exposed(exposed)
+        job.compute(20)
+
+    assert exposed_of(job) == [8, 0, -1, 10]
+
+
+def test_a_step_of_several_batches_is_known_if_all_are():
+    # GIVEN an optimizer that steps every second batch
+    job = Job()
+    number = job.loader("train")
+    for place, exposed in enumerate((1, 2, 3, None)):
+        job.batch(number, 10)
+        if exposed is not None:
+            job.exposed(exposed)
+        if place % 2:
+            job.optimizer()
+        job.compute(5)
+    job.stop(number)
+
+    assert exposed_of(job) == [3, -1]
 
 
 def test_batches_that_are_accumulated_are_one_step():

@@ -23,7 +23,9 @@ class StepSummary:
     Attributes:
         steps: How many there are, of those that `steps_to_judge` gives.
         span_s: From the first one's start to the last one's end.
-        input_wait_s: Of that, waiting for input; None where steps do not say how long.
+        input_wait_s: Of that, waiting for input, on the GPU's clock where that is known; None where steps do
+            not say how long.
+        cpu_wait_s: Waiting for input on the CPU's clock; None unless the GPU's clock is known of a step.
         compute_s: The rest, what is between two steps too.
         io_s: Wall-clock time in I/O within steps.
         hidden_io_s: Of `io_s`, what ran beside compute, at least.
@@ -33,6 +35,7 @@ class StepSummary:
     steps: int
     span_s: float
     input_wait_s: float | None
+    cpu_wait_s: float | None
     compute_s: float
     io_s: float
     hidden_io_s: float
@@ -65,7 +68,8 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
         `compute_ns` (the rest of the step), `io_ns` (wall clock: at least one call was running); of it
         `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), and
         `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
-        `input_wait_known` (bool); `epoch`, -1 if unknown.
+        `input_wait_known` (bool); `exposed_wait_ns`, the part of `input_wait_ns` in which the GPU was idle,
+        and `epoch`, -1 if unknown.
     """
     start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
     step = np.maximum(end - start, 0)
@@ -78,7 +82,8 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
     named = dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}
-    return pd.DataFrame(named | {"epoch": _column(steps, "epoch", -1)}, index=index)
+    told = {name: _column(steps, name, -1) for name in ("exposed_wait_ns", "epoch")}
+    return pd.DataFrame(named | told, index=index)
 
 
 def step_summary(table: pd.DataFrame) -> StepSummary:
@@ -87,10 +92,12 @@ def step_summary(table: pd.DataFrame) -> StepSummary:
     judged = steps_to_judge(table.assign(input_wait_ns=table["input_wait_ns"].where(known, -1)))
     windows = step_windows(judged)
     span_s, wait_s = (0.0, None) if windows is None else (windows.span_s, windows.wait_s)
+    on_gpu = bool((judged["exposed_wait_ns"] >= 0).any())
     return StepSummary(
         steps=len(judged),
         span_s=span_s,
         input_wait_s=wait_s,
+        cpu_wait_s=int(judged["input_wait_ns"].clip(lower=0).sum()) / 1e9 if on_gpu else None,
         compute_s=max(span_s - (wait_s or 0.0), 0.0),
         io_s=int(judged["io_ns"].sum()) / 1e9,
         hidden_io_s=int(judged["hidden_io_ns"].sum()) / 1e9,

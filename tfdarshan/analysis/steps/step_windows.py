@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array, Covered, covered
+from tfdarshan.analysis.steps.device_clock import on_device_clock
 from tfdarshan.thresholds import THRESHOLD
 
 # A pause between steps is one from so many times a step's length on, and of so many seconds at least.
@@ -127,7 +128,8 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     Steps are a table, or arrays by name.
 
     A wait is taken to be at its step's start: TensorFlow's trace begins steps with it, Keras asks for a batch
-    first, and so does a loop that marks its steps.
+    first, and so does a loop that marks its steps. Where `exposed_wait_ns` is known, steps and waits are
+    those of the GPU.
     """
     start, end, wait = (np.asarray(steps[name], np.int64) for name in ("start_ns", "end_ns", "input_wait_ns"))
     if len(start) == 0:
@@ -136,6 +138,9 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     start, end, wait = start[judged], end[judged], wait[judged]
     known = bool((wait >= 0).all())
     epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
+    if "exposed_wait_ns" in steps:
+        exposed = np.asarray(steps["exposed_wait_ns"], np.int64)[judged]
+        start, end, wait = on_device_clock(start, end, wait, exposed)
     waits_end = start + np.minimum(wait, end - start) if known else None
     return StepWindows(start, end, waits_end, None if epoch is None or (epoch < 0).all() else epoch)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdarshan.frameworks.batch_log import Hooks, current, native
 from tfdarshan.frameworks.late_import import follow_import
 from tfdarshan.frameworks.pytorch.loader_look import look_of, worker_pids
 from tfdarshan.frameworks.pytorch.worker_loop import WorkerLoop
+
+if TYPE_CHECKING:
+    from tfdarshan.frameworks.pytorch.exposed_wait import ExposedWaits
 
 DATA, OPTIMIZER = "torch.utils.data", "torch.optim.optimizer"
 LOADERS, FETCHERS, WORKERS = (
@@ -27,9 +30,12 @@ class Following:
     def __init__(self) -> None:
         self._hooks = Hooks()
         self._handle: Any = None
+        self._waits: ExposedWaits | None = None
 
     def begin_loaders(self) -> None:
         """Follow the loaders of PyTorch, which is imported."""
+        from tfdarshan.frameworks.pytorch.exposed_wait import ExposedWaits
+
         log = current()
         if log is None:
             return
@@ -37,6 +43,8 @@ class Following:
         iterators = loaders._BaseDataLoaderIter
         log.describe(iterators, lambda loader, one: (look_of(loader, one), worker_pids(one)))
         native().set_workers(workers)
+        self._waits = ExposedWaits(native().note_exposed)
+        native().set_waits(self._waits.begin)
         hook = self._hooks.hook_all
         hook(loaders.DataLoader, "__iter__", "ITER", chosen=lambda one: not inspect.isgeneratorfunction(one))
         hook(iterators, "__next__", "NEXT")
@@ -57,6 +65,8 @@ class Following:
         self._hooks.remove()
         if self._handle is not None:
             self._handle.remove()
+        if self._waits is not None:
+            self._waits.end()
 
 
 def _takes_worker(method: Any) -> bool:

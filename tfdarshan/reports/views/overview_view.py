@@ -32,6 +32,7 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import MOST_FILES, NO_TRACE, Source
+from tfdarshan.reports.views.wait_tile import wait_tile
 from tfdarshan.units import percent, percent_at_most, plural
 
 MOST_PROCESSES = 50
@@ -147,7 +148,7 @@ def _tiles(source: Source) -> list[Tile]:
     if len(source.step_bounds):
         whole = step_summary(source.step_bounds)
         note = _share(whole.input_wait_s, whole.span_s, "of step time") or "not known of these steps"
-        tiles.insert(2, Tile("Input wait", duration(whole.input_wait_s), note))
+        tiles.insert(2, wait_tile(whole, note))
     if posix.zero_length_reads:
         note = _share(posix.zero_length_reads, posix.reads, "of reads")
         tiles.append(Tile("Zero-length reads", number(posix.zero_length_reads), note))

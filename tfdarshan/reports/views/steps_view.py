@@ -34,18 +34,20 @@ from tfdarshan.reports.views.panel import (
     size,
 )
 from tfdarshan.reports.views.view_source import NO_TRACE, Source
+from tfdarshan.reports.views.wait_tile import wait_tile
 from tfdarshan.units import percent, plural
 
 PAGE_ROWS, MOST_ROWS = 20, 1_000
 # What a table of steps can be sorted by, in the order of its columns.
 SORTS = {
-    "step": "", "time": "step_ns", "wait": "input_wait_ns", "compute": "compute_ns", "io": "io_ns",
-    "bytes": "bytes", "storage": "fetched", "calls": "operations",
+    "step": "", "time": "step_ns", "wait": "input_wait_ns", "gpu": "exposed_wait_ns", "compute": "compute_ns",
+    "io": "io_ns", "bytes": "bytes", "storage": "fetched", "calls": "operations",
 }  # fmt: skip
 COLUMNS = (
     ("step", "text"),
     ("time", "number"),
     ("input wait", "number"),
+    ("GPU wait", "number"),
     ("compute", "number"),
     ("I/O", "number"),
     ("bytes", "number"),
@@ -82,7 +84,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
     whole = step_summary(table)
     tiles = [
         Tile("Steps", number(whole.steps), _each(whole, table)),
-        Tile("Input wait", duration(whole.input_wait_s), _share(whole.input_wait_s, whole)),
+        wait_tile(whole, _share(whole.input_wait_s, whole)),
         Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
         *(_io_tiles(whole) if source.traced else []),
         *_fault_tiles(source),
@@ -182,7 +184,8 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     query = query or StepQuery()
     table, storage = source.steps, source.step_storage
     fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))
-    table = table.assign(fetched=fetched.to_numpy())
+    exposed = table["exposed_wait_ns"].where(table["exposed_wait_ns"] >= 0)
+    table = table.assign(fetched=fetched.to_numpy(), exposed_wait_ns=exposed)
     order = table.index.to_numpy() if query.sort == "step" else table[SORTS[query.sort]].to_numpy(np.float64)
     # What is not known comes last.
     order = np.where(np.isnan(order), np.inf, -order if query.descending else order)
@@ -193,13 +196,14 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
         f"{first:,} to {first + len(rows) - 1:,} of {plural(len(table), 'step')}" if rows else "no such steps"
     )
     slowest = query.sort == "time" and query.descending
-    paging = Paging(
-        query.offset, query.limit, len(table), tuple(SORTS), query.sort, descending=query.descending
-    )
+    shown = [place for place, sort in enumerate(SORTS) if sort != "gpu" or exposed.notna().any()]
+    sorts = [list(SORTS)[place] for place in shown]
+    paging = Paging(query.offset, query.limit, len(table), sorts, query.sort, descending=query.descending)
     real = {"from storage": "from real storage"} if slowed_calls(source.emulation) else {}
-    columns = [(real.get(name, name), kind) for name, kind in COLUMNS]
+    columns = [(real.get(name, name), kind) for name, kind in (COLUMNS[place] for place in shown)]
+    cells = [[row[place] for place in shown] for row in rows]
     note += ", the slowest first" if slowest else ""
-    return Table("step-table", "Steps", columns, rows, note, paging=paging)
+    return Table("step-table", "Steps", columns, cells, note, paging=paging)
 
 
 def _cells(row, traced_until_ns: float) -> list[Cell]:  # type: ignore[no-untyped-def]
@@ -208,6 +212,7 @@ def _cells(row, traced_until_ns: float) -> list[Cell]:  # type: ignore[no-untype
         Cell(str(row.Index)),
         duration(row.step_ns / 1e9),
         duration(row.input_wait_ns / 1e9),
+        duration(None if pd.isna(row.exposed_wait_ns) else row.exposed_wait_ns / 1e9),
         duration(row.compute_ns / 1e9),
         duration(row.io_ns / 1e9 if traced else None),
         size(row.bytes if traced else None),
