@@ -17,7 +17,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
-from tfdarshan.replay.prior_model import all_processors, prior_model
+from tfdarshan.replay.prior_model import all_processors, behind_share, prior_model, works_behind
 from tfdarshan.replay.priors import SETTING, Drawn, draw
 from tfdarshan.replay.simulate import SimulatedRun, simulate
 from tfdarshan.replay.thinned_facts import thinned
@@ -213,7 +213,7 @@ def _most_work(facts: JobFacts, shape_s: Array) -> float:
     A reader that begins a task so soon has worked no longer on the one before: if it does the work itself.
     """
     most = _most_processor_time(facts, shape_s)
-    if facts.pipeline.parallel_behind is not None or _works_behind(facts):
+    if facts.pipeline.parallel_behind is not None or works_behind(facts):
         return most
     rest = (facts.tasks.work_s + facts.tasks.rest_s) / shape_s
     return min(most, float(np.quantile(rest, SETTING["quick"], method="lower")))
@@ -229,12 +229,6 @@ def _most_processor_time(facts: JobFacts, shape_s: Array) -> float:
         return np.inf
     left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
     return machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
-
-
-def _works_behind(facts: JobFacts) -> bool:
-    """Return whether others than the readers work on records: one reader alone does so itself."""
-    pipeline = facts.pipeline
-    return pipeline.records and (pipeline.parallel_behind is not None or round(pipeline.readers) > 1)
 
 
 def solved(
@@ -275,9 +269,9 @@ def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) ->
         model: The network.
         work_s: Processor time of each task, shape (tasks, samples or 1).
     """
-    if not _works_behind(facts):
+    if not works_behind(facts):
         return model.but(work_s=work_s)
-    behind = drawn["inflated_share" if facts.pipeline.compressed else "parsed_share"]
+    behind = behind_share(facts, drawn)
     return model.but(work_s=work_s * (1 - behind), behind_s=work_s * behind)
 
 

@@ -15,7 +15,7 @@ from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S
-from tfdarshan.replay.prior_model import processors, runs_ahead
+from tfdarshan.replay.prior_model import behind_share, processors, runs_ahead
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks
 
@@ -56,7 +56,9 @@ class DecodeCalls:
     calls: int = -1
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them."""
+        """Return the job with them; the same if as many run already."""
+        if job.facts.pipeline.parallel_behind == self.calls:
+            return job
         model, left = job.model, processors(job.facts, job.drawn)
         tuned = np.maximum(
             2, np.round(np.minimum(left, len(job.facts.batch) + 1) * job.drawn["autotuned_calls"])
@@ -64,7 +66,7 @@ class DecodeCalls:
         calls = tuned.astype(int) if self.calls < 0 else np.full(model.samples, self.calls)
         if not job.facts.pipeline.records:
             return _with_readers(job, calls)
-        job = _split_behind(job, job.drawn["parsed_share"])
+        job = _split_behind(job)
         serial = 1 / np.minimum(calls, left)
         return job.but(behind_serial=serial, calls_ahead=np.maximum(model.calls_ahead, calls))
 
@@ -182,7 +184,7 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     made = job.but(**changes)
     if not pipeline.records:
         return made
-    return _split_behind(made, drawn["inflated_share" if pipeline.compressed else "parsed_share"])
+    return _split_behind(made)
 
 
 def asked_calls(tasks: ReadTasks, calls: Array) -> Array:
@@ -196,9 +198,10 @@ def asked_calls(tasks: ReadTasks, calls: Array) -> Array:
     return found
 
 
-def _split_behind(job: ModelledJob, behind: Array) -> ModelledJob:
+def _split_behind(job: ModelledJob) -> ModelledJob:
     """Return the job with a part of its readers' work behind them, unless there is some."""
     model = job.model
     if np.any(model.behind_s > 0):
         return job
+    behind = behind_share(job.facts, job.drawn)
     return job.but(work_s=model.work_s * (1 - behind), behind_s=model.work_s * behind)

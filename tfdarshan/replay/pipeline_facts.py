@@ -109,16 +109,16 @@ def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> P
         late_s: How long after its first request each epoch's first call came.
     """
     reader = None if noted is None else noted.reader
-    behind = (
-        [] if noted is None or reader is None else [one for one in noted.after(reader) if one.name == "map"]
-    )
+    behind: list[int | None] = []
+    if noted is not None and reader is not None:
+        behind = [noted.run_calls(one) for one in noted.after(reader) if one.name == "map"]
     prefetch = None if noted is None else noted.has("prefetch") if noted.prefetches else None
     return PipelineFacts(
         readers=readers,
         declared_readers=None if reader is None else reader.calls,
         prefetch=None if noted is None else 0 if prefetch is None else (prefetch.size or AUTOTUNE),
         shuffle_tasks=0,
-        parallel_behind=next((one.calls for one in behind if one.calls is not None), None),
+        parallel_behind=next((calls for calls in behind if calls is not None), None),
         framework=noted is not None,
         python=reader is None or reader.name == "from_generator" or "python" in reader.does,
         records=reader is not None and reader.name in RECORDS,

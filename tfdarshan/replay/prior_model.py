@@ -233,6 +233,12 @@ def runs_ahead(facts: JobFacts) -> bool:
     return pipeline.framework and (not pipeline.python or pipeline.declared_readers is not None)
 
 
+def works_behind(facts: JobFacts) -> bool:
+    """Return whether others than the readers work on records: one reader alone does so itself."""
+    pipeline = facts.pipeline
+    return pipeline.records and (pipeline.parallel_behind is not None or round(pipeline.readers) > 1)
+
+
 def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
     """Return how many batches are put together before the loop asks for them, int of shape (samples,).
 
@@ -274,6 +280,11 @@ def work_serial(facts: JobFacts, drawn: Drawn) -> Array:
     """Return the share of readers' processor time that is used one task at a time, shape (samples,)."""
     lock = drawn["python_lock" if facts.pipeline.python else "operation_lock"]
     return np.maximum(lock, 1 / processors(facts, drawn))
+
+
+def behind_share(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return the share of the work on records that is not their readers' own, shape (samples,)."""
+    return drawn["inflated_share" if facts.pipeline.compressed else "parsed_share"]
 
 
 def behind_serial(facts: JobFacts, drawn: Drawn) -> Array:

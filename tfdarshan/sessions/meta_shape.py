@@ -252,6 +252,7 @@ class PipelineShape(Struct, frozen=True):
 
     stages: list[StageShape]
     pool_threads: Count | None = None
+    tuned: bool = True
     datasets: Count = 0
     iterators: Count = 0
     began_realtime_ns: Instant | None = None

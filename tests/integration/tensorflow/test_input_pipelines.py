@@ -35,6 +35,7 @@ JOB = """
 
     options = tf.data.Options()
     options.threading.private_threadpool_size = 3
+    options.experimental_optimization.map_parallelization = False
     plain = tf.data.Dataset.from_tensor_slices(paths).shuffle(40).map(load, num_parallel_calls=2)
     chained = (
         tf.data.Dataset.from_tensor_slices(paths)
@@ -134,6 +135,7 @@ def test_what_reads_and_how_is_told(pipelines):
     assert readers[6].does == ("python",)
     assert readers[5].compression == "GZIP"
     assert [one.pool_threads for one in pipelines] == [None, 3, *[None] * 6]
+    assert [one.tuned for one in pipelines] == [True, False, *[True] * 6]
     assert [one.prefetches for one in pipelines] == [False, True, *[False] * 6]
 
 

@@ -81,7 +81,11 @@ class PipelineLog:
             known[1]["iterators"] += 1
             return known[1]
         stages = _stages(dataset)
-        described = {"stages": [one.stage for one in stages], "pool_threads": _pool_threads(dataset)}
+        described = {
+            "stages": [one.stage for one in stages],
+            "pool_threads": _pool_threads(dataset),
+            "tuned": _tuned(dataset),
+        }
         alike = next((one for one in self.found if _looks_like(one, described)), None)
         if alike is None:
             if len(self.found) >= MOST_PIPELINES:
@@ -317,6 +321,15 @@ def _pool_threads(dataset: Any) -> int | None:
     """Return the threads of a pipeline's own pool; None where it is TensorFlow's."""
     threads = dataset.options().threading.private_threadpool_size
     return int(threads) if threads else None
+
+
+def _tuned(dataset: Any) -> bool:
+    """Return whether TensorFlow may run a pipeline's maps in parallel by itself, by its options."""
+    options = dataset.options()
+    optimization = options.experimental_optimization
+    chosen = (optimization.map_parallelization, optimization.apply_default_optimizations)
+    wanted = next((one for one in chosen if one is not None), True)
+    return options.autotune.enabled is not False and wanted
 
 
 def _generator_of(function: Any, depth: int = GENERATOR_DEPTH) -> Any:

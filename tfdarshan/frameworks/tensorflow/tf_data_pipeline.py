@@ -124,6 +124,7 @@ class Pipeline:
         datasets: How many data sets were made that look like it.
         iterators: How many passes were begun.
         batch_bytes: What its iterators' first batches took, mean; None if unknown.
+        tuned: Whether TensorFlow may run calls of a map in parallel that the program has run one by one.
     """
 
     stages: tuple[Stage, ...]
@@ -131,6 +132,7 @@ class Pipeline:
     datasets: int
     iterators: int
     batch_bytes: int | None = None
+    tuned: bool = True
 
     @property
     def reader(self) -> Stage | None:
@@ -170,6 +172,16 @@ class Pipeline:
         """Return the stages that follow one."""
         return self.stages[self.stages.index(stage) + 1 :]
 
+    def run_calls(self, stage: Stage) -> int | None:
+        """Return the calls of a stage that run at a time, as `Stage.calls` says those it is declared with.
+
+        TensorFlow itself runs a map in parallel whose function has no state, such as random numbers.
+
+        Source: tf.data.experimental.OptimizationOptions.map_parallelization.
+        """
+        stateless = stage.name == "map" and stage.random is False
+        return AUTOTUNE if stage.calls is None and stateless and self.tuned else stage.calls
+
     @property
     def made_anew(self) -> bool:
         """Whether each pass has a data set of its own, made for it."""
@@ -188,6 +200,7 @@ def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
             one.get("datasets", 0),
             one.get("iterators", 0),
             one.get("batch_bytes"),
+            one.get("tuned", True),
         )
         for one in block.get("found", [])
         if one["stages"]

@@ -1,0 +1,54 @@
+"""Maps behind readers of records: which of their calls run at a time, and what that gives, in closed form."""
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_decoding import PARSE, SHARDS
+from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import DecodeCalls, edited
+from tfdarshan.replay.session_facts import facts_of
+
+STATELESS = PARSE | {"random": False}
+
+
+def mapped(folder, parse):
+    """Return a job of 40 steps, each of which waits 10 ms for a read and 35 ms for decoding what was read."""
+    calls = [(50 * n, 50 * n + 10, 1, "pread", 0, 1_000_000, n * 1_000_000) for n in range(40)]
+    one = {"stages": [SHARDS, parse], "pool_threads": None, "datasets": 1, "iterators": 1}
+    meta = {
+        "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 1.5},
+        "pipelines": {"found": [one], "left_out": 0},
+    }
+    steps = epochs_of_steps(40, 50.0, 45.0)
+    return calibrated(facts_of(training(folder, calls, steps, sizes=[40_000_000], meta=meta)))
+
+
+@pytest.mark.parametrize(
+    ("calls", "random", "tuned", "run"),
+    [
+        (None, False, True, AUTOTUNE),
+        (None, True, True, None),
+        (None, None, True, None),
+        (None, False, False, None),
+        (1, False, True, 1),
+    ],
+)
+def test_tensorflow_runs_calls_of_a_map_without_a_state_in_parallel(calls, random, tuned, run):
+    stage = Stage("map", calls=calls, random=random)
+    pipeline = Pipeline((stage,), pool_threads=None, datasets=1, iterators=1, tuned=tuned)
+
+    assert pipeline.run_calls(stage) == run
+
+
+def test_a_map_that_runs_in_parallel_gains_nothing_by_more_calls(tmp_path):
+    job = mapped(tmp_path, STATELESS)
+
+    assert edited(job, DecodeCalls()).run.total_s == pytest.approx(job.run.total_s)
+
+
+def test_a_map_with_a_state_runs_one_call_at_a_time(tmp_path):
+    job = mapped(tmp_path, PARSE | {"random": True})
+
+    assert np.median(job.run.total_s / edited(job, DecodeCalls()).run.total_s) > 1.1
