@@ -15,7 +15,7 @@ from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S
-from tfdarshan.replay.prior_model import behind_share, processors, runs_ahead
+from tfdarshan.replay.prior_model import behind_share, decoded_behind, processors, runs_ahead
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import ReadTasks
 
@@ -162,7 +162,7 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
     # Threads that one reader in Python hands its reads to go on while the loop computes: `map_ahead`.
     handed = pipeline.python & (model.readers == 1)
-    ahead = np.where(handed, CALLS_PER_THREAD * count, count)
+    ahead = np.where(handed, CALLS_PER_THREAD * count, count + decoded_behind(job.facts, drawn))
     ahead = np.where(runs_ahead(job.facts) | handed, np.where(count > 1, ahead, 0), model.calls_ahead)
     # More readers leave no less begun than what is behind them has begun by another edit.
     ahead = np.where(count > model.readers, np.maximum(ahead, model.calls_ahead), ahead)

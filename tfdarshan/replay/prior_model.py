@@ -51,7 +51,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         wait_s=wait_s, transfer_s=transfer_s, seek_s=seek_s,
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
-        calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers, 0),
+        calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers + decoded_behind(facts, drawn), 0),
         batches_ahead=batches_ahead(facts, drawn), in_order=np.full(samples, int(pipeline.in_order)),
         burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
         wait_serial=wait_serial, transfer_serial=transfer_serial,
@@ -237,6 +237,11 @@ def works_behind(facts: JobFacts) -> bool:
     """Return whether others than the readers work on records: one reader alone does so itself."""
     pipeline = facts.pipeline
     return pipeline.records and (pipeline.parallel_behind is not None or round(pipeline.readers) > 1)
+
+
+def decoded_behind(facts: JobFacts, drawn: Drawn) -> Array:
+    """Return how many tasks are worked on behind readers, which go on meanwhile, int of shape (samples,)."""
+    return np.ceil(works_behind(facts) / behind_serial(facts, drawn)).astype(int)
 
 
 def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:

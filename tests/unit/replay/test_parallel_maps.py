@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_decoding import PARSE, SHARDS
+from tests.unit.findings.made_up_decoding import PARSE, SHARDS, SIDE_BY_SIDE, decoding_job
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import DecodeCalls, edited
+from tfdarshan.replay.edits import DecodeCalls, Readers, edited
+from tfdarshan.replay.prior_model import behind_serial
 from tfdarshan.replay.session_facts import facts_of
 
 STATELESS = PARSE | {"random": False}
@@ -52,3 +53,22 @@ def test_a_map_with_a_state_runs_one_call_at_a_time(tmp_path):
     job = mapped(tmp_path, PARSE | {"random": True})
 
     assert np.median(job.run.total_s / edited(job, DecodeCalls()).run.total_s) > 1.1
+
+
+def test_fewer_readers_go_on_while_others_decode_what_they_read(tmp_path):
+    # GIVEN reads of 20 ms side by side, and decoding of 40 ms by as many calls as there are processors
+    job = calibrated(facts_of(decoding_job(tmp_path, SIDE_BY_SIDE, STATELESS)))
+    alike, nothing = np.ones((job.model.tasks, 1)), np.zeros((job.model.tasks, 1))
+    serial = behind_serial(job.facts, job.drawn)
+    job = job.but(
+        wait_s=0.020 * alike[None], transfer_s=nothing, seek_s=nothing, limit_s=nothing, work_s=nothing,
+        behind_s=0.040 * alike, behind_serial=serial, wait_serial=np.zeros_like(serial),
+        compute_s=np.zeros_like(job.model.compute_s), hand_s=np.zeros_like(job.model.hand_s),
+        processors=np.full(1, np.inf), batches_ahead=np.full(job.model.samples, 2),
+    )  # fmt: skip
+
+    # WHEN two of them read
+    took_s = edited(job, Readers(2)).run.total_s
+
+    # THEN the slower of both stations has no rest
+    assert took_s == pytest.approx(job.model.tasks * np.maximum(0.020 / 2, 0.040 * serial), rel=0.06)
