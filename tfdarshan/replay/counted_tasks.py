@@ -94,5 +94,6 @@ def counted_tasks(counted: CountedFiles, weight: Array, begin_s: Array) -> tuple
         begin_s=begin_s[kept][batch], epoch=number * counted.epochs // max(count, 1), file=counted.row[of],
         calls=calls, call_s=call_s, turn_s=call_s.sum(0), quick_s=call_s.sum(0), size=each(counted.bytes),
         stored_s=call_s[READ], requests=calls[READ], jumps=np.minimum(calls[READ], 1.0),
-        asked_reads=calls[READ], work_s=np.zeros(len(of)), rest_s=np.full(len(of), np.inf),
+        places=np.minimum(calls[READ], 1.0), asked_reads=calls[READ], work_s=np.zeros(len(of)),
+        rest_s=np.full(len(of), np.inf),
     ), batch  # fmt: skip

@@ -22,7 +22,9 @@ from tfdarshan.sessions.schema import FAULT_MODULE
 
 UNKNOWN = -1.0
 # Of `ReadTasks`, what a task that stands for several has as many times as much of.
-AS_MANY = ("calls", "call_s", "turn_s", "quick_s", "size", "stored_s", "requests", "jumps", "asked_reads")
+AS_MANY = (
+    "calls", "call_s", "turn_s", "quick_s", "size", "stored_s", "requests", "jumps", "places", "asked_reads",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

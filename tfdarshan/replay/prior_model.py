@@ -47,7 +47,8 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         compute_s=compute_s(facts, drawn), write_s=write_s,
         stall_s=(batches.write_s + batches.stall_s)[:, None] - write_s,
         beside_s=queued * batches.beside_s[:, None],
-        batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps, requests=tasks.requests[:, None],
+        batch=facts.batch, calls=tasks.calls, jumps=tasks.jumps,
+        requests=np.where(limited, _counted(tasks)[:, None], tasks.requests[:, None]),
         wait_s=wait_s, transfer_s=transfer_s, seek_s=seek_s,
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
@@ -191,8 +192,14 @@ def limit_of_calls(facts: JobFacts, drawn: Drawn) -> Array:
 
 def _limit_s(facts: JobFacts, drawn: Drawn, limited: Array) -> Array:
     of_calls, tasks = limit_of_calls(facts, drawn), facts.tasks
-    requests_s, bytes_s = (_limited_s(facts, used) for used in (tasks.requests, tasks.size))
+    requests_s, bytes_s = (_limited_s(facts, used) for used in (_counted(tasks), tasks.size))
     return np.where(limited, np.where(of_calls, requests_s[:, None], bytes_s[:, None]), 0.0)
+
+
+def _counted(tasks: ReadTasks) -> Array:
+    """Return the requests that a limit counts: a read that it let through at once is as quick as memory."""
+    found: Array = np.maximum(tasks.requests, tasks.places * _of_stored_epochs(tasks))
+    return found
 
 
 def _limited_s(facts: JobFacts, used: Array) -> Array:

@@ -59,6 +59,7 @@ class ReadTasks:
         stored_s: The durations of its reads that storage served, not memory.
         requests: How many these are: what the kernel read ahead is no request.
         jumps: Reads elsewhere than where the last one of the file ended.
+        places: How many of these begin where no other one of the file did before.
         asked_reads: Reads that the program asked for: a database makes a chain of reads of one of these.
         work_s: Time of its reader between its calls.
         rest_s: And from its last call to the first one of the next task of its thread; infinite after that.
@@ -75,6 +76,7 @@ class ReadTasks:
     stored_s: Array
     requests: Array
     jumps: Array
+    places: Array
     asked_reads: Array
     work_s: Array
     rest_s: Array
@@ -96,7 +98,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         return ReadTasks(
             begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
             turn_s=none, quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
-            asked_reads=none, work_s=none, rest_s=none,
+            places=none, asked_reads=none, work_s=none, rest_s=none,
         )  # fmt: skip
     heads = _heads(calls, batches)
     number = _numbers(calls, heads, batches)
@@ -114,7 +116,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         return found
 
     groups, counted = GROUP[calls.kind], np.isin(calls.kind, COUNTED)
-    passes = np.zeros(count, int)
+    passes, jumps = np.zeros(count, int), reads & jumps_of(calls)
     np.maximum.at(passes, number[reads], _passes(calls, length, size_bytes)[reads])
     # A batch that passes over its files again and again is no row of epochs.
     most = int(passes.max(initial=0)) + 1
@@ -125,8 +127,8 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(turns_of(calls)), summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
-        summed(length), summed(lasted_s * stored), summed(stored), summed(reads & jumps_of(calls)),
-        summed(heads), work_s[order], rest_s[order],
+        summed(length), summed(lasted_s * stored), summed(stored), summed(jumps),
+        summed(_at_new_places(calls, jumps)), summed(heads), work_s[order], rest_s[order],
     )  # fmt: skip
 
 
@@ -235,6 +237,14 @@ def jumps_of(calls: InputCalls) -> Array:
     file, offset, end = calls.file[order], calls.offset[order], (calls.offset + calls.length)[order]
     found = np.zeros(len(calls.file), bool)
     found[order] = np.append(True, (file[1:] != file[:-1]) | (offset[1:] != end[:-1]))[: len(order)]
+    return found
+
+
+def _at_new_places(calls: InputCalls, jumps: Array) -> Array:
+    """Return which of the reads that jump begin where none of them did before in their file, bool."""
+    found, order = np.zeros(len(jumps), bool), np.flatnonzero(jumps)
+    places = calls.file[order].astype(np.int64) << 40 | calls.offset[order]
+    found[order[np.unique(places, return_index=True)[1]]] = True
     return found
 
 

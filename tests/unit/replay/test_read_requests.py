@@ -93,6 +93,22 @@ def test_reads_in_order_by_a_buffer_come_in_requests_anyway(tmp_path):
     assert waits_s(edited(job, SequentialReads(), LargeReads())) == pytest.approx(waits_s(job) * SHARE)
 
 
+def test_a_limit_of_calls_counts_those_that_it_lets_through_at_once(tmp_path):
+    # GIVEN records at places of their own, every sixteenth of which is held back
+    order = [n * 5 % RECORDS for n in range(RECORDS)]
+    job = modelled(record_job(tmp_path, order, read_ms=[0.05 if n % 16 else 50 for n in range(RECORDS)]))
+    counts = (job.model.limit_s.sum(0) > 0) & job.drawn["limit_of_calls"]
+    assert counts.any()
+    used_s = job.model.limit_s[:, counts]
+
+    # THEN each takes as much of it
+    assert used_s == pytest.approx(np.broadcast_to(used_s[0], used_s.shape))
+
+    # AND in order one request is in place of all
+    made = edited(job, SequentialReads(), LargeReads())
+    assert made.model.limit_s[:, counts].sum(0) == pytest.approx(used_s[0])
+
+
 def test_what_memory_served_asked_for_nothing(tmp_path):
     # GIVEN a second epoch out of the page cache
     job = modelled(file_job(tmp_path, size=SIZE, cached_ms=0.04))

@@ -57,6 +57,21 @@ def test_each_read_of_a_file_that_stays_open_is_a_task():
     assert tasks.jumps.sum() == 1
 
 
+def test_a_place_is_new_once():
+    # GIVEN pages in any order, of which two are read again, and one that goes on where one ended
+    pages = [4, 0, 2, 3, 0, 4]
+
+    # WHEN
+    tasks = read_tasks(
+        calls_of(*((n, n + 1, "read", 0, 7, 100 * page, 100) for n, page in enumerate(pages))),
+        np.array([500]), 6,
+    )  # fmt: skip
+
+    # THEN
+    assert tasks.jumps.tolist() == [1, 1, 1, 0, 1, 1]
+    assert tasks.places.tolist() == [1, 1, 1, 0, 0, 0]
+
+
 def test_a_tree_s_pages_are_a_chain_from_its_first_page_on():
     # GIVEN samples that each read the first page of a database, and three others
     rows = [

@@ -84,7 +84,7 @@ def job_of(use, *, readers=4, other_s=0.0):
         begin_s=np.cumsum(call_s) - call_s, epoch=epoch, file=rows, calls=of_reads(np.ones(count)),
         call_s=of_reads(call_s), turn_s=call_s, quick_s=call_s, size=np.maximum(use.size_bytes[rows], 0.0),
         stored_s=call_s * stored, requests=stored.astype(float), jumps=np.ones(count),
-        asked_reads=np.ones(count), work_s=zeros, rest_s=zeros,
+        places=np.ones(count), asked_reads=np.ones(count), work_s=zeros, rest_s=zeros,
     )  # fmt: skip
     columns = {one.name: zeros for one in dataclasses.fields(BatchFacts) if one.type == "Array"}
     compute_s = np.full(count, readers * other_s / max(count, 1))
