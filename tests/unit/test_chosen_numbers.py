@@ -62,7 +62,7 @@ ALLOWED = {
     },
     "sizes of buffers and shards that a fix names": {
         "mapped_fix_lines.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_fix_lines.SHARD_BYTES",
-        "small_reads.BUFFER_BYTES",
+        "small_reads.BUFFER_BYTES", "small_reads.PAGE_BYTES",
     },
     "the plan of a probe: what it reads, and for how long": {
         "data_files.AT_A_TIME", "data_files.MOST_FILES", "data_files.MOST_NAMES", "data_files.MOST_OPEN",

@@ -35,6 +35,8 @@ ABOUT = About(
 LARGE = int(SETTING["request"])
 # What a data set of records is to read at a time.
 BUFFER_BYTES = 8 << 20
+# The largest pages that SQLite has.
+PAGE_BYTES = 64 << 10
 # Stages whose function makes the data sets that read.
 MADE_WITHIN = ("interleave", "flat_map")
 
@@ -59,7 +61,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     bytes_read = float(moved[small].sum())
     parts = float(np.ceil(moved[small] / passes[small] / LARGE) @ passes[small])
     each_s = read_s / reads
-    order = np.argsort(-np.where(small, made, 0), kind="stable")
+    found = np.argsort(-np.where(small, made, 0), kind="stable")[: int(small.sum())]
     return Finding(
         name=NAME,
         title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
@@ -71,9 +73,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("time of one", human_seconds(each_s), each_s),
             Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
         ),
-        files=measures.paths_of(order[: int(small.sum())]),
-        fix=_fix(measures, order[: int(small.sum())]),
-        edits=(LargeReads(),),
+        files=measures.paths_of(found),
+        fix=_fix(measures, found),
+        edits=(LargeReads(PAGE_BYTES) if are_databases(measures, found) else LargeReads(),),
     )
 
 
@@ -82,7 +84,8 @@ def _fix(measures: Measures, files: np.ndarray) -> Fix:
     if are_databases(measures, files):
         return Fix(
             "Have SQLite read larger pages.",
-            'database.executescript("PRAGMA page_size = 65536; VACUUM")  # once: it writes the file anew',
+            f'database.executescript("PRAGMA page_size = {PAGE_BYTES}; VACUUM")'
+            "  # once: it writes the file anew",
         )
     pipeline = input_pipeline(measures)
     reader = None if pipeline is None else pipeline.reader

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfdarshan.findings.small_reads import PAGE_BYTES
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import (
     CacheInMemory,
@@ -97,7 +98,7 @@ EDITS: Mapping[str, Edits] = {
     "paths shuffled": (ShufflePaths(),),
     "in order": (SequentialReads(), LargeReads(), Readers(1)),
     "large reads": (LargeReads(),),
-    "larger pages": (LargeReads(),),
+    "larger pages": (LargeReads(PAGE_BYTES),),
     "listed once": (Without("stat"),),
     "kept open": (KeptOpen(),),
     "known size": (Without("probe"),),

@@ -8,6 +8,7 @@ from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
 from tfdarshan.replay.job_model import OPEN, READ
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.read_requests import memory_keeps
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import LargeReads, SequentialReads, Shards
 
@@ -91,6 +92,28 @@ def test_reads_in_order_by_a_buffer_come_in_requests_anyway(tmp_path):
 
     # THEN
     assert waits_s(edited(job, SequentialReads(), LargeReads())) == pytest.approx(waits_s(job) * SHARE)
+
+
+def test_larger_pages_of_a_file_that_memory_keeps_are_read_once(tmp_path):
+    # GIVEN records read in any order, and again out of memory, of a file of 32 pages of 64 KiB
+    order = [n * 5 % RECORDS for n in range(RECORDS)]
+    job = modelled(record_job(tmp_path, order * 2, read_ms=[1] * RECORDS + [0.01] * RECORDS))
+    assert memory_keeps(job.facts) == 1
+
+    # THEN so many of these pages hold one of 128 places or more, each place anywhere
+    different = 32 * (1 - (31 / 32) ** RECORDS)
+    made = edited(job, LargeReads(64 << 10))
+    assert waits_s(made) == pytest.approx(waits_s(job) * different / RECORDS)
+
+
+def test_larger_pages_that_nobody_keeps_are_read_again(tmp_path):
+    # GIVEN the same, where storage is asked each time
+    order = [n * 5 % RECORDS for n in range(RECORDS)]
+    job = modelled(record_job(tmp_path, order * 2, read_ms=[1] * 2 * RECORDS))
+    assert memory_keeps(job.facts) == 0
+
+    # THEN
+    assert waits_s(edited(job, LargeReads(64 << 10))) == pytest.approx(waits_s(job))
 
 
 def test_a_limit_of_calls_counts_those_that_it_lets_through_at_once(tmp_path):
