@@ -180,7 +180,7 @@ def test_a_handler_that_raises_keeps_what_was_recorded(tmp_path):
 
 IN_THE_BACKGROUND = """
 import atexit, os, signal, sys, threading, time, tfdarshan
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 ending = threading.Event()
 def write():
     main = threading.main_thread().ident
@@ -195,7 +195,7 @@ with open("x.bin", "wb") as file:
     file.write(bytes(4567))
 profile.detach()
 recording = profile.release()
-pending.submit(write)
+background_writer.submit(write)
 atexit.register(ending.set)
 """
 

@@ -18,7 +18,7 @@ from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pyt
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
 from tfdarshan.recording.active_recording import Recording, joined_session, start_recording
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 from tfdarshan.sessions.session_directory import checked_logdir
 
 _lock = threading.Lock()
@@ -56,7 +56,7 @@ class Recorder:
         """
         global _active
         # The writer of an earlier session would be in this one, and libdarshan's records would be lost to it.
-        pending.wait()
+        background_writer.wait()
         try:
             with HeldInterrupt(lambda: None):
                 with _lock:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -27,7 +27,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     Raises:
         SessionDataError: The logdir does not exist.
     """
-    pending.wait()
+    background_writer.wait()
     folder = Path(logdir)
     if not folder.is_dir():
         raise no_logdir(folder)
@@ -59,7 +59,7 @@ def locate_session(path: Path) -> Path:
     Raises:
         SessionDataError: There is none.
     """
-    pending.wait()
+    background_writer.wait()
     path = named_run(path)
     if path.is_dir() and _has_data(path):
         return path

@@ -25,7 +25,7 @@ from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
 from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms
 from tfdarshan.recording.writing.writer import _bounds_reached, _skipped
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 from tfdarshan.sessions.session_directory import MARKER as MARKER_NAME
 
 
@@ -77,7 +77,7 @@ def test_calls_that_were_skipped_are_those_of_threads():
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return what is said and warned of."""
     texts: list[str] = []
-    for module in (active_recording, profiler, probe_process, pending):
+    for module in (active_recording, profiler, probe_process, background_writer):
         for name in ("say", "warn"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, texts.append)
@@ -154,9 +154,9 @@ def test_sessions_that_are_written_behind_the_job_say_so_at_an_interrupt(pressed
             tell()
         yield
 
-    monkeypatch.setattr(pending, "HeldInterrupt", held)
+    monkeypatch.setattr(background_writer, "HeldInterrupt", held)
 
-    pending._finish()
+    background_writer._finish()
 
     words = (
         "a session is written first; a second Ctrl-C ends at once, and `tfdarshan recover` writes it later"

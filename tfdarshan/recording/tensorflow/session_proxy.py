@@ -23,7 +23,7 @@ from tfdarshan.recording.tensorflow.tf_trace import (
     writing_alone,
     written_trace,
 )
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 
 # Called when the job starts a session; gives the options to record it with, None where it is not recorded.
 Begin = Callable[[], "Options | None"]
@@ -137,7 +137,7 @@ class _Follower:
         recording = recorder.release()
         if recording is not None:
             put_beside(recording, written_trace(recorder.logdir, self._before))
-            pending.submit(recording.write)
+            background_writer.submit(recording.write)
 
     def discard(self) -> None:
         """Forget a recording whose session TensorFlow did not save."""

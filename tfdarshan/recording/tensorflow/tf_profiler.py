@@ -24,7 +24,7 @@ from tfdarshan.recording.spool_bound import MIB
 from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
 from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, WrittenTrace, list_traces
-from tfdarshan.sessions import pending
+from tfdarshan.sessions import background_writer
 
 _enabled: Options | None = None
 _running: TensorflowTrace | None = None
@@ -96,7 +96,7 @@ def disable() -> None:
         _enabled = None
         _bridge.disable_tensorflow()
         atexit.unregister(disable)
-    pending.wait()
+    background_writer.wait()
 
 
 class TraceBeside:

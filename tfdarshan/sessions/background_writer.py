@@ -1,6 +1,7 @@
-"""Sessions that are still being written while the job goes on, one after the other, in a thread.
+"""Writes sessions that have ended in a thread, one after the other, while the job goes on.
 
-Readers in the same process wait for them. The interpreter does not end before they are written.
+Sessions of TensorFlow's profiler are written this way. Readers in the same process wait until all sessions
+are written, and so does the interpreter before it ends.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tfdarshan.notice import say
 
 Write = Callable[[], None]
 
-# More than these wait for the writer: a job that ends sessions faster than they are written is slowed down.
+# Most sessions that wait for the thread: it slows down a job that ends sessions faster than it writes them.
 MAX_WAITING = 2
 
 _changed = threading.Condition()
