@@ -10,7 +10,7 @@ from pathlib import Path
 from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import SessionDataError
 from tfdarshan.recording.spool import copy_spool
-from tfdarshan.sessions.catalogue import is_recording
+from tfdarshan.sessions.job_liveness import is_recording
 from tfdarshan.sessions.rank_folder import rank_folders
 from tfdarshan.sessions.session_directory import read_marker
 

@@ -14,7 +14,7 @@ from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
-from tfdarshan.sessions.catalogue import is_recording
+from tfdarshan.sessions.job_liveness import is_recording
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.rank_folder import is_rank_folder, parts_of
 from tfdarshan.sessions.session_directory import MARKER, META_SUFFIX, leads_below, walk_sessions

@@ -24,8 +24,8 @@ from tfdarshan.fleet.job_row import (
     owner_of,
     state_of,
 )
-from tfdarshan.sessions.catalogue import is_recording
 from tfdarshan.sessions.find import is_written
+from tfdarshan.sessions.job_liveness import is_recording
 from tfdarshan.sessions.rank_folder import parts_of
 from tfdarshan.sessions.session_data import SessionData
 

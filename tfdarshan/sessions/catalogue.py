@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tfdarshan.errors import SessionDataError
+from tfdarshan.sessions.job_liveness import is_recording
 from tfdarshan.sessions.rank_folder import missing_ranks, rank_folders, rank_of
 from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
-    boot_id,
     no_logdir,
-    pid_namespace,
-    process_start,
-    read_marker,
     walk_sessions,
 )
 from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
@@ -112,16 +108,6 @@ def groups_in_time(sessions: Sequence[ListedSession]) -> list[list[ListedSession
         if session.state == COMPLETE:
             end_ns = max(end_ns, session.end_ns)
     return groups
-
-
-def is_recording(directory: Path) -> bool:
-    """Return whether the process that began the session still runs, as far as can be seen from here."""
-    try:
-        marker = read_marker(directory)
-    except SessionDataError:
-        return False
-    here = marker.boot_id == boot_id() and marker.pid_namespace == pid_namespace()
-    return here and process_start(marker.pid) == marker.process_start != 0
 
 
 def _listed_whole(path: Path, run: str) -> ListedSession | None:
