@@ -1,4 +1,4 @@
-/* The memory that control groups (versions 1 and 2) leave to this process. */
+/* The memory that control groups (versions 1 and 2) leave to this process: one of the limits of base/memory_left.h. */
 #ifndef TFD_CGROUP_MEMORY_H
 #define TFD_CGROUP_MEMORY_H
 

@@ -1,4 +1,5 @@
-/* The memory that this process may still use. */
+/* The memory that all limits leave to this process: control groups (base/cgroup_memory.h), RLIMIT_AS and
+ * RLIMIT_MEMLOCK. What a session may take of it, spool/memory_cap.h holds. */
 #ifndef TFD_MEMORY_LEFT_H
 #define TFD_MEMORY_LEFT_H
 

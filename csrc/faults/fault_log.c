@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "recorder/path_table.h"
-#include "spool/session_room.h"
+#include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 
 #define TRACE_SHARE 4          /* faults take 1/TRACE_SHARE of the room for segments */
@@ -19,7 +19,7 @@ static uint32_t most_blocks(const struct tfd_spool *spool)
 static struct tfd_fault_block *add_block(struct tfd_spool *spool, struct tfd_mapped_files *totals)
 {
     uint64_t offset = 0;
-    if (tfd_session_trace_claim(sizeof(struct tfd_fault_block)))
+    if (tfd_trace_cap_claim(sizeof(struct tfd_fault_block)))
         offset =
             tfd_arena_allocate_leaving(spool, sizeof(struct tfd_fault_block), tfd_fold_reserve_bytes(spool));
     if (!offset) {

@@ -24,7 +24,7 @@
 #include "recorder/path_table.h"
 #include "recorder/session.h"
 #include "recorder/thread_chunks.h"
-#include "spool/session_room.h"
+#include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 #include "spool/stop_request.h"
 #include "tfdarshan.h"
@@ -76,7 +76,7 @@ int tfd_recording_make_spool(int32_t parent_pid)
     if (status)
         return status;
     fill_header(spool->header, parent_pid);
-    tfd_session_room_find(spool, tfd_session.directory, tfd_session.owner_pid);
+    tfd_memory_cap_find(spool, tfd_session.directory, tfd_session.owner_pid);
     status = tfd_mounts_copy(spool);
     if (!status)
         status = tfd_paths_prepare_spool(spool);

@@ -10,7 +10,7 @@
 #include "recorder/path_table.h"
 #include "recorder/session.h"
 #include "recorder/slots.h"
-#include "spool/session_room.h"
+#include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 
 #define FIRST_CHUNK_BYTES (4u << 10)
@@ -122,7 +122,7 @@ static void end_helping(const struct tfd_spool *spool, uint64_t folded_before)
  * chunk folds two chunks' worth until that thread has caught up. */
 static void fold_ahead(struct tfd_spool *spool, const struct tfd_chunk *filled)
 {
-    if (tfd_session_trace_claimed() - tfd_fold_kept_bytes(spool) <= tfd_session_trace_left())
+    if (tfd_trace_cap_claimed() - tfd_fold_kept_bytes(spool) <= tfd_trace_cap_left())
         return;
     tfd_fold_thread_runs();
     uint64_t before = begin_helping(spool);
@@ -172,7 +172,7 @@ static struct tfd_chunk *take_kept(struct tfd_spool *spool, struct tfd_slot *slo
         return NULL;
     if (slot->chunk != &no_chunk)
         fold_ahead(spool, slot->chunk);
-    return tfd_session_trace_claim(bytes) ? add_chunk(spool, slot->thread, bytes, true) : NULL;
+    return tfd_trace_cap_claim(bytes) ? add_chunk(spool, slot->thread, bytes, true) : NULL;
 }
 
 /* The oldest of the chunks that are used again, once folding has left it. It becomes the last one: at each moment all

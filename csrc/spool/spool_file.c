@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "spool/session_room.h"
+#include "spool/memory_cap.h"
 
 #define FIRST_RESERVE_BYTES (128u << 10)
 #define RESERVE_STEP_BYTES (512u << 10) /* largest step: a short program needs little, and pages cost time */
@@ -65,7 +65,7 @@ static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t e
     uint64_t target = (end + 4095) & ~(uint64_t)4095;
     if (target > spool->capacity_bytes)
         target = spool->capacity_bytes;
-    bool done = tfd_session_room_claim(target) && !allocate_blocks(spool, reserved, target);
+    bool done = tfd_memory_cap_claim(target) && !allocate_blocks(spool, reserved, target);
     if (done)
         atomic_store(&spool->header->reserved_bytes, target);
     return done;
@@ -98,7 +98,7 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
     if (size < LARGE_BYTES)
         return reserve(spool, start + size);
     uint64_t first_page = start & ~(uint64_t)4095, end = (start + size + 4095) & ~(uint64_t)4095;
-    return !spool->path[0] || (tfd_session_room_claim(end) && !allocate_blocks(spool, first_page, end));
+    return !spool->path[0] || (tfd_memory_cap_claim(end) && !allocate_blocks(spool, first_page, end));
 }
 
 void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size)
@@ -234,7 +234,7 @@ void tfd_spool_publish(struct tfd_spool *spool)
 
 void tfd_spool_unmap(struct tfd_spool *spool)
 {
-    tfd_session_room_leave();
+    tfd_memory_cap_leave();
     munmap(spool->base, spool->capacity_bytes);
     memset(spool, 0, sizeof *spool);
 }

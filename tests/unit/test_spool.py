@@ -11,7 +11,7 @@ from tfdarshan.durable import user_folders
 from tfdarshan.errors import SessionActiveError, StorageError
 from tfdarshan.native.memory_left import UNLIMITED, MemoryLeft
 from tfdarshan.options import Options
-from tfdarshan.recording import spool, spool_bound
+from tfdarshan.recording import memory_cap_limit, spool
 from tfdarshan.recording.writing import writer
 
 MIB = 1 << 20
@@ -141,7 +141,7 @@ def test_spool_being_recovered_by_another_process_is_left_alone(tmp_path):
 def test_the_tightest_limit_of_memory_lowers_the_cap_and_is_named(default_folders, free, monkeypatch):
     # GIVEN
     free.update({str(default_folders / "shm"): 4096, str(default_folders / "tmp"): 0})
-    monkeypatch.setattr(spool_bound, "is_in_memory", lambda _folder: True)
+    monkeypatch.setattr(memory_cap_limit, "is_in_memory", lambda _folder: True)
     left = {"cgroup": UNLIMITED, "address_space": UNLIMITED, "lockable": UNLIMITED}
     cases = [
         ({"cgroup": 400 * MIB}, 50, "the job's control group leaves 400 MiB of memory"),
@@ -155,7 +155,7 @@ def test_the_tightest_limit_of_memory_lowers_the_cap_and_is_named(default_folder
     ]
     for limits, capacity_mib, why in cases:
         # WHEN
-        monkeypatch.setattr(spool_bound, "memory_left", partial(MemoryLeft, **(left | limits)))
+        monkeypatch.setattr(memory_cap_limit, "memory_left", partial(MemoryLeft, **(left | limits)))
         made = spool.make_spool(Options(), "s")
 
         # THEN
@@ -168,7 +168,7 @@ def test_too_little_address_space_is_refused_with_what_to_do(default_folders, fr
     # GIVEN
     free.update({str(default_folders / "shm"): 4096, str(default_folders / "tmp"): 0})
     left = MemoryLeft(UNLIMITED, 20 * MIB, UNLIMITED)
-    monkeypatch.setattr(spool_bound, "memory_left", lambda: left)
+    monkeypatch.setattr(memory_cap_limit, "memory_left", lambda: left)
 
     # WHEN / THEN
     with pytest.raises(
@@ -195,16 +195,16 @@ def test_a_system_without_a_folder_for_temporary_files_records_in_shared_memory(
 def test_each_bound_names_what_to_do(default_folders, free, monkeypatch):
     # GIVEN a folder in memory that has more room, or less, than the control group leaves
     folder = default_folders / "shm"
-    monkeypatch.setattr(spool_bound, "is_in_memory", lambda _folder: True)
+    monkeypatch.setattr(memory_cap_limit, "is_in_memory", lambda _folder: True)
     left = MemoryLeft(800 * MIB, UNLIMITED, UNLIMITED)
-    monkeypatch.setattr(spool_bound, "memory_left", lambda: left)
+    monkeypatch.setattr(memory_cap_limit, "memory_left", lambda: left)
     for free_mib, fix in (
         (4096, "raise its limit, or name a folder on a disk with --spool-dir"),
         (20, "make room there, or name another with --spool-dir"),
     ):
         free[str(folder)] = free_mib
         # WHEN / THEN
-        assert spool_bound.tightest_bound(folder, "--spool-dir").fix == fix
+        assert memory_cap_limit.tightest_bound(folder, "--spool-dir").fix == fix
 
 
 def test_a_spool_that_its_process_removed_is_left_out(tmp_path):

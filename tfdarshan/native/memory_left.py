@@ -1,4 +1,4 @@
-"""How much memory the limits of this process leave it."""
+"""How much memory this process may still take: what control groups, ulimits and the machine leave."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tfdarshan.durable.user_folders import SHARED_MEMORY, temporary_folder
 from tfdarshan.errors import SessionActiveError, StorageError, reason
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options
-from tfdarshan.recording.spool_bound import MIB, SMALLEST_BYTES, free_bytes, tightest_bound
+from tfdarshan.recording.memory_cap_limit import MIB, SMALLEST_BYTES, free_bytes, tightest_bound
 
 ENVIRONMENT_VARIABLE = "TFDARSHAN_SPOOL_DIR"
 # In a spool directory as long as the process that recorded it means to write the session itself.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tfdarshan.errors import StorageError
 from tfdarshan.native.memory_left import memory_left
-from tfdarshan.recording.spool_bound import MIB
+from tfdarshan.recording.memory_cap_limit import MIB
 
 # Bytes that pandas and Arrow take, bytes for each byte of a recording, and the most bytes of all: whatever is
 # written, one row group is in memory. Measured as growth of RssAnon at a stop: 18 MiB for 1,000 calls, 54 for

@@ -19,8 +19,8 @@ from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
 from tfdarshan.options import MIN_MEMORY_CAP_MB, Options, make_options
 from tfdarshan.recording.keyword_options import documents_options, option_values, says_wrong_arguments
+from tfdarshan.recording.memory_cap_limit import MIB
 from tfdarshan.recording.spool import choose_folder
-from tfdarshan.recording.spool_bound import MIB
 from tfdarshan.recording.tensorflow.session_proxy import original_functions, stand_in
 from tfdarshan.recording.tensorflow.tf_plugin import load_plugin, tensorflow_imported, when_imported
 from tfdarshan.recording.tensorflow.tf_trace import TensorflowTrace, Traces, WrittenTrace, list_traces

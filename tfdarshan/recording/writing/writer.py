@@ -24,7 +24,7 @@ from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, Mount, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.asked_clock import kept
-from tfdarshan.recording.spool_bound import MIB
+from tfdarshan.recording.memory_cap_limit import MIB
 from tfdarshan.recording.writing.file_format import formats_of_faults
 from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
 from tfdarshan.recording.writing.started_programs import StartedPrograms

@@ -10,7 +10,7 @@ import tfdarshan
 
 MIB = 1 << 20
 FILES, READS, TRACE_MB = 10_000, 30_000, 1
-# Each process may use so much though the others have used all of it: TFD_LEAST_SPOOL_BYTES of session_room.h.
+# Each process may use so much though the others have used all of it: TFD_LEAST_SPOOL_BYTES of memory_cap.h.
 LEAST_BYTES = MIB
 
 # Opens 10,000 files, makes 30,000 reads of one, says so, and ends when it is told to.

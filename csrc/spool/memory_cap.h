@@ -1,7 +1,8 @@
-/* Holds the memory cap, and the trace's part of it, for all processes of a session together: what they use is
- * counted in the spool of the session's owner. */
-#ifndef TFD_SESSION_ROOM_H
-#define TFD_SESSION_ROOM_H
+/* Holds the options memory_cap_mb and trace_memory_mb while a session records, for all its processes together: the
+ * spool of the session's owner counts what they use. tfdarshan/recording/memory_cap_limit.py lowers both at the
+ * session's start. */
+#ifndef TFD_MEMORY_CAP_H
+#define TFD_MEMORY_CAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,15 +15,15 @@
 
 /* Finds the count: in the process's own spool, or mapped from that of the owner. Without an owner's spool a
  * process has the caps for itself. */
-void tfd_session_room_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid);
+void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid);
 /* Before the own spool is unmapped. */
-void tfd_session_room_leave(void);
+void tfd_memory_cap_leave(void);
 /* Counts what of this process's spool lies below `end`; false where all processes would use more than the cap. */
-bool tfd_session_room_claim(uint64_t end);
+bool tfd_memory_cap_claim(uint64_t end);
 /* Counts bytes of segments that are kept, likewise. */
-bool tfd_session_trace_claim(uint64_t bytes);
+bool tfd_trace_cap_claim(uint64_t bytes);
 /* Bytes of segments that this process keeps, and how many more all processes may. */
-uint64_t tfd_session_trace_claimed(void);
-uint64_t tfd_session_trace_left(void);
+uint64_t tfd_trace_cap_claimed(void);
+uint64_t tfd_trace_cap_left(void);
 
 #endif

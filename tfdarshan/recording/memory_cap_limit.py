@@ -1,4 +1,7 @@
-"""How large a recording may become where it is made: what the folder and the limits of the process leave."""
+"""What lowers `memory_cap_mb` at a session's start: the spool folder's room, or the memory that is left.
+
+The C core holds the cap while the session records (csrc/spool/memory_cap.h).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ SMALLEST_BYTES = MIN_MEMORY_CAP_MB * MIB
 
 @dataclass(frozen=True)
 class Bound:
-    """The most bytes that a recording may have; `why` and `fix` are parts of a sentence."""
+    """The most bytes that a session's spools may take; `why` and `fix` are parts of a sentence."""
 
     bytes: int
     why: str
@@ -25,7 +28,7 @@ class Bound:
 
 
 def tightest_bound(folder: Path, otherwise: str) -> Bound:
-    """Return the smallest bound of a recording in a folder.
+    """Return the smallest bound of a session that records into a folder.
 
     Args:
         folder: Where its spool is made.

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "spool/session_room.h"
+#include "spool/memory_cap.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool in_memory;                          /* what the spool holds is memor
 static _Atomic uint64_t claimed, trace_claimed; /* by this process */
 
 /* What a child of fork finds of its parent's is forgotten: that is not mapped there, or mapped by it too. */
-void tfd_session_room_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid)
+void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid)
 {
     char path[TFD_SPOOL_PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%d.spool", directory, (int)owner_pid);
@@ -32,7 +32,7 @@ void tfd_session_room_find(struct tfd_spool *spool, const char *directory, int32
     atomic_store(&trace_claimed, 0);
 }
 
-void tfd_session_room_leave(void)
+void tfd_memory_cap_leave(void)
 {
     if (mapped)
         munmap(mapped, sizeof *mapped);
@@ -61,7 +61,7 @@ static bool memory_allows(uint64_t more_bytes)
     return allowed;
 }
 
-bool tfd_session_room_claim(uint64_t end)
+bool tfd_memory_cap_claim(uint64_t end)
 {
     uint64_t before = atomic_load(&claimed);
     while (counting && end > before) {
@@ -79,7 +79,7 @@ bool tfd_session_room_claim(uint64_t end)
     return true;
 }
 
-bool tfd_session_trace_claim(uint64_t bytes)
+bool tfd_trace_cap_claim(uint64_t bytes)
 {
     uint64_t mine = atomic_load(&trace_claimed) + bytes, limit = own->trace_limit_bytes;
     bool owed = mine <= TFD_LEAST_TRACE_BYTES && mine <= limit;
@@ -89,12 +89,12 @@ bool tfd_session_trace_claim(uint64_t bytes)
     return true;
 }
 
-uint64_t tfd_session_trace_claimed(void)
+uint64_t tfd_trace_cap_claimed(void)
 {
     return atomic_load(&trace_claimed);
 }
 
-uint64_t tfd_session_trace_left(void)
+uint64_t tfd_trace_cap_left(void)
 {
     uint64_t taken = atomic_load(&counting->trace_bytes), limit = own->trace_limit_bytes;
     return taken < limit ? limit - taken : 0;
