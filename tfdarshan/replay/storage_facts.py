@@ -12,7 +12,7 @@ from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
 from tfdarshan.analysis.storage.rate_limit import rate_limit_of
 from tfdarshan.analysis.storage.serialization import contention_of
 from tfdarshan.analysis.storage.storage_passes import from_storage
-from tfdarshan.analysis.storage.time_model import POOR_R2, fit_time_model
+from tfdarshan.analysis.storage.time_model import ONE_SIZE, POOR_R2, fit_time_model
 from tfdarshan.analysis.summary_data import emulation_of
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
@@ -101,7 +101,7 @@ def _wait_share(calls: InputCalls) -> float | None:
     length, lasted_s = calls.length[reads], (calls.end_s - calls.start_s)[reads]
     stored = from_storage(np.ones(len(length)), length, lasted_s)
     length = length[stored]
-    if len(length) < SETTING["fewest"] or length.max() <= 2 * np.median(length):
+    if len(length) < SETTING["fewest"] or length.max() <= ONE_SIZE * length.min():
         return None
     fits = [fit_time_model(length, taken_s[stored]) for taken_s in (lasted_s, turns_of(calls)[reads])]
     shares = [

@@ -48,6 +48,25 @@ def test_no_sample_waits_in_turn_for_an_emulated_server(tmp_path):
     assert job.model.seek_s.sum() == job.model.limit_s.sum() == 0
 
 
+@pytest.mark.parametrize("base_ms", [0.0, 2.0])
+def test_reads_of_less_than_twice_the_usual_size_tell_what_bytes_take(tmp_path, base_ms):
+    # GIVEN reads of 10 to 73 kB, each of which waits, and then moves 20 kB a millisecond
+    sizes = [(10 + number * 5 % 64) * 1000 for number in range(64)]
+    calls, steps = [], []
+    for number, size in enumerate(sizes):
+        took_ms = base_ms + size / 20_000
+        calls.append((20 * number, 20 * number + took_ms, LOOP, "pread", number, size, 0))
+        steps.append((20 * number, 20 * number + 20, took_ms))
+    paths = [f"/data/{number:02}" for number in range(64)]
+
+    # WHEN
+    told = facts_of(training(tmp_path, calls, steps, paths=paths, sizes=sizes)).storage.wait_share
+
+    # THEN
+    mean_ms = base_ms + np.mean(sizes) / 20_000
+    assert told == pytest.approx(base_ms / mean_ms, abs=0.01)
+
+
 def test_bytes_take_no_longer_than_the_slowest_pipe(tmp_path):
     # GIVEN reads of 8 KiB in 8 ms: 1 MB/s
     slow = wait_share(facts_of(file_job(tmp_path / "slow", size=8192)), draw(64))
