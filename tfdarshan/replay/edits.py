@@ -14,9 +14,9 @@ import numpy as np
 from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
-from tfdarshan.replay.job_model import READ, TINY_S
+from tfdarshan.replay.job_model import READ, TINY_S, JobModel
 from tfdarshan.replay.prior_model import behind_share, decoded_behind, processors, runs_ahead
-from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.priors import SETTING, Drawn
 from tfdarshan.replay.read_tasks import ReadTasks
 
 Edit = Callable[[ModelledJob], ModelledJob]
@@ -167,7 +167,7 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     # More readers leave no less begun than what is behind them has begun by another edit.
     ahead = np.where(count > model.readers, np.maximum(ahead, model.calls_ahead), ahead)
     # An arm that has more places to go to moves less for each.
-    nearer = (np.maximum(count, 1) / model.readers) ** -drawn["elevator"]
+    nearer = _moves(model, drawn, count, ahead) / _moves(model, drawn, model.readers, model.calls_ahead)
     changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
     if not pipeline.order_kept:
         changes |= {"in_order": np.zeros_like(model.in_order)}
@@ -185,6 +185,17 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     if not pipeline.records:
         return made
     return _split_behind(made)
+
+
+def _moves(model: JobModel, drawn: Drawn, readers: Array, ahead: Array) -> Array:
+    """Return how far an arm moves for a task, of what it moves for one alone, shape (samples,).
+
+    Readers that go no further than a batch leave it fewer places to go to, the fewer of its tasks are left.
+    """
+    left = np.arange(1, round(model.tasks_per_batch) + 1)[:, None]
+    waiting = np.where(ahead > 0, readers, np.minimum(readers, left))
+    found: Array = (np.maximum(waiting, 1.0) ** -drawn["elevator"]).mean(0)
+    return found
 
 
 def asked_calls(tasks: ReadTasks, calls: Array) -> Array:

@@ -42,6 +42,20 @@ def test_all_samples_move_the_arm_of_an_emulated_disk(tmp_path):
     assert shorter == pytest.approx(np.full_like(shorter, 16**-HDD.seek_exponent))
 
 
+def test_readers_that_stop_at_a_batch_leave_an_arm_no_more_places_than_its_tasks(tmp_path):
+    # GIVEN batches of four files that one reader reads
+    job = emulated(tmp_path, HDD)
+    model = job.model
+
+    # WHEN sixteen readers read each batch, and no further
+    job = dataclasses.replace(job, model=model.but(readers=np.full_like(model.readers, 2)))
+    part = edited(job, Readers(16)).model.seek_s.sum(0) / model.seek_s.sum(0)
+
+    # THEN the arm has 4, 3, 2, and 1 places to go to, where it had 2, 2, 2, and 1
+    had, has = (np.mean(np.array(places) ** -HDD.seek_exponent) for places in ([2, 2, 2, 1], [4, 3, 2, 1]))
+    assert part == pytest.approx(np.full_like(part, has / had))
+
+
 def test_no_sample_waits_in_turn_for_an_emulated_server(tmp_path):
     job = emulated(tmp_path, LUSTRE)
     assert job.model.wait_serial.tolist() == [1 / LUSTRE.concurrency] * job.model.samples
