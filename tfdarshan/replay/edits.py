@@ -60,9 +60,9 @@ class DecodeCalls:
         if job.facts.pipeline.parallel_behind == self.calls:
             return job
         model, left = job.model, processors(job.facts, job.drawn)
-        tuned = np.maximum(
-            2, np.round(np.minimum(left, len(job.facts.batch) + 1) * job.drawn["autotuned_calls"])
-        )
+        tuned = np.round(np.minimum(left, len(job.facts.batch) + 1) * job.drawn["autotuned_calls"])
+        # The framework has a thread for each processor.
+        tuned = np.maximum(2, np.minimum(tuned, job.facts.processors.cpus or np.inf))
         calls = tuned.astype(int) if self.calls < 0 else np.full(model.samples, self.calls)
         if not job.facts.pipeline.records:
             return _with_readers(job, calls)

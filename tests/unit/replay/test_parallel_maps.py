@@ -14,10 +14,10 @@ from tfdarshan.replay.session_facts import facts_of
 STATELESS = PARSE | {"random": False}
 
 
-def mapped(folder, parse):
+def mapped(folder, *stages):
     """Return a job of 40 steps, each of which waits 10 ms for a read and 35 ms for decoding what was read."""
     calls = [(50 * n, 50 * n + 10, 1, "pread", 0, 1_000_000, n * 1_000_000) for n in range(40)]
-    one = {"stages": [SHARDS, parse], "pool_threads": None, "datasets": 1, "iterators": 1}
+    one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": 1}
     meta = {
         "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 1.5},
         "pipelines": {"found": [one], "left_out": 0},
@@ -44,15 +44,23 @@ def test_tensorflow_runs_calls_of_a_map_without_a_state_in_parallel(calls, rando
 
 
 def test_a_map_that_runs_in_parallel_gains_nothing_by_more_calls(tmp_path):
-    job = mapped(tmp_path, STATELESS)
+    job = mapped(tmp_path, SHARDS, STATELESS)
 
     assert edited(job, DecodeCalls()).run.total_s == pytest.approx(job.run.total_s)
 
 
 def test_a_map_with_a_state_runs_one_call_at_a_time(tmp_path):
-    job = mapped(tmp_path, PARSE | {"random": True})
+    job = mapped(tmp_path, SHARDS, PARSE | {"random": True})
 
     assert np.median(job.run.total_s / edited(job, DecodeCalls()).run.total_s) > 1.1
+
+
+def test_no_more_calls_read_and_decode_than_the_framework_has_threads(tmp_path):
+    # GIVEN a map that reads files, on 4 processors
+    job = mapped(tmp_path, PARSE | {"does": ["reads", "decodes"]})
+
+    # THEN the framework chooses as many calls at most
+    assert edited(job, DecodeCalls()).model.readers.max() == 4
 
 
 def test_fewer_readers_go_on_while_others_decode_what_they_read(tmp_path):
