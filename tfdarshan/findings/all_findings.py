@@ -41,8 +41,7 @@ from tfdarshan.findings import (
     validation,
     worker_starts,
 )
-from tfdarshan.findings.about import About
-from tfdarshan.findings.finding import Finding, Unknown
+from tfdarshan.findings.finding import About, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 
 
