@@ -220,8 +220,7 @@ def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:
     if options.get("as_if") is None:
         return None
     block = {"model": {"name": options["as_if"], "about": ""}, "paths": options.get("as_if_paths", [])}
-    emulation: dict[str, Any] = owner.get("emulation", block)
-    return emulation
+    return owner.get("emulation", block)
 
 
 def slowed_calls(emulation: dict[str, Any] | None) -> bool:

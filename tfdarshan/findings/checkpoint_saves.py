@@ -118,8 +118,7 @@ def _is_input(measures: Measures, bursts: pd.DataFrame) -> Array:
     ends = np.searchsorted(writes.start_ns, bursts["end_ns"].to_numpy(np.int64), side="right")
     starts = np.searchsorted(writes.start_ns, bursts["start_ns"].to_numpy(np.int64))
     reached = np.concatenate([[0], np.cumsum(np.where(chosen[writes.file], writes.length, 0))])
-    found: Array = reached[ends] - reached[starts] > bursts["bytes"].to_numpy() / 2
-    return found
+    return reached[ends] - reached[starts] > bursts["bytes"].to_numpy() / 2
 
 
 def _read_back(measures: Measures) -> Array:

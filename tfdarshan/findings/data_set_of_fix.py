@@ -43,5 +43,4 @@ def _rows(measures: Measures, *, in_pauses: bool) -> Array:
     """Return the rows of files that are read between the steps of two epochs, or of those in the steps."""
     if in_pauses:
         return measures.validation_files
-    steps: Array = np.setdiff1d(np.flatnonzero(measures.costs.reads > 0), measures.validation_files)
-    return steps
+    return np.setdiff1d(np.flatnonzero(measures.costs.reads > 0), measures.validation_files)

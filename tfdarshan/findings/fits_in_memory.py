@@ -81,8 +81,7 @@ def _later_passes_s(measures: Measures) -> Array:
     again = np.maximum(by_storage - 1, 0) / np.maximum(by_storage, 1e-9)
     copied = np.maximum(by_memory - np.maximum(1 - by_storage, 0), 0) / np.maximum(by_memory, 1e-9)
     later = np.maximum(passes - 1, 0) / np.maximum(passes, 1e-9)
-    found: Array = again * costs.slow_s + copied * (costs.read_s - costs.slow_s) + later * costs.other_s
-    return found
+    return again * costs.slow_s + copied * (costs.read_s - costs.slow_s) + later * costs.other_s
 
 
 def _reader_draws(measures: Measures) -> bool:

@@ -76,5 +76,4 @@ def _jumps(file: FileWaits) -> bool:
 
 def _rows_of(measures: Measures, files: Sequence[FileWaits]) -> Array:
     """Return which rows of the file table some files are, bool."""
-    found: Array = np.isin(measures.files.rows["path"].astype(str), [one.path for one in files])
-    return found
+    return np.isin(measures.files.rows["path"].astype(str), [one.path for one in files])

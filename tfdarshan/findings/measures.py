@@ -215,8 +215,7 @@ class Measures:
     def validation_files(self) -> Array:
         """Rows of files that are read in pauses between steps alone, as a validation set is."""
         validating = self.job.facts.validating
-        found: Array = np.zeros(0, np.int64) if validating is None else np.flatnonzero(validating)
-        return found
+        return np.zeros(0, np.int64) if validating is None else np.flatnonzero(validating)
 
     def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
         for block in blocks:
@@ -315,8 +314,7 @@ class Measures:
     @cached_property
     def sizes(self) -> Array:
         """The files' sizes in bytes, -1 if unknown."""
-        sizes: Array = self.files.rows["size_bytes"].to_numpy()
-        return sizes
+        return self.files.rows["size_bytes"].to_numpy()
 
     @property
     def unique_bytes(self) -> float:

@@ -160,14 +160,12 @@ def _slow_to_open(measures: Measures, opens: SlowCalls) -> Array:
     kernel knows is no server's doing: of quick opens the first one in each epoch is as many times slower.
     """
     asked = measures.costs.open_s > SLOW_OPEN_S * measures.costs.opens
-    found: Array = asked & (opens.begins >= SEVERAL) & (opens.alone >= opens.made / 2)
-    return found
+    return asked & (opens.begins >= SEVERAL) & (opens.alone >= opens.made / 2)
 
 
 def _throughout(reads: SlowCalls) -> Array:
     """Say of each file whether it was slow in half of its reads; of few reads the sum says enough."""
-    found: Array = (reads.made < FEW) | (reads.alone >= reads.made / 2)
-    return found
+    return (reads.made < FEW) | (reads.alone >= reads.made / 2)
 
 
 def _again(reads: SlowCalls, rows: Array) -> bool:

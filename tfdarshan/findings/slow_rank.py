@@ -58,5 +58,4 @@ def _steadily(table: RankTable) -> bool:
 
 
 def _slowest(measures: Measures) -> Array:
-    found: Array = np.argsort(-measures.costs.call_s, kind="stable")
-    return found
+    return np.argsort(-measures.costs.call_s, kind="stable")

@@ -65,5 +65,4 @@ def _fixes(measures: Measures) -> list[ModelledFix]:
 
 
 def _sizes(measures: Measures) -> Array:
-    sizes: Array = np.where(measures.sizes > 0, measures.sizes, 0)[measures.validation_files]
-    return sizes
+    return np.where(measures.sizes > 0, measures.sizes, 0)[measures.validation_files]

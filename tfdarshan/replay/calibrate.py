@@ -180,8 +180,7 @@ def _computes_beside(facts: JobFacts) -> bool:
 
 
 def _too_quick(run: SimulatedRun, goal_s: float) -> Array:
-    found: Array = run.total_s < (1 - SETTING["reproduces"] / 2) * goal_s
-    return found
+    return run.total_s < (1 - SETTING["reproduces"] / 2) * goal_s
 
 
 def _with_storage(facts: JobFacts, model: JobModel, hidden: Array) -> JobModel:
@@ -249,15 +248,13 @@ def solved(
         low, high = np.where(long, low, middle), np.where(long, middle, high)
     low_s, high_s = simulate(made(low)).total_s, simulate(made(high)).total_s
     place = np.clip((goal_s - low_s) / np.maximum(high_s - low_s, TINY_S), 0.0, 1.0)
-    found: Array = low + place * (high - low)
-    return found
+    return low + place * (high - low)
 
 
 def _shape_of_work(facts: JobFacts) -> Array:
     """Return processor times of tasks in the right proportion: half by their bytes, half each the same."""
     size = facts.tasks.size
-    shape: Array = 1.0 + size / max(float(size.mean()), 1.0)
-    return shape
+    return 1.0 + size / max(float(size.mean()), 1.0)
 
 
 def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) -> JobModel:
@@ -291,5 +288,4 @@ def _weights(facts: JobFacts, run: SimulatedRun, step_error: Array) -> Array:
         least_s = SETTING["reproduces"] * facts.batches.total_s
         off = off + np.abs(found_s - seen_s[:, None]).sum(0) / max(float(seen_s.sum()), least_s, TINY_S)
     found = np.exp(-(off - off.min()) / SETTING["misfit"])
-    weights: Array = found / found.sum()
-    return weights
+    return found / found.sum()

@@ -40,8 +40,7 @@ class CountedFiles:
     def tasks(self, batches: int) -> Array:
         """Return how many tasks each file's calls are: its opens, or its reads if it stays open."""
         opened = float(self.calls[OPEN].sum()) >= batches
-        found: Array = np.maximum(self.calls[OPEN if opened else READ], 1).astype(int)
-        return found
+        return np.maximum(self.calls[OPEN if opened else READ], 1).astype(int)
 
 
 def counted_files(files: FileTable, is_input: Array) -> CountedFiles:

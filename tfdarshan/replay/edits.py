@@ -194,8 +194,7 @@ def _moves(model: JobModel, drawn: Drawn, readers: Array, ahead: Array) -> Array
     """
     left = np.arange(1, round(model.tasks_per_batch) + 1)[:, None]
     waiting = np.where(ahead > 0, readers, np.minimum(readers, left))
-    found: Array = (np.maximum(waiting, 1.0) ** -drawn["elevator"]).mean(0)
-    return found
+    return (np.maximum(waiting, 1.0) ** -drawn["elevator"]).mean(0)
 
 
 def asked_calls(tasks: ReadTasks, calls: Array) -> Array:
@@ -205,8 +204,7 @@ def asked_calls(tasks: ReadTasks, calls: Array) -> Array:
         tasks: As they were recorded.
         calls: How many of each kind they make, as `job_model.CALLS`, shape (kinds, tasks).
     """
-    found: Array = calls.sum(0) - np.maximum(calls[READ] - tasks.asked_reads, 0.0)
-    return found
+    return calls.sum(0) - np.maximum(calls[READ] - tasks.asked_reads, 0.0)
 
 
 def _split_behind(job: ModelledJob) -> ModelledJob:

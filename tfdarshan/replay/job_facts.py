@@ -53,14 +53,12 @@ class BatchFacts:
     @property
     def stall_s(self) -> Array:
         """What the loop stood still for otherwise than for writing."""
-        stall: Array = self.validation_s + self.pause_s
-        return stall
+        return self.validation_s + self.pause_s
 
     @property
     def recorded_s(self) -> Array:
         """What each batch took, from its request to the next one's."""
-        whole: Array = self.wait_s + self.compute_s + self.write_s + self.stall_s
-        return whole
+        return self.wait_s + self.compute_s + self.write_s + self.stall_s
 
     @property
     def total_s(self) -> float:

@@ -129,8 +129,7 @@ class JobModel:
     @property
     def storage_s(self) -> Array:
         """What each task takes at storage if nothing runs beside it."""
-        total: Array = self.wait_s.sum(0) + self.transfer_s + self.seek_s
-        return total
+        return self.wait_s.sum(0) + self.transfer_s + self.seek_s
 
     @property
     def processor_s(self) -> Array:
@@ -140,8 +139,7 @@ class JobModel:
         """
         on_tasks: Array = self.weight[self.batch] @ (self.work_s + self.behind_s)
         all_s = (self.other_work_s + on_tasks * self.processors_each) / self.processors
-        found: Array = np.maximum(all_s, self.loop_work_s)
-        return found
+        return np.maximum(all_s, self.loop_work_s)
 
     @property
     def tasks_per_batch(self) -> float:

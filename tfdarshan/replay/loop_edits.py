@@ -118,11 +118,9 @@ def _storage_serial(model: JobModel) -> Array:
     parts_s = (model.wait_s.sum(0), model.transfer_s, model.seek_s)
     wait_s, transfer_s, seek_s = (part_s.sum(0) for part_s in parts_s)
     serial_s = model.wait_serial * wait_s + model.transfer_serial * transfer_s + seek_s
-    found: Array = serial_s / np.maximum(wait_s + transfer_s + seek_s, TINY_S)
-    return found
+    return serial_s / np.maximum(wait_s + transfer_s + seek_s, TINY_S)
 
 
 def _without_validation(job: ModelledJob, part: object) -> Array:
     spared_s = job.facts.batches.validation_s[:, None] * np.asarray(part, float)
-    found: Array = np.maximum(job.model.stall_s - spared_s, 0.0)
-    return found
+    return np.maximum(job.model.stall_s - spared_s, 0.0)

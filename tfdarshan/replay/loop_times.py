@@ -38,8 +38,7 @@ class LoopTimes:
 
     def place(self, at_s: Array) -> Array:
         """Return the batch that the loop last asked for at each moment, 0 before the first."""
-        place: Array = np.clip(np.searchsorted(self.ask_s, at_s, side="right") - 1, 0, len(self.ask_s) - 1)
-        return place
+        return np.clip(np.searchsorted(self.ask_s, at_s, side="right") - 1, 0, len(self.ask_s) - 1)
 
     @property
     def total_s(self) -> float:

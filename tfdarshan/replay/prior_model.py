@@ -70,8 +70,7 @@ def compute_s(facts: JobFacts, drawn: Drawn) -> Array:
     batches = facts.batches
     beside = batches.wait_s[:, None] * (_unseen_ahead(facts) & drawn["counted_ahead"])
     worked = 0.0 if batches.known or facts.counted else drawn["unmarked_work"]
-    found: Array = batches.compute_s[:, None] * (1 - worked) + beside
-    return found
+    return batches.compute_s[:, None] * (1 - worked) + beside
 
 
 def _queued_share(facts: JobFacts, transfer_s: Array, wait_serial: Array, transfer_serial: Array) -> Array:
@@ -83,8 +82,7 @@ def _queued_share(facts: JobFacts, transfer_s: Array, wait_serial: Array, transf
     s_per_byte = transfer_s.sum(0) / max(float(facts.tasks.size.sum()), TINY_S)
     written_s = np.maximum(batches.write_s + batches.beside_s, TINY_S)
     moved = np.minimum((batches.write_bytes / written_s)[:, None] * s_per_byte, 1.0)
-    share: Array = np.minimum(moved + (1 - moved) * wait_serial / transfer_serial, 1.0)
-    return share
+    return np.minimum(moved + (1 - moved) * wait_serial / transfer_serial, 1.0)
 
 
 def _unseen_ahead(facts: JobFacts) -> bool:
@@ -142,8 +140,7 @@ def _depth(facts: JobFacts) -> float:
 def _of_stored_epochs(tasks: ReadTasks) -> Array:
     """Return which tasks are of epochs that storage served, bool."""
     stored_s, called_s = (np.bincount(tasks.epoch, part) for part in (tasks.stored_s, tasks.call_s.sum(0)))
-    found: Array = (2 * stored_s >= called_s)[tasks.epoch]
-    return found
+    return (2 * stored_s >= called_s)[tasks.epoch]
 
 
 def _turns(tasks: ReadTasks) -> Array:
@@ -153,8 +150,7 @@ def _turns(tasks: ReadTasks) -> Array:
     """
     called_s = tasks.call_s.sum(0)
     even_s = called_s * (tasks.turn_s.sum() / max(float(called_s.sum()), TINY_S))
-    found: Array = np.divide(tasks.turn_s, even_s, out=np.ones(len(tasks)), where=even_s > 0)
-    return found
+    return np.divide(tasks.turn_s, even_s, out=np.ones(len(tasks)), where=even_s > 0)
 
 
 def _alone(facts: JobFacts, serial: Array) -> Array:
@@ -198,8 +194,7 @@ def _limit_s(facts: JobFacts, drawn: Drawn, limited: Array) -> Array:
 
 def _counted(tasks: ReadTasks) -> Array:
     """Return the requests that a limit counts: a read that it let through at once is as quick as memory."""
-    found: Array = np.maximum(tasks.requests, tasks.places * _of_stored_epochs(tasks))
-    return found
+    return np.maximum(tasks.requests, tasks.places * _of_stored_epochs(tasks))
 
 
 def _limited_s(facts: JobFacts, used: Array) -> Array:
@@ -219,8 +214,7 @@ def _limited_s(facts: JobFacts, used: Array) -> Array:
 
 def moves_arm(drawn: Drawn, wait_serial: Array) -> Array:
     """Return in which samples waits are those for an arm, bool."""
-    found: Array = drawn["arm"] & (wait_serial > 1 / 2)
-    return found
+    return drawn["arm"] & (wait_serial > 1 / 2)
 
 
 def _seeks(facts: JobFacts, drawn: Drawn, wait_s: Array, wait_serial: Array) -> tuple[Array, Array]:

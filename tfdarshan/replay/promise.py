@@ -39,8 +39,7 @@ def promise(job: ModelledJob, *edits: Edit) -> Promise:
 def speedups(job: ModelledJob, *edits: Edit) -> Array:
     """Return the speedup that each sample has, shape (samples,)."""
     before_s, after_s = job.run.total_s, edited(job, *edits).run.total_s
-    found: Array = before_s / np.maximum(after_s, TINY_S)
-    return found
+    return before_s / np.maximum(after_s, TINY_S)
 
 
 def promise_of_many(job: ModelledJob, *edits: Edit) -> Promise:
@@ -72,8 +71,7 @@ def differ_by(log_gain: Array, runs_differ: float = SETTING["runs_differ"]) -> A
     that goes, or that is added.
     """
     changed = -np.expm1(-np.abs(log_gain))
-    found: Array = np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * changed)
-    return found
+    return np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * changed)
 
 
 def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:
@@ -90,11 +88,9 @@ def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:
 def epoch_seconds(job: ModelledJob) -> Array:
     """Return it, mean over samples by how well each reproduces the run, shape (epochs,)."""
     batch_s = job.run.batch_s @ job.weight * job.run.weight
-    found: Array = np.bincount(job.model.epoch, batch_s)
-    return found
+    return np.bincount(job.model.epoch, batch_s)
 
 
 def saved_seconds(job: ModelledJob, *edits: Edit) -> Array:
     """Return what edits save of each epoch, at least 0 s, shape (epochs,)."""
-    found: Array = np.maximum(epoch_seconds(job) - epoch_seconds(edited(job, *edits)), 0.0)
-    return found
+    return np.maximum(epoch_seconds(job) - epoch_seconds(edited(job, *edits)), 0.0)

@@ -25,8 +25,7 @@ def requests_of(job: ModelledJob, request_bytes: float) -> Array:
     A task that goes on where the last one ended goes on in its request: one serves many small tasks. Another
     one needs a request for its place, at least.
     """
-    found: Array = np.maximum(np.minimum(job.model.jumps, 1.0), job.facts.tasks.size / request_bytes)
-    return found
+    return np.maximum(np.minimum(job.model.jumps, 1.0), job.facts.tasks.size / request_bytes)
 
 
 def in_requests(job: ModelledJob, request_bytes: float, asks: Array) -> ModelledJob:
@@ -56,8 +55,7 @@ def _in_streams(tasks: ReadTasks, values: Array) -> Array:
     _, stream = np.unique(np.stack([tasks.file, tasks.epoch]), axis=1, return_inverse=True)
     found = np.zeros((int(stream.max(initial=0)) + 1, values.shape[1]))
     np.add.at(found, stream.ravel(), values)
-    summed: Array = found[stream.ravel()]
-    return summed
+    return found[stream.ravel()]
 
 
 def _stored_requests(job: ModelledJob, request_bytes: float) -> Array:
@@ -73,8 +71,7 @@ def _stored_requests(job: ModelledJob, request_bytes: float) -> Array:
     blocks = np.maximum(facts.files.rows["size_bytes"].to_numpy(float)[tasks.file] / request_bytes, 1.0)
     different = blocks * (1 - (1 - 1 / blocks) ** many)
     shared = 1 - kept + kept * np.divide(different, many, out=np.ones(len(tasks)), where=many > 0)
-    found: Array = np.maximum(jumps * shared, fresh * tasks.size / request_bytes)
-    return found
+    return np.maximum(jumps * shared, fresh * tasks.size / request_bytes)
 
 
 def memory_keeps(facts: JobFacts) -> float:

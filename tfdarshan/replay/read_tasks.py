@@ -112,8 +112,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
     order = np.argsort(begin_s, kind="stable")
 
     def summed(values: Array) -> Array:
-        found: Array = np.bincount(number, values, minlength=count)[order]
-        return found
+        return np.bincount(number, values, minlength=count)[order]
 
     groups, counted = GROUP[calls.kind], np.isin(calls.kind, COUNTED)
     passes, jumps = np.zeros(count, int), reads & jumps_of(calls)
@@ -153,8 +152,7 @@ def _numbers(calls: InputCalls, heads: Array, batches: int) -> Array:
 
 def _streams(calls: InputCalls) -> Array:
     """Return a number for each file and thread."""
-    found: Array = calls.file.astype(np.int64) << 32 | calls.thread
-    return found
+    return calls.file.astype(np.int64) << 32 | calls.thread
 
 
 def _opened(calls: InputCalls) -> Array:
@@ -191,8 +189,7 @@ def _heads(calls: InputCalls, batches: int) -> Array:
             heads = np.zeros(len(reads), bool)
             heads[where[inverse == inverse[first]]] = True
             return heads
-    found: Array = reads
-    return found
+    return reads
 
 
 def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array, Array]:
@@ -226,8 +223,7 @@ def _quick_s(kind: Array, lasted_s: Array) -> Array:
     quick_s = np.zeros(len(CALL_KINDS))
     for one in np.unique(kind).tolist():
         quick_s[one] = np.quantile(lasted_s[kind == one], SETTING["quick"])
-    found: Array = quick_s[kind]
-    return found
+    return quick_s[kind]
 
 
 def jumps_of(calls: InputCalls) -> Array:
@@ -270,8 +266,7 @@ def _seen_bytes(calls: InputCalls, length: Array, files: int) -> Array:
     np.maximum.at(known, calls.file, np.where(length > 0, calls.offset + length, 0))
     offsets = np.ones(files, bool)
     np.logical_and.at(offsets, calls.file, (calls.offset >= 0) | (length == 0))
-    found: Array = np.where(offsets, known, seen)
-    return found
+    return np.where(offsets, known, seen)
 
 
 def _epochs(passes: Array, begin_s: Array) -> Array:

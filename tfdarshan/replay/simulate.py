@@ -33,8 +33,7 @@ class SimulatedRun:
     @property
     def batch_waits_s(self) -> Array:
         """What the loop waited for each batch, shape (batches, samples)."""
-        waits: Array = self.got_s - self.ask_s[:-1]
-        return waits
+        return self.got_s - self.ask_s[:-1]
 
     @property
     def batch_s(self) -> Array:
@@ -45,19 +44,16 @@ class SimulatedRun:
     @property
     def wait_s(self) -> Array:
         """What it waited for all batches that these stand for, shape (samples,)."""
-        total: Array = self.weight @ self.batch_waits_s + (self.total_s - self._steps_s)
-        return total
+        return self.weight @ self.batch_waits_s + (self.total_s - self._steps_s)
 
     @property
     def total_s(self) -> Array:
         """How long all of them took, shape (samples,)."""
-        total: Array = np.maximum(self._steps_s, self.processor_s)
-        return total
+        return np.maximum(self._steps_s, self.processor_s)
 
     @property
     def _steps_s(self) -> Array:
-        found: Array = self.weight @ np.diff(self.ask_s, axis=0)
-        return found
+        return self.weight @ np.diff(self.ask_s, axis=0)
 
 
 def simulate(model: JobModel) -> SimulatedRun:
@@ -90,5 +86,4 @@ def _saves_left(model: JobModel, took_s: Array) -> Array:
     """
     behind_s = model.weight[:, None] * (model.save_s - took_s)
     since_s = np.cumsum(behind_s[::-1], axis=0)[::-1] + took_s
-    found: Array = since_s.max(0, initial=0.0, where=np.broadcast_to(model.save_s > 0, took_s.shape))
-    return found
+    return since_s.max(0, initial=0.0, where=np.broadcast_to(model.save_s > 0, took_s.shape))

@@ -73,8 +73,7 @@ def _depth_s(calls: InputCalls) -> Array:
     moments = np.concatenate([calls.start_s, calls.end_s])
     order = np.argsort(moments, kind="stable")
     depth = np.cumsum(np.where(order < len(calls.start_s), 1, -1))
-    found: Array = np.bincount(depth[:-1], np.diff(moments[order]))[1:] if len(depth) else np.zeros(0)
-    return found
+    return np.bincount(depth[:-1], np.diff(moments[order]))[1:] if len(depth) else np.zeros(0)
 
 
 def _writes_here(recorded: RecordedJob) -> float:

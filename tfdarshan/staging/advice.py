@@ -198,8 +198,7 @@ class Picked:
 
     def first(self, count: int) -> Array:
         """Return the candidates of the best units, so many."""
-        found: Array = self.units.members(np.sort(self.order[:count]))
-        return found
+        return self.units.members(np.sort(self.order[:count]))
 
 
 def _pick(question: Question, staged: StagedInput) -> Picked:
@@ -241,8 +240,7 @@ def _beside(choice: Choice, value: Array, weight: Array, outside: Array, room_by
     if not len(choice.items):
         return np.zeros(0, int)
     items = np.flatnonzero((value <= 0) & (outside > 0))
-    found: Array = fill_in_order(items[np.argsort(weight[items])], weight, room_bytes - choice.weight)
-    return found
+    return fill_in_order(items[np.argsort(weight[items])], weight, room_bytes - choice.weight)
 
 
 def _members(picked: Picked, staged: StagedInput) -> tuple[Array, RuleResult | None]:

@@ -60,8 +60,7 @@ def left_on_tier(job: ModelledJob, fast: Staged) -> Array:
 
     def summed(model: JobModel) -> Array:
         stored_s = np.broadcast_to(model.storage_s + model.limit_s, (model.tasks, model.samples))
-        found: Array = np.bincount(tasks.file, weight * (stored_s @ job.weight), minlength=count)
-        return found
+        return np.bincount(tasks.file, weight * (stored_s @ job.weight), minlength=count)
 
     slow_s, fast_s = summed(job.model), summed(fast(job).model)
     whole = fast_s.sum() / max(float(slow_s.sum()), TINY_S)

@@ -66,21 +66,18 @@ class StagedInput:
     @property
     def saved_s(self) -> Array:
         """Seconds of readers per epoch that staging the file saves."""
-        saved: Array = self.slow_s - self.fast_s
-        return saved
+        return self.slow_s - self.fast_s
 
     @cached_property
     def size_bytes(self) -> Array:
         """The file's own bytes; what a pass reads if that is unknown."""
         size = self.use.size_bytes[self.found.rows]
-        found: Array = np.where(size > 0, size, self.found.pass_bytes).astype(np.float64)
-        return found
+        return np.where(size > 0, size, self.found.pass_bytes).astype(np.float64)
 
     @cached_property
     def room_bytes(self) -> Array:
         """Bytes that it takes on the fast tier, in whole blocks."""
-        room: Array = np.ceil(np.maximum(self.size_bytes, 1) / self.block_bytes) * self.block_bytes
-        return room
+        return np.ceil(np.maximum(self.size_bytes, 1) / self.block_bytes) * self.block_bytes
 
     @property
     def outside_steps(self) -> Array:
@@ -92,14 +89,12 @@ class StagedInput:
         """
         use, rows = self.use, self.found.rows
         known = self.facts.steps_s is not None and use.traced_share >= 1
-        outside: Array = known & (use.counted_bytes[rows] > 0) & (use.bytes_read[rows] == 0)
-        return outside
+        return known & (use.counted_bytes[rows] > 0) & (use.bytes_read[rows] == 0)
 
     @property
     def passes(self) -> Array:
         """How often an epoch reads the file; 0 if only others than steps read it."""
-        found: Array = np.where(self.use.bytes_read[self.found.rows] > 0, self.found.passes, 0) / self.epochs
-        return found
+        return np.where(self.use.bytes_read[self.found.rows] > 0, self.found.passes, 0) / self.epochs
 
     def staged(self, members: Array | None = None) -> Staged:
         """Return copies of some candidates, or all, as an edit of the job."""
@@ -204,8 +199,7 @@ def _places(use: FileUse, job: ModelledJob) -> Array:
     own = own.combine_chunks() if isinstance(own, pa.ChunkedArray) else own
     found = pc.index_in(use.paths.cast(own.type), value_set=own)
     found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    places: Array = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return places
+    return found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _log(expected: Expectation) -> float:

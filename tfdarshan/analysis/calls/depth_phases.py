@@ -87,8 +87,7 @@ def _edges(start_ns: Array, end_ns: Array) -> Array:
         LEAST_WINDOW_S * 1e9,
         (last_ns - first_ns) / MOST_WINDOWS,
     )
-    edges: Array = np.arange(first_ns, last_ns + window_ns, window_ns)
-    return edges
+    return np.arange(first_ns, last_ns + window_ns, window_ns)
 
 
 def _means(edges: Array, moments: Array, height: Array) -> Array:
@@ -96,8 +95,7 @@ def _means(edges: Array, moments: Array, height: Array) -> Array:
     if len(edges) < 2:
         return np.zeros(0)
     area = np.concatenate([[0.0], np.cumsum(height[:-1] * np.diff(moments))])
-    means: Array = np.diff(np.interp(edges, moments, area)) / np.diff(edges)
-    return means
+    return np.diff(np.interp(edges, moments, area)) / np.diff(edges)
 
 
 def _phases(depth: Array, busy: Array, rate: Array, threads: Array) -> DepthPhases | None:

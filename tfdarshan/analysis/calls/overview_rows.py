@@ -58,8 +58,7 @@ class OverviewPart:
     def places(self, bins: TimeBins) -> Array:
         """Return the part of time that the middle of each row's bin is in."""
         middle = self.start_ns + self.bin_ns // 2 - bins.start_ns
-        place: Array = np.clip(middle // bins.bin_ns, 0, bins.count - 1)
-        return place
+        return np.clip(middle // bins.bin_ns, 0, bins.count - 1)
 
 
 def overview_rows(process: ProcessData) -> OverviewRows:

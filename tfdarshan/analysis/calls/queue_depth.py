@@ -45,8 +45,7 @@ def queue_depth(segments: Segments, bins: TimeBins) -> pd.DataFrame:
 
 def mean_at_a_time(start_ns: Array, end_ns: Array, bins: TimeBins) -> Array:
     """Return how many of some intervals, in any order, last at a time: the mean of each part, float64."""
-    mean: Array = np.diff(_thread_ns_until(np.sort(start_ns), np.sort(end_ns), bins.edges_ns())) / bins.bin_ns
-    return mean
+    return np.diff(_thread_ns_until(np.sort(start_ns), np.sort(end_ns), bins.edges_ns())) / bins.bin_ns
 
 
 def _thread_ns_until(start: Array, end: Array, at_ns: Array) -> Array:
@@ -59,8 +58,7 @@ def _thread_ns_until(start: Array, end: Array, at_ns: Array) -> Array:
     def reached(moments: Array) -> Array:
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(moments)])
         count = np.searchsorted(moments, at_ns, side="right")
-        until: Array = before[count] + (len(moments) - count) * at_ns
-        return until
+        return before[count] + (len(moments) - count) * at_ns
 
     return np.subtract(reached(end), reached(start))
 

@@ -83,10 +83,9 @@ def _waits_for_jumps(sums: Array, sizes: Array) -> Array:
     read ahead. Parts of more than is read ahead at a time are streams. To begin again is no jump of a pass.
     """
     passes = np.maximum(1, sums[:, MOVED] / np.maximum(sizes, 1))
-    found: Array = (
+    return (
         (sizes > 0)
         & (sums[:, JUMPS] >= FEWEST_READS * passes)
         & (sums[:, MOVED] <= READ_AHEAD_BYTES * sums[:, JUMPS])
         & (sums[:, JUMPED] >= SCATTERED * sums[:, LASTED])
     )
-    return found

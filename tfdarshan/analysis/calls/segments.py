@@ -208,8 +208,7 @@ def operations_of(processes: Sequence[ProcessData]) -> dict[str, Operation]:
 def operation_codes(column: Any, codes: Mapping[str, int]) -> Array:
     """Return the codes of the operations that a table's column names, uint8."""
     known = np.array([codes[name] for name in column.dictionary.to_pylist()] or [0], np.uint8)
-    found: Array = known[column.indices.to_numpy()]
-    return found
+    return known[column.indices.to_numpy()]
 
 
 class SegmentLoader:
@@ -348,8 +347,7 @@ def _numbers(batch: Any, name: str) -> Array:
     """Return a column's numbers; zeros that take no memory if it was not read."""
     if name not in batch.schema.names:
         return np.broadcast_to(np.zeros(1, COLUMNS[name]), batch.num_rows)
-    numbers: Array = batch.column(name).to_numpy(zero_copy_only=False)
-    return numbers
+    return batch.column(name).to_numpy(zero_copy_only=False)
 
 
 def _thread_keys(batch: Any) -> tuple[Array, list[int]]:

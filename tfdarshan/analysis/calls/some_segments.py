@@ -29,8 +29,7 @@ def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], na
     """
 
     def ran(columns: dict[str, Array], _io_class: Array) -> Array:
-        mask: Array = (columns["start_ns"] < window_ns[1]) & (columns["end_ns"] >= window_ns[0])
-        return mask
+        return (columns["start_ns"] < window_ns[1]) & (columns["end_ns"] >= window_ns[0])
 
     loader = SegmentLoader(processes, faults=True)
     for process in processes:

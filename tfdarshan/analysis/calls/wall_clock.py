@@ -183,5 +183,4 @@ def _longest(
     apart = _partly_traced(processes)
     untraced = np.maximum(own_ns[list(apart)] - np.array(gathered.partial.apart_ns).reshape(-1, UNIONS), 0)
     together = np.array(gathered.partial.together_ns) + untraced.sum(axis=0, dtype=np.int64)
-    found: list[int | None] = together.tolist()
-    return found
+    return together.tolist()

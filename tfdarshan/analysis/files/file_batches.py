@@ -45,8 +45,7 @@ class FileBatch:
             return np.array([values.sum()])
         reached = np.concatenate([[0], np.cumsum(values)])
         ends = np.cumsum(self.counts)
-        added: Array = reached[ends] - reached[ends - self.counts]
-        return added
+        return reached[ends] - reached[ends - self.counts]
 
 
 def file_batches(

@@ -283,8 +283,7 @@ def _joined(parts: list[Array]) -> Array:
 
 
 def _numbers(column: Any) -> Array:
-    values: Array = (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
-    return values
+    return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
 
 
 def _category(parts: list[list[Any]], code: Array, paths: int) -> pd.Categorical:

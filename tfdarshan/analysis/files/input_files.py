@@ -44,14 +44,12 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     others = never_input(files.paths)
     if data_folder is not None:
         others &= ~mask_of(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
-    found: Array = chosen & ~others & ~own_files(files)
-    return found
+    return chosen & ~others & ~own_files(files)
 
 
 def never_input(paths: Any) -> Array:
     """Return which paths, a pyarrow array of texts, are programs', a burst buffer's or batches', bool."""
-    found: Array = program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/") | transport_files(paths)
-    return found
+    return program_files(paths) | _contains(paths, f"/{BURST_CONTROL}/") | transport_files(paths)
 
 
 def transport_files(paths: Any) -> Array:
@@ -115,7 +113,7 @@ def mask_of(values: Any) -> Array:
     """Return a pyarrow array of truths as bool; null is False."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    return values.fill_null(False).to_numpy(zero_copy_only=False).copy()  # type: ignore[no-any-return]
+    return values.fill_null(False).to_numpy(zero_copy_only=False).copy()
 
 
 def own_files(files: FileTable) -> Array:
@@ -147,5 +145,4 @@ def own_files(files: FileTable) -> Array:
 def _within(paths: Any, chosen: Array, folders: Any) -> Array:
     """Return the places of the chosen paths that lie in some folders, not below them."""
     places = np.flatnonzero(chosen)
-    found: Array = places[mask_of(pc.is_in(parents_of(paths.take(pa.array(places))), folders))]
-    return found
+    return places[mask_of(pc.is_in(parents_of(paths.take(pa.array(places))), folders))]

@@ -49,5 +49,4 @@ def _passes(reads: Segments, size: Array, read: Array) -> Array:
     before = np.cumsum(length) - length
     before -= np.repeat(before[heads] - read[file[heads]], np.diff(np.append(heads, len(file))))
     np.add.at(read, file, length)
-    number: Array = np.minimum(before // size[file], MOST_PASSES - 1)
-    return number
+    return np.minimum(before // size[file], MOST_PASSES - 1)

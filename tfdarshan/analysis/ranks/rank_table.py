@@ -160,8 +160,7 @@ def _is_read_input(files: GroupedFiles) -> Array:
     columns = files.columns
     written = (columns["bytes_written"] != 0) | (columns["writes"] != 0)
     others = never_input(files.paths)[files.path]
-    found: Array = (columns["bytes_read"] > 0) & ~others & (~written | (files.path == NO_FILE))
-    return found
+    return (columns["bytes_read"] > 0) & ~others & (~written | (files.path == NO_FILE))
 
 
 def _figures(rank: Rank, place: int, files: GroupedFiles, inputs: GroupedFiles) -> RankFigures:

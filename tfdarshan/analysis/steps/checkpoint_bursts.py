@@ -107,8 +107,7 @@ def _next_save(writes: Segments, paths: Any, pause_ns: Array, windows: StepWindo
     # The first write to a name whose like, but for its numbers, was written before.
     numbered = _is_first(name) & ~_is_first(kind)
     again = ~_is_first(place) & (writes.offset == 0)
-    anew: Array = later & (numbered | again)[1:]
-    return anew
+    return later & (numbered | again)[1:]
 
 
 def _is_first(values: Array) -> Array:

@@ -165,8 +165,7 @@ class _Times:
         previous = np.maximum(reached.groupby(key).shift(fill_value=NEVER_NS).to_numpy(), before)
         last = reached.groupby(key).last()
         self._until_ns = pd.concat([self._until_ns, last]).groupby(level=0).max()
-        added: Array = np.maximum(made.end_ns - np.maximum(made.start_ns, previous), 0)
-        return added
+        return np.maximum(made.end_ns - np.maximum(made.start_ns, previous), 0)
 
     @staticmethod
     def _keys(made: Segments) -> Array:
@@ -174,5 +173,4 @@ class _Times:
         process = np.array([thread.process for thread in made.threads] or [0], np.int64)[made.thread]
         posix = np.array([kind.module == "POSIX" for kind in made.operations])[made.operation]
         kind = made.io_class.astype(np.int64) + (META + 1) * posix
-        keys: Array = (process << 40) + made.file.astype(np.int64) * 2 * (META + 1) + kind
-        return keys
+        return (process << 40) + made.file.astype(np.int64) * 2 * (META + 1) + kind

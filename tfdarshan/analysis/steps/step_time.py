@@ -108,8 +108,7 @@ def step_summary(table: pd.DataFrame) -> StepSummary:
 def _column(steps: pd.DataFrame, name: str, otherwise: int = 0) -> Array:
     if name not in steps.columns:
         return np.full(len(steps), otherwise, np.int64)
-    values: Array = steps[name].to_numpy(np.int64)
-    return values
+    return steps[name].to_numpy(np.int64)
 
 
 @dataclass(frozen=True)

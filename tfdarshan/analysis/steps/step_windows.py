@@ -110,8 +110,7 @@ class StepWindows:
         if self.wait_end_ns is None:
             return np.zeros(len(at_ns), bool)
         place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
-        inside: Array = (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
-        return inside
+        return (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
 
 
 def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:

@@ -76,5 +76,4 @@ def time_by_makers(waits: LoaderWaits, begin_ns: Array, end_ns: Array) -> Array:
     making = np.cumsum(np.concatenate([made, 0 * looked])[order])[:-1]
     looking = np.cumsum(np.concatenate([0 * made, looked])[order])[:-1] > 0
     lasts_s = np.diff(at_ns[order]) / 1e9
-    found: Array = np.bincount(making[looking], lasts_s[looking])
-    return found
+    return np.bincount(making[looking], lasts_s[looking])

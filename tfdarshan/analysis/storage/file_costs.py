@@ -76,8 +76,7 @@ class FileCosts:
     def passes(self, size_bytes: Array) -> Array:
         """Return how often each file was read whole; how often it was opened where its size is unknown."""
         whole = self.read_bytes / np.maximum(size_bytes, 1)
-        found: Array = np.where(size_bytes > 0, whole, self.opens)
-        return found
+        return np.where(size_bytes > 0, whole, self.opens)
 
     def fetched(
         self,
@@ -152,8 +151,7 @@ class FileCosts:
 
 def _once(read_bytes: Array, size_bytes: Array) -> Array:
     """Return what each file's first pass read."""
-    once: Array = np.where(size_bytes > 0, np.minimum(size_bytes, read_bytes), read_bytes)
-    return once
+    return np.where(size_bytes > 0, np.minimum(size_bytes, read_bytes), read_bytes)
 
 
 def add_costs(parts: Sequence[FileCosts], places: Sequence[Array], chosen: Array) -> FileCosts:

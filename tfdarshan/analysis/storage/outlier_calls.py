@@ -39,8 +39,7 @@ def slow_moments(file: Array, slow: Array) -> Array:
         files = np.sort(np.where(slow[calls], file[calls], -1), axis=1)
         others = ((files[:, 1:] != files[:, :-1]) & (files[:, 1:] >= 0)).sum(axis=1) + (files[:, 0] >= 0)
         found[calls[others >= FEWEST]] = True
-    result: Array = found & slow
-    return result
+    return found & slow
 
 
 # Calls after one that have to be known before it is judged, and before it.
@@ -49,8 +48,7 @@ REACH = NEIGHBOURS - 1
 
 def usual_s(model: TimeModel, length: Array) -> Array:
     """Return what reads of so many bytes usually take, in seconds, float64."""
-    usual: Array = np.maximum(model.seconds(length) / (model.scale or 1.0), 1e-9)
-    return usual
+    return np.maximum(model.seconds(length) / (model.scale or 1.0), 1e-9)
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,7 @@ def call_time(share: float, depth: float) -> float:
 
 def call_times(share: float, depth: Array) -> Array:
     """Return the same for several depths, float64."""
-    found: Array = np.interp(depth, np.arange(1, DEEPEST + 1), _times(share))
-    return found
+    return np.interp(depth, np.arange(1, DEEPEST + 1), _times(share))
 
 
 def depth_at_start(start_ns: Array, end_ns: Array) -> Array:
@@ -127,8 +126,7 @@ def mean_depth(start_ns: Array, end_ns: Array) -> Array:
     depth = np.cumsum(np.where(order < len(start_ns), 1, -1))
     area = np.concatenate([[0.0], np.cumsum(depth[:-1] * np.diff(moments), dtype=np.float64)])
     inside = np.interp(end_ns, moments, area) - np.interp(start_ns, moments, area)
-    found: Array = np.maximum(inside / np.maximum(end_ns - start_ns, 1), 1.0)
-    return found
+    return np.maximum(inside / np.maximum(end_ns - start_ns, 1), 1.0)
 
 
 def _times(share: float) -> Array:
@@ -178,6 +176,4 @@ def _chunks(part: Array) -> Array:
     """Numbers the chunks of calls that are compared with each other: neighbours, of one part."""
     first = np.searchsorted(part, part)
     place = np.arange(len(part)) - first
-    _, number = np.unique(part.astype(np.int64) << 32 | place // CHUNK, return_inverse=True)
-    chunk: Array = number
-    return chunk
+    return np.unique(part.astype(np.int64) << 32 | place // CHUNK, return_inverse=True)[1]

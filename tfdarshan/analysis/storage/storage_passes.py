@@ -32,8 +32,7 @@ def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
         moved_bytes: What they moved.
         read_s: How long they took, added up.
     """
-    slow: Array = read_s > calls * CACHED_CALL_S + moved_bytes * CACHED_S_PER_BYTE
-    return slow
+    return read_s > calls * CACHED_CALL_S + moved_bytes * CACHED_S_PER_BYTE
 
 
 class StoragePasses:

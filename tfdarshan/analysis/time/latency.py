@@ -49,8 +49,7 @@ class Durations:
         cells = sorted(self.cells)
         reached = np.cumsum([self.cells[cell] for cell in cells])
         ranks = [max(0, int(np.ceil(share / 100 * reached[-1])) - 1) for share in PERCENTILES]
-        found: list[int] = cell_start_ns(np.array(cells)[np.searchsorted(reached, ranks, "right")]).tolist()
-        return found
+        return cell_start_ns(np.array(cells)[np.searchsorted(reached, ranks, "right")]).tolist()
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def plain(values: Any) -> list[Any]:
     """Return numbers as JSON has them: lists, with None for what is not a number."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
-        return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[no-any-return, call-overload]
+        return np.where(np.isfinite(array), array, None).tolist()  # type: ignore[call-overload]
     listed: list[Any] = array.tolist()
     return listed
 

@@ -157,9 +157,7 @@ def _in_window(figure: dict[str, object], window_ns: tuple[int, int]) -> dict[st
 def _whole(source: Source, by: str) -> Activity:
     if by == "directory":
         bins = bins_over(*session_window(source), TIME_PARTS)
-        return source.cached(  # type: ignore[no-any-return]
-            "_by_directory", lambda: _by_directory(source.blocks, source.files, bins)
-        )
+        return source.cached("_by_directory", lambda: _by_directory(source.blocks, source.files, bins))
     return _movers_first(source.activity(by), by)
 
 

@@ -211,7 +211,7 @@ class Source:
 
     def activity(self, by: str) -> Activity:
         """Return the activity over the session by "thread", "process", "role", "rank" or "operation"."""
-        return self.cached(f"_activity_by_{by}", lambda: self._activity(by))  # type: ignore[no-any-return]
+        return self.cached(f"_activity_by_{by}", lambda: self._activity(by))
 
     def _activity(self, by: str) -> Activity:
         sums = OverviewSums(self.processes, TIME_PARTS)
