@@ -26,7 +26,7 @@ from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.check import _promise
 from tfdarshan.staging.journal import FILE, FOLDER, LINK, ROOT, Journal, Record
 from tfdarshan.staging.plan_file import Plan, PlannedFile, read_plan, write_plan
-from tfdarshan.staging.question import Promise
+from tfdarshan.staging.plan_shape import Promise
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 

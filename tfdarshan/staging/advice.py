@@ -17,8 +17,9 @@ from tfdarshan.staging.expectation import Expectation
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import Choice, choose, density_order, fill_in_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
+from tfdarshan.staging.plan_shape import Promise
 from tfdarshan.staging.probe import TierProbe
-from tfdarshan.staging.question import CopyCost, Promise, Question, RuleResult
+from tfdarshan.staging.question import CopyCost, Question, RuleResult
 from tfdarshan.staging.rejection_reasons import Reason, find_reasons
 from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_input import StagedInput, copy_seconds, staged_input, total

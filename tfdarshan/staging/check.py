@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.files.input_files import mask_of
 from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.sessions.checked_json import DecodingError, check
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
-from tfdarshan.staging.question import Promise
+from tfdarshan.staging.plan_shape import Promise
 from tfdarshan.staging.run_facts import RunFacts, read_run
 from tfdarshan.units import plural
 
@@ -129,19 +130,16 @@ def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None
 
 
 def _promise(plan: Plan) -> Promise:
-    from tfdarshan.sessions.checked_json import DecodingError, check
-    from tfdarshan.staging.plan_shape import PromiseShape
-
     try:
-        shape = check(plan.promise, PromiseShape)
-        if not shape.saved_s < min(shape.epoch_s, shape.whole_epoch_s or shape.epoch_s):
+        found = check(plan.promise, Promise)
+        if not found.saved_s < min(found.epoch_s, found.whole_epoch_s or found.epoch_s):
             raise DecodingError("an epoch that takes no time")
     except DecodingError as error:
         what = f"nothing that could be checked ({error})" if plan.promise else "nothing that could be checked"
         raise ConfigurationError(
             f"the plan promises {what}: write it anew with `tfdarshan advise -o PLAN`."
         ) from error
-    return Promise(**{name: getattr(shape, name) for name in shape.__struct_fields__})
+    return found
 
 
 def compare(plan: Plan, promise: Promise, use: FileUse, facts: RunFacts, epochs: float | None) -> Check:

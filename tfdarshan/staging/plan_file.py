@@ -105,16 +105,8 @@ def read_plan(path: Path) -> Plan:
         ) from error
     except DecodingError as error:
         raise _damaged(path, str(error)) from error
-    plan = Plan(
-        slow_root=shape.slow_root,
-        fast_root=shape.fast_root,
-        files=tuple(PlannedFile(file.name, file.size, file.mtime_ns) for file in shape.files),
-        reserve_bytes=shape.reserve_bytes,
-        checksum=shape.checksum,
-        sessions=shape.sessions,
-        promise=shape.promise,
-        written_by=shape.written_by,
-    )
+    files = tuple(PlannedFile(file.name, file.size, file.mtime_ns) for file in shape.files)
+    plan = Plan(**{name: getattr(shape, name) for name in shape.__struct_fields__} | {"files": files})
     _check(plan, path)
     return plan
 

@@ -1,10 +1,11 @@
-"""What the staging files must hold, field by field: the plan, and a line of the journal."""
+"""What the staging files must hold, field by field: the plan, its promise, and a line of the journal."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from tfdarshan.sessions.checked_json import Amount, Count, Integer, NonEmpty, Number
 
@@ -30,8 +31,28 @@ class PlanShape(Struct, frozen=True):
     written_by: str = ""
 
 
-class PromiseShape(Struct, frozen=True):
-    """What a plan promises; `question.Promise` says what the fields are."""
+@dataclass(frozen=True)
+class Promise:
+    """What a plan promises, in the terms that a later session can be held against. Times are per epoch.
+
+    Attributes:
+        epoch_s: An epoch before: of the steps' time where the sessions have steps, else of all their time.
+        saved_s: What staging saves of it.
+        low_s: Lower bound of `saved_s`.
+        high_s: Upper bound of `saved_s`.
+        readers: Threads that read.
+        staged_passes: Passes over the staged files.
+        staged_bytes: Bytes of these.
+        staged_slow_s: Readers' time that they took on the slow tier, by the model.
+        staged_fast_s: Readers' time that they are to take on the fast tier.
+        rest_passes: Passes over the other files.
+        rest_slow_s: Readers' time of these.
+        whole_epoch_s: Where `epoch_s` is of the steps' time, an epoch of all time; None otherwise.
+        reading_epoch_s: An epoch from the first read of the data set to the last, so without start-up; None
+            where the sessions do not have all calls.
+        cached_share: 1 if the page cache may keep the input from a run's first epoch on: that one is what is
+            promised; else 0.
+    """
 
     epoch_s: Amount
     saved_s: Number
@@ -54,7 +75,7 @@ class RecordShape(Struct, frozen=True, gc=False):
 
     kind: Literal["file", "link", "folder"]
     name: NonEmpty
-    plan: Annotated[str, Meta(min_length=1)]
+    plan: NonEmpty
     inode: Count = 0
     size: Count = 0
     mtime_ns: Integer = 0
