@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from tfdarshan.analysis.calls.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.calls.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import READ, Segments, Thread
-from tfdarshan.analysis.calls.session_calls import SessionCalls
 from tfdarshan.analysis.calls.trace_span import DroppedEvents
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import InputFigures
@@ -23,7 +22,7 @@ from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.ranks.rank_table import RankTable
 from tfdarshan.analysis.steps.epoch_waits import EpochWaits, epoch_waits
 from tfdarshan.analysis.steps.input_look import InputFacts
-from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_calls
+from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_calls, loop_of
 from tfdarshan.analysis.steps.loader_waits import LoaderWaits, loader_waits
 from tfdarshan.analysis.steps.mapped_waits import MappedWaits, mapped_waits
 from tfdarshan.analysis.steps.output_calls import OutputCalls, output_calls
@@ -106,11 +105,6 @@ class Measures:
         """What this and other looks gave, for the next reader."""
         return self.measured.kept
 
-    @property
-    def session_calls(self) -> SessionCalls:
-        """All calls that have a segment, to be looked at again."""
-        return self.measured.calls
-
     def is_loop(self, thread: Thread) -> bool:
         """Say whether a thread runs the training loop."""
         return self.measured.is_loop(thread)
@@ -164,15 +158,11 @@ class Measures:
         """Writes and syncs, in order of start."""
         return self.facts.writes.segments
 
-    @cached_property
-    def loop_thread(self) -> int | None:
-        """The thread that runs the training loop, an index into `writes.threads`."""
-        threads = self.writes.threads
-        return next((place for place, found in enumerate(threads) if self.is_loop(found)), None)
-
     def calls_again(self, kind: str) -> Iterator[Segments]:
         """Yield calls of a kind on input within the steps, block by block, in order of start."""
-        return self._input_again(self.session_calls.blocks(), KIND[kind])
+        for block in self.measured.calls.blocks():
+            places, kinds = input_calls(block, self.is_input, self.windows)
+            yield block.where(places[kinds == KIND[kind]])
 
     def slow_reads(self, times: float) -> SlowCalls:
         """Return the reads that took so many times as long as they usually do."""
@@ -204,7 +194,7 @@ class Measures:
 
     def _read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         again = np.zeros(len(files))
-        for block in self.session_calls.within(*(np.array([moment]) for moment in span_ns)):
+        for block in self.measured.calls.within(*(np.array([moment]) for moment in span_ns)):
             known = [self.is_loop(one) or one in self.facts.readers for one in block.threads]
             reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
             reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])
@@ -216,11 +206,6 @@ class Measures:
         """Rows of files that are read in pauses between steps alone, as a validation set is."""
         validating = self.job.facts.validating
         return np.zeros(0, np.int64) if validating is None else np.flatnonzero(validating)
-
-    def _input_again(self, blocks: Iterable[Segments], kind: int | None = None) -> Iterator[Segments]:
-        for block in blocks:
-            places, kinds = input_calls(block, self.is_input, self.windows)
-            yield block.where(places if kind is None else places[kinds == kind])
 
     @property
     def loop(self) -> str:
@@ -335,7 +320,7 @@ class Measures:
     @cached_property
     def output(self) -> OutputCalls:
         """The job's writes."""
-        return output_calls(self.writes, self.windows, self.loop_thread)
+        return output_calls(self.writes, self.windows, loop_of(self.writes, self.is_loop))
 
     def paths_of(self, rows: Array) -> tuple[str, ...]:
         """Return the paths of some rows of the file table, of the first five at most."""

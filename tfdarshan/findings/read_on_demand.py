@@ -25,5 +25,5 @@ def bursts_of(measures: Measures) -> ReadBursts | None:
 
 
 def _bursts_of(measures: Measures) -> ReadBursts | None:
-    blocks = measures.session_calls.blocks()
+    blocks = measures.measured.calls.blocks()
     return read_bursts(calls_on(block, measures.is_input, measures.windows)[1] for block in blocks)

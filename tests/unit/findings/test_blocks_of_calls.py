@@ -55,7 +55,7 @@ def check(session):
     """Compare all that findings ask of the calls."""
     measures = measure(session)
     calls, facts, count = at_once(session, measures), measures.facts, len(measures.files)
-    assert measures.session_calls.in_memory is None or not len(calls.segments)
+    assert measures.measured.calls.in_memory is None or not len(calls.segments)
     reads, segments = calls.reads, calls.segments
 
     assert (facts.calls, facts.reads) == (len(segments), len(reads))

@@ -37,8 +37,8 @@ class OutputCalls:
     within: Array
 
 
-def output_calls(segments: Segments, windows: StepWindows | None, loop_thread: int | None) -> OutputCalls:
-    """Pick the calls."""
+def output_calls(segments: Segments, windows: StepWindows | None, loop: int) -> OutputCalls:
+    """Pick the calls; `loop` is the thread that runs the training loop, as `loop_of` gives it."""
     kind = kinds_of(segments)
     mask = (kind == KIND["write"]) | (kind == KIND["sync"])
     if windows is not None:
@@ -46,7 +46,7 @@ def output_calls(segments: Segments, windows: StepWindows | None, loop_thread: i
         mask[:first] = False
         mask[last:] = False
     chosen = np.flatnonzero(mask & (segments.error == 0))
-    within = segments.thread[chosen] == (-1 if loop_thread is None else loop_thread)
+    within = segments.thread[chosen] == loop
     if windows is not None:
         within &= ~windows.waiting(segments.start_ns[chosen])
     return OutputCalls(chosen, kind[chosen] == KIND["sync"], within)
