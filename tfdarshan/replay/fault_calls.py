@@ -12,7 +12,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import READ, Segments, load_segments
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import never_input
-from tfdarshan.analysis.files.mapped_reads import rows_of, share_seen
+from tfdarshan.analysis.files.mapped_reads import rows_of
 from tfdarshan.analysis.steps.mapped_waits import JUMP_BYTES, PAGE_BYTES, WAITED_NS
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
@@ -87,8 +87,7 @@ def _of_files(processes: Sequence[ProcessData], files: FileTable) -> tuple[Array
     """Return the bytes that came in for each file, `UNKNOWN` if nobody knows, and its seconds in faults."""
     came_in, wait_s = np.full(len(files), UNKNOWN), np.zeros(len(files))
     for process, index in zip(processes, files.index, strict=True):
-        block = process.meta.get("mapping")
-        for row, one in rows_of(process, share_seen(block)) if block else ():
+        for row, one in rows_of(process):
             place = index[int(row["file"])]
             came_in[place] = max(came_in[place], UNKNOWN if one.bytes_in is None else one.bytes_in)
             wait_s[place] += one.wait_s or 0.0

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tfdarshan.analysis.files.file_table import NO_FILE, FileTable, load_files
 from tfdarshan.analysis.files.input_files import input_files, program_files
-from tfdarshan.analysis.files.mapped_reads import rows_of, share_seen
+from tfdarshan.analysis.files.mapped_reads import rows_of
 from tfdarshan.analysis.summary_data import emulation_of
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.file_name import exact_name
@@ -110,8 +110,7 @@ def _mapped_files(session: SessionData) -> pd.DataFrame:
     found = [
         {"path": one.path, "mount_point": row["mount_point"], "time_s": one.wait_s or 0.0}
         for process in session.processes
-        if process.meta.get("mapping")
-        for row, one in rows_of(process, share_seen(process.meta["mapping"]))
+        for row, one in rows_of(process)
     ]
     rows = pd.DataFrame(found, columns=["path", "mount_point", "time_s"])
     return rows[~program_files(pa.array(rows["path"], pa.string()))]

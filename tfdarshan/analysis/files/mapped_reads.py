@@ -28,6 +28,10 @@ COLUMNS = (
 # What tables of before have not: unknown.
 LATER_COLUMNS = ("MMAP_BYTES_TOUCHED", "MMAP_BYTES_EVICTED")
 PLACE = ("file", "mount_point", "fs_type")
+# Figures of a mapped file that are added up, or the largest one taken, over processes; and added up over files.
+ADDED = ("faults", "major_faults", "fault_s", "wait_s", "bytes_touched")
+LARGEST = ("bytes_in", "longest_s", "bytes_evicted")
+KNOWN_SUMS = ("bytes_in", "faults", "fault_s", "wait_s", "bytes_touched", "bytes_evicted")
 REASONS = {
     "no events": "the kernel refused perf_event_open{why}",
     "no thread": "no thread could be started to watch them{why}",
@@ -117,10 +121,8 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
     """
     files: dict[str, MappedFile] = {}
     for process in processes:
-        block = process.meta.get("mapping")
-        if block:
-            for found in _files_of(process, share_seen(block)):
-                files[found.path] = _joined(files.get(found.path), found)
+        for _, found in rows_of(process, COLUMNS):
+            files[found.path] = _joined(files.get(found.path), found)
     asked = any(process.meta.get("options", {}).get("mapped") is True for process in processes)
     if not files:
         return MappedReads(asked=asked)
@@ -132,13 +134,8 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
         files=len(every),
         mappings=sum(f.mappings for f in every),
         bytes_mapped=sum(f.bytes_mapped for f in every),
-        bytes_in=_sum([f.bytes_in for f in every]),
         bytes_unknown=sum(f.bytes_in is None for f in every),
-        faults=_sum([f.faults for f in every]),
-        fault_s=_sum([f.fault_s for f in every]),
-        wait_s=_sum([f.wait_s for f in every]),
-        bytes_touched=_sum([f.bytes_touched for f in every]),
-        bytes_evicted=_sum([f.bytes_evicted for f in every]),
+        **{name: _sum([getattr(f, name) for f in every]) for name in KNOWN_SUMS},
         at_least=any(block.get("looks") for block in blocks),
         sampled_share=_sampled_share(blocks),
         slowest=tuple(ranked[:top]),
@@ -146,18 +143,13 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
     )
 
 
-def _files_of(process: ProcessData, share: float) -> list[MappedFile]:
-    return [found for _, found in rows_of(process, share, COLUMNS)]
-
-
 def rows_of(
-    process: ProcessData, share: float, columns: Sequence[str] = (*COLUMNS, *PLACE)
+    process: ProcessData, columns: Sequence[str] = (*COLUMNS, *PLACE)
 ) -> Iterator[tuple[dict[str, Any], MappedFile]]:
     """Yield a process's mapped files, each with its row of the files table.
 
     Args:
-        process: The process.
-        share: Of its page faults, the share that was seen.
+        process: The process; one that mapped nothing yields none.
         columns: What the rows have: `COLUMNS`, and others; `LATER_COLUMNS` where the table has them.
 
     Raises:
@@ -165,7 +157,9 @@ def rows_of(
     """
     import pyarrow.compute as pc
 
-    wanted = {*columns, *LATER_COLUMNS}
+    if not (block := process.meta.get("mapping")):
+        return
+    share, wanted = share_seen(block), {*columns, *LATER_COLUMNS}
     for batch in process.batches("files", lambda name: name in wanted):
         for row in batch.filter(pc.equal(batch.column("module"), MODULE)).to_pylist():
             yield row, mapped_file(row, share)
@@ -211,14 +205,8 @@ def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
         size_bytes=max(first.size_bytes, other.size_bytes),
         mappings=first.mappings + other.mappings,
         bytes_mapped=first.bytes_mapped + other.bytes_mapped,
-        bytes_in=_largest(first.bytes_in, other.bytes_in),
-        faults=_sum([first.faults, other.faults]),
-        major_faults=_sum([first.major_faults, other.major_faults]),
-        fault_s=_sum([first.fault_s, other.fault_s]),
-        wait_s=_sum([first.wait_s, other.wait_s]),
-        longest_s=_largest(first.longest_s, other.longest_s),
-        bytes_touched=_sum([first.bytes_touched, other.bytes_touched]),
-        bytes_evicted=_largest(first.bytes_evicted, other.bytes_evicted),
+        **{name: _sum([getattr(one, name) for one in (first, other)]) for name in ADDED},
+        **{name: _largest(getattr(first, name), getattr(other, name)) for name in LARGEST},
     )
 
 

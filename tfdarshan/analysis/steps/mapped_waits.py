@@ -16,7 +16,7 @@ import pyarrow as pa
 from tfdarshan.analysis.calls.intervals import Array, covered
 from tfdarshan.analysis.calls.segments import Thread
 from tfdarshan.analysis.files.input_files import program_files
-from tfdarshan.analysis.files.mapped_reads import MappedFile, rows_of, share_seen
+from tfdarshan.analysis.files.mapped_reads import MappedFile, rows_of
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.thresholds import THRESHOLD
@@ -124,7 +124,7 @@ def mapped_waits(
     threads: list[float] = []
     times: list[tuple[Array, Array]] = []
     for process in processes:
-        rows = _rows(process)
+        rows = list(rows_of(process))
         files = _data_files(process, rows, by_path)
         faults = _faults(process, files, rows)
         if faults is None:
@@ -159,11 +159,6 @@ def _at_a_time(times: Sequence[tuple[Array, Array]]) -> float:
     start_ns, end_ns = (np.concatenate(part) for part in zip(*times, strict=True))
     union = covered(start_ns, end_ns)
     return float((end_ns - start_ns).sum() / (union.end_ns - union.start_ns).sum())
-
-
-def _rows(process: ProcessData) -> list[Row]:
-    block = process.meta.get("mapping")
-    return list(rows_of(process, share_seen(block))) if block else []
 
 
 def _data_files(
