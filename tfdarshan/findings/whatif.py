@@ -9,6 +9,7 @@ from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
+from tfdarshan.findings.promise_words import open_sentence
 from tfdarshan.findings.replayed import gain_of
 from tfdarshan.replay.edits import Edit, Readers
 from tfdarshan.replay.storage_edits import OtherStorage
@@ -147,11 +148,7 @@ def _notes(measures: Measures, change: StorageChange, gain: Gain) -> list[str]:
         said.append(
             "The model does not reproduce the recorded run, so that only the upper bound is promised."
         )
-    said += [
-        f"The range is wide because the session does not show this: {one.claim}"
-        f"{f'; `{one.told_by}` tells' if one.told_by else ''}."
-        for one in gain.hangs_on
-    ]
+    said += map(open_sentence, gain.hangs_on)
     span = measures.summary.trace_span
     said += [] if span is None else [span.sentence]
     return said + list(filter(None, [others_sentence(measures.summary.others_share)]))
