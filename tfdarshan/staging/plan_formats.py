@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfdarshan.staging.plan_file import Plan
+
+# The command that uses a list of each format.
+FORMATS = {
+    "rsync": "rsync -a --from0 --files-from=FILE {slow}/ {fast}/",
+    "tar": "tar -C {slow} --null --verbatim-files-from -T FILE -cf - | tar -C {fast} -xf -",
+    "juicefs": "juicefs warmup --file FILE",
+    "list": "",
+}
+ENDED_BY_NUL = ("rsync", "tar")
 
 
 @dataclass(frozen=True)
@@ -22,43 +30,10 @@ class Emitted:
 
 def emit(plan: Plan, name: str) -> Emitted:
     """Return the plan in one of FORMATS."""
-    return FORMATS[name](plan)
-
-
-def _rsync(plan: Plan) -> Emitted:
-    usage = f"rsync -a --from0 --files-from=FILE {plan.slow_root}/ {plan.fast_root}/"
-    return Emitted(_ended(plan, b"\0"), usage)
-
-
-def _tar(plan: Plan) -> Emitted:
-    usage = (
-        f"tar -C {plan.slow_root} --null --verbatim-files-from -T FILE -cf - | tar -C {plan.fast_root} -xf -"
-    )
-    return Emitted(_ended(plan, b"\0"), usage)
-
-
-def _juicefs(plan: Plan) -> Emitted:
-    return _lines(plan, "juicefs warmup --file FILE")
-
-
-def _list(plan: Plan) -> Emitted:
-    return _lines(plan, "")
-
-
-def _ended(plan: Plan, end: bytes) -> bytes:
-    return b"".join(os.fsencode(file.name) + end for file in plan.files)
-
-
-def _lines(plan: Plan, usage: str) -> Emitted:
-    names = [file.name for file in plan.files if "\n" not in file.name]
+    usage, files = FORMATS[name].format(slow=plan.slow_root, fast=plan.fast_root), plan.files
+    if name in ENDED_BY_NUL:
+        return Emitted(b"".join(os.fsencode(file.name) + b"\0" for file in files), usage)
+    names = [file.name for file in files if "\n" not in file.name]
     root = plan.slow_root.rstrip("/")
     content = b"".join(os.fsencode(f"{root}/{name}") + b"\n" for name in names)
-    return Emitted(content, usage, len(plan.files) - len(names))
-
-
-FORMATS: dict[str, Callable[[Plan], Emitted]] = {
-    "rsync": _rsync,
-    "tar": _tar,
-    "juicefs": _juicefs,
-    "list": _list,
-}
+    return Emitted(content, usage, len(files) - len(names))
