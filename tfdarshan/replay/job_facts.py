@@ -91,15 +91,15 @@ class PipelineFacts:
     readers: float
     declared_readers: int | None
     prefetch: int | None
-    shuffle_tasks: int
+    shuffle_tasks: int = 0
     parallel_behind: int | None
     framework: bool
     python: bool
     records: bool
     compressed: bool
-    loop_reads: bool
-    beside: float
-    overlap: float
+    loop_reads: bool = False
+    beside: float = 0.0
+    overlap: float = 0.0
     in_order: bool
     order_kept: bool
     late_s: Array
