@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -44,15 +45,10 @@ class CallGroup:
 
     def scaled(self, factor: float) -> CallGroup:
         """Return a multiple of it."""
-        return CallGroup(*(factor * v for v in (self.calls, self.moved_bytes, self.beside_s, self.within_s)))
+        return CallGroup(*(factor * value for value in astuple(self)))
 
     def __add__(self, other: CallGroup) -> CallGroup:
-        return CallGroup(
-            self.calls + other.calls,
-            self.moved_bytes + other.moved_bytes,
-            self.beside_s + other.beside_s,
-            self.within_s + other.within_s,
-        )
+        return CallGroup(*map(operator.add, astuple(self), astuple(other)))
 
 
 NO_CALLS = CallGroup()
