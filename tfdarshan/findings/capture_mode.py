@@ -55,7 +55,7 @@ class CaptureMode:
     def to_see_waits(self) -> str:
         """Describe how to record what steps wait for; "" if nothing can."""
         if self.started_by == "darshan":
-            return RUN_IT if self.is_python else ""
+            return self.to_see_more
         if not self.uses_tensorflow or self.options.get("tf_profiler", "auto") is not False:
             where = "in the script, " if self.started_by == "run" else ""
             return f"{where}{MARK_STEPS}"
@@ -66,7 +66,7 @@ class CaptureMode:
     def to_mark_steps(self) -> str:
         """Describe how to record steps; "" if nothing can."""
         if self.started_by == "darshan":
-            return RUN_IT if self.is_python else ""
+            return self.to_see_more
         where = "in the script, " if self.started_by == "run" else ""
         return f"{where}mark steps with tfdarshan.step()"
 
