@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.input_files import mask_of
 from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
 
@@ -20,8 +21,7 @@ READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 def in_shards_already(paths: Any) -> Array:
     """Return which files hold many records by their names: bool, one entry for each path."""
-    found: Array = pc.match_substring_regex(paths, NAMES).to_numpy(zero_copy_only=False)
-    return found.astype(bool)
+    return mask_of(pc.match_substring_regex(paths, NAMES))
 
 
 def steps_read_records(measures: Measures) -> bool:
