@@ -28,7 +28,7 @@ COLUMNS = (
 # What tables of before have not: unknown.
 LATER_COLUMNS = ("MMAP_BYTES_TOUCHED", "MMAP_BYTES_EVICTED")
 PLACE = ("file", "mount_point", "fs_type")
-# Figures of a mapped file that are added up, or the largest one taken, over processes; and added up over files.
+# Figures of a file that are added up over processes, or the largest one taken; and those added up over files.
 ADDED = ("faults", "major_faults", "fault_s", "wait_s", "bytes_touched")
 LARGEST = ("bytes_in", "longest_s", "bytes_evicted")
 KNOWN_SUMS = ("bytes_in", "faults", "fault_s", "wait_s", "bytes_touched", "bytes_evicted")
