@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.storage.outlier_calls import SlowCalls
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.priors import SETTING
@@ -64,7 +64,7 @@ def _usual_s(measures: Measures, rows: Array) -> Array:
 
 
 def _slow_folders(measures: Measures, rows: Array, taken: Array, usual: Array) -> SlowFiles | None:
-    folders = directories_of(measures.files)
+    folders = folders_of(measures.files.paths)
     frame = pd.DataFrame(
         {
             "folder": folders.of_file[rows],

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array, covered
-from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
 from tfdarshan.analysis.storage.rate_limit import rate_limit_of
@@ -42,7 +42,7 @@ def storage_facts(
         fitted = known_wait_share(device, float(tasks.size.sum() / max(tasks.calls[READ].sum(), 1.0)))
     costs, writes = recorded.pipeline.costs, recorded.facts.writes.segments
     limit = rate_limit_of(
-        recorded.facts.held, costs.opens + costs.reads, directories_of(recorded.files).of_file,
+        recorded.facts.held, costs.opens + costs.reads, folders_of(recorded.files.paths).of_file,
         covered(writes.start_ns, writes.end_ns),
     )  # fmt: skip
     depth_s = _depth_s(calls)

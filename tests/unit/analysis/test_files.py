@@ -4,7 +4,7 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis.files.access_sizes import file_sizes
-from tfdarshan.analysis.files.directory import directories_of, directory_totals, directory_tree
+from tfdarshan.analysis.files.directory import directory_totals, directory_tree, folders_of
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.storage.storage_share import storage_by_step, storage_share
@@ -57,7 +57,7 @@ def test_openers_are_the_processes_that_opened_a_file(log, openers, tmp_path):
 
 
 def test_folders_add_up_their_files(files):
-    totals = directory_totals(files, directories_of(files))
+    totals = directory_totals(files, folders_of(files.paths))
 
     assert totals["files"].to_dict() == {"/data/a": 2, "/data": 1, "/data/b/c": 1, "/": 1}
     assert totals["bytes_read"].to_dict() == {"/data/a": 237, "/data": 2000, "/data/b/c": 5, "/": 0}
@@ -66,7 +66,7 @@ def test_folders_add_up_their_files(files):
 
 @pytest.mark.parametrize("most", [10, 1])
 def test_the_tree_of_folders_adds_up(files, most):
-    totals = directory_totals(files, directories_of(files))
+    totals = directory_totals(files, folders_of(files.paths))
 
     tree = directory_tree(totals, "bytes_read", most).set_index("path")
 

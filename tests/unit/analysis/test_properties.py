@@ -12,7 +12,7 @@ from tests.unit.analysis.drawn_calls import PATHS, drawn_calls, merged_ns
 from tfdarshan.analysis.calls.queue_depth import queue_depth
 from tfdarshan.analysis.calls.segments import CLASSES, READ, load_segments
 from tfdarshan.analysis.files.access_sizes import file_sizes
-from tfdarshan.analysis.files.directory import directories_of, directory_totals
+from tfdarshan.analysis.files.directory import directory_totals, folders_of
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.analysis.time.activity import activity_by_name, overview_bins
@@ -61,7 +61,7 @@ def test_every_answer_agrees_with_the_calls(processes, sizes):
     assert (rows["reads"].sum(), rows["writes"].sum()) == (len(reads), len(writes))
     by_file = np.bincount(segments.file, np.where(segments.io_class == READ, segments.length, 0), len(files))
     np.testing.assert_array_equal(rows["bytes_read"], by_file)
-    assert directory_totals(files, directories_of(files))["bytes_read"].sum() == read_bytes
+    assert directory_totals(files, folders_of(files.paths))["bytes_read"].sum() == read_bytes
 
     # the histograms add up to the calls and the files
     posix_reads = sum(call[3] != "fread" for call in reads)

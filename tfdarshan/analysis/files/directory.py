@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.file_table import NO_FILE, SUMS, FileTable
 
@@ -26,11 +25,6 @@ class Directories:
 
     paths: list[str]
     of_file: Array
-
-
-def directories_of(files: Named) -> Directories:
-    """Return the folder of each file of a table."""
-    return folders_of(files.paths)
 
 
 def folders_of(paths: Any) -> Directories:

@@ -12,7 +12,7 @@ from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.queue_depth import mean_at_a_time, queue_depth
 from tfdarshan.analysis.calls.segments import Segments
-from tfdarshan.analysis.files.directory import directories_of
+from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.time.activity import Activity, Blocks, activity, activity_by_name
 from tfdarshan.analysis.time.bandwidth import bandwidth
 from tfdarshan.errors import ConfigurationError
@@ -192,7 +192,7 @@ def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: Ti
 
 
 def _by_directory(blocks: Blocks, files: Named, bins: TimeBins) -> Activity:
-    folders = directories_of(files)
+    folders = folders_of(files.paths)
     names = [path or "(no file)" for path in folders.paths]
     return activity(blocks, lambda block: folders.of_file[block.file], names, bins)
 

@@ -12,7 +12,7 @@ from tfdarshan.analysis.calls.file_names import FileNames
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Segments, Thread, segment_blocks
 from tfdarshan.analysis.calls.some_segments import load_window
-from tfdarshan.analysis.files.directory import Directories, directories_of
+from tfdarshan.analysis.files.directory import Directories, folders_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.files.rereads import Rereads, rereads
@@ -128,7 +128,7 @@ class Source:
     @cached_property
     def directories(self) -> Directories:
         """Its folders."""
-        return directories_of(self.files)
+        return folders_of(self.files.paths)
 
     def blocks(self) -> Iterator[Segments]:
         """Yield all calls in order of start, with no more than some row groups of each process in memory."""
