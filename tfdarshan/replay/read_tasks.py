@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -94,12 +94,9 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         batches: How many batches they are for.
     """
     if not len(calls.start_s):
-        none, of_kinds = np.zeros(0), np.zeros((len(CALLS), 0))
-        return ReadTasks(
-            begin_s=none, epoch=none.astype(int), file=none.astype(int), calls=of_kinds, call_s=of_kinds,
-            turn_s=none, quick_s=none, size=none, stored_s=none, requests=none, jumps=none,
-            places=none, asked_reads=none, work_s=none, rest_s=none,
-        )  # fmt: skip
+        columns = dict.fromkeys((one.name for one in fields(ReadTasks)), np.zeros(0))
+        columns |= dict.fromkeys(("epoch", "file"), np.zeros(0, int))
+        return ReadTasks(**columns | dict.fromkeys(("calls", "call_s"), np.zeros((len(CALLS), 0))))
     heads = _heads(calls, batches)
     number = _numbers(calls, heads, batches)
     count = int(number.max()) + 1
@@ -136,38 +133,19 @@ def _numbers(calls: InputCalls, heads: Array, batches: int) -> Array:
 
     Files that are opened less often than batches are taken are read for several of them.
     """
-    if np.count_nonzero(calls.kind == KIND["open"]) >= batches:
-        return _opened(calls)
-    order = np.argsort(_streams(calls), kind="stable")
-    heads, stream = heads[order], _streams(calls)[order]
+    opens = calls.kind == KIND["open"]
+    by_opens = np.count_nonzero(opens) >= batches
+    stream = calls.file.astype(np.int64) << 32 | calls.thread
+    order = np.argsort(stream, kind="stable")
+    stream, kind, marks = stream[order], calls.kind[order], (opens if by_opens else heads)[order]
     begins = np.append(True, stream[1:] != stream[:-1])
-    before = np.cumsum(heads) - heads
-    first = np.flatnonzero(begins)
-    # What is called before the first head of a stream, such as its open, is part of that.
-    begins |= heads & (before > np.repeat(before[first], np.diff(np.append(first, len(heads)))))
-    number = np.empty(len(heads), int)
-    number[order] = np.cumsum(begins) - 1
-    return number
-
-
-def _streams(calls: InputCalls) -> Array:
-    """Return a number for each file and thread."""
-    return calls.file.astype(np.int64) << 32 | calls.thread
-
-
-def _opened(calls: InputCalls) -> Array:
-    """Number the times that a thread opens, reads and closes a file; what it asks before is part of that."""
-    key = _streams(calls)
-    order = np.argsort(key, kind="stable")
-    key, kind = key[order], calls.kind[order]
-    begins = np.append(True, key[1:] != key[:-1])
-    begins[1:] |= kind[:-1] == KIND["close"]
-    # A second open begins another one, if the file was not closed.
-    opened = np.cumsum(kind == KIND["open"])
-    first = np.flatnonzero(begins)
-    before = np.repeat(opened[first] - (kind[first] == KIND["open"]), np.diff(np.append(first, len(key))))
-    begins |= (kind == KIND["open"]) & (opened - before > 1)
-    number = np.empty(len(key), int)
+    if by_opens:
+        begins[1:] |= kind[:-1] == KIND["close"]
+    # A second open, or head, begins another one; what is called before the first is part of that.
+    reached, first = np.cumsum(marks), np.flatnonzero(begins)
+    before = np.repeat(reached[first] - marks[first], np.diff(np.append(first, len(marks))))
+    begins |= marks & (reached - before > 1)
+    number = np.empty(len(marks), int)
     number[order] = np.cumsum(begins) - 1
     return number
 
