@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 from tfdarshan.errors import reason
-from tfdarshan.staging.applied import Applied
 from tfdarshan.staging.copy_file import Copied, CopyError, copy_file
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.mirror import mirror_links
 from tfdarshan.staging.plan_file import Plan, PlannedFile
-from tfdarshan.staging.publish import FolderMaker, publish, sync_folders
+from tfdarshan.staging.publish import Applied, FolderMaker, publish, sync_folders
 from tfdarshan.staging.stage_folder import StageFolder, journal_of, locked_stage
 from tfdarshan.units import human_bytes
 

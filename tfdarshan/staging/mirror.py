@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.staging.applied import Applied
 from tfdarshan.staging.journal import LINK, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
-from tfdarshan.staging.publish import FolderMaker, sync_folders
+from tfdarshan.staging.publish import Applied, FolderMaker, sync_folders
 from tfdarshan.staging.stage_folder import StageFolder
 
 BATCH_LINKS = 1_000

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.staging.copy_file import CopyError
@@ -13,6 +14,21 @@ from tfdarshan.staging.journal import FOLDER, Record
 from tfdarshan.staging.stage_folder import StageFolder
 
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+@dataclass
+class Applied:
+    """What carrying out a plan did. `problems` has the name of each file that was not staged, and why.
+
+    `stopped` says why the run ended before all files were tried, "" if it did not.
+    """
+
+    copied: int = 0
+    copied_bytes: int = 0
+    there: int = 0
+    links: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
 
 
 class FolderMaker:

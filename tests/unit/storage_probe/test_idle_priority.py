@@ -3,7 +3,7 @@
 import os
 import threading
 
-from tfdarshan.storage_probe.idle_priority import LEAST, give_way
+from tfdarshan.storage_probe.reader_threads import LEAST, give_way
 
 
 def test_a_thread_gives_way_and_the_others_do_not():

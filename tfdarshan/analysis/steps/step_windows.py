@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array, Covered, covered
-from tfdarshan.analysis.steps.device_clock import on_device_clock
 from tfdarshan.thresholds import THRESHOLD
 
 # A pause between steps is one from so many times a step's length on, and of so many seconds at least.
@@ -139,9 +138,34 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
     if "exposed_wait_ns" in steps:
         exposed = np.asarray(steps["exposed_wait_ns"], np.int64)[judged]
-        start, end, wait = on_device_clock(start, end, wait, exposed)
+        start, end, wait = _on_device_clock(start, end, wait, exposed)
     waits_end = start + np.minimum(wait, end - start) if known else None
     return StepWindows(start, end, waits_end, None if epoch is None or (epoch < 0).all() else epoch)
+
+
+def _on_device_clock(
+    start_ns: Array, end_ns: Array, wait_ns: Array, exposed_ns: Array
+) -> tuple[Array, Array, Array]:
+    """Return when steps begin and end on the GPU, and how long they wait there for input.
+
+    The GPU still works on queued kernels while the loop waits for input. A step begins on the GPU when its
+    queue is empty, or with its batch if the queue is longer than the wait. Until then the GPU works for the
+    step before.
+
+    Args:
+        start_ns: When steps begin on the CPU, ascending, with the wait for their batch.
+        end_ns: When they end there.
+        wait_ns: How long they wait there.
+        exposed_ns: How long the GPU is idle at the end of the wait; -1 if unknown: such a step stays as it
+            is.
+    """
+    wait_ns = np.minimum(wait_ns, end_ns - start_ns)
+    exposed_wait_ns = np.where(exposed_ns >= 0, np.minimum(exposed_ns, wait_ns), wait_ns)
+    begins_ns = start_ns + wait_ns - exposed_wait_ns
+    ends_ns = end_ns.copy()
+    follows = end_ns[:-1] == start_ns[1:]
+    ends_ns[:-1][follows] = begins_ns[1:][follows]
+    return begins_ns, ends_ns, exposed_wait_ns
 
 
 def steps_to_judge(steps: pd.DataFrame) -> pd.DataFrame:
