@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.calls.call_kinds import CallGroup
 from tfdarshan.analysis.calls.call_unions import UnionPartial
@@ -23,9 +22,7 @@ from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls
 from tfdarshan.analysis.storage.stored_calls import StoredCalls
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.session_data import SessionData
 
 CLASSES = (
     CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,

@@ -7,10 +7,9 @@ steps waited for: each has its one rule below this module, and is asked here.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -30,9 +29,6 @@ from tfdarshan.analysis.storage.storage_share import fetched_bytes, fetched_in_s
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import marked_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE_BYTES = 4096
 # Memory is for other things, too: the page cache keeps what takes half of it.

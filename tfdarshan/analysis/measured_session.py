@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +29,9 @@ from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipelin
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import FROM_TRACE
 from tfdarshan.thresholds import THRESHOLD
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True, eq=False)

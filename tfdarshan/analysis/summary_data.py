@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase as fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfdarshan.analysis.analysis_cache import analysis_cache
 from tfdarshan.analysis.calls.trace_span import TraceSpan, trace_span
@@ -22,10 +22,8 @@ from tfdarshan.analysis.ranks.processor_share import others_share
 from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.process_role import session_roles
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.units import plural
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.findings import (
@@ -25,13 +24,11 @@ from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.storage_probe.session_probes import main_mount
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, human_times
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 
 def earlier_sessions(measures: Measures) -> list[Measures]:

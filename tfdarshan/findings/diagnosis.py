@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.calls.trace_span import TraceSpan
 from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls
@@ -20,9 +19,7 @@ from tfdarshan.findings.replayed import replayed
 from tfdarshan.findings.step_split import StepPart, step_split
 from tfdarshan.findings.verdict import Verdict, make_verdict
 from tfdarshan.partials.serial import Runner
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.analysis_cache import analysis_cache
 from tfdarshan.analysis.calls.intervals import covered
@@ -21,10 +20,8 @@ from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.traces.tf_device_time import device_time
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 FilesAndTotals = tuple[FileTable, FileTotals]
 

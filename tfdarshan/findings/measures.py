@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,13 +38,11 @@ from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.machine_facts import Machine
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts, put_together
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, plural
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)
@@ -123,11 +120,6 @@ class Measures:
     def pipeline(self) -> InputPipeline:
         """The calls on input files within the steps."""
         return self.figures.pipeline
-
-    @property
-    def calls(self) -> dict[str, CallGroup]:
-        """These by kind."""
-        return self.figures.calls
 
     @property
     def costs(self) -> FileCosts:
@@ -255,7 +247,7 @@ class Measures:
 
     def group(self, *kinds: str) -> CallGroup:
         """Return calls of some kinds together."""
-        return sum((self.calls.get(kind, NO_CALLS) for kind in kinds), start=NO_CALLS)
+        return sum((self.figures.calls.get(kind, NO_CALLS) for kind in kinds), start=NO_CALLS)
 
     @cached_property
     def read_cost(self) -> TimeModel:
@@ -329,7 +321,7 @@ class Measures:
     @cached_property
     def input_calls(self) -> CallGroup:
         """All calls on input files."""
-        return self.group(*self.calls)
+        return self.group(*self.figures.calls)
 
 
 def digest_of(*arrays: Array) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
 from tfdarshan.replay.storage_facts import storage_facts
 from tfdarshan.replay.task_batches import batches_of
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
+from tfdarshan.sessions.session_data import SessionData
 
 
 def facts_of(session: SessionData) -> JobFacts:

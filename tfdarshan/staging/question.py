@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tfdarshan.staging.expectation import Expectation
+from tfdarshan.staging.expectation import Expectation
 
 UNITS = ("file", "directory")
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-from tfdarshan.analysis.files.file_table import FileTable, GroupedFiles, load_files
-from tfdarshan.analysis.files.file_totals import FileTotals, total_files
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tfdarshan.analysis.files.file_batches import file_batches
-from tfdarshan.analysis.files.file_table import WANTED, FileRows
-from tfdarshan.analysis.files.file_totals import TotalSums, is_summed
+from tfdarshan.analysis.files.file_table import WANTED, FileRows, FileTable, GroupedFiles, load_files
+from tfdarshan.analysis.files.file_totals import FileTotals, TotalSums, is_summed, total_files
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.session_data import SessionData
 
 
 @dataclass(frozen=True)

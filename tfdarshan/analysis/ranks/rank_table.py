@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from tfdarshan.analysis.files.file_table import NO_FILE, GroupedFiles
 from tfdarshan.analysis.files.input_files import never_input
 from tfdarshan.analysis.steps.step_windows import step_windows
 from tfdarshan.sessions.joint_session import Rank
+from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.step_table import step_columns
 from tfdarshan.thresholds import THRESHOLD
-
-if TYPE_CHECKING:
-    from tfdarshan.sessions.session_data import SessionData
 
 # A file counts as read whole so many times if the bytes read are within this of that.
 WHOLE = THRESHOLD["rarely"]
