@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from tfdarshan.analysis.files.input_files import mask_of
 from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import table_name
 from tfdarshan.sessions.checked_json import DecodingError, check
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.expectation import gain
@@ -256,7 +258,7 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     """
     own = mask_of(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
     read = (use.counted_bytes > 0) & ~own
-    names = pa.array([_as_in_session(file.name) for file in plan.files], pa.large_string())
+    names = pa.array([table_name(os.fsencode(file.name)) for file in plan.files], pa.large_string())
     planned, below = {}, {}
     for root in (plan.fast_root, plan.slow_root):
         prefix = root.rstrip("/") + "/"
@@ -266,8 +268,3 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     copies, originals = planned[plan.fast_root], planned[plan.slow_root] & ~planned[plan.fast_root]
     everything = below[plan.fast_root] | below[plan.slow_root]
     return copies, originals, everything & ~copies & ~originals
-
-
-def _as_in_session(name: str) -> str:
-    """Return a name as sessions write it: bytes that are not UTF-8 as backslash escapes."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
