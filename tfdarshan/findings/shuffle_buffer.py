@@ -10,7 +10,7 @@ from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.shuffle_words import small_buffer
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
-from tfdarshan.replay.edits import Edit, Prefetch, ShufflePaths
+from tfdarshan.replay.edits import Prefetch, ShufflePaths
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
 
@@ -43,7 +43,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of all waits", percent(fills_s, waited_s), fills_s / waited_s),
         ),
         fix=small_buffer(pipeline, shuffle, _kept(pipeline)),
-        edits=_edits(pipeline),
+        edits=(ShufflePaths(),) if pipeline.prefetches else (ShufflePaths(), Prefetch()),
     )
 
 
@@ -76,7 +76,3 @@ def _longer_s(measures: Measures, epochs: int) -> Array | None:
     waits_s = np.sort((windows.wait_end_ns - windows.start_ns) / 1e9)
     longer_s: Array = waits_s[-epochs:] - waits_s[:-epochs].mean()
     return longer_s if (longer_s > 0).any() else None
-
-
-def _edits(pipeline: Pipeline) -> tuple[Edit, ...]:
-    return (ShufflePaths(),) if pipeline.prefetches else (ShufflePaths(), Prefetch())

@@ -112,7 +112,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     work = np.where(hidden, work * drawn["pipeline_pace"], work)
     model = _with_computing(facts, drawn, model, shape_s[:, None] * work)
     stored = _with_storage(facts, split_work(facts, drawn, model, shape_s[:, None] * work), hidden)
-    quick = ~hidden & _too_quick(simulate(stored), goal_s)
+    quick = ~hidden & (simulate(stored).total_s < (1 - SETTING["reproduces"] / 2) * goal_s)
     if not quick.any():
         return stored
     nothing = np.zeros_like(stored.work_s)
@@ -177,10 +177,6 @@ def _computes_beside(facts: JobFacts) -> bool:
     """Return whether a loop of one thread, whose steps nothing marks, computes while others read."""
     pipeline = facts.pipeline
     return not (facts.batches.known or facts.counted or pipeline.framework or pipeline.loop_reads)
-
-
-def _too_quick(run: SimulatedRun, goal_s: float) -> Array:
-    return run.total_s < (1 - SETTING["reproduces"] / 2) * goal_s
 
 
 def _with_storage(facts: JobFacts, model: JobModel, hidden: Array) -> JobModel:

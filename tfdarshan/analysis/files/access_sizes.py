@@ -25,16 +25,9 @@ SIZE_BUCKETS = (
 )
 
 # Upper limits of all buckets but the last, in bytes, that size itself included; empty ones come first.
+# Source: DARSHAN_BUCKET_INC of darshan-common.h.
 UPPER_LIMITS = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 SIZE_LABELS = ("0 B", *(label for _, label in SIZE_BUCKETS))
-
-
-def size_bucket(size_bytes: Array) -> Array:
-    """Return the place of each size in SIZE_LABELS, int64.
-
-    Source: DARSHAN_BUCKET_INC of darshan-common.h: a bucket holds its upper limit.
-    """
-    return np.searchsorted(np.array(UPPER_LIMITS), size_bytes, side="left")
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ def file_sizes(files: FileTable) -> pd.DataFrame:
     """
     rows = files.rows[files.rows["path"].str.startswith("/")]
     size = rows["size_bytes"].to_numpy()
-    bucket = np.where(size < 0, len(SIZE_LABELS), size_bucket(size))
+    bucket = np.where(size < 0, len(SIZE_LABELS), np.searchsorted(np.array(UPPER_LIMITS), size))
     labels = [*SIZE_LABELS, "unknown"]
 
     def added(weight: pd.Series) -> Array:
