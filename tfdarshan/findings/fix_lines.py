@@ -297,7 +297,7 @@ def keep_in_memory(measures: Measures) -> Fix:
     if pipeline is None and reads_by_tf_data(measures):
         return kept_as_usual(what, USUAL)
     if pipeline is None or pipeline.reader is None:
-        return _cached_calls(measures, f"{what} read() gives what is in a file.", "read", "path")
+        return _cached_calls(measures, f"{what} read() gives what is in a file.", "read")
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
@@ -309,12 +309,12 @@ def keep_in_memory(measures: Measures) -> Fix:
     return kept_behind(what, pipeline, reader)
 
 
-def _cached_calls(measures: Measures, what: str, function: str, argument: str) -> Fix:
+def _cached_calls(measures: Measures, what: str, function: str) -> Fix:
     """Word it for a Python function that is called with the same arguments in each epoch."""
     if starts_workers_anew(measures):
         what += " Workers end with each epoch: read before the first one, and have them inherit that."
-        return Fix(what, f"samples = {{{argument}: {function}({argument}) for {argument} in {argument}s}}")
-    head = f"def {function}({argument}):"
+        return Fix(what, f"samples = {{path: {function}(path) for path in paths}}")
+    head = f"def {function}(path):"
     return Fix(what, f"@functools.cache\n{head}", head)
 
 
@@ -403,7 +403,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     if pipeline is None and words is not None:
         return replace(words.keep_in_memory(decoded=True), what=what)
     if pipeline is None and not reads_by_tf_data(measures):
-        return _cached_calls(measures, f"{what} read() decodes, too.", "read", "path")
+        return _cached_calls(measures, f"{what} read() decodes, too.", "read")
     if pipeline is None:
         return kept_as_usual(what, decoder)
     place = behind(pipeline, decoder)
@@ -436,7 +436,7 @@ def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
         return words.more_validation(readers)
     if reader is None or reader.name == GENERATOR:
         if keep:
-            return _cached_calls(measures, "Keep the validation set in memory.", "read_validation", "path")
+            return _cached_calls(measures, "Keep the validation set in memory.", "read_validation")
         return Fix(
             f"Read the validation set with {readers} calls at a time.",
             f"samples = concurrent.futures.ThreadPoolExecutor({readers}).map(read_validation, paths)",

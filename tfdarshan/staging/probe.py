@@ -8,7 +8,7 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class TierProbe:
         return 1 / self.model.s_per_byte if self.model.s_per_byte > 0 else math.inf
 
 
-def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf_counter) -> TierProbe:
+def probe_tier(folder: str, threads: int) -> TierProbe:
     """Write about 32 MB below `folder` and read it with `threads` threads at a time.
 
     The files are made with O_TMPFILE, or unlinked at once where the file system cannot do that: the kernel
@@ -67,28 +67,27 @@ def probe_tier(folder: str, threads: int, clock: Callable[[], float] = time.perf
     Args:
         folder: Any folder on the tier.
         threads: Reads at a time.
-        clock: Seconds; a test gives its own.
 
     Raises:
         StorageError: The folder cannot be written.
     """
     plan = [size for size, count in zip(SIZES, FILES_OF_SIZE, strict=True) for _ in range(count)]
-    started = clock()
+    started = time.perf_counter()
     try:
         _noise()
         with ExitStack() as stack:
             handles, sizes, written_s = [], [], 0.0
             for size in _mixed(plan):
-                before = clock()
+                before = time.perf_counter()
                 handles.append(stack.enter_context(_nameless(folder, size)))
                 sizes.append(size)
-                written_s += clock() - before
-                if clock() - started > LONGEST_S / 2 and len(handles) >= len(SIZES):
+                written_s += time.perf_counter() - before
+                if time.perf_counter() - started > LONGEST_S / 2 and len(handles) >= len(SIZES):
                     break
             direct = _can_read_directly(handles[0])
             with ThreadPoolExecutor(max(threads, 1)) as pool:
                 rounds = [
-                    list(pool.map(lambda handle, size: _pass_s(handle, size, direct, clock), handles, sizes))
+                    list(pool.map(lambda handle, size: _pass_s(handle, size, direct), handles, sizes))
                     for _ in range(ROUNDS)
                 ]
     except OSError as error:
@@ -154,14 +153,14 @@ def _can_read_directly(handle: int) -> bool:
         os.close(again)
 
 
-def _pass_s(handle: int, size: int, direct: bool, clock: Callable[[], float]) -> float:
+def _pass_s(handle: int, size: int, direct: bool) -> float:
     """Return the time to open the file again, read it whole in blocks of 1 MiB, and close it."""
     if not direct:
         with contextlib.suppress(OSError):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     with mmap.mmap(-1, min(-(-size // ALIGNMENT) * ALIGNMENT, BLOCK)) as buffer:
         buffer[:] = bytes(len(buffer))
-        before = clock()
+        before = time.perf_counter()
         again = os.open(
             f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if direct else 0)
         )
@@ -174,7 +173,7 @@ def _pass_s(handle: int, size: int, direct: bool, clock: Callable[[], float]) ->
                 offset += got
         finally:
             os.close(again)
-        return clock() - before
+        return time.perf_counter() - before
 
 
 def _how(files: int, threads: int, *, direct: bool) -> str:

@@ -23,19 +23,15 @@ class SessionCalls:
     Args:
         processes: The processes.
         file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
-        kept: How many calls are kept in memory at most; more are read anew each time.
     """
 
-    def __init__(
-        self, processes: Sequence[ProcessData], file_index: Sequence[Array], kept: int | None = None
-    ) -> None:
+    def __init__(self, processes: Sequence[ProcessData], file_index: Sequence[Array]) -> None:
         self._processes, self._index = processes, file_index
-        self._kept = KEPT_CALLS if kept is None else kept
 
     @cached_property
     def in_memory(self) -> Segments | None:
         """All of them if they are few, else None."""
-        few = sum(int(process.meta["counts"]["segments"]) for process in self._processes) <= self._kept
+        few = sum(int(process.meta["counts"]["segments"]) for process in self._processes) <= KEPT_CALLS
         return load_segments(self._processes, self._index) if few else None
 
     def blocks(self, columns: Collection[str] = STORED) -> Iterator[Segments]:
