@@ -23,21 +23,8 @@ COLUMNS = ("bin", "tid", "operation", "count", "bytes", "busy_ns")
 CALL_COLUMNS = ("start_ns", "end_ns", "tid", "operation", "length")
 
 
-@dataclass(frozen=True)
-class OverviewRows:
-    """An overview's rows.
-
-    Attributes:
-        start_ns: The start of bin 0, since the session's start.
-        bin_ns: The length of a bin.
-        operations: The names that `columns["operation"]` counts.
-        columns: An array per column, all of one length.
-    """
-
-    start_ns: int
-    bin_ns: int
-    operations: list[str]
-    columns: dict[str, Array]
+# The start of bin 0 since the session's start, a bin's length, the names that "operation" counts, columns.
+Rows = tuple[int, int, list[str], dict[str, Array]]
 
 
 @dataclass(frozen=True)
@@ -61,12 +48,8 @@ class OverviewPart:
         return np.clip(middle // bins.bin_ns, 0, bins.count - 1)
 
 
-def overview_rows(process: ProcessData) -> OverviewRows:
-    """Return a process's overview.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
+def _rows(process: ProcessData) -> Rows:
+    """Return a process's overview."""
     about = process.meta["tables"].get("overview")
     if not about:
         return _of_calls(process)
@@ -74,7 +57,7 @@ def overview_rows(process: ProcessData) -> OverviewRows:
     columns = {name: table[name].combine_chunks() for name in COLUMNS}
     names, codes = _encoded(columns.pop("operation"))
     numbers = {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
-    return OverviewRows(about.get("start_ns", 0), about["bin_ns"], names, numbers | {"operation": codes})
+    return about.get("start_ns", 0), about["bin_ns"], names, numbers | {"operation": codes}
 
 
 def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
@@ -85,24 +68,24 @@ def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
     """
     for process in processes:
         classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
-        rows = overview_rows(process)
-        columns, codes = rows.columns, rows.columns["operation"]
-        known = np.array([classes.get(name, META) for name in rows.operations] or [META], np.int8)
+        start_ns, bin_ns, names, columns = _rows(process)
+        codes = columns["operation"]
+        known = np.array([classes.get(name, META) for name in names] or [META], np.int8)
         yield OverviewPart(
             process,
-            rows.start_ns + columns["bin"].astype(np.int64) * rows.bin_ns,
+            start_ns + columns["bin"].astype(np.int64) * bin_ns,
             columns["tid"],
-            rows.operations,
+            names,
             codes,
             known[codes],
             columns["count"],
             columns["bytes"],
             columns["busy_ns"],
-            rows.bin_ns,
+            bin_ns,
         )
 
 
-def _of_calls(process: ProcessData) -> OverviewRows:
+def _of_calls(process: ProcessData) -> Rows:
     meta = process.meta
     names = [operation["name"] for operation in process.operations]
     moves = np.array([operation["io_class"] in ("read", "write") for operation in process.operations])
@@ -117,7 +100,7 @@ def _of_calls(process: ProcessData) -> OverviewRows:
         )
         calls = SimpleNamespace(**columns, operation=operation)
         overview.add(calls, np.where(moves[operation], calls.length, 0))
-    return OverviewRows(meta["start_ns"], overview.bin_ns, names, overview.columns())
+    return meta["start_ns"], overview.bin_ns, names, overview.columns()
 
 
 def _encoded(operation: Any) -> tuple[list[str], Array]:
