@@ -8,10 +8,10 @@ from tfdarshan.findings.fix_choice import best_fix
 from tfdarshan.findings.mapped_fix_lines import name_of
 from tfdarshan.findings.mapped_fixes import came_in, fixes_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.unseen_faults import unseen_faults
+from tfdarshan.findings.unseen_faults import FINDING, unseen_faults
 from tfdarshan.units import human_bytes, human_seconds, percent
 
-NAME = "mapped_wait"
+NAME = FINDING
 ABOUT = About(
     ignore="the page cache keeps the files after the first epoch, or a run takes only seconds",
     fix="fewer waits in page faults",
@@ -24,8 +24,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if measures.imported:
         return None
     if not reads.asked or (reads.files and not found.kept):
-        unseen = unseen_faults(measures)
-        return Unknown(NAME, f"{unseen.what}: {unseen.why}", unseen.record) if unseen else None
+        return unseen_faults(measures)
     if not measures.waits_in_faults:
         return None
     chosen = best_fix(measures, fixes_of(measures))
