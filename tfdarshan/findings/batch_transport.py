@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.findings.finding import About, Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
@@ -17,9 +16,8 @@ LEFT = 1 / 4
 
 def find(measures: Measures) -> Finding | None:
     """Find it if the loop waits longer for the way back than for putting batches together."""
-    waits, training = measures.loader_waits, training_loader(measures.session.meta[0])
-    words = words_of(measures)
-    if waits is None or training is None or words is None:
+    waits, words = measures.loader_waits, words_of(measures)
+    if waits is None or words is None:
         return None
     back_s, wait_s = float(waits.back_s.sum()), float(waits.wait_s.sum())
     if back_s <= float(waits.fetch_s.sum()):
