@@ -20,7 +20,7 @@ from tfdarshan.findings import (
     validation,
 )
 from tfdarshan.findings.finding import Finding, Gain
-from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline
+from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline, reader_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
@@ -160,9 +160,8 @@ def _more(before: float, after: float) -> bool:
 
 
 def _reads_at_a_time(measures: Measures) -> float:
-    pipeline, by_threads = input_pipeline(measures), measures.pipeline.readers.threads
-    reader = None if pipeline is None else pipeline.reader
-    return _calls_at_a_time(measures, reader, max(measures.model.readers, by_threads))
+    most = max(measures.model.readers, measures.pipeline.readers.threads)
+    return _calls_at_a_time(measures, reader_of(measures), most)
 
 
 def _calls_at_a_time(measures: Measures, stage: Stage | None, otherwise: float) -> float:

@@ -10,11 +10,11 @@ from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
 from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix, enough_readers
 from tfdarshan.findings.fix_lines import (
     decoding_stage,
-    input_pipeline,
     keep_decoded,
     keeps_decoded,
     more_decoding,
     own_threads,
+    reader_of,
     reads_in_python,
     runs_as_many,
 )
@@ -73,9 +73,8 @@ def _is_longest(measures: Measures, name: str) -> bool:
 
 def decodes_in_its_reads(measures: Measures) -> bool:
     """Say whether what reads decodes as well, and longer: then more of it is a fix of decoding."""
-    pipeline, decoder = input_pipeline(measures), decoding_stage(measures)
-    same = pipeline is not None and decoder is not None and decoder is pipeline.reader
-    return same and _is_longest(measures, "decoding")
+    decoder = decoding_stage(measures)
+    return decoder is not None and decoder is reader_of(measures) and _is_longest(measures, "decoding")
 
 
 def _fixes(measures: Measures) -> list[ModelledFix]:

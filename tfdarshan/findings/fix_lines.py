@@ -56,6 +56,12 @@ def input_pipeline(measures: Measures) -> Pipeline | None:
     return next((one for one in measures.pipelines or () if one.reader is not None), None)
 
 
+def reader_of(measures: Measures) -> Stage | None:
+    """Return the stage of that pipeline that reads."""
+    pipeline = input_pipeline(measures)
+    return None if pipeline is None else pipeline.reader
+
+
 def words_of(measures: Measures) -> Words | None:
     """Return how the framework types fixes whose loader feeds the training loop; None if there is none."""
     return all_frameworks.words_of(measures.session.meta[0])
@@ -63,8 +69,7 @@ def words_of(measures: Measures) -> Words | None:
 
 def reads_whole_files(measures: Measures) -> bool:
     """Return whether tf.io.read_file reads the input: it asks for each file's end, whatever is changed."""
-    pipeline = input_pipeline(measures)
-    reader = None if pipeline is None else pipeline.reader
+    reader = reader_of(measures)
     return (
         reader is not None
         and reader.name == "map"
@@ -97,10 +102,8 @@ def reads_by_tf_data(measures: Measures) -> bool:
 
 def reads_in_python(measures: Measures) -> bool:
     """Return whether Python code reads the input: threads, a generator, or a map that runs Python."""
-    pipeline = input_pipeline(measures)
-    if pipeline is None or pipeline.reader is None:
+    if (reader := reader_of(measures)) is None:
         return not reads_by_tf_data(measures)
-    reader = pipeline.reader
     return reader.name == GENERATOR or (PYTHON in reader.does and "reads" not in reader.does)
 
 
@@ -110,12 +113,12 @@ def own_threads(measures: Measures) -> float:
     tf.data asks a generator for one sample after the other. Where its calls overlap all the same it has
     threads of its own, and each of them reads a file at a time, however few of them are in a call at once.
     """
-    pipeline, readers = input_pipeline(measures), measures.pipeline.readers
+    reader, readers = reader_of(measures), measures.pipeline.readers
     # The iterators of two epochs may overlap for a moment.
     alone = round(measures.model.readers) <= 1
     if alone or not reads_in_python(measures) or reads_by_workers(measures):
         return 1.0
-    if pipeline is not None and pipeline.reader is not None and pipeline.reader.name != GENERATOR:
+    if reader is not None and reader.name != GENERATOR:
         return 1.0
     return max(measures.model.readers, readers.threads)
 
@@ -137,8 +140,7 @@ def reads_as_many(measures: Measures, readers: int) -> bool:
     """
     if own_threads(measures) > 1 and round(measures.pipeline.readers.alive) >= readers:
         return True
-    pipeline = input_pipeline(measures)
-    return pipeline is not None and runs_as_many(measures, pipeline.reader, readers)
+    return runs_as_many(measures, reader_of(measures), readers)
 
 
 def prepares_ahead(measures: Measures) -> bool:
@@ -248,7 +250,7 @@ def fewer_readers(measures: Measures, readers: int, before: int) -> Fix:
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
         return words.fewer_readers(readers)
-    reader = pipeline.reader if pipeline is not None else None
+    reader = reader_of(measures)
     if reader is None and reads_by_tf_data(measures):
         reader = replace(USUAL, calls=before)
     if reader is None and reads_by_workers(measures):
@@ -320,8 +322,7 @@ def _cached_calls(measures: Measures, what: str, function: str) -> Fix:
 
 def keeps_decoded(measures: Measures) -> bool:
     """Return whether what `keep_in_memory` keeps is decoded: the stage that reads decodes, too."""
-    pipeline = input_pipeline(measures)
-    reader = None if pipeline is None else pipeline.reader
+    reader = reader_of(measures)
     return reader is not None and "decodes" in reader.does
 
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.input_files import mask_of
-from tfdarshan.findings.fix_lines import input_pipeline
+from tfdarshan.findings.fix_lines import reader_of
 from tfdarshan.findings.measures import Measures
 
 # Formats of many records a file, by their names; 00003-of-00128 is one part of a data set.
@@ -26,8 +26,7 @@ def in_shards_already(paths: Any) -> Array:
 
 def steps_read_records(measures: Measures) -> bool:
     """Return whether the steps' pipeline takes records out of files, in a stage or in its function."""
-    pipeline = input_pipeline(measures)
-    reader = None if pipeline is None else pipeline.reader
+    reader = reader_of(measures)
     return reader is not None and any(name in (reader.name, *_words(reader.function)) for name in READERS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
-from tfdarshan.findings.fix_lines import input_pipeline
+from tfdarshan.findings.fix_lines import reader_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.random_access import are_databases
 from tfdarshan.frameworks.tensorflow.pipeline_words import records
@@ -71,8 +71,7 @@ def _fix(measures: Measures, files: np.ndarray) -> Fix:
             f'database.executescript("PRAGMA page_size = {PAGE_BYTES}; VACUUM")'
             "  # once: it writes the file anew",
         )
-    pipeline = input_pipeline(measures)
-    reader = None if pipeline is None else pipeline.reader
+    reader = reader_of(measures)
     if reader is not None and reader.is_source:
         return Fix(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
