@@ -13,7 +13,7 @@ import numpy as np
 from tfdarshan.analysis.calls.call_kinds import KIND, NO_CALLS, CallGroup
 from tfdarshan.analysis.calls.depth_phases import DepthPhases, depth_phases
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import READ, Segments, Thread
+from tfdarshan.analysis.calls.segments import READ, Segments
 from tfdarshan.analysis.calls.trace_span import DroppedEvents
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import InputFigures
@@ -102,10 +102,6 @@ class Measures:
         """What this and other looks gave, for the next reader."""
         return self.measured.kept
 
-    def is_loop(self, thread: Thread) -> bool:
-        """Say whether a thread runs the training loop."""
-        return self.measured.is_loop(thread)
-
     @property
     def is_input(self) -> Array:
         """Which rows of `files` are input, bool."""
@@ -187,7 +183,7 @@ class Measures:
     def _read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         again = np.zeros(len(files))
         for block in self.measured.calls.within(*(np.array([moment]) for moment in span_ns)):
-            known = [self.is_loop(one) or one in self.facts.readers for one in block.threads]
+            known = [self.measured.is_loop(one) or one in self.facts.readers for one in block.threads]
             reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
             reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])
             again += np.bincount(reads.file, reads.length, minlength=len(files))
@@ -268,7 +264,7 @@ class Measures:
     @cached_property
     def mapped(self) -> MappedWaits:
         """What was waited for in page faults on mapped data files, by single faults."""
-        found = mapped_waits(self.session.processes, self.windows, self.is_loop)
+        found = mapped_waits(self.session.processes, self.windows, self.measured.is_loop)
         if self.shown_path is not None:
             found.files = [dataclasses.replace(one, path=self.shown_path(one.path)) for one in found.files]
         return found
@@ -312,7 +308,7 @@ class Measures:
     @cached_property
     def output(self) -> OutputCalls:
         """The job's writes."""
-        return output_calls(self.writes, self.windows, loop_of(self.writes, self.is_loop))
+        return output_calls(self.writes, self.windows, loop_of(self.writes, self.measured.is_loop))
 
     def paths_of(self, rows: Array) -> tuple[str, ...]:
         """Return the paths of some rows of the file table, of the first five at most."""

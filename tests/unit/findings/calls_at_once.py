@@ -49,7 +49,7 @@ def at_once(session, measures) -> AtOnce:
     """Load all calls of what was measured."""
     segments = load_segments(session.processes, measures.files.index)
     places, kinds = input_calls(segments, measures.is_input, measures.windows)
-    loop = next((place for place, one in enumerate(segments.threads) if measures.is_loop(one)), -1)
+    loop = next((place for place, one in enumerate(segments.threads) if measures.measured.is_loop(one)), -1)
     return AtOnce(segments, places, kinds, loop)
 
 
