@@ -94,9 +94,9 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
         batches: How many batches they are for.
     """
     if not len(calls.start_s):
-        columns = dict.fromkeys((one.name for one in fields(ReadTasks)), np.zeros(0))
-        columns |= dict.fromkeys(("epoch", "file"), np.zeros(0, int))
-        return ReadTasks(**columns | dict.fromkeys(("calls", "call_s"), np.zeros((len(CALLS), 0))))
+        none: dict[str, Array] = dict.fromkeys((one.name for one in fields(ReadTasks)), np.zeros(0))
+        none |= dict.fromkeys(("epoch", "file"), np.zeros(0, int))
+        return ReadTasks(**none | dict.fromkeys(("calls", "call_s"), np.zeros((len(CALLS), 0))))
     heads = _heads(calls, batches)
     number = _numbers(calls, heads, batches)
     count = int(number.max()) + 1
