@@ -2,8 +2,8 @@
 
 A page marks such a table with `<!-- table: NAME -->` and `<!-- end -->`; TABLES lists the names. What
 commands print comes from golden files, as tools/printed_samples.py says. What `io_budget` limits is filled
-into its docstring, and when to ignore a finding into its page. `--check` writes nothing and fails where a
-table or a page is out of date.
+into its docstring. Each finding has a page of its own. `--check` writes nothing and fails where a table or a
+page is out of date.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tfdarshan.sessions import schema
 from tfdarshan.testing import BUDGETS
 from tools.api_page import api_rows
 from tools.command_pages import verb_rows
-from tools.finding_pages import finding_rows, page_of, with_ignore
+from tools.finding_pages import finding_page, finding_rows
 from tools.printed_samples import with_samples
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -156,9 +156,25 @@ def pages() -> dict[Path, Callable[[str], str]]:
         (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))), filled
     )
     filling[PACKAGE / "testing.py"] = filled_limits
-    for cause in CAUSES:
-        filling[page_of(cause.NAME)] = functools.partial(with_ignore, cause.ABOUT.ignore)
+    for path, text in finding_pages().items():
+        filling[path] = functools.partial(lambda text, _: text, text)
     return filling
+
+
+def finding_pages() -> dict[Path, str]:
+    """Return the page of each finding, and "" for a page whose finding is gone."""
+    folder = DOCS / "reference" / "findings"
+    wanted = {folder / f"{cause.NAME}.md": finding_page(cause.NAME, cause.ABOUT) for cause in CAUSES}
+    return dict.fromkeys(sorted(folder.glob("*.md")), "") | wanted
+
+
+def _write(page: Path, text: str) -> None:
+    """Write a page; one of no text is of a finding that is gone."""
+    if not text:
+        page.unlink()
+        return
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -170,11 +186,11 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     for page, fill in pages().items():
-        text = page.read_text(encoding="utf-8")
-        if fill(text) != text:
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        if fill(text) != text or not fill(text):
             stale.append(page.name)
             if not check:
-                page.write_text(fill(text), encoding="utf-8")
+                _write(page, fill(text))
     if check and stale:
         print(f"out of date: {', '.join(stale)}", file=sys.stderr)
     return int(check and bool(stale))

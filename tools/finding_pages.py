@@ -1,20 +1,17 @@
-"""The last line of each finding's page, and the tables of docs/reference/findings.md."""
+"""A page for each finding, from what its module says, and the tables of docs/reference/findings.md."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
+from tfdarshan.findings.about import About
 from tfdarshan.findings.all_findings import CAUSES
 from tfdarshan.replay.priors import PRIORS, Prior
 from tfdarshan.thresholds import THRESHOLDS
 from tfdarshan.units import human_bytes, human_seconds
 
 Rows = Iterable[tuple[str, ...]]
-PAGES = Path(__file__).parent.parent / "docs" / "reference" / "findings"
-IGNORE = re.compile(r"(?<=\*\*Ignore this\*\* if ).*(?=\.$)", re.MULTILINE)
 AMOUNTS: Mapping[str, Callable[[float], str]] = {
     "B": human_bytes,
     "B/s": lambda value: f"{human_bytes(value)}/s",
@@ -26,22 +23,19 @@ AMOUNTS: Mapping[str, Callable[[float], str]] = {
 }
 
 
-def page_of(name: str) -> Path:
-    """Return the path of a finding's page."""
-    return PAGES / f"{name}.md"
-
-
-def with_ignore(ignore: str, text: str) -> str:
-    """Return a page that ends with when to ignore the finding, as its module says it."""
-    return IGNORE.sub(lambda _: ignore, text)
+def finding_page(name: str, about: About) -> str:
+    """Return the page of a finding, Markdown; parts about which its module says nothing are left out."""
+    title = f"# {about.title} (`{name}`)"
+    parts = [title, about.cause, _table(("you see", "in"), _seen(about)), *_fix(about)]
+    if about.estimate:
+        parts.append(f"**Speedup.** {about.estimate}")
+    return "\n\n".join([*parts, f"**Ignore this** if {about.ignore}."]) + "\n"
 
 
 def finding_rows() -> Rows:
-    """Yield a row for each finding: its name as a link to its page, and the page's title."""
+    """Yield a row for each finding: its name as a link to its page, and its title."""
     for cause in CAUSES:
-        head = page_of(cause.NAME).read_text(encoding="utf-8").partition("\n")[0]
-        title = head.removeprefix("# ").removesuffix(f" (`{cause.NAME}`)")
-        yield f"[`{cause.NAME}`](findings/{cause.NAME}.md)", title
+        yield f"[`{cause.NAME}`](findings/{cause.NAME}.md)", cause.ABOUT.title
 
 
 def prior_rows() -> Rows:
@@ -56,6 +50,18 @@ def threshold_rows() -> Rows:
         yield setting.meaning, _amount(setting.value, setting.unit), setting.source
 
 
+def _seen(about: About) -> Rows:
+    yield f'"{about.says}"', "`tfdarshan findings`"
+    if about.seen:
+        yield about.seen
+
+
+def _fix(about: About) -> list[str]:
+    if not about.fixes:
+        return []
+    return ["**Fix.**", _table(("for", "change"), about.fixes.items())]
+
+
 def _range(prior: Prior) -> str:
     if prior.scale == "chance":
         return f"in {100 * prior.low:.0f} % of the drawn jobs"
@@ -67,3 +73,8 @@ def _range(prior: Prior) -> str:
 def _amount(value: float, unit: str) -> str:
     worded = AMOUNTS.get(unit)
     return f"{value:g} {unit}" if worded is None else worded(value)
+
+
+def _table(head: tuple[str, str], rows: Rows) -> str:
+    lines = [head, ("---", "---"), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.sentences.templates import HOLE, PACKAGE, is_said, texts_of
 from tfdarshan.findings.all_findings import CAUSES, FIX_NAMES, NAMES
-from tools.fill_docs import DOCS
-from tools.finding_pages import page_of
+from tools.fill_docs import DOCS, finding_pages
+from tools.finding_pages import finding_page
 
 MOST_WORDS, MOST_WORDS_OF_A_SENTENCE = 250, 25
 # docs/reference/findings.md and docs/reference/staging.md, together with their tables.
@@ -20,21 +20,16 @@ def names(causes):
     return [cause.NAME for cause in causes]
 
 
-def text_of(cause):
-    return page_of(cause.NAME).read_text(encoding="utf-8")
-
-
-def sentences_of(text):
-    prose = [line for line in text.splitlines() if not line.startswith(("#", "|"))]
-    return re.split(r"(?<=[.:;]) ", re.sub(r"\*\*\w+\.\*\* ?", "", " ".join(prose)))
+def sentences_of(about):
+    text = f"{about.cause} {about.estimate} Ignore this if {about.ignore}."
+    return re.split(r"(?<=[.:;]) ", text)
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=names(CAUSES))
 def test_a_page_is_short_and_so_are_its_sentences(cause):
-    text = text_of(cause)
-    long = [one for one in sentences_of(text) if len(one.split()) > MOST_WORDS_OF_A_SENTENCE]
+    long = [one for one in sentences_of(cause.ABOUT) if len(one.split()) > MOST_WORDS_OF_A_SENTENCE]
 
-    assert len(text.split()) <= MOST_WORDS
+    assert len(finding_page(cause.NAME, cause.ABOUT).split()) <= MOST_WORDS
     assert not long
 
 
@@ -46,20 +41,10 @@ def test_what_a_page_quotes_is_what_the_finding_says(cause):
         for text in texts_of(PACKAGE / "findings" / f"{cause.NAME}.py")
         if max(map(len, text.split(HOLE))) >= LEAST_LITERAL
     ]
-    says = re.search(r'^\| "(.*)" \| `tfdarshan findings` \|$', text_of(cause), re.MULTILINE)
+    said.remove(cause.ABOUT.says)
 
     # THEN
-    assert says is not None
-    assert any(is_said(text, [says[1]]) for text in said)
-
-
-@pytest.mark.parametrize("cause", CAUSES, ids=names(CAUSES))
-def test_a_page_ends_with_when_to_ignore_the_finding(cause):
-    first, *_, last = text_of(cause).splitlines()
-
-    assert first.startswith("# ")
-    assert first.endswith(f" (`{cause.NAME}`)")
-    assert last == f"**Ignore this** if {cause.ABOUT.ignore}."
+    assert any(is_said(text, [cause.ABOUT.says]) for text in said)
 
 
 def test_every_fix_of_a_problem_has_a_name_among_others():
@@ -74,8 +59,10 @@ def test_every_fix_of_a_problem_has_a_name_among_others():
 def test_every_page_is_there_and_in_the_menu_and_no_other_one():
     menu = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
 
-    assert set(DOCS.glob("reference/findings/*.md")) == set(map(page_of, NAMES))
-    assert set(re.findall(r"findings/\w+\.md", menu)) == {f"findings/{name}.md" for name in NAMES}
+    assert set(DOCS.glob("reference/findings/*.md")) == set(finding_pages())
+    for page, text in finding_pages().items():
+        assert page.read_text(encoding="utf-8") == text
+    assert set(re.findall(r"findings/\w+\.md", menu)) == {f"findings/{page.name}" for page in finding_pages()}
 
 
 def test_the_pages_of_findings_and_staging_are_short():

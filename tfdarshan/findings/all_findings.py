@@ -41,7 +41,8 @@ from tfdarshan.findings import (
     validation,
     worker_starts,
 )
-from tfdarshan.findings.finding import About, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Finding, Unknown
 from tfdarshan.findings.measures import Measures
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.checkpoint.interval_cost import costs_of_intervals, interval_sentence
+from tfdarshan.findings.about import About
 from tfdarshan.findings.checkpoint_saves import (
     CheckpointSaves,
     checkpoint_saves,
@@ -12,7 +13,7 @@ from tfdarshan.findings.checkpoint_saves import (
     stay_in_memory,
     uses_a_burst_buffer,
 )
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_choice import ModelledFix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.words import Saves
@@ -22,7 +23,23 @@ from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "checkpoint_stall"
-ABOUT = About(ignore="checkpoints are so rare that they hardly count", fix="saves in the background")
+ABOUT = About(
+    title="Training stands still for checkpoints",
+    cause="The training loop writes a checkpoint itself, and no step runs until the checkpoint is "
+    "written. A copy in memory or on a fast tier takes a fraction of that time, and a thread "
+    "writes the copy to storage.",
+    says="each checkpoint holds training up for 1.300 s",
+    seen=("bursts of writes between steps", "the tab's Checkpoints and Timeline"),
+    fixes={
+        "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)`",
+        "PyTorch": "`saver.submit(torch.save, copy.deepcopy(model.state_dict()), path)`",
+        "plain Python": "`ThreadPoolExecutor(1).submit(save, copy.deepcopy(state), path)`",
+    },
+    estimate="The replay has a copy of each checkpoint, and writes that go on beside the "
+    "next steps. The range covers slow and fast memory, or fast tiers.",
+    ignore="checkpoints are so rare that they hardly count",
+    fix="saves in the background",
+)
 IN_MEMORY = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
 BUFFERED_FIX = Fix("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
 BESIDE_FIX = Fix("Training goes on while these are written already: save less often.")

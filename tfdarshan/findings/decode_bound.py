@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from tfdarshan.analysis.steps.loader_waits import idle_workers
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
 from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix, enough_readers
 from tfdarshan.findings.fix_lines import (
@@ -31,6 +32,21 @@ from tfdarshan.units import human_seconds, percent
 
 NAME = "decode_bound"
 ABOUT = About(
+    title="Decoding is the bottleneck",
+    cause="Steps wait for their batch, and decoding is the longest part of that wait, longer than file "
+    "calls. Faster storage gives nothing.",
+    says="the input pipeline decodes longer than it reads",
+    seen=("a long input wait with few calls running", "the tab's Timeline and Steps"),
+    fixes={
+        "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, or `.cache()` behind the decoder",
+        "PyTorch": "`DataLoader(..., num_workers=8)`",
+        "Grain": "`.mp_prefetch(MultiprocessingOptions(num_workers=8))`",
+        "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=8)`; store the samples decoded or "
+        "smaller",
+    },
+    estimate="The replay has more decoding calls, or decoded samples that stay in "
+    "memory if they fit. The better fix is named. The range is wide if Python decodes, because "
+    "Python's lock may be held for any part of decoding.",
     ignore="the steps need the processors, or as many calls decode as there are processors",
     fix="quicker decoding",
 )

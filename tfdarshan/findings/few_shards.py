@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.steps.loader_waits import idle_workers, training_loader
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.edits import Readers
 from tfdarshan.units import plural
 
 NAME = "few_shards"
-ABOUT = About(ignore="the storage gives no more to more readers", fix="a shard for each worker")
+ABOUT = About(
+    title="The input has fewer shards than workers",
+    cause="Each worker of an iterable data set reads whole shards. If there are fewer shards than workers, "
+    "some workers end at once, and the others read all of the input.",
+    says="the input has shards for only 2 of 8 workers",
+    seen=("few `worker` numbers in the table of batches", "`session.batches`"),
+    fixes={"PyTorch": "as many shards as workers, or a multiple"},
+    estimate="The replay has all workers read. Converting the data has a price in the ranking.",
+    ignore="the storage gives no more to more readers",
+    fix="a shard for each worker",
+)
 
 
 def find(measures: Measures) -> Finding | None:

@@ -18,19 +18,6 @@ KINDS: tuple[Kind, ...] = ("doubt", "problem", "note")
 Work = Literal["lines", "copy some", "copy all", "convert"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class About:
-    """What is said of all findings of one cause; the rest is on its page, docs/reference/findings/.
-
-    Attributes:
-        ignore: When to ignore it, to be read after "Ignore this if": on its page, and of each finding.
-        fix: What the fix is called among others, such as "more reads at a time"; "" without one.
-    """
-
-    ignore: str
-    fix: str = ""
-
-
 @dataclass(frozen=True)
 class OpenQuestion:
     """One thing that the session leaves open, and that the range of a speedup hangs on.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import decoding_stage, input_pipeline, keep_in_memory
 from tfdarshan.findings.kept_samples import kept_bytes
 from tfdarshan.findings.measures import Measures
@@ -17,6 +18,19 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "fits_in_memory"
 ABOUT = About(
+    title="Input that fits in memory is read again",
+    cause="The job reads the same files in every epoch, and the files fit in 40 % of the memory. Each "
+    "later epoch repeats opens, reads and, depending on the place of the cache, decoding.",
+    says="input that fits into memory is read from storage 3.0 times",
+    seen=("several passes over each file", "the tab's Patterns"),
+    fixes={
+        "tf.data": "`dataset.map(load).cache().shuffle(len(paths))`",
+        "PyTorch": "`samples = {path: read(path) for path in paths}` before the workers start, which "
+        "inherit it",
+        "plain Python": "`@functools.cache` on the function that reads",
+    },
+    estimate="The replay has later epochs that read nothing. If the cache stands behind "
+    "the decoder, later epochs do not decode either. The first epoch stays.",
     ignore="decoded samples are many times larger than the files, or the job needs the memory",
     fix="input kept in memory",
 )

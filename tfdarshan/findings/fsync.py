@@ -5,17 +5,33 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.checkpoint.behind import EVERY_S
+from tfdarshan.findings.about import About
 from tfdarshan.findings.checkpoint_saves import kind_of_saves
 from tfdarshan.findings.checkpoint_stall import in_the_background
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_choice import ModelledFix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import SyncsBehind
 from tfdarshan.units import human_seconds, plural
 
 NAME = "fsync"
-ABOUT = About(ignore="the job must not go on before the data is durable", fix="syncs in the background")
+ABOUT = About(
+    title="The training loop waits for fsync",
+    cause="The training loop calls `fsync()` or `fdatasync()`, and stands still until the data is on "
+    "the device. Nothing else of a step goes on meanwhile.",
+    says="the training loop syncs files, 10.0 ms each time",
+    seen=("sync calls of the main thread", "the tab's Timeline"),
+    fixes={
+        "plain Python": "`tfdarshan.checkpoint.sync_behind(file)` in place of `os.fsync(file.fileno())`",
+        "TensorFlow": "`tfdarshan.checkpoint.BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW)` for "
+        "checkpoints",
+    },
+    estimate="The replay has syncs that a thread makes once a second. The bytes still go "
+    "to storage, beside the next steps.",
+    ignore="the job must not go on before the data is durable",
+    fix="syncs in the background",
+)
 FIX = Fix(
     "Sync once, after the last write, or once a second in a thread of its own.",
     "sync_behind(file)  # of tfdarshan.checkpoint",

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "full_storage"
-ABOUT = About(ignore="training does not wait for input")
+ABOUT = About(
+    title="The storage is full",
+    cause="The storage gives the same bandwidth however many reads run at a time: calls take longer as "
+    "more of them run, or a rate limit holds calls back. More readers give nothing.",
+    says="storage gives 20.0 MB/s however many reads run at a time",
+    seen=("a flat bandwidth at any queue depth", "the tab's Timeline"),
+    fixes={
+        "any job": "read less: stage the files, keep them in memory, or store them smaller",
+        "a limit on calls": "read with fewer calls: put small files into shards",
+    },
+    estimate="This finding promises nothing by itself. `staging`, `fits_in_memory` and `small_files` "
+    "replay the job with less to read.",
+    ignore="training does not wait for input",
+)
 
 
 def find(measures: Measures) -> Finding | None:

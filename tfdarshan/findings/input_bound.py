@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
 
 NAME = "input_bound"
-ABOUT = About(ignore="the verdict says that the job is healthy")
+ABOUT = About(
+    title="Training waits for input",
+    cause="A step begins with a wait for its batch. This finding states how long that wait is, "
+    "whatever the cause. Other findings name causes and fixes.",
+    says="34.2 % of step time is waiting for input",
+    seen=("input wait of each step", "the tab's Steps"),
+    fixes={
+        "any job": "apply the first fix of `tfdarshan findings`",
+        "no finding with a fix": "look for locks, services and generators that the input pipeline waits for",
+    },
+    ignore="the verdict says that the job is healthy",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent
 
 NAME = "low_coverage"
-ABOUT = About(ignore="the unrecorded bytes are the job's own programs and libraries")
+ABOUT = About(
+    title="Much of the I/O was not recorded",
+    cause="The kernel charged the job with more bytes than tfdarshan recorded. Programs without "
+    "Python, calls inside libc and mapped files move bytes that tfdarshan does not see unless "
+    "you ask for them. All seconds and speedups leave the unrecorded bytes out, so other "
+    "findings may be wrong.",
+    says="34.2 % of the bytes read were not seen",
+    seen=("coverage below 90 %", "the tab's Overview"),
+    fixes={
+        "programs without Python": "`tfdarshan run --programs train.py`",
+        "mapped files": "`tfdarshan run --mapped yes train.py`",
+        "Python processes": "`tfdarshan doctor` tests whether they join the session",
+    },
+    ignore="the unrecorded bytes are the job's own programs and libraries",
+)
 
 
 def find(measures: Measures) -> Finding | Unknown | None:

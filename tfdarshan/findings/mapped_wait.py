@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.steps.mapped_waits import MappedWaits
-from tfdarshan.findings.finding import About, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_choice import best_fix
 from tfdarshan.findings.mapped_fix_lines import name_of
 from tfdarshan.findings.mapped_fixes import came_in, fixes_of
@@ -13,6 +14,22 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = FINDING
 ABOUT = About(
+    title="Page faults on mapped files are serial",
+    cause="A thread that touches a page of a mapped file waits until the kernel has read a window "
+    "around that page. One thread has one such wait at a time, so page faults wait for the "
+    "storage's latency one after the other.",
+    says="threads wait in page faults on an LMDB database",
+    seen=("the time that threads waited in page faults", "`tfdarshan summary`"),
+    fixes={
+        "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`",
+        "NumPy": "`ThreadPoolExecutor(16).map(lambda rows: np.array(array[rows]), order)`",
+        "PyTorch": "`torch.load(path, mmap=False)`",
+        "Parquet": "`pq.read_table(path, memory_map=False, pre_buffer=True)`",
+        "any file, read out of order": "`mapped.madvise(mmap.MADV_RANDOM)`",
+    },
+    estimate="A page fault that waited counts as a read of the bytes that came in. tfdarshan replays "
+    "reading ahead with 16 threads, a larger read-ahead and reads of single pages, and names the "
+    "best of these fixes.",
     ignore="the page cache keeps the files after the first epoch, or a run takes only seconds",
     fix="fewer waits in page faults",
 )

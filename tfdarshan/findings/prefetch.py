@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_lines import prepares_ahead, read_ahead
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.read_on_demand import bursts_of
@@ -14,6 +15,19 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "prefetch"
 ABOUT = About(
+    title="The next batch is not prefetched",
+    cause="The input pipeline rests while a step computes, and the step waits while the input pipeline "
+    "reads. A step takes the sum of both times. With prefetch it takes the longer of the two.",
+    says="the next batch is not prefetched while a step computes",
+    seen=("reads only during input wait", "the tab's Timeline and Steps"),
+    fixes={
+        "tf.data": "`dataset.prefetch(tf.data.AUTOTUNE)` at the end",
+        "PyTorch": "`DataLoader(..., num_workers=1, prefetch_factor=4)`",
+        "Grain": "`.to_iter_dataset(ReadOptions(prefetch_buffer_size=500))`",
+        "plain Python": "`for batch in tfdarshan.ahead.read_ahead(batches):`",
+    },
+    estimate="The replay has a buffer of batches between the readers and the training "
+    "loop. The range is wide if the steps may need the processors that decode.",
     ignore="the steps keep all processors busy: then computing and decoding share them",
     fix="batches prepared ahead",
 )

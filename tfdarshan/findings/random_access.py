@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from tfdarshan.analysis.calls.read_pieces import ScatteredReads
+from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_lines import input_pipeline, reads_in_python, words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import RECORDS_IN_ORDER
@@ -19,6 +20,21 @@ from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "random_access"
 ABOUT = About(
+    title="Large files are read out of order",
+    cause="The job reads small pieces of large files in random order. A disk moves its arm for each "
+    "piece, and a network file system cannot read ahead. Reading in order and shuffling in "
+    "memory waits far less often.",
+    says="large files are read out of order, 64.0 kB at a time",
+    seen=("few sequential reads", "the tab's Patterns"),
+    fixes={
+        "tf.data": f"`{RECORDS_IN_ORDER}`",
+        "PyTorch": "`DataLoader(dataset, sampler=order)`, an order of shuffled blocks of samples",
+        "plain Python": "`block = os.pread(file, 1 << 20, offset)`, then cut the samples out of the block",
+        "SQLite": "`SELECT * FROM samples ORDER BY rowid`, not one query a sample",
+    },
+    estimate="The replay has one reader whose reads follow each other, in the requests "
+    "that the kernel makes if it reads ahead. The range is wide because a session does not tell "
+    "whether the storage has a disk arm.",
     ignore="the job needs only a small part of each file, or the files are on NVMe or in memory",
     fix="reads in order",
 )

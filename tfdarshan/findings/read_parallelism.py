@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.steps.loader_waits import idle_workers
+from tfdarshan.findings.about import About
 from tfdarshan.findings.decode_bound import decodes_in_its_reads
-from tfdarshan.findings.finding import About, Evidence, Finding, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_choice import COUNTS, ahead_is_enough, enough_readers
 from tfdarshan.findings.fix_lines import more_readers, reads_as_many, reads_by_sqlite
 from tfdarshan.findings.measures import Measures
@@ -13,6 +14,22 @@ from tfdarshan.units import human_seconds, percent
 
 NAME = "read_parallelism"
 ABOUT = About(
+    title="Reads are serial",
+    cause="The input pipeline reads one file at a time, or a few. Each read waits for the storage's "
+    "latency while other readers could wait beside it. Network and parallel file systems serve "
+    "many reads at once.",
+    says="reads are serial (queue depth 1)",
+    seen=("queue depth near 1 while steps wait", "the tab's Timeline, by depth"),
+    fixes={
+        "tf.data": "`map(load, num_parallel_calls=16)`; on fewer than 16 processors also "
+        "`options.threading.private_threadpool_size = 16`",
+        "PyTorch": "`DataLoader(..., num_workers=8)`",
+        "Grain": "`.to_iter_dataset(ReadOptions(num_threads=16))`",
+        "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=16)`",
+    },
+    estimate="The replay has the smallest number of readers that gives nearly all of what "
+    "more give. A session with one reader does not tell how much of a read the storage serves "
+    "one at a time: the range is then wide. `tfdarshan probe /data` narrows the range.",
     ignore="one reader already uses all bandwidth of the storage, as large reads from a single disk do",
     fix="more reads at a time",
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_lines import input_pipeline, reads_in_python, starts_workers_anew
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.storage_edits import KeptOpen
@@ -13,6 +14,17 @@ from tfdarshan.units import human_seconds, plural
 
 NAME = "reopening"
 ABOUT = About(
+    title="Files are opened again and again",
+    cause="A process opens a file that it has opened before: in each epoch, or for each sample. An "
+    "open on network or parallel file systems asks a metadata server, and can take longer than "
+    "the read.",
+    says="files are opened 5 times each",
+    seen=("more opens than files", "`tfdarshan files`, the tab's Files"),
+    fixes={
+        "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
+        "plain Python": "`handles = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
+    },
+    estimate="The replay has one open per file.",
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
     fix="files kept open",
 )

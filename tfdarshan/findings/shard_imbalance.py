@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import leading_excess, wait_words
 from tfdarshan.replay.edits import PartOfInput
@@ -10,7 +11,21 @@ from tfdarshan.units import human_bytes, percent
 
 NAME = "shard_imbalance"
 ABOUT = About(
-    ignore="ranks do not wait for each other, as in asynchronous training", fix="shards of one size"
+    title="One rank has more to read",
+    cause="One rank reads more bytes or makes more calls per step than the other ranks. In synchronous "
+    "training every rank waits for the slowest rank, so the whole job waits for the largest "
+    "shard.",
+    says="rank 3 has 2.0 times as much to read as the other ranks",
+    seen=("longer input wait on that rank", "the tab's Steps, by rank"),
+    fixes={
+        "tf.data": "many small shards of one size: `files.shard(world_size, rank)`",
+        "PyTorch": "`DataLoader(dataset, sampler=DistributedSampler(dataset))`",
+        "plain Python": "`files = sorted(files, key=os.path.getsize)[rank::world_size]`",
+    },
+    estimate="tfdarshan replays the rank that waits longest with as much input per step as the median of "
+    "the other ranks. Fewer reads and less decoding are left.",
+    ignore="ranks do not wait for each other, as in asynchronous training",
+    fix="shards of one size",
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import input_pipeline
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.shuffle_words import small_buffer
@@ -16,6 +17,18 @@ from tfdarshan.units import human_seconds, percent
 
 NAME = "shuffle_buffer"
 ABOUT = About(
+    title="Each epoch fills a large shuffle buffer",
+    cause="The input pipeline shuffles samples that it has read already. The first step of each epoch "
+    "waits until the shuffle buffer is full. Shuffling the paths costs nothing, because paths "
+    "are not read yet.",
+    says="each epoch begins with filling a buffer of 1,000 samples",
+    seen=("one long input wait at the start of each epoch", "the tab's Steps"),
+    fixes={
+        "tf.data": "`dataset.shuffle(len(paths)).map(load)` in place of "
+        "`dataset.map(load).shuffle(len(paths))`",
+    },
+    estimate="The replay has a shuffle of paths: the first step of an epoch then reads as "
+    "many samples as any other step. A pipeline without prefetch gets a prefetch buffer too.",
     ignore="neighbouring samples are alike, and the job reads too few files to shuffle their names",
     fix="a smaller shuffle buffer",
 )

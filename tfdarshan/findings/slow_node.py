@@ -7,7 +7,8 @@ import statistics
 from tfdarshan.analysis.ranks.rank_table import MountFigures, RankTable
 from tfdarshan.analysis.storage.storage_passes import CACHED_CALL_S, CACHED_S_PER_BYTE
 from tfdarshan.file_name import printable
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import FEWEST_CALLS, SLOWER, Excess, excess_over, wait_words
 from tfdarshan.replay.storage_edits import OtherStorage
@@ -15,6 +16,18 @@ from tfdarshan.units import human_seconds, plural
 
 NAME = "slow_node"
 ABOUT = About(
+    title="One node reads slowly",
+    cause="All ranks of one node take at least twice as long as ranks of other nodes for the same "
+    "amount of input. The network or the mount of that node is the likely cause. In synchronous "
+    "training all ranks wait for the slow node.",
+    says="node gpu07 reads 3.1 times slower than the others",
+    seen=("longer calls on the ranks of one node", "the tab's Timeline, by rank"),
+    fixes={
+        "Slurm": "`srun --exclude=gpu07 ...`",
+        "any job": "compare the mount options and `tfdarshan probe /data` on that node and on another node",
+    },
+    estimate="tfdarshan replays the slow rank with the latency and the bandwidth that ranks of other "
+    "nodes got.",
     ignore="the node was slow once, because of another job: look at a second session first",
     fix="another node",
 )

@@ -6,7 +6,8 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.ranks.rank_table import RankTable
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.rank_excess import SLOWER, excess_over, leading_excess, wait_words
 from tfdarshan.findings.slow_node import slow_node
@@ -15,7 +16,19 @@ from tfdarshan.units import human_seconds
 
 NAME = "slow_rank"
 ABOUT = About(
-    ignore="the rank was slow once: look at a second session first", fix="another place for the slow rank"
+    title="One rank reads slowly",
+    cause="One rank takes at least twice as long as the other ranks for the same amount of input, on "
+    "most of its files. Other ranks of its node are not slow. In synchronous training all ranks "
+    "wait for the slow rank.",
+    says="rank 3 reads 2.4 times slower than the other ranks",
+    seen=("longer calls on one rank", "the tab's Timeline, by rank"),
+    fixes={
+        "any job": "compare the rank with others: mount and folder of its shard, processors, other programs "
+        "on the node; `tfdarshan findings SESSION/rank-00003`",
+    },
+    estimate="tfdarshan replays the slow rank with the latency and the bandwidth that the other ranks got.",
+    ignore="the rank was slow once: look at a second session first",
+    fix="another place for the slow rank",
 )
 
 

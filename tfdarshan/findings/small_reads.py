@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_lines import reader_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.random_access import are_databases
@@ -15,7 +16,22 @@ from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "small_reads"
-ABOUT = About(ignore="the job needs only the beginning of each file", fix="larger reads")
+ABOUT = About(
+    title="Reads are small",
+    cause="The job reads files in order, at most 64 KiB at a time, and the storage serves each read by "
+    "itself. Each read waits for the storage's latency. A few large reads wait a few times.",
+    says="files are read 4.1 kB at a time",
+    seen=("small access sizes", "the tab's Patterns"),
+    fixes={
+        "tf.data": "`tf.data.TFRecordDataset(path, buffer_size=8 << 20)`",
+        "plain Python": "`open(path, 'rb', buffering=1 << 20)`, or `file.read()`",
+        "SQLite": "`PRAGMA page_size = 65536; VACUUM`, once",
+    },
+    estimate="The replay has reads as large as the kernel's requests to storage. Bytes, "
+    "order and decoding stay.",
+    ignore="the job needs only the beginning of each file",
+    fix="larger reads",
+)
 LARGE = int(SETTING["request"])
 # What a data set of records is to read at a time.
 BUFFER_BYTES = 8 << 20

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import BufferedWrites
 from tfdarshan.replay.priors import SETTING
@@ -16,7 +17,20 @@ from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds
 
 NAME = "small_writes"
-ABOUT = About(ignore="each line has to be in the file if the job is killed", fix="larger writes")
+ABOUT = About(
+    title="The training loop makes small writes",
+    cause="The training loop writes less than 64 KiB at a time, and waits for every write. A buffer "
+    "collects many small writes into one large write.",
+    says="the training loop makes 400 writes of 100 B",
+    seen=("small access sizes of writes", "the tab's Patterns"),
+    fixes={
+        "plain Python": "`log = open(path, 'ab', buffering=1 << 20)`; flush and sync once a second at most",
+    },
+    estimate="The replay has small writes, and their syncs, kept until the end of the "
+    "run. Writes of checkpoints stay.",
+    ignore="each line has to be in the file if the job is killed",
+    fix="larger writes",
+)
 SMALL_BYTES = int(THRESHOLD["small"])
 BUFFER_BYTES = int(SETTING["request"])
 FIX = Fix(

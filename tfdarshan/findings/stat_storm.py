@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import STATS
+from tfdarshan.findings.about import About
 from tfdarshan.findings.counted import counted_note
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_lines import reads_in_python
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.storage_edits import Without
@@ -14,7 +15,20 @@ from tfdarshan.units import human_seconds, plural
 
 NAME = "stat_storm"
 ABOUT = About(
-    ignore="a local disk's cache answers each call in about a microsecond", fix="fewer stat() calls"
+    title="Files are asked about again and again",
+    cause="The job makes `stat()` calls that no open needs, for example `os.path.exists()` before "
+    "every read. A `stat()` call on network storage is a round trip to a server.",
+    says="8 stats are made a step",
+    seen=("`stat()` calls while steps wait", "the tab's Timeline, by kind of call"),
+    fixes={
+        "plain Python": "`paths = sorted(entry.path for entry in os.scandir(folder))`, once before training",
+        "PyTorch": "list the files in `Dataset.__init__`, not in `__getitem__`",
+        "tf.data": "`tf.data.Dataset.from_tensor_slices(paths)`, with a list that was made once",
+    },
+    estimate="tfdarshan replays the job without `stat()` calls, and without the time that Python takes "
+    "for such calls. All other calls stay.",
+    ignore="a local disk's cache answers each call in about a microsecond",
+    fix="fewer stat() calls",
 )
 # Places in `InputFacts.asked`.
 OTHERS, LOOP, BY_NAME = 0, 1, 1

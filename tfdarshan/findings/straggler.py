@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.slow_files import FEW, SLOW, slow_files
 from tfdarshan.replay.storage_edits import Staged
@@ -15,6 +16,17 @@ from tfdarshan.units import human_seconds, percent, plural
 
 NAME = "straggler"
 ABOUT = About(
+    title="Some files are slow",
+    cause="A mount, a folder or a few files take several times as long as other files of their size. "
+    "Readers that keep the order of batches wait for the slowest file, so a few slow files delay "
+    "every step.",
+    says="/archive is 8 times slower than the rest",
+    seen=("a folder in the colour of a low bandwidth", "the tab's Files"),
+    fixes={
+        "any job": "copy the slow files to the storage of the other files; the finding prints the commands",
+        "Lustre": "`lfs getstripe FILE` names the servers of a slow file",
+    },
+    estimate="The replay has the slow files on a local NVMe disk. The range covers slow and fast NVMe disks.",
     ignore="the files were slow once: look at a second session first",
     fix="a quicker place for the slow files",
 )

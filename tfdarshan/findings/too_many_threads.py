@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.depth_phases import DepthPhases
-from tfdarshan.findings.finding import About, Evidence, Finding, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Unknown
 from tfdarshan.findings.fix_lines import fewer_readers
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.storage_edits import Uncrowded
@@ -14,6 +15,18 @@ from tfdarshan.units import human_bytes, plural
 
 NAME = "too_many_threads"
 ABOUT = About(
+    title="Too many reads run at a time",
+    cause="The storage moves more bytes per second with fewer reads at a time. One disk arm that "
+    "serves eight files jumps between them, and spends its time on seeks.",
+    says="8 reads at a time are more than the storage bears",
+    seen=("bandwidth that falls as queue depth grows", "the tab's Timeline, by depth and by bandwidth"),
+    fixes={
+        "tf.data": "`map(load, num_parallel_calls=2)`; `interleave(..., num_parallel_calls=2)`",
+        "PyTorch": "`DataLoader(..., num_workers=2)`",
+        "Grain": "`.to_iter_dataset(ReadOptions(num_threads=2))`",
+        "plain Python": "`ThreadPoolExecutor(2)`",
+    },
+    estimate="The replay has as many readers as ran in the phases of highest bandwidth.",
     ignore="decoding needs the threads: then read with few calls and decode with many",
     fix="fewer reads at a time",
 )

@@ -6,7 +6,8 @@ import math
 
 from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.analysis.steps.worker_turns import WorkerTurns, worker_turns
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.edits import Readers
@@ -14,7 +15,18 @@ from tfdarshan.replay.loader_edits import OwnProcessor
 from tfdarshan.units import percent, plural
 
 NAME = "too_many_workers"
-ABOUT = About(ignore="the job gets more processors in production", fix="fewer workers")
+ABOUT = About(
+    title="More workers run than there are processors",
+    cause="Workers that decode take turns with the training loop on the same processors, so each step "
+    "computes longer. More workers than processors decode no faster.",
+    says="8 workers share 4 processors with the training loop",
+    seen=("overlapping fetches in the table of batches", "`session.batches`"),
+    fixes={"PyTorch": "`DataLoader(..., num_workers=3)` on four processors"},
+    estimate="The replay has one worker less than processors, and a training loop that has a processor to "
+    "itself.",
+    ignore="the job gets more processors in production",
+    fix="fewer workers",
+)
 
 
 def find(measures: Measures) -> Finding | None:

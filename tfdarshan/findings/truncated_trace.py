@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix, Unknown
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent
 
 NAME = "truncated_trace"
-ABOUT = About(ignore="the recorded part of the run is like the rest")
+ABOUT = About(
+    title="The trace lacks calls",
+    cause="The session made more calls than its trace has room for. The counters stay exact, but the "
+    "trace lacks single calls. tfdarshan scales the seconds of the recorded calls up to all "
+    "calls.",
+    says="the trace lacks 75.0 % of the calls",
+    fixes={
+        "any job": "`tfdarshan run --memory-cap-mb 4096 --trace-memory-mb 2048 train.py`",
+        "a long run": 'record fewer steps: `tfdarshan.keras.IOCallback("logs", batches=(10, 20))`',
+        "many small calls": "leave files out: `tfdarshan run --exclude '*.log' train.py`",
+    },
+    ignore="the recorded part of the run is like the rest",
+)
 MIB_BYTES = 1 << 20
 
 

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfdarshan.findings.finding import About, Evidence, Finding, Fix
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
 from tfdarshan.replay.edits import PartOfInput
 from tfdarshan.units import human_bytes
 
 NAME = "unsharded_input"
-ABOUT = About(ignore="each rank has to see every sample, as in validation", fix="a shard for each rank")
+ABOUT = About(
+    title="Every rank reads all of the input",
+    cause="Several ranks each read every input file. If a rank needs only its part, the ranks repeat "
+    "each other's reads. An epoch then takes as many times longer as there are such ranks.",
+    says="all 4 ranks read the same files",
+    seen=("as many bytes read on every rank", "the tab's Timeline, by rank"),
+    fixes={
+        "tf.data": "`dataset = files.shard(world_size, rank).interleave(...)`",
+        "PyTorch": "`DataLoader(dataset, sampler=DistributedSampler(dataset))`",
+        "Grain": "`dataset = dataset[rank::world_size]`",
+        "plain Python": "`for path in files[rank::world_size]:`",
+    },
+    estimate="tfdarshan replays the rank that waits longest with its share of the input: with four ranks, "
+    "a quarter of all reads and of their decoding. An epoch then means one pass of all ranks "
+    "together over the input.",
+    ignore="each rank has to see every sample, as in validation",
+    fix="a shard for each rank",
+)
 
 
 def find(measures: Measures) -> Finding | None:

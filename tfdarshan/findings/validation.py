@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fits_in_memory import AGAIN, ROOM
 from tfdarshan.findings.fix_choice import COUNTS, ModelledFix, best_fix
 from tfdarshan.findings.fix_lines import validation_fix
@@ -14,7 +15,22 @@ from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "validation"
-ABOUT = About(ignore="validating once in several epochs is enough", fix="a quicker validation set")
+ABOUT = About(
+    title="Training waits for a validation set",
+    cause="Between the steps of two epochs the job reads files that no training step reads. Training "
+    "stands still meanwhile, so every second of validation input counts in full.",
+    says="training stands still 2.100 s an epoch for reading other files",
+    seen=("a pause between two epochs, with reads in it", "the tab's Timeline"),
+    fixes={
+        "tf.data": "`validation.map(load, num_parallel_calls=16)`, or `.cache()` if it fits in memory",
+        "PyTorch": "`DataLoader(validation, batch_size=batch_size, num_workers=8)`",
+        "plain Python": "`ThreadPoolExecutor(16).map(read_validation, paths)`",
+    },
+    estimate="tfdarshan replays the job twice: with 16 readers for the validation set, and with a "
+    "validation set that stays in memory after its first pass. The better fix is named.",
+    ignore="validating once in several epochs is enough",
+    fix="a quicker validation set",
+)
 MOST_READERS = COUNTS[-1]
 
 

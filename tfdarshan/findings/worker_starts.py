@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tfdarshan.analysis.steps.loader_waits import training_loader
-from tfdarshan.findings.finding import About, Evidence, Finding
+from tfdarshan.findings.about import About
+from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loader_edits import WorkersKept
@@ -11,6 +12,14 @@ from tfdarshan.units import human_seconds, plural
 
 NAME = "worker_starts"
 ABOUT = About(
+    title="Workers are started for each epoch",
+    cause="The loader ends its worker processes with each epoch, and starts others for the next one. "
+    "The training loop stands still until they run. Started programs import the job's modules again.",
+    says="each epoch begins with starting 8 workers, which takes 1.200 s",
+    seen=("one long input wait at the start of each epoch", "the tab's Steps"),
+    fixes={"PyTorch": "`DataLoader(..., persistent_workers=True)`, made once before the first epoch"},
+    estimate="The replay has later epochs whose first batch is begun as much sooner as "
+    "starting workers took.",
     ignore="the data set changes between epochs, which workers that live on would not see",
     fix="workers that live on",
 )
