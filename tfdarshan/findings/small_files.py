@@ -8,9 +8,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.record_files import in_shards_already, steps_read_records
-from tfdarshan.findings.replayed import first_epoch_alone
 from tfdarshan.findings.shard_fix_lines import in_shards
-from tfdarshan.replay.promise import saved_seconds
 from tfdarshan.replay.storage_edits import Shards
 from tfdarshan.staging.candidate import databases
 from tfdarshan.thresholds import THRESHOLD
@@ -30,16 +28,11 @@ ABOUT = About(
     },
     estimate="tfdarshan replays the job without opens, `stat()` calls and end-of-file reads, with reads "
     "in order and as large as the kernel's requests. A framework's record reader reads with one "
-    "call at a time. Converting the data has a price in the ranking. A conversion reads all input once, so "
-    "the finding is a note if shards spare next to nothing beyond the first epoch.",
+    "call at a time. Converting the data has a price in the ranking.",
     ignore="the run is shorter than the conversion, which reads and writes all input once",
     fix="samples in shards",
 )
 MANY = int(THRESHOLD["many"])
-ONCE = (
-    " Later epochs hardly wait for files, and a conversion reads all of them once, as the first epoch does. "
-    "It helps only if several runs use the shards."
-)
 
 
 def find(measures: Measures) -> Finding | None:
@@ -62,15 +55,12 @@ def find(measures: Measures) -> Finding | None:
     unique = float(np.where(size > 0, size, costs.read_bytes / np.maximum(costs.opens, 1))[whole].sum())
     opens_s = float(costs.other_s[whole].sum())
     mean, each_s = unique / files, files_s / passes
-    saved_s = saved_seconds(measures.job, Shards())
-    once = len(saved_s) > 1 and first_epoch_alone(measures, float(saved_s[1:].sum()))
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
-        kind="note" if once else "problem",
         title=f"the input is {files:,} small files of {human_bytes(mean)}",
         what=f"Each is opened, read and closed in {human_seconds(each_s)}; {percent(opens_s, files_s)} of "
-        f"that is opens, closes and stat() calls.{ONCE if once else ''}",
+        "that is opens, closes and stat() calls.",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),

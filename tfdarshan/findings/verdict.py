@@ -25,6 +25,8 @@ WHAT_TO_DO = {
     "decoding": "Keep what is decoded, store it smaller, or give the job more processors.",
     "other_wait": "Look for locks, generators and services that the input pipeline waits for.",
 }
+# Of what the first epoch alone waits for.
+OF_THIS_RUN = " for a run as short as this one"
 RECORD_MORE = "record some seconds, 20 steps or more"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, of some seconds"
@@ -91,8 +93,10 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
     if is_healthy(measures):
         text = f"Healthy: {_waits(measures)} No change of the file I/O is worth it."
         return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
-    text = _of_this_run(measures, findings) or _unexplained(measures)
-    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
+    if (note := _of_this_run(findings)) is not None:
+        text = " ".join([_waits(measures), as_sentence(note.title), *_fix(note, OF_THIS_RUN)])
+        return Verdict(text, "unknown", share, note.name, note.gain, epochs=epochs, notes=notes)
+    return Verdict(_unexplained(measures), "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
 
 
 def as_sentence(words: str) -> str:
@@ -119,14 +123,12 @@ def _own_s(measures: Measures) -> float:
     return next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
 
 
-def _of_this_run(measures: Measures, findings: Sequence[Finding]) -> str:
-    """Word the note whose fix makes this run faster, and a longer one hardly; nothing if there is none."""
+def _of_this_run(findings: Sequence[Finding]) -> Finding | None:
+    """Return the note whose fix makes this run faster, and a longer one hardly; None if there is none."""
     notes = [one for one in findings if one.kind == "note" and one.cost_share >= THRESHOLD["problem"]]
     best = max(notes, key=lambda one: one.cost_s, default=None)
-    if best is None or best.gain is None or best.fix is None or not best.gain.supported:
-        return ""
-    promised = _promised(best.fix.what, f"{faster_words(best.gain)} for a run as short as this one")
-    return f"{_waits(measures)} {as_sentence(best.title)} {promised}"
+    supported = best is not None and best.fix is not None and best.gain is not None and best.gain.supported
+    return best if supported else None
 
 
 def _unexplained(measures: Measures) -> str:
@@ -141,7 +143,8 @@ def _unexplained(measures: Measures) -> str:
 def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
     first, second, together = problems[0], "", None
     largest = _largest_cause(problems)
-    lost, fix = _lost(measures, first), _fix(first)
+    alone = first_alone(measures)
+    lost, fix = _lost(measures, first), _fix(first, OF_THIS_RUN if alone and _is_of_waits(first.gain) else "")
     if largest is first:
         why = f"{lost} {as_sentence(first.title)}"
         said = [why, *fix]
@@ -156,7 +159,7 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
         notes.append(f"With {FIX_NAMES[second]} as well: {promise_words(together)}.")
     return Verdict(
         " ".join(said), "slow", measures.model.wait_share, first.name, first.gain, record, why, second,
-        together, first_alone(measures), (*notes, *_beside(measures)),
+        together, alone, (*notes, *_beside(measures)),
     )  # fmt: skip
 
 
@@ -184,12 +187,17 @@ def _lost(measures: Measures, first: Finding) -> str:
     model, gain = measures.model, first.gain
     if gain is None:
         return "The job loses time."
-    if model.wait_share and 2 * gain.wait_s >= gain.saved_s:
+    if model.wait_share and _is_of_waits(gain):
         return _waits(measures)
     of, lost = "step time" if model.unit == "step" else "the session", percent(gain.saved_s, gain.before_s)
     if not surely_waits(measures, measures.job):
         return f"Up to {lost} of {of} is lost, if that is waited for: {measures.why_no_wait}."
     return f"{lost} of {of} is lost."
+
+
+def _is_of_waits(gain: Gain | None) -> bool:
+    """Say whether most of what a fix gives back is input that the loop waits for."""
+    return gain is not None and 2 * gain.wait_s >= gain.saved_s
 
 
 def in_short(what: str) -> str:
@@ -202,12 +210,13 @@ def explanation(what: str) -> str:
     return "".join(NEXT_SENTENCE.split(what, maxsplit=1)[1:])
 
 
-def _fix(finding: Finding) -> list[str]:
+def _fix(finding: Finding, of: str = "") -> list[str]:
+    """Say what to do, what that gives, and of what."""
     if finding.fix is None:
         return []
     if finding.gain is None:
         return [f"{in_short(finding.fix.what)}."]
-    return [_promised(finding.fix.what, faster_words(finding.gain))]
+    return [_promised(finding.fix.what, faster_words(finding.gain) + of)]
 
 
 def _promised(what: str, speed: str) -> str:

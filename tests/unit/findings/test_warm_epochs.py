@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.findings.made_up_jobs import BATCH, INTERLEAVE, KB, LOAD, PATHS, SHARDS
 from tests.unit.findings.made_up_training import training
-from tfdarshan.findings import small_files, staging
+from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.record_files import in_shards_already
@@ -88,14 +88,13 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
 
 
-@pytest.mark.parametrize(("later_ms", "kind"), [(None, "problem"), (0.02, "note")])
-def test_files_that_the_first_epoch_alone_waits_for_are_a_note(tmp_path, later_ms, kind):
-    # GIVEN three epochs whose files take 6 ms each time, or 24 us in later epochs
-    files = small_files.find(measure(small(tmp_path, epochs=3, later_ms=later_ms)))
+def test_files_are_converted_once_for_all_runs(tmp_path):
+    # GIVEN three epochs whose files take 6 ms each, and 24 us in later epochs
+    verdict = diagnose(small(tmp_path, epochs=3, later_ms=0.02)).verdict
 
-    # THEN a conversion, which reads all of them once, is for several runs if later epochs hardly gain by it
-    assert files.kind == kind
-    assert ("It helps only if several runs use the shards." in files.what) == (kind == "note")
+    # THEN that is the fix, and the verdict says that a short run gains by it
+    assert (verdict.state, verdict.finding) == ("slow", "small_files")
+    assert verdict.sentence.endswith(" for a run as short as this one.")
 
 
 @pytest.mark.parametrize(("first_read_ms", "kind"), [(30.0, "problem"), (600.0, "note")])
