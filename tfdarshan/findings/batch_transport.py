@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.loader_waits import LoaderWaits
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loader_edits import Sooner
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.units import human_seconds, percent
 
 NAME = "batch_transport"
@@ -31,7 +36,8 @@ def find(measures: Measures) -> Finding | None:
     waits, words = measures.loader_waits, words_of(measures)
     if waits is None or words is None:
         return None
-    back_s, wait_s = float(waits.back_s.sum()), float(waits.wait_s.sum())
+    ways_s, wait_s = _ways_s(waits), float(waits.wait_s.sum())
+    back_s = float(ways_s.sum())
     if back_s <= float(waits.fetch_s.sum()):
         return None
     each_s = back_s / len(waits)
@@ -48,3 +54,12 @@ def find(measures: Measures) -> Finding | None:
         fix=words.less_transport(),
         edits=(Sooner((1 - LEFT) * back_s),),
     )
+
+
+def _ways_s(waits: LoaderWaits) -> Array:
+    """Return what of each wait is the way of its batch, one entry per batch: no longer than the quicker ones.
+
+    What takes longer waits for a processor, or for the batch in front of it.
+    """
+    quick_s = np.quantile(waits.back_s[waits.back_s > 0], SETTING["quick"]) if waits.back_s.any() else 0.0
+    return np.minimum(waits.back_s, quick_s)

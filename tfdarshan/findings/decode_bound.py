@@ -98,9 +98,9 @@ def _fixes(measures: Measures) -> list[ModelledFix]:
     limit, samples = _limit(measures), kept_samples(measures)
     found = [] if limit else [_more(measures)]
     if measures.passes >= AGAIN and samples.drawing is None and _fits(measures):
-        found.append(
-            ModelledFix(keep_decoded(measures, limit), (CacheInMemory(works_behind=samples.works_behind),))
-        )
+        fix = keep_decoded(measures, limit)
+        kept = CacheInMemory(works_behind=samples.works_behind, loads_first=fix.loads_first)
+        found.append(ModelledFix(fix, (kept,)))
     return found
 
 

@@ -60,6 +60,7 @@ def find(measures: Measures) -> Finding | None:
     by_storage = stored >= AGAIN and not from_memory(measures, np.flatnonzero(measures.is_input))
     how_often = f"{FROM_STORAGE} {stored:.1f} times" if by_storage else f"{measures.passes:.1f} times"
     order = np.argsort(-again_s, kind="stable")
+    fix = keep_in_memory(measures)
     return Finding(
         name=NAME,
         title=f"input that fits into memory is read {how_often}",
@@ -77,8 +78,8 @@ def find(measures: Measures) -> Finding | None:
             ),
         ),
         files=measures.paths_of(order[again_s[order] > 0]),
-        fix=keep_in_memory(measures),
-        edits=(CacheInMemory(decoded=_keeps_decoded(measures)),),
+        fix=fix,
+        edits=(CacheInMemory(decoded=_keeps_decoded(measures), loads_first=fix.loads_first),),
     )
 
 

@@ -315,7 +315,8 @@ def _cached_calls(measures: Measures, what: str, function: str) -> Fix:
     """Word it for a Python function that is called with the same arguments in each epoch."""
     if starts_workers_anew(measures):
         what += " Workers end with each epoch: read before the first one, and have them inherit that."
-        return Fix(what, f"samples = {{path: {function}(path) for path in paths}}")
+        line = f"samples = {{path: {function}(path) for path in paths}}"
+        return Fix(what, line, loads_first=True)
     head = f"def {function}(path):"
     return Fix(what, f"@functools.cache\n{head}", head)
 

@@ -16,13 +16,14 @@ class DeclaredInput:
     Attributes:
         readers: Readers beside the training loop; 0 if the loop reads its input itself.
         prefetch: Batches that they are ahead of the loop.
-        processes: Whether readers are processes, which share no lock of Python's.
+        processes: Processes that are started to read beside the loop, whether they have anything to read or
+            not; None if readers are threads, which share Python's lock.
         started_anew: Whether they are started for each epoch.
     """
 
     readers: int
     prefetch: int
-    processes: bool
+    processes: int | None
     started_anew: bool = False
 
 

@@ -12,13 +12,15 @@ DataSet = Literal["training", "validation"]
 class Fix:
     """What to do: a sentence, and the line to change as it would be before and after; that may be several.
 
-    `data_set` is what that line reads: another data set may have a line of the same text.
+    `data_set` is what that line reads: another data set may have a line of the same text. `loads_first` says
+    whether the lines read all input before the first epoch, one sample after the other.
     """
 
     what: str
     line: str = ""
     instead_of: str = ""
     data_set: DataSet = "training"
+    loads_first: bool = False
 
 
 IN_BACKGROUND = "Save in the background: copy what is to be saved, and let a thread write it."

@@ -15,7 +15,7 @@ from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S, JobModel
-from tfdarshan.replay.prior_model import behind_share, decoded_behind, processors, runs_ahead
+from tfdarshan.replay.prior_model import behind_share, decoded_behind, processors, runs_ahead, shares_lock
 from tfdarshan.replay.priors import SETTING, Drawn
 from tfdarshan.replay.read_tasks import ReadTasks
 
@@ -95,14 +95,29 @@ class CacheInMemory:
     Attributes:
         decoded: They stay as they are decoded; else later epochs decode them again.
         works_behind: Functions behind the cache still work on them in each epoch.
+        loads_first: The loop reads all of them itself before the first epoch, one after the other.
     """
 
     decoded: bool = True
     works_behind: bool = False
+    loads_first: bool = False
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with it; of a single epoch, the same."""
-        model, later = job.model, (job.facts.tasks.epoch > 0)[:, None]
+        if not self.loads_first:
+            return self._kept_of(job, job.facts.tasks.epoch > 0)
+        model, first = job.model, job.facts.tasks.epoch == 0
+        # One thread needs as long as several together.
+        work_s = (model.work_s + model.behind_s) * model.processors_each * self.decoded
+        of_task_s = model.limit_s + model.storage_s + work_s
+        loading_s = (model.weight[model.batch] * first) @ of_task_s
+        stall_s = model.stall_s + np.zeros(loading_s.shape)
+        stall_s[0] += loading_s / model.weight[0]
+        return self._kept_of(job, np.ones(model.tasks, bool)).but(stall_s=stall_s)
+
+    def _kept_of(self, job: ModelledJob, tasks: Array) -> ModelledJob:
+        """Return the job with some tasks' samples in memory."""
+        model, later = job.model, tasks[:, None]
         nothing = {
             name: np.where(later, 0.0, getattr(model, name))
             for name in ("limit_s", "wait_s", "transfer_s", "seek_s")
@@ -160,8 +175,11 @@ def _tasks_times(job: ModelledJob, part: Array) -> ModelledJob:
 def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     """Return the job with so many readers. Threads of Python get its lock back after each of its calls."""
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
+    if pipeline.processes is not None:
+        job = _with_starts(job, pipeline.processes, count)
+        model = job.model
     # Threads that one reader in Python hands its reads to go on while the loop computes: `map_ahead`.
-    handed = pipeline.python & (model.readers == 1)
+    handed = shares_lock(job.facts) & (model.readers == 1)
     ahead = np.where(handed, CALLS_PER_THREAD * count, count + decoded_behind(job.facts, drawn))
     ahead = np.where(runs_ahead(job.facts) | handed, np.where(count > 1, ahead, 0), model.calls_ahead)
     # More readers leave no less begun than what is behind them has begun by another edit.
@@ -171,7 +189,7 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
     if not pipeline.order_kept:
         changes |= {"in_order": np.zeros_like(model.in_order)}
-    if pipeline.python:
+    if shares_lock(job.facts):
         threads = (count > 1) & handed
         asked = asked_calls(job.facts.tasks, model.calls)
         handed_s = asked[:, None] * drawn["handover_s"] * threads
@@ -185,6 +203,33 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     if not pipeline.records:
         return made
     return _split_behind(made)
+
+
+def _with_starts(job: ModelledJob, before: int, count: Array) -> ModelledJob:
+    """Return the job with so many processes as readers, which are started, and have some batches ready.
+
+    All of them start at once, and share the processors. Who had none starts them once.
+
+    Args:
+        job: The job.
+        before: Processes that it starts now.
+        count: Those that it then starts, of each sample.
+    """
+    model, after = job.model, float(np.median(count))
+    cpus = job.facts.processors.cpus or np.inf
+    starts = model.late_s > 0 if before else np.arange(len(model.late_s)) == 0
+    each_s = model.late_s / max(1.0, before / cpus) if before else SETTING["worker_start"]
+    late_s = np.where(starts, each_s * max(1.0, after / cpus), model.late_s)
+    took_s, takes_s = (
+        float(seconds[starts].sum()) * min(processes, cpus)
+        for seconds, processes in ((model.late_s, before), (late_s, after))
+    )
+    ahead = model.batches_ahead if before else int(SETTING["worker_batches"]) * count
+    return job.but(
+        late_s=late_s,
+        other_work_s=np.maximum(model.other_work_s + takes_s - took_s, 0.0),
+        batches_ahead=np.maximum(model.batches_ahead, ahead),
+    )
 
 
 def _moves(model: JobModel, drawn: Drawn, readers: Array, ahead: Array) -> Array:

@@ -78,11 +78,12 @@ class PipelineFacts:
         parallel_behind: Calls of what decodes behind the readers; AUTOTUNE is -1, None is one, or nothing.
         framework: Whether a framework's pipeline was noted, not a loop of Python's.
         python: Whether Python code reads or decodes.
+        processes: Processes that were started as readers; None if readers are threads, which share a lock.
         records: Whether readers unpack records, and what follows decodes these.
         compressed: Whether records are compressed.
         loop_reads: Whether the loop's own thread makes nearly all calls.
         beside: The share of the time in calls that is outside of the loop's waits.
-        overlap: How busy readers are outside of them, in times of how busy they are in them, at most 1.
+        overlap: How busy readers are right before waits, in times of how busy they are in them, at most 1.
         in_order: Whether samples stay in the order of their reads, whichever of these ends first.
         order_kept: Whether they still do if a fix lets more calls run at a time.
         late_s: How long after its first request each epoch's first call came; NaN: before it.
@@ -95,6 +96,7 @@ class PipelineFacts:
     parallel_behind: int | None
     framework: bool
     python: bool
+    processes: int | None
     records: bool
     compressed: bool
     loop_reads: bool = False

@@ -53,16 +53,12 @@ class OwnProcessor:
 
 @dataclass(frozen=True)
 class WorkersKept:
-    """Workers that live on: an epoch but the first does not begin with starting them.
-
-    Attributes:
-        start_s: What starting them takes, in seconds.
-    """
-
-    start_s: float
+    """Workers that live on: no epoch but the first begins with starting them, which takes processors."""
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them; of a single epoch, the same."""
-        late_s = job.model.late_s.copy()
-        late_s[1:] = np.maximum(late_s[1:] - self.start_s, 0.0)
-        return job.but(late_s=late_s)
+        """Return the job whose later epochs begin when they are asked for; of a single epoch, the same."""
+        model = job.model
+        late_s = model.late_s.copy()
+        late_s[1:] = np.minimum(late_s[1:], 0.0)
+        spared_s = float(np.nansum(model.late_s - late_s)) * np.minimum(model.readers, model.processors)
+        return job.but(late_s=late_s, other_work_s=np.maximum(model.other_work_s - spared_s, 0.0))

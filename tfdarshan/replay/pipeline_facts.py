@@ -71,7 +71,7 @@ def pipeline_facts(
         shuffle_tasks=shuffled,
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
         beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
-        overlap=_overlap(loop, float(lasted_s @ ~outside), float(lasted_s @ outside)) if loop.known else 0.0,
+        overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s) if loop.known else 0.0,
     )
 
 
@@ -90,14 +90,36 @@ def as_declared(facts: PipelineFacts, told: DeclaredInput | None) -> PipelineFac
         declared_readers=told.readers or None,
         prefetch=told.prefetch,
         framework=True,
-        python=not told.processes,
+        python=True,
+        processes=told.processes,
     )
 
 
-def _overlap(loop: LoopTimes, inside_s: float, outside_s: float) -> float:
-    """Return how busy readers are outside of waits, in times of how busy they are in them, at most 1."""
-    waits_s, rest_s = (float(part.sum()) for part in (loop.got_s - loop.ask_s, loop.next_s - loop.got_s))
-    return min(1.0, outside_s * waits_s / max(inside_s * rest_s, TINY_S**2))
+def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array) -> float:
+    """Return how busy readers are right before waits, in times of how busy they are in them, at most 1.
+
+    Readers that rest have nothing left to read, so what counts is each wait and the step before it, in
+    proportion to how long the wait is. Nothing is prepared before an epoch begins.
+
+    Args:
+        loop: When batches were asked for.
+        epoch: The epoch of each batch.
+        start_s: Starts of the calls on input.
+        lasted_s: How long these took.
+    """
+    place = loop.place(start_s)
+    outside = start_s >= loop.got_s[place]
+    within_s, after_s = (
+        np.bincount(place[chosen], lasted_s[chosen], len(loop.ask_s)) for chosen in (~outside, outside)
+    )
+    waits_s, rests_s = loop.got_s - loop.ask_s, loop.next_s - loop.got_s
+    busy, busy_before = (
+        within_s[1:] / np.maximum(waits_s[1:], TINY_S),
+        after_s[:-1] / np.maximum(rests_s[:-1], TINY_S),
+    )
+    told_s = waits_s[1:] * ((busy > 0) & (epoch[1:] == epoch[:-1]))
+    ratio = np.minimum(1.0, busy_before / np.where(busy > 0, busy, 1.0))
+    return float(told_s @ ratio) / max(float(told_s.sum()), TINY_S)
 
 
 def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> PipelineFacts:
@@ -120,6 +142,7 @@ def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> P
         parallel_behind=next((calls for calls in behind if calls is not None), None),
         framework=noted is not None,
         python=reader is None or reader.name == "from_generator" or "python" in reader.does,
+        processes=None,
         records=reader is not None and reader.name in RECORDS,
         compressed=noted is not None and any(stage.compression for stage in noted.stages),
         in_order=reader is None or reader.keeps_order,

@@ -231,7 +231,8 @@ def _seeks(facts: JobFacts, drawn: Drawn, wait_s: Array, wait_serial: Array) -> 
 def runs_ahead(facts: JobFacts) -> bool:
     """Whether readers go on with the next batch's tasks before it is asked for."""
     pipeline = facts.pipeline
-    return pipeline.framework and (not pipeline.python or pipeline.declared_readers is not None)
+    beside = not pipeline.python or pipeline.processes is not None or pipeline.declared_readers is not None
+    return pipeline.framework and beside
 
 
 def works_behind(facts: JobFacts) -> bool:
@@ -249,15 +250,17 @@ def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
     """Return how many batches are put together before the loop asks for them, int of shape (samples,).
 
     Calls that are made for an epoch's first batch, which fills a shuffle buffer, do not show it. If steps are
-    short, calls that go on beside them may be of the batch that is waited for.
+    short, calls that go on beside them may be of the batch that is waited for, unless readers begin no batch
+    before it is asked for.
     """
     pipeline, tuned = facts.pipeline, np.round(drawn["autotuned_batches"]).astype(int)
     if pipeline.prefetch:
         return tuned if pipeline.prefetch < 0 else np.full(len(tuned), pipeline.prefetch)
     if facts.batches.known and pipeline.shuffle_tasks >= 0:
-        if pipeline.loop_reads or max(pipeline.beside, pipeline.overlap) <= SETTING["beside"]:
+        busiest = max(pipeline.beside, pipeline.overlap)
+        if pipeline.loop_reads or busiest <= SETTING["beside"]:
             return np.zeros(len(tuned), int)
-        if pipeline.beside > SETTING["beside"]:
+        if (pipeline.beside if runs_ahead(facts) else busiest) > SETTING["beside"]:
             return tuned
     injected = drawn["prefetch_injected"] & pipeline.framework
     if _unseen_ahead(facts):
@@ -282,9 +285,14 @@ def all_processors(facts: JobFacts, drawn: Drawn) -> Array:
     return np.maximum(1.0, 1 + (machine.cpus - 1) * drawn["further_processor"] - (machine.others or 0.0))
 
 
+def shares_lock(facts: JobFacts) -> bool:
+    """Return whether readers take turns at Python's lock."""
+    return facts.pipeline.python and facts.pipeline.processes is None
+
+
 def work_serial(facts: JobFacts, drawn: Drawn) -> Array:
     """Return the share of readers' processor time that is used one task at a time, shape (samples,)."""
-    lock = drawn["python_lock" if facts.pipeline.python else "operation_lock"]
+    lock = drawn["python_lock" if shares_lock(facts) else "operation_lock"]
     return np.maximum(lock, 1 / processors(facts, drawn))
 
 

@@ -144,6 +144,8 @@ SETTINGS = (
         "the same of what a fix gives, of the time that it saves",
         "nine of ten fixes of development jobs that gave 10 % or more",
     ),
+    Setting("worker_start", "s", 0.04, "processor time to start a worker process", TRIALS),
+    Setting("worker_batches", "batches", 2, "a worker process has ready", "PyTorch's documentation"),
     Setting("reproduces", "share", 0.03, "how far off the recorded run a model may be", "what is wanted"),
     Setting("misfit", "share", 0.15, "of the waits, the error that divides a weight by e", TRIALS),
     Setting("tries", "runs", 9, "halvings of a range in which a scale is sought", "to 0.2 % of the range"),

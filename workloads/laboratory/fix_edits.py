@@ -77,6 +77,9 @@ def edits_for(fix: str, program: Program, job: ModelledJob) -> Edits | None:
         return (Staged(paths.str.contains(program.slow_path, regex=False).to_numpy(bool)),)
     if fix == "shards for all":
         return (Readers(program.threads),)
+    if fix == "memory":
+        by_item = program.shape == "torch_map" and not program.threads
+        return (CacheInMemory(loads_first=program.shape.startswith("torch") and not by_item),)
     if fix == "background checkpoint":
         return (BackgroundSaves(fast_tier=program.extra == "tf_checkpoint"),)
     return EDITS.get(fix)
@@ -90,7 +93,6 @@ EDITS: Mapping[str, Edits] = {
     "fewer workers": (Readers(FEW),),
     "prefetch": (Prefetch(),),
     "read ahead": (Prefetch(),),
-    "memory": (CacheInMemory(),),
     "staging": (Staged(),),
     "shards": (Shards(),),
     "uncompressed": (Uncompressed(),),

@@ -38,13 +38,13 @@ def test_the_replay_model_has_the_workers_that_the_loader_declares(tmp_path):
     pipeline = facts_of(loader_job(tmp_path)).pipeline
     assert (pipeline.readers, pipeline.declared_readers, pipeline.prefetch) == (2.0, 2, 4)
     assert pipeline.framework
-    assert not pipeline.python
+    assert pipeline.processes == 2
 
 
 def test_a_loop_without_workers_reads_by_itself(tmp_path):
     # THEN
     pipeline = facts_of(loader_job(tmp_path, workers=0, prefetch_factor=0)).pipeline
-    assert (pipeline.declared_readers, pipeline.prefetch, pipeline.python) == (None, 0, True)
+    assert (pipeline.declared_readers, pipeline.prefetch, pipeline.processes) == (None, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,16 @@ def test_a_fix_changes_what_it_is_about():
         assert fix.line == now.replace("num_workers=2", change)
 
 
+@pytest.mark.parametrize("fix", [LoaderWords.more_readers, LoaderWords.more_decoding])
+def test_workers_have_as_many_batches_ready_as_they_have_by_default(fix):
+    # GIVEN a loader without workers, which has no batches ready
+    words = LoaderWords({"batch_size": 32, "workers": 0, "prefetch_factor": 0})
+
+    # THEN
+    now = "loader = DataLoader(dataset, batch_size=32)"
+    assert fix(words, 4).line == now.replace(")", ", num_workers=4, persistent_workers=True)")
+
+
 def test_without_workers_one_reads_ahead():
     # GIVEN
     words = LoaderWords({"batch_size": 8})

@@ -51,7 +51,7 @@ class Feeding(Adapter):
 
     def declared(self, meta):
         found = (meta.get("loaders") or {}).get("found", [])
-        return DeclaredInput(2, 4, processes=False) if found else None
+        return DeclaredInput(2, 4, processes=None) if found else None
 
 
 ADAPTER = Feeding()

@@ -157,3 +157,25 @@ def test_short_steps_do_not_tell_who_prepares_ahead(tmp_path):
     ahead = batches_ahead(facts, draw(64))
     assert (ahead == 0).any()
     assert (ahead > 0).any()
+
+
+def test_readers_that_rest_with_all_read_are_ahead(tmp_path):
+    # GIVEN a generator whose first eight batches are ten reads of 15 ms each, and 56 more of 0.1 ms each
+    lasts = np.repeat([15.0] * 8 + [0.1] * 56, 10)
+    ends = np.cumsum(lasts)
+    calls = [(end - each, end, 200, "pread", 0, SIZE, place * SIZE)
+             for place, (each, end) in enumerate(zip(lasts, ends, strict=True))]  # fmt: skip
+    # WHEN it goes on beside steps of 50 ms
+    steps, at = [], 0.0
+    for ready in ends[9::10]:
+        got = max(at, float(ready))
+        steps.append((at, got + 50, got - at))
+        at = got + 50
+    stages = {"stages": [{"name": "from_generator", "does": ["reads"]}], "datasets": 1, "iterators": 1}
+    meta = {"pipelines": {"found": [stages], "left_out": 0}}
+    facts = facts_of(training(tmp_path, calls, steps, paths=["/data/0"], sizes=[640 * SIZE], meta=meta))
+
+    # THEN it prepares batches ahead, though most of the time it reads nothing beside steps
+    assert facts.pipeline.beside < SETTING["beside"]
+    assert facts.pipeline.overlap == pytest.approx(1.0, rel=0.01)
+    assert (batches_ahead(facts, draw(64)) > 0).all()

@@ -1,11 +1,13 @@
 """What it gives if batches come sooner, or workers live on: against closed forms."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_loaders import crowded_job, loader_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import edited
+from tfdarshan.replay.edits import CacheInMemory, Readers, edited
 from tfdarshan.replay.loader_edits import OwnProcessor, Sooner, WorkersKept
 from tfdarshan.replay.session_facts import facts_of
 
@@ -32,9 +34,34 @@ def test_workers_that_live_on_are_started_once(tmp_path):
     # GIVEN three epochs that each begin with starting workers for 300 ms
     job = calibrated(facts_of(loader_job(tmp_path, start_ms=300)))
 
-    spared_s = job.run.total_s - edited(job, WorkersKept(0.3)).run.total_s
+    spared_s = job.run.total_s - edited(job, WorkersKept()).run.total_s
 
     assert np.median(spared_s) == pytest.approx(2 * 0.3, rel=0.05)
+
+
+def test_starting_more_workers_takes_as_much_longer(tmp_path):
+    # GIVEN one processor, and three epochs that each begin with starting two workers for 300 ms
+    facts = facts_of(loader_job(tmp_path, start_ms=300, fetch_ms=(1, 1), compute_ms=20))
+    facts = dataclasses.replace(facts, processors=dataclasses.replace(facts.processors, cpus=1.0))
+    job = calibrated(facts)
+
+    # WHEN
+    longer_s = edited(job, Readers(6)).run.total_s - job.run.total_s
+
+    # THEN six take three times as long
+    assert np.median(longer_s) == pytest.approx(3 * 0.6, rel=0.05)
+
+
+def test_samples_that_are_loaded_first_are_read_by_one(tmp_path):
+    # GIVEN three epochs of 24 samples, which two workers read for 10 ms each
+    job = calibrated(facts_of(loader_job(tmp_path, pairs=12, back_ms=0, compute_ms=1)))
+    assert np.median(job.run.total_s) == pytest.approx(3 * 12 * 0.011, rel=0.1)
+
+    # WHEN they are in memory before the first epoch
+    total_s = edited(job, CacheInMemory(loads_first=True)).run.total_s
+
+    # THEN the loop has read each once itself
+    assert np.median(total_s) == pytest.approx(24 * 0.010 + 3 * 24 * 0.001, rel=0.1)
 
 
 def test_a_loop_with_a_processor_of_its_own_computes_for_less(tmp_path):

@@ -94,8 +94,8 @@ def job_of(use, *, readers=4, other_s=0.0):
         batches=BatchFacts(**columns, known=True, hand_s=0.0), tasks=tasks, batch=np.arange(count),
         pipeline=PipelineFacts(
             readers=1.0, declared_readers=None, prefetch=None, shuffle_tasks=0, parallel_behind=None,
-            framework=False, python=True, records=False, compressed=False, loop_reads=True, beside=0.0,
-            overlap=0.0, in_order=True, order_kept=True,
+            framework=False, python=True, processes=None, records=False, compressed=False, loop_reads=True,
+            beside=0.0, overlap=0.0, in_order=True, order_kept=True,
             late_s=np.zeros(int(epoch.max(initial=0)) + 1),
         ),
         storage=StorageFacts(

@@ -82,6 +82,6 @@ def declared(look: Mapping[str, Any]) -> DeclaredInput:
     return DeclaredInput(
         readers=readers,
         prefetch=readers * ahead,
-        processes=workers > 0,
+        processes=workers,
         started_anew=workers > 0 and not look.get("persistent", False),
     )

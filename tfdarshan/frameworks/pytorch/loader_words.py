@@ -35,8 +35,10 @@ class LoaderWords:
             arguments.append("drop_last=True")
         if given.get("workers"):
             arguments.append(f"num_workers={given['workers']}")
-            if given.get("prefetch_factor", DEFAULT_PREFETCH) != DEFAULT_PREFETCH:
-                arguments.append(f"prefetch_factor={given['prefetch_factor']}")
+            # A loader without workers has none.
+            ahead = given.get("prefetch_factor") or DEFAULT_PREFETCH
+            if ahead != DEFAULT_PREFETCH:
+                arguments.append(f"prefetch_factor={ahead}")
             if given.get("persistent"):
                 arguments.append("persistent_workers=True")
             if not given.get("in_order", True):
@@ -53,7 +55,6 @@ class LoaderWords:
             f"Have {plural(readers, 'worker')} read the input. Now the DataLoader has {has}.",
             workers=readers,
             persistent=True,
-            prefetch_factor=self._look.get("prefetch_factor") or DEFAULT_PREFETCH,
         )
 
     def fewer_readers(self, readers: int) -> Fix:
@@ -86,6 +87,7 @@ class LoaderWords:
             f"{what}{why} {kept} before the first epoch.",
             f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
             self.loader(),
+            loads_first=True,
         )
 
     def more_decoding(self, calls: int) -> Fix:
