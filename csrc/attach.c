@@ -195,10 +195,10 @@ static int prepare_session(const struct tfd_options *options, int32_t owner_pid)
         status = tfd_fail(EAGAIN, "a thread of the last session has not ended");
     if (!status)
         status = tfd_path_filter_set(options);
-    if (!status)
-        status = tfd_mounts_read();
-    if (!status)
+    if (!status) {
+        tfd_mounts_read();
         status = tfd_paths_reset();
+    }
     tfd_positions_reset();
     return status ? status : tfd_recording_make_spool(owner_pid == getpid() ? 0 : (int32_t)getppid());
 }

@@ -7,23 +7,30 @@
 
 #include "base/kernel_io.h"
 
+#define LEAST_ROOM 8192 /* bytes of a read: the kernel gives a page of /proc/self/maps at a time */
+
 char *tfd_read_whole(const char *path)
 {
     size_t size = 0, capacity = 1u << 16;
-    char *buffer = malloc(capacity);
+    char *text = malloc(capacity);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (buffer && fd >= 0) {
-        ssize_t got = read(fd, buffer + size, capacity - size - 1);
-        if (got <= 0)
-            break;
+    ssize_t got = -1;
+    while (text && fd >= 0 && (got = read(fd, text + size, capacity - size)) > 0) {
         size += (size_t)got;
-        tfd_kernel_io_exclude(got);
-        if (capacity - size < 4096)
-            buffer = realloc(buffer, capacity *= 2);
+        if (capacity - size < LEAST_ROOM) {
+            char *larger = realloc(text, capacity *= 2);
+            if (!larger)
+                break;
+            text = larger;
+        }
     }
     if (fd >= 0)
         close(fd);
-    if (buffer)
-        buffer[size] = '\0';
-    return buffer;
+    tfd_kernel_io_exclude((int64_t)size);
+    if (text && got == 0) {
+        text[size] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
 }

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "base/process_maps.h"
+#include "base/whole_file.h"
 
 static const char *parse_hex(const char *text, uintptr_t *value)
 {
@@ -37,7 +37,7 @@ static const char *parse_line(const char *line, struct tfd_protected_range *rang
 int tfd_protection_map_read(struct tfd_protection_map *map)
 {
     *map = (struct tfd_protection_map){0};
-    char *text = tfd_process_maps_read();
+    char *text = tfd_read_whole("/proc/self/maps");
     if (!text)
         return tfd_fail(EIO, "cannot read /proc/self/maps, so no page's protection could be put back");
     size_t lines = 0;

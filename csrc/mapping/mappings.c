@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/process_maps.h"
+#include "base/whole_file.h"
 #include "job/job_page.h"
 #include "mapping/mapped_files.h"
 #include "mapping/mapping_lock.h"
@@ -286,7 +286,7 @@ static const char *end_of_file(const char *text, const struct line *first, bool 
 
 static void add_mapped_already(void)
 {
-    char *text = tfd_process_maps_read();
+    char *text = tfd_read_whole("/proc/self/maps");
     for (const char *at = text; at && *at;) {
         struct line line;
         bool is_code;

@@ -4,7 +4,8 @@
 
 #include "spool/spool.h"
 
-int tfd_mounts_read(void);
+/* A table that cannot be read is an empty one. */
+void tfd_mounts_read(void);
 int tfd_mounts_copy(struct tfd_spool *spool);
 /* Return the index of the mount with the longest point that holds the path, or TFD_NO_MOUNT. */
 uint32_t tfd_mount_of(const struct tfd_spool *spool, const char *path, size_t length);
