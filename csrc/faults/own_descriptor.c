@@ -29,17 +29,23 @@ static bool is_same_file(const struct tfd_mapped_file *file, const struct stat *
     return S_ISREG(status->st_mode) && status->st_dev == file->device && status->st_ino == file->inode;
 }
 
-/* Open a file; return -1 if the name or the number means another file by now. */
+/* Return a descriptor that reads the file. If its name or number means another file by now, close it and return -1. Calls
+ * on descriptor -1 fail. */
+static int checked(const struct tfd_mapped_file *file, int fd)
+{
+    struct stat status;
+    if (!fstat(fd, &status) && is_same_file(file, &status) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static int open_file(const struct tfd_mapped_file *file, const char *path)
 {
     struct stat status;
     if (stat(path, &status) || !is_same_file(file, &status))
         return -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || (!fstat(fd, &status) && is_same_file(file, &status)))
-        return fd;
-    close(fd);
-    return -1;
+    return checked(file, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
 int tfd_own_descriptor_by_path(const struct tfd_spool *spool, const struct tfd_mapped_file *file)
@@ -57,16 +63,10 @@ int tfd_own_descriptor_by_path(const struct tfd_spool *spool, const struct tfd_m
  * drop cached pages, and only descriptors that are open for reading. */
 static int copy_of_descriptor(const struct tfd_mapped_file *file, int fd)
 {
-    struct stat status;
     int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
-    int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-    if (process >= 0)
-        close(process);
-    if (copy < 0 || (!fstat(copy, &status) && is_same_file(file, &status) &&
-                     (fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY))
-        return copy;
-    close(copy);
-    return -1;
+    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    close(process);
+    return checked(file, copy);
 }
 
 int tfd_own_descriptor_like(const struct tfd_mapped_file *file, int32_t tid, int fd)
