@@ -233,8 +233,11 @@ def starts_workers_anew(measures: Measures) -> bool:
 
 def _with_workers(measures: Measures, readers: int) -> tuple[str, str]:
     """Return the DataLoader with so many workers, and as it is."""
-    loader = "loader = DataLoader(dataset, batch_size=batch_size, num_workers={})"
-    return loader.format(readers), loader.format(_workers(measures).at_a_time)
+    return _loader(readers), _loader(_workers(measures).at_a_time)
+
+
+def _loader(workers: int) -> str:
+    return f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={workers})"
 
 
 def _workers(measures: Measures) -> WorkerLives:
@@ -267,11 +270,9 @@ def read_ahead(measures: Measures) -> Fix:
     if pipeline is None and words is not None:
         return words.read_ahead()
     if reads_by_workers(measures) and pipeline is None:
-        return Fix(
-            f"{what} Each worker of the DataLoader then has 4 batches ready.",
-            f"{_with_workers(measures, 1)[1][:-1]}, prefetch_factor=4)",
-            _with_workers(measures, 1)[1],
-        )
+        what += " Each worker of the DataLoader then has 4 batches ready."
+        loader = _loader(_workers(measures).at_a_time)
+        return Fix(what, f"{loader[:-1]}, prefetch_factor=4)", loader)
     if pipeline is None and not reads_by_tf_data(measures):
         return _by_a_thread(measures, what)
     return prefetched(what, pipeline)

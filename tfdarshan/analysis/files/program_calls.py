@@ -37,11 +37,11 @@ class ProgramCalls:
         asked: Opens and stats of the session, on all files.
     """
 
-    opens: int = 0
-    stats: int = 0
-    reads: int = 0
-    bytes_read: int = 0
-    asked: int = 0
+    opens: int
+    stats: int
+    reads: int
+    bytes_read: int
+    asked: int
 
     @property
     def made(self) -> bool:
@@ -64,9 +64,6 @@ class ProgramCalls:
     def sentence(self) -> str:
         """Say that findings leave them out."""
         return f"Findings leave out {self.words}, such as imports make."
-
-
-NO_PROGRAMS = ProgramCalls()
 
 
 class ProgramSums:
@@ -108,6 +105,9 @@ class ProgramSums:
         )
         sums = self._sums | {"stats": self._sums["stats"] + more}
         return ProgramCalls(**sums, asked=self._asked)
+
+
+NO_PROGRAMS = ProgramSums().calls()
 
 
 def _sum(columns: Mapping[str, Any], names: Iterable[str], rows: int) -> Array:
