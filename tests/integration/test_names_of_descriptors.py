@@ -50,6 +50,25 @@ def test_name_that_leads_to_a_file(name, tmp_path, monkeypatch):
     assert (row["POSIX_OPENS"], row["POSIX_BYTES_READ"], row["size_bytes"]) == (1, 4321, 4321)
 
 
+@pytest.mark.parametrize("name", ["data", "data (deleted)"])
+def test_a_deleted_file_has_the_name_that_it_had(name, tmp_path):
+    # GIVEN a file that is open, to which the kernel's name now adds " (deleted)"
+    path = tmp_path / name
+    path.write_bytes(b"x" * 4321)
+    descriptor = os.open(path, os.O_RDONLY)
+    path.unlink()
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        total = read_all(f"/proc/self/fd/{descriptor}")
+    os.close(descriptor)
+
+    # THEN
+    row = session.files[session.files["path"] == str(path)].iloc[0]
+    assert total == 4321
+    assert (row["POSIX_OPENS"], row["POSIX_BYTES_READ"]) == (1, 4321)
+
+
 def test_standard_input_from_a_file(tmp_path):
     # GIVEN
     path = tmp_path / "data"

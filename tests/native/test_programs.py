@@ -82,6 +82,7 @@ HAZARDS = {
     "lmdb_ahead": {"plain": "20", "sanitize": "10", "thread": "10", "valgrind": "2"},
     "lmdb_damage": {"plain": "2000", "sanitize": "", "thread": "500", "valgrind": "200"},
     "mapped_files": {"plain": "1000", "sanitize": "1000", "thread": "200", "valgrind": "20"},
+    "mapped_ranges": {"plain": "", "sanitize": "", "valgrind": ""},
     "mapped_refused": {"plain": "", "sanitize": ""},
     "mapped_reuse": {"plain": "10000", "sanitize": "10000"},
     "nested_sessions": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},

@@ -150,6 +150,20 @@ print(json.dumps({"mode": mode, "written": int(files.loc[folder + "/one", "POSIX
                   "verify": session.meta[0]["verify"]}))
 """
 
+COPIES = """
+import fcntl, os, sys, json, tfdarshan
+folder = sys.argv[1]
+with tfdarshan.profile(folder + "/logs", engine="darshan", include=[folder + "/one"]) as session:
+    fd = os.open(folder + "/one", os.O_RDWR | os.O_CREAT)
+    for command in (fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC):
+        copy = fcntl.fcntl(fd, command, 50)
+        os.write(copy, b"x" * 1234); os.close(copy)
+    os.close(fd)
+row = session.files.set_index("path").loc[folder + "/one"]
+print(json.dumps({name: int(row[name]) for name in ("POSIX_DUPS", "POSIX_BYTES_WRITTEN", "TFD_UNSEEN_CALLS")}
+                 | {"engine": session.meta[0]["engine"]["name"]}))
+"""
+
 
 @pytest.mark.darshan
 def test_a_session_between_the_end_of_one_and_its_writing_changes_neither(
@@ -256,6 +270,22 @@ def test_what_must_not_pass_libdarshan_does_not(libdarshan: str, run_child: RunC
     assert done["mode"] == 0o640
     assert done["written"] == 1234 + 4321
     assert done["verify"]["unexplained_rows"] == 0
+
+
+@pytest.mark.darshan
+def test_it_knows_a_descriptor_that_fcntl_copied(
+    libdarshan: str, run_child: RunChild, tmp_path: Path
+) -> None:
+    # WHEN a file is written through two copies of its descriptor
+    done = json.loads(run_child(COPIES, str(tmp_path)))
+
+    # THEN libdarshan saw all of it
+    assert done == {
+        "engine": "darshan",
+        "POSIX_DUPS": 2,
+        "POSIX_BYTES_WRITTEN": 2 * 1234,
+        "TFD_UNSEEN_CALLS": 0,
+    }
 
 
 @pytest.mark.darshan

@@ -1,11 +1,14 @@
 /* Events are open and closed in turn. If a fault spans both, its part in the open window counts, and it is a fault
- * if it ends there. Samples are made up. */
+ * if it ends there. A fault that goes on where its thread was touches the pages around it. Samples are made up. */
 #define _GNU_SOURCE
 #include "faults/fault_pairs.h"
 #include "mapping/mapped_files.h"
 #include "spool_builder.h"
 
 #define PAGE 0x7000000000
+#define RANGE_BYTES (1 << 20)
+#define OTHER_PAGE (PAGE + RANGE_BYTES)
+#define FAR (3 * RANGE_BYTES / 4)
 #define OTHER_MEMORY 0x1000
 #define LATE_NS 1000000
 
@@ -20,19 +23,25 @@ enum {
 
 static struct tfd_spool spool;
 static struct tfd_mapped_files *totals;
-static struct tfd_mapped_file *file;
-static struct tfd_range range;
+static struct tfd_mapped_file *file, *other;
+static struct tfd_range ranges[2];
+
+static struct tfd_mapped_file *map(struct tfd_range *range, const char *path, uintptr_t start)
+{
+    bool is_new;
+    *range = (struct tfd_range){.start = start, .end = start + RANGE_BYTES, .begin_ns = 1};
+    range->file = tfd_mapped_file_of(&spool, builder_file(&spool, path, TFD_NO_MOUNT), &is_new);
+    CHECK(range->file);
+    return tfd_mapped_file_at(&spool, range->file);
+}
 
 static void make(const char *directory)
 {
-    bool is_new;
     builder_create(&spool, directory, 8 << 20);
     totals = tfd_mapped_files_of(&spool);
     CHECK(totals);
-    range = (struct tfd_range){.start = PAGE, .end = PAGE + (1 << 20), .begin_ns = 1};
-    range.file = tfd_mapped_file_of(&spool, builder_file(&spool, "/data/mapped", TFD_NO_MOUNT), &is_new);
-    CHECK(range.file);
-    file = tfd_mapped_file_at(&spool, range.file);
+    file = map(&ranges[0], "/data/mapped", PAGE);
+    other = map(&ranges[1], "/data/other", OTHER_PAGE);
 }
 
 static void sample(int32_t tid, int64_t time_ns, uint64_t address, enum tfd_fault_sample_kind kind)
@@ -43,7 +52,7 @@ static void sample(int32_t tid, int64_t time_ns, uint64_t address, enum tfd_faul
 
 static void work_up(void)
 {
-    tfd_fault_pairs_work(&spool, totals, &range, 1, LATE_NS);
+    tfd_fault_pairs_work(&spool, totals, ranges, 2, LATE_NS);
 }
 
 static void check_parts(void)
@@ -93,6 +102,29 @@ static void check_seen_before(void)
     CHECK_EQUAL(totals->unpaired, 2);
 }
 
+static int64_t touched_by(int32_t tid, int64_t time_ns, uint64_t address)
+{
+    int64_t before = file->bytes_touched + other->bytes_touched;
+    sample(tid, time_ns, address, TFD_FAULT_BEGINS);
+    sample(tid, time_ns + 1, address, TFD_FAULT_ENDS_MINOR);
+    work_up();
+    return file->bytes_touched + other->bytes_touched - before;
+}
+
+static void check_touched(void)
+{
+    int64_t page = sysconf(_SC_PAGESIZE), around = 16 * page;
+    tfd_fault_pairs_end_window(CLOSED_NS);
+    tfd_fault_pairs_begin_window(WINDOW_NS);
+    tfd_fault_pairs_begin_drain();
+    CHECK_EQUAL(touched_by(4, 2000, PAGE), page);
+    CHECK_EQUAL(touched_by(4, 2010, OTHER_PAGE + 4096), page); /* near in another file */
+    CHECK_EQUAL(touched_by(4, 2020, PAGE + 4096), around);
+    CHECK_EQUAL(touched_by(4, 2030, PAGE + FAR), page);
+    CHECK_EQUAL(touched_by(5, 2040, PAGE + FAR + 4096), page); /* another thread reads elsewhere */
+    CHECK_EQUAL(touched_by(4, 2050, PAGE + FAR + 4096), around);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -100,6 +132,7 @@ int main(int argc, char **argv)
     check_parts();
     check_unknown();
     check_seen_before();
+    check_touched();
     tfd_fault_pairs_reset();
     return 0;
 }

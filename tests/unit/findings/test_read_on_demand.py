@@ -10,7 +10,7 @@ import pytest
 from tests.unit.findings.made_up_jobs import BATCH, LOAD, PATHS
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.analysis.calls.call_kinds import KIND
-from tfdarshan.analysis.steps.read_bursts import read_bursts
+from tfdarshan.analysis.steps.read_bursts import ReadBursts, read_bursts
 from tfdarshan.findings import prefetch
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
@@ -185,3 +185,13 @@ def test_bursts_are_the_same_however_calls_come():
     assert found[0].brought.tolist() == [[1] * 12, [2] * 12, [200] * 12]
     assert found[0].pauses_s == pytest.approx(np.full(11, 0.031))
     assert read_bursts([]) is None
+
+
+@pytest.mark.parametrize(("most", "batch"), [(11, ("files", 10, 11)), (12, None)])
+def test_bursts_are_alike_up_to_a_tenth(most, batch):
+    # GIVEN bursts of 10 files, every third of which brings more
+    start_ns = np.arange(12) * 40_000_000
+    brought = np.zeros((3, 12), np.int64)
+    brought[0] = [10, 10, most] * 4
+
+    assert ReadBursts(start_ns, start_ns + 9_000_000, brought).batch == batch

@@ -170,6 +170,16 @@ def test_a_file_that_was_slow_to_open_twice_is_not(tmp_path):
     assert found(session) is None
 
 
+@pytest.mark.parametrize(("epochs", "named"), [(6, True), (7, False)])
+def test_a_file_that_is_slow_to_open_in_half_of_the_epochs_is_named(tmp_path, epochs, named):
+    # GIVEN a file that is slow to open in three epochs
+    session = epochs_from_memory(
+        tmp_path, lambda file, epoch: 400 if file == 47 and epoch in (1, 3, 5) else 1, epochs=epochs
+    )
+
+    assert (found(session) is not None) is named
+
+
 def test_files_that_are_slow_to_open_beside_each_other_are_not(tmp_path):
     # GIVEN a server that stands still in each epoch for a while, in which three files in a row are opened
     session = epochs_from_memory(tmp_path, lambda file, epoch: 200 if file in (47, 48, 49) else 1)

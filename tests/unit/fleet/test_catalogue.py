@@ -14,11 +14,12 @@ from tests.fleet_population import write_population
 from tests.made_up_session import image_job, write_job
 from tfdarshan.commands import main
 from tfdarshan.errors import SessionDataError
-from tfdarshan.fleet import catalogue_folder, input_reading
+from tfdarshan.fleet import catalogue_folder, input_reading, log_row
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder, as_table
 from tfdarshan.fleet.catalogue_update import as_it_is, update
 from tfdarshan.fleet.input_list import find_inputs
-from tfdarshan.fleet.job_columns import ARROW_SCHEMA, NAMES
+from tfdarshan.fleet.job_columns import ARROW_SCHEMA, LOG, NAMES
+from tfdarshan.fleet.job_row import begin_row
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL, Done, Lost
 from tfdarshan.sessions.schema import SCHEMA_VERSION
@@ -238,6 +239,21 @@ def test_a_damaged_part_is_said_and_its_inputs_are_read_again(tmp_path):
     assert done.read == 3
     assert f"{part} is damaged" in done.notes[0]
     assert fill(tmp_path).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("opens", "known"), [(2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False)]
+)
+def test_a_number_that_its_column_cannot_hold_is_unknown(opens, known, tmp_path, monkeypatch):
+    # GIVEN
+    row = begin_row("/logs/a.darshan", LOG, "") | {"opens": opens}
+    monkeypatch.setattr(log_row, "row_of_log", lambda *_, **__: row)
+
+    # WHEN
+    CatalogueFolder(tmp_path).add(input_reading.read_some([input_reading.Task("/logs/a.darshan", LOG, "")]))
+
+    # THEN
+    assert CatalogueFolder(tmp_path).table["opens"].to_pylist() == [opens if known else None]
 
 
 def test_many_parts_become_one_and_later_rows_count(tmp_path):
