@@ -34,6 +34,7 @@
 #include "job/unseen_program.h"
 #include "recorder/fold_thread.h"
 #include "recorder/mount_table.h"
+#include "recorder/own_cost.h"
 #include "recorder/path_filter.h"
 #include "recorder/path_table.h"
 #include "recorder/recording.h"
@@ -244,6 +245,17 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     return status;
 }
 
+static int measure_own_cost(struct tfd_attach_report *report)
+{
+    struct tfd_own_cost cost;
+    int status = tfd_own_cost_measure(&cost);
+    report->transfer_cost_ns = cost.transfer_ns;
+    report->open_cost_ns = cost.open_ns;
+    if (status)
+        tfd_recording_drop_late_spool();
+    return status;
+}
+
 static int start(const struct tfd_options *options, struct tfd_attach_report *report)
 {
     if (tfd_session.active)
@@ -251,6 +263,8 @@ static int start(const struct tfd_options *options, struct tfd_attach_report *re
     int status = options->follow_children ? tfd_emulation_offer(options->spool_directory) : 0;
     if (!status)
         status = prepare_session(options, (int32_t)getpid());
+    if (!status)
+        status = measure_own_cost(report);
     if (!status)
         status = begin_and_patch(options, report);
     if (!status)

@@ -41,6 +41,8 @@ struct tfd_attach_report {
     uint64_t objects_pinned;
     uint64_t slots_restored; /* detach only */
     uint64_t elapsed_ns;
+    /* Attach only: what recording adds to a read or write, and to an open with its close; 0 if not measured. */
+    uint64_t transfer_cost_ns, open_cost_ns;
 };
 
 enum { TFD_MEMORY_SHARE = 8 }; /* a recording takes 1/TFD_MEMORY_SHARE of the memory that is left, at most */

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 from tfdarshan.analysis.analysis_cache import analysis_cache
+from tfdarshan.analysis.calls.own_cost import OwnCost, own_cost
 from tfdarshan.analysis.calls.trace_span import TraceSpan, trace_span
 from tfdarshan.analysis.calls.wall_clock import WallClock, clocks_apart, measure_wall_clock
 from tfdarshan.analysis.files.access_pattern import AccessPattern, access_pattern
@@ -106,6 +107,7 @@ class SummaryData:
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
     others_share: float | None = None  # of the processors, what other programs took, 0 to 1
     files_over_cap: int = 0  # that found no room for a row: `files` lacks them
+    own_cost: OwnCost | None = None  # what recording took
 
     @property
     def files_words(self) -> str:
@@ -144,6 +146,7 @@ def summary_of(
     children = [meta["children"] for meta in session.meta if "children" in meta]
     imported = owner.get("darshan", {})
     mapped = mapped_reads(session.processes)
+    posix, stdio = _posix_calls(files), _stdio_calls(files)
     return SummaryData(
         session=owner.get("session", session.path.name),
         path=str(session.path),
@@ -163,8 +166,8 @@ def summary_of(
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
         files=sum(int(meta["counts"]["files"]) for meta in session.meta),
         calls=sum(int(meta["counts"]["events"]) for meta in session.meta),
-        posix=_posix_calls(files),
-        stdio=_stdio_calls(files),
+        posix=posix,
+        stdio=stdio,
         mmaps=files.sums["POSIX_MMAPS"],
         mmap_bytes=files.known("TFD_MMAP_BYTES"),
         mapped=mapped,
@@ -209,6 +212,7 @@ def summary_of(
         ),
         others_share=others_share(session.meta),
         files_over_cap=sum(int(meta["counts"].get("files_over_cap", 0)) for meta in session.meta),
+        own_cost=own_cost(session.meta, posix.opens + stdio.opens),
     )
 
 

@@ -16,7 +16,11 @@ from tfdarshan.storage_model import StorageModel
 
 @dataclass(frozen=True)
 class AttachReport:
-    """What attaching or detaching did to the slots of the loaded objects."""
+    """What attaching or detaching did to the slots of the loaded objects.
+
+    `transfer_cost_ns` and `open_cost_ns` say what recording adds to a read or write, and to an open with its
+    close; 0 where that was not measured, as at a stop.
+    """
 
     objects_scanned: int
     relocations_scanned: int
@@ -26,6 +30,8 @@ class AttachReport:
     objects_pinned: int
     slots_restored: int
     elapsed_ns: int
+    transfer_cost_ns: int
+    open_cost_ns: int
 
 
 class StagedFile(NamedTuple):

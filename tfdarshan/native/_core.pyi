@@ -33,6 +33,8 @@ class tfd_attach_report(Struct):
     objects_pinned: int
     slots_restored: int
     elapsed_ns: int
+    transfer_cost_ns: int
+    open_cost_ns: int
 
 
 class tfd_memory_left(Struct):

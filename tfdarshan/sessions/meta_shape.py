@@ -463,6 +463,21 @@ class MappingShape(Struct, frozen=True):
     blocked_busy_ns: Count = 0
 
 
+class ReportShape(Struct, frozen=True):
+    """What attaching or detaching took, and what recording adds to a call."""
+
+    elapsed_ns: Count = 0
+    transfer_cost_ns: Count = 0
+    open_cost_ns: Count = 0
+
+
+class AttachShape(Struct, frozen=True):
+    """How the session's owner was attached and detached."""
+
+    start: ReportShape | None = None
+    stop: ReportShape | None = None
+
+
 class FoldingShape(Struct, frozen=True):
     """Who folded calls into counters while the process recorded."""
 
@@ -512,6 +527,7 @@ class MetaShape(Struct, frozen=True):
     machine: MachineShape | None = None
     mapping: MappingShape | None = None
     folding: FoldingShape | None = None
+    attach: AttachShape | None = None
     probes: list[ProbeShape] = []
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None

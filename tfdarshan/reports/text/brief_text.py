@@ -17,6 +17,7 @@ from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.layers_text import layer_facts
 from tfdarshan.reports.text.mapped_text import mapped_fact
+from tfdarshan.reports.text.own_cost_text import own_cost_sentence
 from tfdarshan.reports.text.process_text import kinds_text
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_title, told_apart
@@ -150,6 +151,7 @@ def _facts(data: SummaryData, diagnosis: Diagnosis, paint: Paint, room: Room) ->
         *layer_facts(data.log),
         ("Failed", _failed(data)),
         ("Seen", _seen(data)),
+        ("Cost", "" if data.own_cost is None else own_cost_sentence(data.own_cost)),
         ("Left out", f"of findings: {programs.words}" if programs.worth_saying else ""),
     ]
     return [

@@ -20,6 +20,7 @@ from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.layers_text import layer_lines, not_known_line
 from tfdarshan.reports.text.mapped_text import mapped_lines
+from tfdarshan.reports.text.own_cost_text import own_cost_sentences
 from tfdarshan.reports.text.process_text import kinds_text, process_lines
 from tfdarshan.reports.text.ranks_text import rank_lines
 from tfdarshan.sessions.overlap import overlap_lines
@@ -95,6 +96,7 @@ def render(data: SummaryData, answer: Sequence[str] = (), width: int = WIDTH) ->
         _failures(data, width),
         # Nothing says what the kernel charged to the job of an imported log.
         _coverage(data.coverage, width) if not data.not_known else [],
+        [] if data.own_cost is None else wrap(own_cost_sentences(data.own_cost), width, "  "),
         _verify(data),
         layer_lines(data.log, width),
         _notes(data),

@@ -15,6 +15,7 @@ from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import CACHED, EMPTY, READ, STORED, UNSEEN
 from tfdarshan.reports.figures.time_marks import with_time_bands
 from tfdarshan.reports.text.ended_text import ended_sentence
+from tfdarshan.reports.text.own_cost_text import own_cost_sentences
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
 from tfdarshan.reports.views.log_view import log_panels
 from tfdarshan.reports.views.mapped_table import at_least_duration, mapped_panels
@@ -47,7 +48,9 @@ def overview_view(source: Source) -> list[Panel]:
     """Return its panels."""
     panels: list[Panel] = [*_warnings(source), Tiles(_tiles(source)), _bandwidth(source)]
     if source.process is None:
+        cost = source.summary.own_cost
         panels += [*_ranks(source), *_shares(source), *log_panels(source)]
+        panels += [] if cost is None else [Text([own_cost_sentences(cost)])]
     panels += _processes(source.summary.process_list)
     panels += mapped_panels(source.summary.mapped)
     panels += [
