@@ -346,6 +346,19 @@ struct tfd_event_batch { /* caller's arrays, `rows` long */
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
                          struct tfd_event_batch *batch);
 
+/* The calls that the timeline shows after the trace is full. */
+struct tfd_thinned_info {
+    uint64_t calls;
+    int64_t
+        resolution_ns; /* all calls of this duration or longer are there; of shorter ones on average one for each such
+                              time that they took; 0: all calls are there */
+};
+
+void tfd_reader_thinned_info(struct tfd_reader *reader, struct tfd_thinned_info *info);
+/* Fill thinned calls like tfd_reader_events(), which has none of them. */
+size_t tfd_reader_thinned(struct tfd_reader *reader, uint64_t first, size_t rows,
+                          struct tfd_event_batch *batch);
+
 /* Fill page faults on mapped files in order of their ends; return the number of rows filled. `operation` has no
  * meaning, `flags` has 32 set if the fault read from storage, `length` is the page's. */
 size_t tfd_reader_faults(struct tfd_reader *reader, uint64_t first, size_t rows,

@@ -4,6 +4,7 @@
 #include "counters/fold.h"
 #include "counters/fold_state.h"
 #include "counters/fold_step.h"
+#include "counters/thinning.h"
 #include "spool/spool_file.h"
 
 /* Room in the heap from the start. */
@@ -189,7 +190,8 @@ bool tfd_fold_prepare(struct tfd_spool *spool)
         if (!tfd_interval_plan(spool, &root->unions[i], TFD_RECORDER_INTERVALS, nothing, &step))
             return false;
     }
-    return reserve_heap(spool, root, EXPECTED_THREADS) && prepare_overflow_record(spool);
+    return reserve_heap(spool, root, EXPECTED_THREADS) && prepare_overflow_record(spool) &&
+           tfd_thinning_prepare(spool);
 }
 
 enum drained { ALL_EVENTS, FULL_CHUNKS };
@@ -202,7 +204,8 @@ static int64_t fold_in_order(struct merge *merge, uint64_t limit, enum drained d
     while (folded < limit && merge->size && merge->heap[0].end <= merge->until &&
            (drained == ALL_EVENTS || merge->full)) {
         const struct cursor *first = &merge->heap[0];
-        if (!tfd_fold_event(merge->spool, merge->root, chunk_at(merge, first), first->index, when_full))
+        if (!tfd_fold_event(merge->spool, merge->root, chunk_at(merge, first), first->thread, first->index,
+                            when_full))
             return -1;
         folded++;
         advance_first(merge);

@@ -1,6 +1,7 @@
 #include "counters/fold.h"
 
 #include "counters/fold_step.h"
+#include "counters/thinning.h"
 #include "spool/spool_file.h"
 #include "tfdarshan.h"
 
@@ -20,10 +21,10 @@ static bool is_left_out(const struct tfd_spool *spool, const struct tfd_event *e
 /* In the journal, besides the intervals of the two unions: more than all other blocks of one event. */
 #define JOURNALED_BLOCK_BYTES 2048u
 /* How many blocks save() copies at most, these intervals with them. */
-#define JOURNALED_BLOCKS 21u
+#define JOURNALED_BLOCKS 22u
 
 _Static_assert(JOURNALED_BLOCKS <= TFD_JOURNAL_ENTRIES, "the journal has room for one event's blocks");
-_Static_assert(sizeof(struct fold_totals) + sizeof(((struct fold_root *)0)->unions) + sizeof(uint32_t) +
+_Static_assert(sizeof(struct fold_totals) + sizeof(((struct fold_root *)0)->unions) + 2 * sizeof(uint32_t) +
                        2 * sizeof(struct fold_record) + 2 * sizeof(struct fold_rare) +
                        sizeof(struct fold_stdio) + sizeof(struct fold_direction) +
                        4 * sizeof(struct fold_value) + sizeof(struct fold_failure) <=
@@ -104,6 +105,8 @@ static void save(const struct tfd_spool *spool, struct fold_root *root, const st
             save_block(spool, journal, &step->forgets[i]->last_byte, sizeof step->forgets[i]->last_byte);
     save_block(spool, journal, step->access, sizeof *step->access);
     save_block(spool, journal, step->stride, sizeof *step->stride);
+    if (step->thinned)
+        save_block(spool, journal, &step->thinned->count, sizeof step->thinned->count);
     for (int i = 0; i < 2; i++)
         tfd_interval_save(spool, journal, &step->unions[i]);
 }
@@ -182,21 +185,26 @@ static void keep_for_undo(struct tfd_spool *spool, struct fold_root *root, const
     save(spool, root, step, chunk);
 }
 
-bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
-                    enum fold_full when_full)
+bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t thread,
+                    uint32_t index, enum fold_full when_full)
 {
     struct fold_step step = {0};
     uint32_t next = tfd_chunk_event(chunk, index, &step.event);
+    const struct tfd_event event = step.event;
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     bool makes_sense = tfd_event_makes_sense(spool, &step.event);
     bool counts = makes_sense && !is_left_out(spool, &step.event);
     if (counts && !plan_anywhere(spool, root, &step, when_full))
         return false;
-    if (tfd_is_recording(spool))
+    if (tfd_is_recording(spool)) {
+        step.thinned = chunk->kept ? NULL : tfd_thinning_plan(spool, root, &event, thread);
         keep_for_undo(spool, root, &step, chunk);
+    }
     if (counts)
         apply(root, &step);
+    if (step.thinned)
+        tfd_thinning_apply(step.thinned, &event, thread);
     root->totals.broken += !makes_sense;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&chunk->folded, next, memory_order_release);

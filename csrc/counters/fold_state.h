@@ -161,11 +161,10 @@ struct fold_root *tfd_fold_root(struct tfd_spool *spool);
 /* Where the counters of one more file find no room. */
 enum fold_full { FOLD_FULL_STOPS, FOLD_FULL_SHARES_A_ROW };
 
-/* Counts one event and advances chunk->folded. What a process that records
- * folds is committed by tfd_journal_end, or when the journal is full: as a
- * whole, also when the process is killed on the way. False: no room, nothing
- * was counted. */
-bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t index,
-                    enum fold_full when_full);
+/* Counts one event of a thread and advances chunk->folded; what is in no kept chunk may become a thinned call. What a
+ * process that records folds is committed by tfd_journal_end, or when the journal is full: as a whole, also when the
+ * process is killed on the way. False: no room, nothing was counted. */
+bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_chunk *chunk, uint32_t thread,
+                    uint32_t index, enum fold_full when_full);
 
 #endif

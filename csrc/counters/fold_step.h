@@ -8,6 +8,7 @@
 #define TFD_FOLD_STEP_H
 
 #include "counters/fold_state.h"
+#include "spool/thinned.h"
 
 struct fold_step {
     struct tfd_event event;
@@ -24,6 +25,7 @@ struct fold_step {
     uint64_t *failure_calls;
     struct fold_failure *failure;
     struct interval_step unions[2];
+    struct tfd_thinned_block *thinned; /* the event is kept there; NULL: it is not */
 };
 
 /* Find or make blocks; return false if the arena is full. */

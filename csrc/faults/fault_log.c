@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "recorder/path_table.h"
+#include "spool/fold_room.h"
 #include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 

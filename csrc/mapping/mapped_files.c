@@ -1,6 +1,6 @@
 #include "mapping/mapped_files.h"
 
-#include "recorder/path_table.h"
+#include "spool/fold_room.h"
 #include "spool/spool_file.h"
 
 static uint64_t allocate(struct tfd_spool *spool, uint64_t size)

@@ -8,7 +8,8 @@
 
 struct tfd_plane_event {
     int64_t start_ns, duration_ns, offset, length;
-    uint64_t number; /* index in order of start, of all threads */
+    int64_t stands_for_ns; /* of a thinned call: time in calls that it stands for; 0: another call */
+    uint64_t number;       /* index in order of start, of all threads */
     uint32_t file;
     int32_t tid;
     int16_t error;

@@ -65,6 +65,8 @@ static struct tfd_reader *map_and_check(const char *path)
         tfd_fold_roll_back(&reader->image);
         status = tfd_spool_check(&reader->image, &reader->contents);
     }
+    if (!status)
+        status = tfd_thinned_list_fill(&reader->thinned, &reader->image);
     if (status) {
         tfd_reader_close(reader);
         return NULL;
@@ -111,6 +113,7 @@ void tfd_reader_close(struct tfd_reader *reader)
     tfd_spool_image_unmap(&reader->image);
     free(reader->rows);
     free(reader->mapped);
+    tfd_thinned_list_free(&reader->thinned);
     tfd_trace_free(reader->trace);
     free(reader);
 }
@@ -176,6 +179,12 @@ static uint64_t first_dropped(const struct tfd_spool *spool)
     return first;
 }
 
+static int64_t first_dropped_ns(const struct tfd_reader *reader)
+{
+    uint64_t ticks = first_dropped(&reader->image.spool);
+    return ticks ? tfd_ticks_to_ns(&reader->scale, ticks) : -1;
+}
+
 static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *info)
 {
     const struct tfd_spool_header *header = reader->image.spool.header;
@@ -189,8 +198,7 @@ static void tell_times(const struct tfd_reader *reader, struct tfd_spool_info *i
         info->first_event_ns = tfd_ticks_to_ns(&reader->scale, totals->first_start);
         info->last_event_ns = tfd_ticks_to_ns(&reader->scale, totals->last_end);
     }
-    uint64_t dropped = first_dropped(&reader->image.spool);
-    info->first_dropped_ns = dropped ? tfd_ticks_to_ns(&reader->scale, dropped) : -1;
+    info->first_dropped_ns = first_dropped_ns(reader);
     info->start_realtime_ns = header->start.realtime_ns;
     info->duration_ns = info->stopped
                             ? kernel_difference(header->stop.monotonic_ns, header->start.monotonic_ns)
@@ -206,6 +214,7 @@ void tfd_reader_trace_info(struct tfd_reader *reader, struct tfd_trace_info *inf
     *info = (struct tfd_trace_info){.threads = atomic_load(&header->thread_count)};
     info->start_realtime_ns = header->start.realtime_ns;
     info->duration_ns = kernel_difference(end, header->start.monotonic_ns);
+    info->first_dropped_ns = first_dropped_ns(reader);
     for (uint64_t i = 0; i < info->threads && !tfd_reader_thread(reader, i, &thread); i++)
         info->events_dropped += thread.events_dropped;
 }

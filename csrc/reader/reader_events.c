@@ -278,21 +278,26 @@ static bool go_to(struct trace *trace, uint64_t position)
     return true;
 }
 
-static void show_event(const struct trace *trace, uint64_t entry, struct tfd_event_batch *batch, size_t row)
+void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, uint32_t thread,
+                           struct tfd_event_batch *batch, size_t row)
 {
-    const struct tfd_reader *reader = trace->reader;
+    uint64_t start = event->start < event->end ? event->start : event->end;
+    batch->start_ns[row] = tfd_ticks_to_ns(&reader->scale, start);
+    batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event->end);
+    batch->tid[row] = tfd_thread_at(&reader->image.spool, thread)->tid;
+    batch->operation[row] = event->operation;
+    batch->flags[row] = event->flags;
+    batch->error[row] = (int16_t)event->error;
+    batch->file[row] = event->file;
+    batch->offset[row] = event->offset;
+    batch->length[row] = event->length;
+}
+
+static void show_entry(const struct trace *trace, uint64_t entry, struct tfd_event_batch *batch, size_t row)
+{
     struct tfd_event event;
     const struct listed_chunk *chunk = event_of(trace, entry, &event);
-    uint64_t start = event.start < event.end ? event.start : event.end;
-    batch->start_ns[row] = tfd_ticks_to_ns(&reader->scale, start);
-    batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event.end);
-    batch->tid[row] = tfd_thread_at(&reader->image.spool, chunk->thread)->tid;
-    batch->operation[row] = event.operation;
-    batch->flags[row] = event.flags;
-    batch->error[row] = (int16_t)event.error;
-    batch->file[row] = event.file;
-    batch->offset[row] = event.offset;
-    batch->length[row] = event.length;
+    tfd_reader_show_event(trace->reader, &event, chunk->thread, batch, row);
 }
 
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
@@ -306,6 +311,6 @@ size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,
         return 0;
     size_t shown = 0;
     for (uint64_t entry; shown < rows && next_entry(reader->trace, &entry); shown++)
-        show_event(reader->trace, entry, batch, shown);
+        show_entry(reader->trace, entry, batch, shown);
     return shown;
 }

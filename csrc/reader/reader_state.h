@@ -4,6 +4,7 @@
 
 #include "counters/fold_state.h"
 #include "reader/spool_check.h"
+#include "reader/thinned_list.h"
 #include "reader/tick_scale.h"
 #include "spool/mapped_file.h"
 #include "tfdarshan.h"
@@ -16,6 +17,7 @@ struct tfd_reader {
     uint64_t row_count;
     uint64_t *mapped;    /* offset of each file's struct tfd_mapped_file; 0: it has none */
     struct trace *trace; /* see reader_events.c; NULL until it is needed */
+    struct thinned_list thinned;
 };
 
 /* Modules of the files table: those of calls, and MMAP, which is not one of calls. */
@@ -29,6 +31,9 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
                             double *f_counters);
 
 void tfd_trace_free(struct trace *trace);
+/* Fill a row with a call of a thread. */
+void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, uint32_t thread,
+                           struct tfd_event_batch *batch, size_t row);
 
 /* List the rows; return false if there is no memory. */
 bool tfd_reader_list_rows(struct tfd_reader *reader);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +26,13 @@ static uint64_t round_to_page(uint64_t bytes)
     return (bytes + page - 1) & ~(page - 1);
 }
 
+/* After it, the spool's arena begins. */
+static size_t header_bytes(const struct tfd_spool_header *header)
+{
+    return header->version == TFD_OLDEST_SPOOL_VERSION ? offsetof(struct tfd_spool_header, thinned)
+                                                       : sizeof *header;
+}
+
 static int check_magic(const struct tfd_spool_header *header, ssize_t got, const char *path)
 {
     static const char empty[sizeof header->magic];
@@ -40,12 +48,13 @@ static int check_magic(const struct tfd_spool_header *header, ssize_t got, const
                         "%s was written by a newer tfdarshan (spool version %u, this one reads version %u); "
                         "read it with that one",
                         path, (unsigned)header->version, TFD_SPOOL_VERSION);
-    if (header->version && header->version < TFD_SPOOL_VERSION)
-        return tfd_fail(EPROTO,
-                        "%s was written by an older tfdarshan (spool version %u, this one reads version %u); "
-                        "read it with that one",
-                        path, (unsigned)header->version, TFD_SPOOL_VERSION);
-    if (got < (ssize_t)sizeof *header || header->version != TFD_SPOOL_VERSION ||
+    if (header->version && header->version < TFD_OLDEST_SPOOL_VERSION)
+        return tfd_fail(
+            EPROTO,
+            "%s was written by an older tfdarshan (spool version %u, this one reads version %u and "
+            "later); read it with that one",
+            path, (unsigned)header->version, TFD_OLDEST_SPOOL_VERSION);
+    if (got < (ssize_t)sizeof *header || header->version < TFD_OLDEST_SPOOL_VERSION ||
         header->place_bytes != sizeof(tfd_place))
         return tfd_fail(EINVAL, "%s is damaged: its header makes no sense", path);
     return 0;
@@ -150,7 +159,7 @@ static int map_image(struct spool_image *image, int fd, const char *path)
         tfd_spool_image_unmap(image);
         return status;
     }
-    memcpy(base, &header, sizeof header);
+    memcpy(base, &header, header_bytes(&header));
     atomic_store(&image->spool.header->used_bytes, tail);
     return 0;
 }
@@ -175,7 +184,7 @@ void tfd_spool_image_unmap(struct spool_image *image)
 
 bool tfd_image_holds(const struct spool_image *image, uint64_t offset, uint64_t size)
 {
-    return offset >= sizeof(struct tfd_spool_header) && offset <= image->limit &&
+    return offset >= header_bytes(image->spool.header) && offset <= image->limit &&
            size <= image->limit - offset;
 }
 

@@ -17,19 +17,11 @@
 #include "recorder/mount_table.h"
 #include "recorder/overflow_names.h"
 #include "recorder/path_filter.h"
+#include "spool/fold_room.h"
 #include "spool/path_hash.h"
 #include "spool/spool_file.h"
 
 #define FIRST_INDEX_SIZE 4096u
-/* Bytes per file that are kept free so that folding never fails: for counters of
- * files without any, and for files that will need another group. */
-#define FOLD_RESERVE_BYTES 512u
-#define FOLD_GROWTH_BYTES 64u
-/* Bytes per thread that are kept free, for merging the threads' events, and for what all files share. */
-#define FOLD_THREAD_BYTES 128u
-#define FOLD_SHARED_BYTES (2u << 20)
-#define FOLD_LEAST_SHARED_BYTES (64u << 10)
-
 /* A buffer for a directory and a path below it. It is not on the stack, since a
  * signal handler may have only a few kilobytes. */
 static char path_buffer[PATH_MAX + 256];
@@ -90,29 +82,9 @@ static bool ensure_segment(struct tfd_spool *spool, uint32_t file)
     return *offset;
 }
 
-static uint64_t fold_bytes(const struct tfd_spool *spool)
-{
-    uint64_t files = atomic_load_explicit(&spool->header->file_count, memory_order_relaxed);
-    uint64_t folded = atomic_load_explicit(&spool->header->files_folded, memory_order_relaxed);
-    uint64_t threads = atomic_load_explicit(&spool->header->thread_count, memory_order_relaxed);
-    return FOLD_RESERVE_BYTES * (files > folded ? files - folded : 0) + FOLD_GROWTH_BYTES * folded +
-           FOLD_THREAD_BYTES * threads;
-}
-
-uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool)
-{
-    uint64_t shared = spool->capacity_bytes / 8;
-    return fold_bytes(spool) + (shared < FOLD_SHARED_BYTES ? shared : FOLD_SHARED_BYTES);
-}
-
-bool tfd_fold_keep_usable(struct tfd_spool *spool)
-{
-    return tfd_arena_keep_usable(spool, fold_bytes(spool) + FOLD_LEAST_SHARED_BYTES);
-}
-
 static bool has_room_for_file(const struct tfd_spool *spool, size_t path_length)
 {
-    uint64_t need = path_length + 2 * FOLD_RESERVE_BYTES + tfd_fold_reserve_bytes(spool);
+    uint64_t need = path_length + 2 * TFD_FOLD_FILE_BYTES + tfd_fold_reserve_bytes(spool);
     return atomic_load(&spool->header->used_bytes) + need < spool->capacity_bytes;
 }
 

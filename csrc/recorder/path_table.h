@@ -10,10 +10,6 @@
 #include "spool/spool.h"
 
 int tfd_paths_reset(void); /* at session start, and in a child; -errno */
-/* Return the bytes that folding the files seen so far may still take. Chunks must leave them free. */
-uint64_t tfd_fold_reserve_bytes(const struct tfd_spool *spool);
-/* Allocate blocks for the part of these bytes that folding needs in any case; return false if there is no room. */
-bool tfd_fold_keep_usable(struct tfd_spool *spool);
 /* Make files 0 and 1; return 0 or -errno. */
 int tfd_paths_prepare_spool(struct tfd_spool *spool);
 /* Return the file id of a call's path: a new row at its first use, TFD_FILE_OVERFLOW beyond the cap,

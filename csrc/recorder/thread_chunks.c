@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "counters/fold.h"
+#include "counters/thinning.h"
 #include "recorder/fold_thread.h"
 #include "recorder/other_traffic.h"
-#include "recorder/path_table.h"
 #include "recorder/session.h"
 #include "recorder/slots.h"
+#include "spool/fold_room.h"
 #include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 
@@ -231,7 +232,9 @@ static void reuse_last(struct tfd_spool *spool, struct tfd_slot *slot)
         link = &((struct tfd_chunk *)tfd_at(spool, *link))->next;
     slot->oldest = link;
     slot->ring_bytes = chunk_bytes(slot->chunk);
-    slot->chunk->kept = 0;
+    tfd_fold_lock_first();
+    tfd_thinning_unkeep(spool, slot->thread, slot->chunk);
+    pthread_mutex_unlock(&tfd_fold_lock);
 }
 
 static struct tfd_chunk *empty_chunk(struct tfd_spool *spool, struct tfd_slot *slot)

@@ -9,12 +9,13 @@
 #include "base/cgroup_memory.h"
 #include "base/memory_left.h"
 #include "spool/stop_request.h"
+#include "spool/thinned.h"
 
 static struct tfd_spool_header *counting; /* the owner's header; NULL: nothing is recorded here */
 static struct tfd_spool_header *mapped;   /* the same in another process than the owner */
 static struct tfd_spool_header *own;
-static bool in_memory;                          /* what the spool holds is memory of a control group */
-static _Atomic uint64_t claimed, trace_claimed; /* by this process */
+static bool in_memory; /* what the spool holds is memory of a control group */
+static _Atomic uint64_t claimed, trace_claimed, thinned_claimed; /* by this process */
 
 /* What a child of fork finds of its parent's is forgotten: that is not mapped there, or mapped by it too. */
 void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid)
@@ -30,6 +31,7 @@ void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t
     counting = mapped ? mapped : spool->header;
     atomic_store(&claimed, 0);
     atomic_store(&trace_claimed, 0);
+    atomic_store(&thinned_claimed, 0);
 }
 
 void tfd_memory_cap_leave(void)
@@ -79,14 +81,29 @@ bool tfd_memory_cap_claim(uint64_t end)
     return true;
 }
 
-bool tfd_trace_cap_claim(uint64_t bytes)
+static bool claim_trace(_Atomic uint64_t *mine, uint64_t bytes, uint64_t limit)
 {
-    uint64_t mine = atomic_load(&trace_claimed) + bytes, limit = own->trace_limit_bytes;
-    bool owed = mine <= TFD_LEAST_TRACE_BYTES && mine <= limit;
+    uint64_t wanted = atomic_load(mine) + bytes;
+    bool owed = wanted <= TFD_LEAST_TRACE_BYTES && wanted <= own->trace_limit_bytes;
     if (!take(&counting->trace_bytes, bytes, owed ? UINT64_MAX : limit))
         return false;
-    atomic_fetch_add(&trace_claimed, bytes);
+    atomic_fetch_add(mine, bytes);
     return true;
+}
+
+static uint64_t kept_limit(void)
+{
+    return own->trace_limit_bytes - own->trace_limit_bytes / TFD_THINNED_PARTS;
+}
+
+bool tfd_trace_cap_claim(uint64_t bytes)
+{
+    return claim_trace(&trace_claimed, bytes, kept_limit());
+}
+
+bool tfd_thinned_cap_claim(uint64_t bytes)
+{
+    return claim_trace(&thinned_claimed, bytes, own->trace_limit_bytes);
 }
 
 uint64_t tfd_trace_cap_claimed(void)
@@ -96,6 +113,6 @@ uint64_t tfd_trace_cap_claimed(void)
 
 uint64_t tfd_trace_cap_left(void)
 {
-    uint64_t taken = atomic_load(&counting->trace_bytes), limit = own->trace_limit_bytes;
+    uint64_t taken = atomic_load(&counting->trace_bytes), limit = kept_limit();
     return taken < limit ? limit - taken : 0;
 }

@@ -20,8 +20,10 @@ void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t
 void tfd_memory_cap_leave(void);
 /* Counts what of this process's spool lies below `end`; false where all processes would use more than the cap. */
 bool tfd_memory_cap_claim(uint64_t end);
-/* Counts bytes of segments that are kept, likewise. */
+/* Counts bytes of segments that are kept, likewise: all but the last part of the trace's room (TFD_THINNED_PARTS). */
 bool tfd_trace_cap_claim(uint64_t bytes);
+/* Counts bytes of thinned calls, which may use the rest of it. */
+bool tfd_thinned_cap_claim(uint64_t bytes);
 /* Bytes of segments that this process keeps, and how many more all processes may. */
 uint64_t tfd_trace_cap_claimed(void);
 uint64_t tfd_trace_cap_left(void);

@@ -20,8 +20,9 @@
 #include "tfdarshan.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 10u
-#define TFD_SEGMENT_COUNT 26 /* segments of a growing array */
+#define TFD_SPOOL_VERSION 11u
+#define TFD_OLDEST_SPOOL_VERSION 10u /* has all of the header but `thinned` */
+#define TFD_SEGMENT_COUNT 26         /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
 #define TFD_MAX_FILES (1u << 26)
@@ -48,7 +49,7 @@ struct tfd_other_traffic {
 
 /* A block of one thread's events, see packed_event.h. `fill` is published
  * after the event is complete. A chunk with `kept` 0 is recycled once folded:
- * its events are in the counters and not in the trace. It is then the last one
+ * its events are in the counters, and thinned (thinned.h) instead of in the trace. It is then the last one
  * of its thread: a thread's chunks are always in order of time. */
 struct tfd_chunk {
     uint64_t next;           /* offset of this thread's next chunk, 0 = last */
@@ -171,8 +172,8 @@ struct tfd_spool_header {
     uint64_t capacity_bytes;
     _Atomic uint64_t used_bytes;     /* bump pointer */
     _Atomic uint64_t reserved_bytes; /* of the file, backed by storage (fallocate) */
-    uint64_t trace_limit_bytes;      /* kept chunks stop here */
-    _Atomic uint64_t trace_bytes;    /* in kept chunks; in the owner's spool those of all processes */
+    uint64_t trace_limit_bytes;      /* kept chunks and thinned calls stop here */
+    _Atomic uint64_t trace_bytes;    /* in these; in the owner's spool those of all processes */
     int32_t pid;
     int32_t parent_pid; /* 0 in the process that started the session */
     char host[64];
@@ -204,7 +205,8 @@ struct tfd_spool_header {
     _Atomic uint64_t fold_thread_ns;    /* processor time of the thread that folds */
     _Atomic uint64_t folded_by_callers; /* events that recording threads folded, as that fell behind */
     _Atomic uint64_t
-        uncounted; /* 1: nobody waits for this process, whose bytes are in its own figures alone */
+        uncounted;            /* 1: nobody waits for this process, whose bytes are in its own figures alone */
+    _Atomic uint64_t thinned; /* offset of struct tfd_thinned, 0 = no trace is kept */
 };
 
 static inline void tfd_spool_note_full(struct tfd_spool_header *header, enum tfd_full by)

@@ -14,13 +14,21 @@
 #include "tensorflow/session_plane.h"
 
 #define BATCH_EVENTS 4096
-#define NOTE_BYTES 256
+#define NOTE_BYTES 384
+#define DURATION_BYTES 32
 
 static const char *const stat_names[] = {
-    [TFD_STAT_BYTES] = "bytes",         [TFD_STAT_OFFSET] = "offset", [TFD_STAT_FILE] = "file",
-    [TFD_STAT_ERROR] = "errno",         [TFD_STAT_SIZE] = "size",     [TFD_STAT_MODE] = "mode",
-    [TFD_STAT_NEW_NAME] = "new name",   [TFD_STAT_MB_PER_S] = "MB/s", [TFD_STAT_OPERATIONS] = "running",
+    [TFD_STAT_BYTES] = "bytes",
+    [TFD_STAT_OFFSET] = "offset",
+    [TFD_STAT_FILE] = "file",
+    [TFD_STAT_ERROR] = "errno",
+    [TFD_STAT_SIZE] = "size",
+    [TFD_STAT_MODE] = "mode",
+    [TFD_STAT_NEW_NAME] = "new name",
+    [TFD_STAT_MB_PER_S] = "MB/s",
+    [TFD_STAT_OPERATIONS] = "running",
     [TFD_STAT_MARK] = "tfdarshan mark",
+    [TFD_STAT_STANDS_FOR] = "stands for ns",
 };
 static const char *const rate_names[TFD_RATE_COUNT] = {
     [TFD_RATE_READ] = "read MB/s",
@@ -35,6 +43,7 @@ struct plane {
     struct tfd_longest longest;
     struct tfd_rate_bins *rates;
     struct tfd_trace_info info;
+    struct tfd_thinned_info thinned;
 };
 
 struct batch {
@@ -51,21 +60,29 @@ static char class_of(uint8_t operation)
     return name ? name[0] : 0;
 }
 
+/* A thinned call counts for the time that it stands for. */
 static void add_rates(struct tfd_rate_bins *rates, const struct tfd_plane_event *event)
 {
     char io_class = class_of(event->operation);
-    tfd_rates_add(rates, TFD_RATE_IN_FLIGHT, event->start_ns, event->duration_ns, (double)event->duration_ns);
+    int64_t taken_ns = event->duration_ns > 1 ? event->duration_ns : 1;
+    int64_t counted_ns =
+        event->stands_for_ns > event->duration_ns ? event->stands_for_ns : event->duration_ns;
+    double bytes = (double)event->length;
+    if (counted_ns > event->duration_ns)
+        bytes *= (double)counted_ns / (double)taken_ns;
+    tfd_rates_add(rates, TFD_RATE_IN_FLIGHT, event->start_ns, counted_ns, (double)counted_ns);
     if (io_class == 'r' || io_class == 'w')
-        tfd_rates_add(rates, io_class == 'r' ? TFD_RATE_READ : TFD_RATE_WRITE, event->start_ns,
-                      event->duration_ns, (double)event->length);
+        tfd_rates_add(rates, io_class == 'r' ? TFD_RATE_READ : TFD_RATE_WRITE, event->start_ns, counted_ns,
+                      bytes);
 }
 
-static int take_batch(struct plane *plane, const struct batch *batch, size_t rows)
+static int take_batch(struct plane *plane, const struct batch *batch, size_t rows, int64_t stands_for_ns)
 {
     for (size_t row = 0; row < rows; row++) {
         struct tfd_plane_event event = {
             .start_ns = batch->start_ns[row],
             .duration_ns = batch->end_ns[row] - batch->start_ns[row],
+            .stands_for_ns = stands_for_ns,
             .offset = batch->offset[row],
             .length = batch->length[row],
             .file = batch->file[row],
@@ -75,6 +92,8 @@ static int take_batch(struct plane *plane, const struct batch *batch, size_t row
         };
         if (event.start_ns < plane->request->start_ns || event.start_ns >= plane->request->end_ns)
             continue;
+        if (stands_for_ns && event.duration_ns > stands_for_ns)
+            event.stands_for_ns = event.duration_ns;
         add_rates(plane->rates, &event);
         if (!tfd_longest_add(&plane->longest, &event))
             return -ENOMEM;
@@ -82,21 +101,33 @@ static int take_batch(struct plane *plane, const struct batch *batch, size_t row
     return 0;
 }
 
-static int take_events(struct plane *plane)
+typedef size_t read_rows(struct tfd_reader *reader, uint64_t first, size_t rows,
+                         struct tfd_event_batch *batch);
+
+static int take_rows(struct plane *plane, struct batch *batch, read_rows *read, int64_t stands_for_ns)
 {
-    struct batch *batch = malloc(sizeof *batch);
-    if (!batch)
-        return -ENOMEM;
     struct tfd_event_batch columns = {batch->start_ns,  batch->end_ns, batch->tid,
                                       batch->operation, batch->flags,  batch->error,
                                       batch->file,      batch->offset, batch->length};
     int status = 0;
     uint64_t first = 0;
     size_t rows;
-    while (!status && (rows = tfd_reader_events(plane->reader, first, BATCH_EVENTS, &columns)) > 0) {
-        status = take_batch(plane, batch, rows);
+    while (!status && (rows = read(plane->reader, first, BATCH_EVENTS, &columns)) > 0) {
+        status = take_batch(plane, batch, rows, stands_for_ns);
         first += rows;
     }
+    return status;
+}
+
+static int take_events(struct plane *plane)
+{
+    struct batch *batch = malloc(sizeof *batch);
+    if (!batch)
+        return -ENOMEM;
+    int64_t resolution_ns = plane->thinned.resolution_ns;
+    int status = take_rows(plane, batch, tfd_reader_events, 0);
+    if (!status)
+        status = take_rows(plane, batch, tfd_reader_thinned, resolution_ns ? resolution_ns : 1);
     free(batch);
     tfd_longest_finish(&plane->longest);
     return status;
@@ -201,6 +232,8 @@ static void write_event(struct plane *plane, const struct tfd_plane_event *event
         tfd_stat_ref(out, TFD_XEVENT_STATS, TFD_STAT_FILE, TFD_STAT_FILES + (int64_t)event->file);
     if (event->error)
         tfd_stat_int(out, TFD_XEVENT_STATS, TFD_STAT_ERROR, event->error);
+    if (event->stands_for_ns)
+        tfd_stat_int(out, TFD_XEVENT_STATS, TFD_STAT_STANDS_FOR, event->stands_for_ns);
     tfd_message_end(out, begun);
 }
 
@@ -263,6 +296,37 @@ static void write_note(struct tfd_bytes *out, int64_t realtime_ns, int64_t durat
     tfd_message_end(out, line);
 }
 
+static const char *word_duration(int64_t ns, char *out)
+{
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    int unit = 0;
+    while (unit < 3 && (double)ns < units[unit].ns)
+        unit++;
+    snprintf(out, DURATION_BYTES, "%.3g %s", (double)ns / units[unit].ns, units[unit].name);
+    return out;
+}
+
+static int word_thinned(const struct plane *plane, char *sentence, size_t capacity)
+{
+    char from[DURATION_BYTES], each[DURATION_BYTES];
+    uint64_t dropped = plane->info.events_dropped;
+    if (plane->thinned.resolution_ns)
+        return snprintf(
+            sentence, capacity,
+            "From %s of the recording on, calls shorter than %s are a sample: one for each %s that "
+            "they took.",
+            word_duration(plane->info.first_dropped_ns, from),
+            word_duration(plane->thinned.resolution_ns, each), each);
+    if (dropped > plane->thinned.calls)
+        return snprintf(sentence, capacity,
+                        "%" PRIu64 " were counted and not kept: trace_memory_mb was full.",
+                        dropped - plane->thinned.calls);
+    return 0;
+}
+
 static void write_left_out(struct plane *plane, int64_t duration_ns)
 {
     uint64_t left_out = plane->longest.seen - plane->longest.count;
@@ -272,10 +336,7 @@ static void write_left_out(struct plane *plane, int64_t duration_ns)
         length = snprintf(sentence, sizeof sentence,
                           "the %zu longest of %" PRIu64 " operations are drawn, %" PRIu64 " are left out. ",
                           plane->longest.count, plane->longest.seen, left_out);
-    if (plane->info.events_dropped)
-        length += snprintf(sentence + length, sizeof sentence - (size_t)length,
-                           "%" PRIu64 " were counted and not kept: trace_memory_mb was full.",
-                           plane->info.events_dropped);
+    length += word_thinned(plane, sentence + length, sizeof sentence - (size_t)length);
     if (length)
         write_note(plane->out, plane->request->realtime_ns, duration_ns, sentence);
 }
@@ -325,6 +386,7 @@ int tfd_io_plane(struct tfd_reader *reader, const struct tfd_plane_request *requ
     plane.longest.limit = request->max_events;
     plane.rates = malloc(sizeof *plane.rates);
     tfd_reader_trace_info(reader, &plane.info);
+    tfd_reader_thinned_info(reader, &plane.thinned);
     int status = plane.rates ? write_io_plane(&plane) : -ENOMEM;
     *counts = (struct tfd_plane_counts){plane.longest.count, plane.longest.seen - plane.longest.count};
     if (!status && request->with_session) {

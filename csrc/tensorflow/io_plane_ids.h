@@ -27,7 +27,8 @@ enum {
     TFD_STAT_NEW_NAME,
     TFD_STAT_MB_PER_S,
     TFD_STAT_OPERATIONS,
-    TFD_STAT_MARK, /* of the plane: tfd_tf_report.mark */
+    TFD_STAT_MARK,       /* of the plane: tfd_tf_report.mark */
+    TFD_STAT_STANDS_FOR, /* of a thinned call, which is no segment */
     TFD_STAT_NAMES,
     TFD_STAT_FILES = 100,
 };

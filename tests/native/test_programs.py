@@ -112,6 +112,7 @@ HAZARDS = {
     "stop_requested": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "storage_passes": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "100"},
     "tf_plugin": {"plain": "200", "sanitize": "50", "thread": "50", "valgrind": "3"},
+    "thinned_calls": {"plain": "", "sanitize": ""},
     "thread_exit": {"plain": "10000", "sanitize": "10000", "thread": "1000", "valgrind": "80"},
     "tmpfile_mode": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "unready_library": {"plain": ""},

@@ -89,7 +89,9 @@ def _trace(session: Session, arguments: argparse.Namespace, progress: Progress) 
         calls += f" and {plural(exported.faults, 'page fault')}"
     what = f"{calls} of {plural(exported.threads, 'thread')}"
     lines = [f"wrote {exported.path}: {what}; open it at https://ui.perfetto.dev or in chrome://tracing"]
-    if not exported.complete:
+    if exported.sample:
+        lines.append(f"  {exported.sample}")
+    elif not exported.complete:
         lines.append("  not in it: calls whose segments a bound dropped")
     return exported, lines
 

@@ -362,10 +362,23 @@ class SpoolReader:
 
     def event_batches(self, rows: int) -> Iterator[EventBatch]:
         """Yield the segments in order of start, at most `rows` at a time."""
+        return self._event_batches(self._lib.tfd_reader_events, rows)
+
+    def thinned(self) -> tuple[int, int]:
+        """Return how many thinned calls there are, and their resolution in ns; 0: nothing is thinned."""
+        info = self._ffi.new("struct tfd_thinned_info *")
+        self._lib.tfd_reader_thinned_info(self._reader, info)
+        return int(info.calls), int(info.resolution_ns)
+
+    def thinned_batches(self, rows: int) -> Iterator[EventBatch]:
+        """Yield the thinned calls in order of start, at most `rows` at a time; none of them is a segment."""
+        return self._event_batches(self._lib.tfd_reader_thinned, rows)
+
+    def _event_batches(self, function: Any, rows: int) -> Iterator[EventBatch]:
         first = 0
         while True:
             arrays = {name: np.empty(rows, dtype) for name, dtype in EVENT_DTYPES.items()}
-            filled = self._fill("struct tfd_event_batch *", self._lib.tfd_reader_events, first, rows, arrays)
+            filled = self._fill("struct tfd_event_batch *", function, first, rows, arrays)
             if filled == 0:
                 return
             yield EventBatch(**{name: array[:filled] for name, array in arrays.items()})

@@ -165,6 +165,7 @@ class TablesShape(Struct, frozen=True):
 
     files: TableShape
     events: TableShape
+    thinned: TableShape | None = None
     overview: OverviewShape | None = None
     layers: TableShape | None = None
     faults: TableShape | None = None
@@ -478,6 +479,12 @@ class AttachShape(Struct, frozen=True):
     stop: ReportShape | None = None
 
 
+class ThinnedShape(Struct, frozen=True):
+    """Of the table of thinned calls."""
+
+    resolution_ns: Count = 0
+
+
 class FoldingShape(Struct, frozen=True):
     """Who folded calls into counters while the process recorded."""
 
@@ -528,6 +535,7 @@ class MetaShape(Struct, frozen=True):
     mapping: MappingShape | None = None
     folding: FoldingShape | None = None
     attach: AttachShape | None = None
+    thinned: ThinnedShape | None = None
     probes: list[ProbeShape] = []
     emulation: EmulationShape | None = None
     verify: VerifyShape | None = None

@@ -21,7 +21,7 @@ def check_columns(table: str, found: Any, wanted: Collection[str] | None = None)
     """Look at a table's columns before they are read.
 
     Args:
-        table: "files", "events", "faults", "batches", "steps" or "overview"; of any other nothing is known.
+        table: A name of `_columns`, or another one, of which nothing is known.
         found: Its pyarrow schema.
         wanted: The columns that are to be read, None for all.
 
@@ -45,7 +45,7 @@ def check_values(table: str, found: Any, operations: Collection[str], files: int
     """Look at what was read of a table.
 
     Args:
-        table: "files", "events", "faults", "batches", "steps" or "overview"; of any other nothing is known.
+        table: A name of `_columns`, or another one, of which nothing is known.
         found: A pyarrow table or record batch.
         operations: The kinds of call that the metadata declares.
         files: How many files it counts.
@@ -102,6 +102,7 @@ def _always(table: str) -> tuple[str, ...]:
 def _columns(table: str) -> tuple[schema.Column, ...]:
     known = {
         "files": schema.FILE_COLUMNS, "events": schema.EVENT_COLUMNS, "faults": schema.EVENT_COLUMNS,
+        "thinned": schema.EVENT_COLUMNS,
         "overview": schema.OVERVIEW_COLUMNS, "batches": schema.BATCH_COLUMNS,
         "steps": schema.FIRST_MARK_COLUMNS,
     }  # fmt: skip

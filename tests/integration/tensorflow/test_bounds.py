@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import tfdarshan
-from tests.integration.tensorflow.xplane import IO_PLANE, io_calls, plane_of, read_space, traces
+from tests.integration.tensorflow.xplane import IO_PLANE, io_calls, plane_of, read_space, stats_of, traces
 
 LIMIT = 200_000
 READS = 230_000
@@ -39,3 +41,31 @@ def test_the_longest_calls_are_drawn_and_the_others_said(job):
     (sentence,) = [plane.event_metadata[event.metadata_id].name for event in note.events]
     assert sentence.startswith(f"the {LIMIT} longest of {len(within)} operations are drawn, ")
     assert f"{len(within) - LIMIT} are left out" in sentence
+
+
+def test_a_full_trace_goes_on_with_a_sample(job):
+    # WHEN
+    job.run(JOB, before="tfdarshan.enable(memory_cap_mb=64, trace_memory_mb=1)")
+
+    # THEN calls are drawn up to the end, and those of the sample say what they stand for
+    (trace,) = traces(job.logdir)
+    meta = tfdarshan.open_session(job.logdir).meta[0]
+    plane = plane_of(read_space(trace), IO_PLANE)
+    (note,) = [line for line in plane.lines if line.name == "I/O note"]
+    (sentence,) = [plane.event_metadata[event.metadata_id].name for event in note.events]
+    assert re.fullmatch(
+        r"From [\d.]+ m?s of the recording on, calls shorter than ([\d.]+ .?s) are a sample: one for each \1 "
+        r"that they took\.",
+        sentence,
+    )
+    drawn = io_calls(plane)
+    assert meta["tables"]["thinned"]["rows"] < len(drawn) < READS / 2
+    assert max(call[2] for call in drawn) > 0.9 * meta["time"]["last_event_ns"]
+    sampled = [
+        stats["stands for ns"]
+        for line in plane.lines
+        for event in line.events
+        if "stands for ns" in (stats := stats_of(plane, event.stats))
+    ]
+    assert len(sampled) == meta["tables"]["thinned"]["rows"]
+    assert min(sampled) == meta["thinned"]["resolution_ns"]

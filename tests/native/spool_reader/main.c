@@ -329,9 +329,9 @@ static void test_refusals(void)
     header.version = TFD_SPOOL_VERSION + 1;
     write_file(path, &header, 16); /* a newer header may be of any size */
     check_refused(path, "newer tfdarshan");
-    header.version = TFD_SPOOL_VERSION - 1;
+    header.version = TFD_OLDEST_SPOOL_VERSION - 1;
     write_file(path, &header, 16);
-    check_refused(path, "older tfdarshan (spool version 9, this one reads version 10)");
+    check_refused(path, "older tfdarshan (spool version 9, this one reads version 10 and later)");
     header.version = TFD_SPOOL_VERSION;
     header.place_bytes = 1;
     write_file(path, &header, sizeof header);

@@ -5,7 +5,7 @@ A process that shares its tables with others has no overview: its calls are few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +52,7 @@ def _rows(process: ProcessData) -> Rows:
     """Return a process's overview."""
     about = process.meta["tables"].get("overview")
     if not about:
-        return _of_calls(process)
+        return _rows_of_calls(process, calls_of(process, process.event_batches(CALL_COLUMNS)))
     table = process.table("overview", COLUMNS).unify_dictionaries().combine_chunks()
     columns = {name: table[name].combine_chunks() for name in COLUMNS}
     names, codes = _encoded(columns.pop("operation"))
@@ -67,40 +67,57 @@ def overview_parts(processes: Sequence[ProcessData]) -> Iterator[OverviewPart]:
         SessionDataError: A table is damaged or missing.
     """
     for process in processes:
-        classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
-        start_ns, bin_ns, names, columns = _rows(process)
-        codes = columns["operation"]
-        known = np.array([classes.get(name, META) for name in names] or [META], np.int8)
-        yield OverviewPart(
-            process,
-            start_ns + columns["bin"].astype(np.int64) * bin_ns,
-            columns["tid"],
-            names,
-            codes,
-            known[codes],
-            columns["count"],
-            columns["bytes"],
-            columns["busy_ns"],
-            bin_ns,
-        )
+        yield _part(process, _rows(process))
 
 
-def _of_calls(process: ProcessData) -> Rows:
-    meta = process.meta
-    names = [operation["name"] for operation in process.operations]
-    moves = np.array([operation["io_class"] in ("read", "write") for operation in process.operations])
+def _part(process: ProcessData, rows: Rows) -> OverviewPart:
+    classes = {o["name"]: CLASSES.index(o["io_class"]) for o in process.operations}
+    start_ns, bin_ns, names, columns = rows
+    codes = columns["operation"]
+    known = np.array([classes.get(name, META) for name in names] or [META], np.int8)
+    return OverviewPart(
+        process,
+        start_ns + columns["bin"].astype(np.int64) * bin_ns,
+        columns["tid"],
+        names,
+        codes,
+        known[codes],
+        columns["count"],
+        columns["bytes"],
+        columns["busy_ns"],
+        bin_ns,
+    )
+
+
+def part_of_calls(process: ProcessData, batches: Iterable[tuple[Any, Array]]) -> OverviewPart:
+    """Return what an overview says of some calls of a process, as `calls_of` yields them."""
+    return _part(process, _rows_of_calls(process, batches))
+
+
+def _rows_of_calls(process: ProcessData, batches: Iterable[tuple[Any, Array]]) -> Rows:
+    meta, names = process.meta, _kinds(process)
     threads = [ThreadInfo(one["tid"], one["name"], one.get("events", 0), 0, {}) for one in meta["threads"]]
     overview = Overview(meta["duration_ns"], threads, len(names))
-    for batch in process.event_batches(CALL_COLUMNS):
+    for calls, moved in batches:
+        overview.add(calls, moved)
+    return meta["start_ns"], overview.bin_ns, names, overview.columns()
+
+
+def calls_of(process: ProcessData, batches: Iterable[Any]) -> Iterator[tuple[SimpleNamespace, Array]]:
+    """Yield the calls of record batches of CALL_COLUMNS, times since the process's start, and their bytes."""
+    start_ns, names = process.meta["start_ns"], _kinds(process)
+    moves = np.array([operation["io_class"] in ("read", "write") for operation in process.operations])
+    for batch in batches:
         found, codes = _encoded(batch.column("operation"))
         operation = np.array([names.index(name) for name in found])[codes]
         columns = {name: batch.column(name).to_numpy() for name in CALL_COLUMNS if name != "operation"}
-        columns["start_ns"], columns["end_ns"] = (
-            columns[name] - meta["start_ns"] for name in ("start_ns", "end_ns")
-        )
+        columns["start_ns"], columns["end_ns"] = (columns[name] - start_ns for name in ("start_ns", "end_ns"))
         calls = SimpleNamespace(**columns, operation=operation)
-        overview.add(calls, np.where(moves[operation], calls.length, 0))
-    return meta["start_ns"], overview.bin_ns, names, overview.columns()
+        yield calls, np.where(moves[operation], calls.length, 0)
+
+
+def _kinds(process: ProcessData) -> list[str]:
+    return [operation["name"] for operation in process.operations]
 
 
 def _encoded(operation: Any) -> tuple[list[str], Array]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.merged_calls import Columns, in_order
+from tfdarshan.analysis.calls.thinned_times import TABLE, resolution_ns, stands_for_ns
 from tfdarshan.native.call_sums import Calls
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
@@ -155,6 +156,7 @@ def segment_blocks(
     *,
     windows_ns: Sequence[tuple[int, int]] | None = None,
     faults: bool = False,
+    thinned: bool = False,
     columns: Collection[str] = STORED,
 ) -> Iterator[Segments]:
     """Yield all calls in order of start, with no more than a few row groups of each process in memory.
@@ -165,6 +167,7 @@ def segment_blocks(
         windows_ns: Row groups without a call that was running within one of them are not read.
         faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
             in memory.
+        thinned: The calls that the timeline shows after the trace is full are among them, likewise.
         columns: STORED, or OF_LENGTH: what is not read is 0.
 
     Raises:
@@ -174,9 +177,30 @@ def segment_blocks(
     pairs = list(zip(processes, file_index, strict=True))
     streams = [loader.stream(process, index, windows_ns, columns) for process, index in pairs]
     if faults:
-        streams += [loader.faults(process, index) for process, index in pairs]
+        streams += [loader.further(process, index, "faults") for process, index in pairs]
+    if thinned:
+        streams += [loader.further(process, index, TABLE) for process, index in pairs]
     for found in in_order(streams):
         yield loader.block(found)
+
+
+def thinned_segments(
+    processes: Sequence[ProcessData], file_index: Sequence[Array], *, stretched: bool
+) -> Segments:
+    """Read the calls that the timeline shows after the trace is full.
+
+    Args:
+        processes: The processes, in the order of `file_index`.
+        file_index: As `load_segments` takes it.
+        stretched: Each lasts for the time that it stands for, and moves as many more bytes.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    loader = SegmentLoader(processes)
+    for process, index in zip(processes, file_index, strict=True):
+        loader.read_all_thinned(process, index, stretched=stretched)
+    return loader.segments()
 
 
 def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
@@ -250,13 +274,45 @@ class SegmentLoader:
             chosen: Says of a batch's columns and I/O classes which calls are wanted, as a mask.
             names: Is told of the files.
         """
+        self._add_some(process, self._stored(process, windows_ns), chosen, names)
+
+    def read_thinned(
+        self,
+        process: ProcessData,
+        chosen: Callable[[dict[str, Array], Array], Array],
+        names: FileNames,
+        *,
+        stretched: bool,
+    ) -> None:
+        """Add some thinned calls of one process, as `read_some` does; `stretched`: what they stand for."""
+        if TABLE in process.meta["tables"]:
+            joined = self._add_some(process, process.batches(TABLE, STORED), chosen, names)
+            if stretched:
+                _stretch(joined, resolution_ns(process.meta))
+
+    def read_all_thinned(self, process: ProcessData, index: Array, *, stretched: bool) -> None:
+        """Add all thinned calls of one process, likewise."""
+        for found in self.further(process, index, TABLE):
+            columns = dict(zip(COLUMNS, found, strict=True))
+            if stretched:
+                _stretch(columns, resolution_ns(process.meta))
+            self._parts.append(columns)
+
+    def _add_some(
+        self,
+        process: ProcessData,
+        stored: Iterator[Any],
+        chosen: Callable[[dict[str, Array], Array], Array],
+        names: FileNames,
+    ) -> dict[str, Array]:
         parts = []
-        for columns in self._batches(process, self._stored(process, windows_ns)):
+        for columns in self._batches(process, stored):
             wanted = chosen(columns, self._class_of[columns["operation"]])
             parts.append({name: values[wanted] for name, values in columns.items()})
         joined = _joined(parts)
         joined["file"] = names.add(process, joined["file"])
         self._parts.append(joined)
+        return joined
 
     def stream(
         self,
@@ -268,10 +324,13 @@ class SegmentLoader:
         """Yield one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
         yield from self._columns(process, index, process.event_batches(tuple(columns), windows_ns))
 
-    def faults(self, process: ProcessData, index: Array) -> Iterator[Columns]:
-        """Yield one process's page faults on mapped files as `stream` does: all at once, by their starts."""
-        if "faults" in self._tables(process):
-            parts = list(self._columns(process, index, process.batches("faults", STORED)))
+    def further(self, process: ProcessData, index: Array, table: str) -> Iterator[Columns]:
+        """Yield one process's page faults on mapped files ("faults"), or its thinned calls, all at once.
+
+        They are as those of `stream`, in order of start.
+        """
+        if table in process.meta["tables"]:
+            parts = list(self._columns(process, index, process.batches(table, STORED)))
             found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
             if found:
                 order = np.argsort(found[0], kind="stable")
@@ -336,6 +395,13 @@ def _joined(parts: Sequence[dict[str, Array]]) -> dict[str, Array]:
         name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
         for name, dtype in COLUMNS.items()
     }
+
+
+def _stretch(columns: dict[str, Array], resolution: int) -> None:
+    whole_ns = stands_for_ns(columns["start_ns"], columns["end_ns"], resolution)
+    times = whole_ns / np.maximum(columns["end_ns"] - columns["start_ns"], 1)
+    columns["end_ns"] = columns["start_ns"] + whole_ns
+    columns["length"] = np.rint(columns["length"] * np.maximum(times, 1)).astype(np.int64)
 
 
 def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:

@@ -16,13 +16,16 @@ from tfdarshan.sessions.process_data import ProcessData
 EVER = 1 << 62
 
 
-def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames) -> Segments:
-    """Read the calls that were running between two moments, and the page faults on mapped files.
+def load_window(
+    processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames, *, stretched: bool = False
+) -> Segments:
+    """Read the calls that were running between two moments, thinned ones too, and faults on mapped files.
 
     Args:
         processes: The processes.
         window_ns: From and until, since the session's start; no other row groups are read.
         names: Is told of their files; `Segments.file` is a place in it.
+        stretched: A thinned call lasts for the time that it stands for, and moves as many more bytes.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -34,6 +37,7 @@ def load_window(processes: Sequence[ProcessData], window_ns: tuple[int, int], na
     loader = SegmentLoader(processes, faults=True)
     for process in processes:
         loader.read_some(process, [window_ns], ran, names)
+        loader.read_thinned(process, ran, names, stretched=stretched)
     return loader.segments()
 
 

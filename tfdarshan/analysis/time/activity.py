@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -84,6 +85,7 @@ def activity_of_overview(
     most: int = ROWS,
     named: Callable[[Thread], str] | None = None,
     beside: Callable[[OverviewPart], None] | None = None,
+    later: Iterable[tuple[int, OverviewPart]] = (),
 ) -> Activity:
     """Return the activity over the whole session from the overview tables.
 
@@ -94,15 +96,14 @@ def activity_of_overview(
         named: Names the row that a thread belongs to, in natural order; without, a kind of call has a row,
             the busiest first.
         beside: Is given each process's rows, too: tables that are read for one question are not for another.
+        later: More rows, each part with its process's place: calls that are in no overview table.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     bins = overview_bins(processes, count)
     rows: dict[str, Array] = {}
-    for number, part in enumerate(overview_parts(processes)):
-        if beside is not None:
-            beside(part)
+    for number, part in chain(_told(overview_parts(processes), beside), later):
         place = part.places(bins)
         found = _rows_of_kinds(part) if named is None else _rows_of_threads(part, number, named)
         for name, chosen in found:
@@ -116,6 +117,15 @@ def activity_of_overview(
     np.add.at(summed, code[: len(names)], stacked)
     summed_up = Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
     return summed_up if named is None else _ordered(summed_up, natural_order(names))
+
+
+def _told(
+    parts: Iterable[OverviewPart], beside: Callable[[OverviewPart], None] | None
+) -> Iterator[tuple[int, OverviewPart]]:
+    for number, part in enumerate(parts):
+        if beside is not None:
+            beside(part)
+        yield number, part
 
 
 def _ordered(found: Activity, names: Sequence[str]) -> Activity:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tfdarshan.analysis.calls.segments import META, Segments, Thread, segment_blocks
+from tfdarshan.analysis.calls.thinned_times import TABLE, sample_sentence
 from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.ranks.process_list import named_processes
 from tfdarshan.analysis.ranks.thread_names import ThreadNames
@@ -29,13 +30,23 @@ COUNTER_PARTS = 2_000
 
 @dataclass(frozen=True)
 class ChromeTrace:
-    """What was written; `complete` is False where some calls have no segment. Page faults are no calls."""
+    """What was written. Page faults are no calls.
+
+    Attributes:
+        path: The file.
+        calls: How many calls.
+        faults: How many page faults on mapped files.
+        threads: How many threads made them.
+        complete: False if some calls are not in the file.
+        sample: The sentence that says which calls are a sample; "" if none are.
+    """
 
     path: Path
     calls: int
     faults: int
     threads: int
     complete: bool
+    sample: str
 
 
 def export_chrome_trace(
@@ -56,7 +67,7 @@ def export_chrome_trace(
         SessionDataError: A table is damaged or missing.
         StorageError: The file is there and not to be replaced, or cannot be written.
     """
-    wrote = counter(progress, sum(int(meta["counts"]["segments"]) for meta in session.meta))
+    wrote = counter(progress, sum(map(_calls_kept, session.meta)))
     calls = _Calls(session, wrote)
     with output_file(path, force=force) as raw:
         if path.suffix == ".gz":
@@ -64,12 +75,20 @@ def export_chrome_trace(
                 _write(packed, session, calls)
         else:
             _write(raw, session, calls)
-    return ChromeTrace(path, calls.calls, calls.faults, len(calls.threads), calls.complete)
+    said = sample_sentence(session.meta)
+    return ChromeTrace(path, calls.calls, calls.faults, len(calls.threads), calls.complete, said)
+
+
+def _calls_kept(meta: dict[str, Any]) -> int:
+    """Return how many calls of a process are in its tables."""
+    return int(meta["counts"]["segments"]) + int((meta["tables"].get(TABLE) or {}).get("rows", 0))
 
 
 def _write(out: IO[bytes] | gzip.GzipFile, session: SessionData, calls: _Calls) -> None:
     """Write it. Who made calls is known when all of them were seen, so threads are named last."""
-    out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
+    said = sample_sentence(session.meta)
+    about = f'"otherData":{{"sample":{json.dumps(said)}}},' if said else ""
+    out.write(f'{{"displayTimeUnit":"ns",{about}"traceEvents":[\n'.encode())
     first = True
     for lines in (_process_names(session), _counters(session), calls.lines(), calls.thread_names()):
         for line in lines:
@@ -121,7 +140,7 @@ class _Calls:
         calls: How many were seen.
         faults: How many page faults on mapped files.
         threads: Who made them.
-        complete: False if some calls have no segment.
+        complete: False if some calls are in no table.
     """
 
     def __init__(self, session: SessionData, wrote: Callable[[int], None]) -> None:
@@ -129,13 +148,13 @@ class _Calls:
         self._numbers = _numbers(session.processes)
         self.calls = self.faults = 0
         self.threads: tuple[Thread, ...] = ()
-        self.complete = all(meta["counts"]["segments"] == meta["counts"]["events"] for meta in session.meta)
+        self.complete = all(_calls_kept(meta) == meta["counts"]["events"] for meta in session.meta)
 
     def lines(self) -> Iterator[str]:
         """Yield blocks of lines."""
         processes = self._session.processes
         files = load_files(processes)
-        for block in segment_blocks(processes, files.index, faults=True):
+        for block in segment_blocks(processes, files.index, faults=True, thinned=True):
             self.threads = block.threads
             for part in block.blocks():
                 yield _lines(part, self._numbers, _paths(files, part.file.tolist()))

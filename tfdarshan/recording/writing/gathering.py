@@ -26,7 +26,7 @@ def is_small(info: SpoolInfo, reader: SpoolReader) -> bool:
     """Return whether a process shares its files with others."""
     mapping = reader.mapping()
     few = info.file_rows <= MOST_FILE_ROWS and info.segments <= MOST_SEGMENTS
-    return few and (mapping is None or not mapping.faults_kept)
+    return few and not reader.thinned()[0] and (mapping is None or not mapping.faults_kept)
 
 
 @contextmanager

@@ -41,6 +41,7 @@ from tfdarshan.sessions.writing.tables import (
     write_files,
     write_overview,
     write_steps,
+    write_thinned,
 )
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
@@ -331,6 +332,9 @@ def _write_tables(
             "events": write_events(reader, process, events, overview, wrote),
         }
     rows["overview"] = write_overview(overview, Path(f"{stem}.overview.parquet"))
+    if isinstance(reader, SpoolReader) and reader.thinned()[0]:
+        batches = reader.thinned_batches(schema.EVENTS_ROW_GROUP)
+        rows["thinned"] = write_thinned(batches, process, Path(f"{stem}.thinned.parquet"))
     faults = reader.faults() if isinstance(reader, SpoolReader) else None
     if faults is not None and len(faults.start_ns):
         rows["faults"] = write_faults(faults, process, Path(f"{stem}.faults.parquet"))
@@ -398,6 +402,7 @@ def _process_meta(
         ],
         **_mapping(reader),
         **_folding(reader),
+        **_thinned(reader),
         "mounts": [dict(vars(mount)) for mount in mounts],
         "operations": _operations(),
         "bounds": [
@@ -426,6 +431,12 @@ def _folding(reader: ProcessReader) -> dict[str, Any]:
     if not thread_ns and not by_callers:
         return {}
     return {"folding": {"thread_ns": thread_ns, "by_callers": by_callers}}
+
+
+def _thinned(reader: ProcessReader) -> dict[str, Any]:
+    """Return the entry on thinned calls; none if there are none."""
+    calls, resolution_ns = reader.thinned() if isinstance(reader, SpoolReader) else (0, 0)
+    return {"thinned": {"resolution_ns": resolution_ns}} if calls else {}
 
 
 def _bounds_reached(marker: Marker, info: SpoolInfo, skipped: int) -> list[str]:

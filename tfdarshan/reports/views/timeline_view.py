@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,11 @@ from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.queue_depth import mean_at_a_time, queue_depth
 from tfdarshan.analysis.calls.segments import Segments
+from tfdarshan.analysis.calls.thinned_times import sample_sentence
 from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.time.activity import Activity, Blocks, activity, activity_by_name
 from tfdarshan.analysis.time.bandwidth import bandwidth
+from tfdarshan.analysis.time.thinned_activity import counted, with_calls
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     MEASURES,
@@ -76,7 +79,8 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
         bins = bins_over(*session_window(source), TIME_PARTS)
         return _faults(source, bins) or [Text([NO_TRACE], "Timeline")]
     heat = with_time_bands(activity_figure(found, shown.measure, bursts=source.marks), source.bands)
-    panels: list[Panel] = [Chart("activity", _title(shown), heat, _note(found))]
+    note = " ".join(filter(None, [_note(found), sample_sentence(source.session.meta)]))
+    panels: list[Panel] = [Chart("activity", _title(shown), heat, note)]
     panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
     return [*panels, *_faults(source, found.bins)]
 
@@ -114,25 +118,29 @@ def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[P
     if len(segments) == 0:
         return [Text([f"No calls ran in these {span}."], "Timeline")]
     faults = segments.is_fault
-    calls = segments.where(~faults)
-    counted = plural(len(calls), "call") + (
-        f", {plural(int(faults.sum()), 'page fault')}" if faults.any() else ""
-    )
+    shown_calls = plural(len(segments) - int(faults.sum()), "call")
+    shown_calls += f", {plural(int(faults.sum()), 'page fault')}" if faults.any() else ""
     bins = bins_over(*window_ns, TIME_PARTS)
     threads = [source.row_names["thread"](thread) for thread in segments.threads]
     steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
+    said = sample_sentence(source.session.meta)
+    stretched = source.window(window_ns, stretched=True)[0] if said else segments
     if len(segments) <= MOST_SINGLE_CALLS:
-        title = f"{counted} in {span}"
+        title = f"{shown_calls} in {span}"
         note = f"Hover a bar for its file, offset and bytes.{_marked(steps)}"
         figure = _in_window(calls_figure(segments, names, threads, steps, marks), window_ns)
         panels = [Chart("activity", title, figure, note)]
     else:
-        found = _grouped(source, segments, names, shown.by, bins)
+        found = _grouped(source, stretched, names, shown.by, bins)
+        if said:
+            found = with_calls(found, _grouped(source, counted(segments, stretched), names, shown.by, bins))
         figure = _in_window(activity_figure(found, shown.measure, steps, marks), window_ns)
-        title = f"{_title(shown)}, {counted} in {span}"
+        title = f"{_title(shown)}, {shown_calls} in {span}"
         panels = [Chart("activity", title, figure, f"{_note(found)}{_marked(steps)}")]
     bands = bands_within(source.bands, window_ns)
-    panels[0] = replace(panels[0], figure=with_time_bands(panels[0].figure, bands))
+    noted = f"{panels[0].note} {said}".strip()
+    panels[0] = replace(panels[0], figure=with_time_bands(panels[0].figure, bands), note=noted)
+    calls = stretched.where(~faults)
     moved = _in_window(bandwidth_figure(bandwidth(calls, bins), steps, marks, steps), window_ns)
     depth = _in_window(depth_figure(queue_depth(calls, bins)), window_ns)
     return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
@@ -157,8 +165,21 @@ def _in_window(figure: dict[str, object], window_ns: tuple[int, int]) -> dict[st
 def _whole(source: Source, by: str) -> Activity:
     if by == "directory":
         bins = bins_over(*session_window(source), TIME_PARTS)
-        return source.cached("_by_directory", lambda: _by_directory(source.blocks, source.files, bins))
+        return source.cached("_by_directory", lambda: _whole_by_directory(source, bins))
     return _movers_first(source.activity(by), by)
+
+
+def _whole_by_directory(source: Source, bins: TimeBins) -> Activity:
+    """Add up all calls, and what thinned ones stand for."""
+    if not sample_sentence(source.session.meta):
+        return _by_directory(source.timeline_blocks, source.files, bins)
+    stretched = partial(source.timeline_blocks, stretched=True)
+
+    def of_counted() -> Iterator[Segments]:
+        return map(counted, source.timeline_blocks(), stretched())
+
+    found = _by_directory(stretched, source.files, bins)
+    return with_calls(found, _by_directory(of_counted, source.files, bins))
 
 
 def _movers_first(found: Activity, by: str) -> Activity:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.file_names import FileNames
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import Segments, Thread, segment_blocks
+from tfdarshan.analysis.calls.segments import Segments, Thread, segment_blocks, thinned_segments
 from tfdarshan.analysis.calls.some_segments import load_window
 from tfdarshan.analysis.files.directory import Directories, folders_of
 from tfdarshan.analysis.files.file_table import FileTable
@@ -26,6 +26,7 @@ from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
 from tfdarshan.analysis.time.activity import Activity, activity_of_overview
 from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.analysis.time.overview_times import OverviewSums, OverviewTimes, overview_times
+from tfdarshan.analysis.time.thinned_activity import thinned_parts
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.partials.serial import SERIAL, Runner
@@ -134,6 +135,11 @@ class Source:
         """Yield all calls in order of start, with no more than some row groups of each process in memory."""
         return segment_blocks(self.processes, self.files.index)
 
+    def timeline_blocks(self, *, stretched: bool = False) -> Iterator[Segments]:
+        """Yield these, and then the calls that the timeline alone shows, as `thinned_segments` reads them."""
+        yield from self.blocks()
+        yield from thinned_segments(self.processes, self.files.index, stretched=stretched).blocks()
+
     @cached_property
     def latency(self) -> pd.DataFrame:
         """How long calls took, by kind and size: `latency`."""
@@ -216,7 +222,9 @@ class Source:
     def _activity(self, by: str) -> Activity:
         sums = OverviewSums(self.processes, TIME_PARTS)
         named = self.row_names.get(by)
-        found = activity_of_overview(self.processes, TIME_PARTS, named=named, beside=sums.add)
+        found = activity_of_overview(
+            self.processes, TIME_PARTS, named=named, beside=sums.add, later=thinned_parts(self.processes)
+        )
         self.cached("_times", sums.times)
         return found
 
@@ -257,13 +265,14 @@ class Source:
         rows = session_ledger(self.processes)
         return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
 
-    def window(self, window_ns: tuple[int, int]) -> tuple[Segments, FileNames]:
+    def window(self, window_ns: tuple[int, int], *, stretched: bool = False) -> tuple[Segments, FileNames]:
         """Return the calls that were running between two moments, page faults among them, and their files.
 
-        No more than their row groups are read, and the paths only when they are asked for.
+        No more than their row groups are read, and the paths only when they are asked for. `stretched` is as
+        in `load_window`.
         """
         names = self._names()
-        return load_window(self.processes, window_ns, names), names
+        return load_window(self.processes, window_ns, names, stretched=stretched), names
 
     def _names(self) -> FileNames:
         return FileNames() if self.redaction is None else FileNames(self.redaction.path)

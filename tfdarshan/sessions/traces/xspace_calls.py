@@ -17,13 +17,15 @@ from tfdarshan.sessions.traces.xspace import Plane, Space, text
 
 IO_THREAD = "I/O thread"
 FIRST_FILE_STAT = 100  # csrc/tensorflow/io_plane_ids.h
-STATS = ("errno", "file", "new name", "mode", "offset", "size", "bytes")
+STATS = ("errno", "file", "new name", "mode", "offset", "size", "bytes", "stands for ns")
 NUMBERS_OF_CALL, NUMBERS_OF_STAT = 5, 2
 MOST_MOVED = 1 << 62  # bytes, by all calls: sums of them are numbers of 64 bits
 
 
 def read_calls(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Array]:
-    """Return the calls of the I/O plane in order of their start, with the columns of EVENT_DTYPES.
+    """Return the segments of the I/O plane in order of their start, with the columns of EVENT_DTYPES.
+
+    Thinned calls are not among them: findings would take the sample for all calls.
 
     Args:
         space: The trace.
@@ -60,7 +62,7 @@ def read_calls(space: Space, plane: Plane, window_start_ns: int) -> dict[str, Ar
         "offset": np.where(new_name < 0, stats(-1, "mode", "offset"), new_name - FIRST_FILE_STAT),
         "length": stats(0, "size", "bytes"),
     }
-    known = np.flatnonzero(columns["operation"] >= 0)
+    known = np.flatnonzero((columns["operation"] >= 0) & (stats(0, "stands for ns") == 0))
     order = known[np.argsort(start_ns[known], kind="stable")]
     return {name: _as_type(space, columns[name][order], dtype) for name, dtype in EVENT_DTYPES.items()}
 

@@ -137,6 +137,16 @@ def write_events(
     return rows
 
 
+def write_thinned(batches: Iterable[EventBatch], process: Process, path: Path) -> int:
+    """Write the thinned calls, with the columns of events. Return the number of rows."""
+    rows = 0
+    with events_file(path) as write:
+        for batch in batches:
+            write(event_arrays(batch, process.start_ns, process.pid))
+            rows += len(batch.start_ns)
+    return rows
+
+
 def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
     """Write the page faults on mapped files, with the columns of events. Return the number of rows."""
     same = np.zeros(len(faults.start_ns), np.int8)

@@ -1,0 +1,30 @@
+/* Keeps thinned calls while a process records: see spool/thinned.h.
+ *
+ * A call comes here when it is folded from a chunk that is used again, with the fold's journal: it is counted and kept,
+ * or neither. If the blocks are full, the resolution is raised, and block after block is thinned when its room is
+ * needed: what stays is copied to a spare block, and one store puts that in its place. */
+#ifndef TFD_THINNING_H
+#define TFD_THINNING_H
+
+#include "counters/fold_state.h"
+#include "spool/thinned.h"
+
+/* Makes the list, without blocks; nothing where no trace is kept. False: no room. */
+bool tfd_thinning_prepare(struct tfd_spool *spool);
+/* Returns the block that the call is to be added to, with room for it; NULL if it is not kept. Commits the fold if
+ * calls have to make room. */
+struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold_root *root,
+                                            const struct tfd_event *event, uint32_t thread);
+
+/* Makes of a kept chunk one that is used again: what is folded of it is thinned too. Caller holds the fold lock. */
+void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *thread, struct tfd_chunk *chunk);
+
+static inline void tfd_thinning_apply(struct tfd_thinned_block *block, const struct tfd_event *event,
+                                      uint32_t thread)
+{
+    uint32_t count = atomic_load_explicit(&block->count, memory_order_relaxed);
+    block->calls[count] = (struct tfd_thinned_call){.event = *event, .thread = thread};
+    atomic_store_explicit(&block->count, count + 1, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,1 @@
+LDFLAGS_thinned_calls := -lm
