@@ -13,6 +13,7 @@ from typing import Any
 from werkzeug import wrappers
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, TfdarshanError
+from tfdarshan.file_name import printable
 from tfdarshan.reports.page import PageError, plotly_js, static_file
 
 from .routes import Arguments, Routes
@@ -103,7 +104,7 @@ def _json(request: wrappers.Request, value: dict[str, Any], code: int = 200) -> 
 
 def _failure(request: wrappers.Request, code: int, error: Exception) -> wrappers.Response:
     message = str(error) if code < 500 else f"{type(error).__name__} while answering {request.path}"
-    return _json(request, {"error": {"message": message, "hint": HINTS[code]}}, code)
+    return _json(request, {"error": {"message": printable(message), "hint": HINTS[code]}}, code)
 
 
 def _respond(

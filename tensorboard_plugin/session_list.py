@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
 from tfdarshan.reports.text.command_text import as_typed
@@ -195,8 +196,8 @@ def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -
         "lasted": human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
         "waits": "-" if share is None else percent(share, 1),
         "gain": "-" if speedup is None else human_times(speedup),
-        "why": why(session, verdict),
+        "why": printable(why(session, verdict)),
         "slow": verdict is not None and verdict.state == "slow",
-        "job": as_typed(session.command),
-        "command": session.command,
+        "job": printable(as_typed(session.command)),
+        "command": printable(session.command),
     }

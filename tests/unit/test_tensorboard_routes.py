@@ -658,3 +658,43 @@ def test_a_run_that_is_linked_later_is_shown_after_a_reload(logdir, tmp_path):
 
     # THEN
     assert [one.id for one in store.sessions()] == [f"later/{STAMP}"]
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\u061c", "\x1b", "\x9b"])
+def test_marks_that_change_how_names_read_are_shown_as_escapes(tmp_path, mark):
+    # GIVEN files and a command of such names
+    job = image_job(50, 2, 3)
+    job = dataclasses.replace(job, paths=[path.replace(".jpg", f"{mark}gpj.exe") for path in job.paths])
+    write_session(tmp_path / "run", job, stamp=STAMP)
+    meta = next(tmp_path.rglob("*.meta.json"))
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"command": f"python a{mark}b.py"}))
+
+    # WHEN
+    views = [ask(tmp_path, "/view", session=SESSION, view=view)[1] for view in VIEWS]
+    listed = ask(tmp_path, "/verdicts")[1]
+
+    # THEN no text has one, and links lead to the files
+    links = {cell["link"][1] for cell in cells_of(views) if cell["link"] and cell["link"][0] == "file"}
+    assert mark in "".join(links)
+    assert ask(tmp_path, "/file", session=SESSION, path=min(links))[0] == 200
+    assert not [text for text in texts_of([views, listed]) if mark in text]
+
+
+def cells_of(value):
+    """Yield all cells in an answer."""
+    if isinstance(value, dict) and "link" in value:
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from cells_of(part)
+
+
+def texts_of(value):
+    """Yield all texts of an answer but what the page asks with."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from texts_of(part) if name not in ("link", "ids", "parents") else ()
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts_of(part)

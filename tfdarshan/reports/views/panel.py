@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import Figure
 from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds
+
+# Names in what a request says; a figure's places have them in `ids`, and in `parents` those that they lie in.
+EXACT = ("link", "ids", "parents")
+NUMBERS = (int, float, type(None))
+# That stay: lines of code, and spaces that keep a number and its unit together.
+OWN_SPACES = ("\n", "\N{NO-BREAK SPACE}")
+SPACES = re.compile(f"([{''.join(OWN_SPACES)}])")
 
 
 @dataclass(frozen=True)
@@ -235,7 +244,18 @@ def rate(moved: float, seconds: float | None) -> Cell:
 
 
 def as_json(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Return panels as what the page's code reads."""
+    """Return panels as what the page's code reads: text as `printable()` makes it, but what requests name."""
     import dataclasses
 
-    return [dataclasses.asdict(panel) for panel in panels]
+    return [_shown(dataclasses.asdict(panel)) for panel in panels]
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(part if part in OWN_SPACES else printable(part) for part in SPACES.split(value))
+    if isinstance(value, dict):
+        return {name: part if name in EXACT else _shown(part) for name, part in value.items()}
+    # Thousands of numbers of a figure are no text.
+    if isinstance(value, (list, tuple)) and not all(isinstance(part, NUMBERS) for part in value):
+        return [_shown(part) for part in value]
+    return value
