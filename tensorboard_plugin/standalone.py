@@ -6,11 +6,13 @@ import hmac
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from werkzeug import wrappers
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
 from tfdarshan.errors import ConfigurationError
 
@@ -24,6 +26,16 @@ OWN_NAMES = ("127.0.0.1", "localhost")
 METHODS = ("GET", "HEAD")
 TOKEN_BYTES = 16
 LAST_PORT = 65_535
+# Connections at a time. A browser has up to 6 to a server.
+MOST_CONNECTIONS = 64
+# Seconds that a client may take for the next part of its request, or to take one of the answer.
+SLOWEST_S = 30
+# Seconds that a client which is refused may take to ask.
+REFUSED_S = 0.05
+BUSY = (
+    b"HTTP/1.0 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    b"Too many connections are open: close some pages of this session, and load this one again.\n"
+)
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -87,8 +99,41 @@ class Standalone:
 class _Quiet(WSGIRequestHandler):  # type: ignore[misc]
     """Writes no line for each request: its path has the token."""
 
+    timeout = SLOWEST_S
+
     def log(self, _type: str, _message: str, *_args: Any) -> None:
         """Write nothing."""
+
+
+class _Bounded(ThreadedWSGIServer):  # type: ignore[misc]
+    """Has a thread for each connection, and so many at most: clients that say nothing take no more."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__(*arguments, **options)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread, or refuse in a sentence."""
+        if not self._free.acquire(blocking=False):
+            request.settimeout(REFUSED_S)
+            with suppress(OSError):
+                request.recv(1 << 16)  # a connection that is closed with bytes to read loses what was sent
+            with suppress(OSError):
+                request.send(BUSY)
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and make room for another one."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
 
 def listen(logdir: Logdir, port: int) -> tuple[BaseWSGIServer, str]:
@@ -112,9 +157,6 @@ def listen(logdir: Logdir, port: int) -> tuple[BaseWSGIServer, str]:
             "Leave --port out, and a free one is taken."
         ) from error
     with bound:
-        # make_server() ends the process if it cannot bind a port itself; it copies the descriptor.
-        application = Standalone(logdir, token)
-        server = make_server(
-            LOOPBACK, port, application, threaded=True, request_handler=_Quiet, fd=bound.fileno()
-        )
+        # The server ends the process if it cannot bind a port itself; it copies the descriptor.
+        server = _Bounded(LOOPBACK, port, Standalone(logdir, token), _Quiet, fd=bound.fileno())
     return server, f"http://{LOOPBACK}:{server.server_address[1]}/{token}/"

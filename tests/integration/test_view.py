@@ -8,8 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.parse
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -17,6 +18,9 @@ pytest.importorskip("werkzeug")
 
 from tests.made_up_session import image_job, write_session
 from tfdarshan.commands import main
+from tfdarshan.tensorboard_plugin import standalone
+from tfdarshan.tensorboard_plugin.logdirs import Logdir
+from tfdarshan.tensorboard_plugin.standalone import MOST_CONNECTIONS
 
 STAMP = "2024_01_01_00_00_00"
 SESSION = f"run/{STAMP}"
@@ -239,3 +243,44 @@ def test_a_port_that_is_taken_is_one_sentence(logdir, capsys):
         f"tfdarshan: --port {port} cannot be used: Address already in use. "
         "Leave --port out, and a free one is taken.\n"
     )
+
+
+def answers(address):
+    """Yield what a hundred requests get; a client that is refused before it asked may get nothing."""
+    for _ in range(100):
+        with suppress(OSError):
+            yield ask(address)
+
+
+def test_clients_that_say_nothing_take_a_bounded_number_of_threads(logdir):
+    # GIVEN more connections than the server answers at a time
+    with viewing(logdir) as (process, address):
+        place = urllib.parse.urlsplit(address)
+        silent = [socket.create_connection((place.hostname, place.port)) for _ in range(MOST_CONNECTIONS)]
+
+        # WHEN
+        response, content = next(answers(address))
+        threads = len(os.listdir(f"/proc/{process.pid}/task"))
+        for one in silent:
+            one.close()
+
+        # THEN the next one is refused in a sentence, and answered once the others are gone
+        assert response.status == 503
+        assert content.startswith(b"Too many connections are open: close some pages")
+        assert threads < 2 * MOST_CONNECTIONS
+        assert 200 in (response.status for response, _ in answers(address))
+
+
+def test_a_client_that_is_slow_is_left(logdir, monkeypatch):
+    # GIVEN a server that waits a moment for a request, where it is seconds by default
+    assert 0 < standalone._Quiet.timeout <= 60
+    monkeypatch.setattr(standalone._Quiet, "timeout", 0.2)
+    server, _ = standalone.listen(Logdir(logdir), 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    # WHEN a client begins one, THEN the connection ends
+    with socket.create_connection(server.server_address, timeout=20) as client:
+        client.send(b"GET / HTTP/1.1\r\n")
+        assert client.recv(1) == b""
+    server.shutdown()
+    server.server_close()
