@@ -8,7 +8,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.record_files import in_shards_already, steps_read_records
-from tfdarshan.findings.shard_fix_lines import in_shards
+from tfdarshan.findings.shard_fix_lines import in_records, in_shards
 from tfdarshan.replay.storage_edits import Shards
 from tfdarshan.staging.candidate import databases
 from tfdarshan.thresholds import THRESHOLD
@@ -69,6 +69,6 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order[:files]),
         fix=in_shards(measures, unique),
-        edits=(Shards(),),
+        edits=(Shards(archives=not in_records(measures)),),
         work="convert",
     )

@@ -201,15 +201,23 @@ class LargeReads:
 
 @dataclass(frozen=True)
 class Shards:
-    """Samples as records of a few large files, read in order by one reader of a framework's, or as before."""
+    """Samples as records of a few large files, read in order by one reader of a framework's, or as before.
+
+    Attributes:
+        archives: The files are tar files, which Python's `tarfile` reads.
+    """
+
+    archives: bool = False
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them."""
+        opened = job.model.calls[OPEN][:, None] * self.archives
         for kind in (OPEN, STAT, PROBE):
             job = _without(job, kind)
         job = _without_slow_files(_in_order(job))
         if not job.facts.pipeline.framework or job.facts.pipeline.python:
-            return LargeReads()(job)
+            job = LargeReads()(job)
+            return job.but(work_s=job.model.work_s + opened * job.drawn["member_s"])
         job = LargeReads(WINDOW)(job)
         # What read and decoded files at a time now decodes what one reader reads.
         model = job.model

@@ -163,6 +163,17 @@ def test_a_fix_that_is_made_twice_gives_as_much(job, edit):
     assert speedups(job, edit, edit) == pytest.approx(speedups(job, edit), rel=0.01)
 
 
+def test_members_of_tar_files_take_time_of_python(tmp_path):
+    # GIVEN a loop that reads 64 files, as many for each of 16 batches
+    job = calibrated(facts_of(file_job(tmp_path, batches=16, epochs=1)))
+
+    # WHEN
+    records_s, members_s = (edited(job, one).run.total_s for one in (Shards(), Shards(archives=True)))
+
+    # THEN each member takes its time once
+    assert np.median((members_s - records_s) / job.drawn["member_s"]) == pytest.approx(64, rel=0.05)
+
+
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
 def test_a_fix_leaves_the_recorded_job_as_it_is(job, edit):
     # GIVEN
