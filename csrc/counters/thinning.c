@@ -146,18 +146,22 @@ struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold
                : NULL;
 }
 
-static uint32_t number_of(const struct tfd_spool *spool, const struct tfd_thread *thread)
+/* Not found in a child that a signal's handler made: there the spool is empty. */
+static bool find_number(const struct tfd_spool *spool, const struct tfd_thread *thread, uint32_t *number)
 {
-    uint32_t number = 0;
-    while (tfd_thread_at(spool, number) != thread)
-        number++;
-    return number;
+    uint32_t count = atomic_load(&spool->header->thread_count);
+    for (*number = 0; *number < count; (*number)++)
+        if (tfd_thread_at(spool, *number) == thread)
+            return true;
+    return false;
 }
 
 void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *thread, struct tfd_chunk *chunk)
 {
     struct fold_root *root = tfd_at(spool, atomic_load(&spool->header->fold));
-    uint32_t number = number_of(spool, thread), folded = atomic_load(&chunk->folded);
+    uint32_t number, folded = atomic_load(&chunk->folded);
+    if (!find_number(spool, thread, &number))
+        return;
     for (uint32_t place = 0; place < folded;) {
         struct tfd_event event;
         place = tfd_chunk_event(chunk, place, &event);

@@ -72,5 +72,5 @@ def _threads_ns(meta: dict[str, Any]) -> int:
 
 
 def _longest_s(owners: Sequence[dict[str, Any]], moment: str) -> float:
-    longest_ns: int = max((owner["attach"].get(moment) or {}).get("elapsed_ns", 0) for owner in owners)
-    return longest_ns / 1e9
+    moments = ((owner.get("attach") or {}).get(moment) or {} for owner in owners)
+    return float(max(one.get("elapsed_ns", 0) for one in moments)) / 1e9
