@@ -17,8 +17,10 @@ static struct tfd_thinned_call sound(const struct tfd_reader *reader, const stru
 {
     struct tfd_thinned_call found = *call;
     const struct tfd_spool *spool = &reader->image.spool;
-    if (!tfd_event_makes_sense(spool, &found.event))
-        found.event.operation = found.event.file = 0;
+    if (!tfd_event_makes_sense(spool, &found.event)) {
+        found.event.operation = 0;
+        found.event.file = 0;
+    }
     if (found.thread >= atomic_load(&spool->header->thread_count))
         found.thread = 0;
     return found;

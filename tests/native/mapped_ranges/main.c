@@ -1,4 +1,5 @@
 /* Ranges are cut, ended and forgotten. A table that was reset has none of the session before. */
+#define _GNU_SOURCE
 #include "check.h"
 #include "mapping/range_table.h"
 
