@@ -4,6 +4,7 @@ import io
 import json
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
@@ -239,6 +240,19 @@ def test_a_path_that_is_no_text_is_read(tmp_path):
 
     with opened_table(path) as table:
         assert table.read().to_pydict() == {"a": [1]}
+
+
+def test_many_threads_open_a_table_at_once(tmp_path):
+    path = tmp_path / "table.parquet"
+    pq.write_table(pyarrow.table({"a": [1]}), path)
+
+    def open_often(_):
+        for _turn in range(200):
+            with opened_table(path) as table:
+                assert table.metadata.num_rows == 1
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(open_often, range(20))) == [None] * 20
 
 
 def test_programs_that_start_meanwhile_inherit_no_table(tmp_path):

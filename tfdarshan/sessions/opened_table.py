@@ -46,15 +46,18 @@ def _keep_from_programs(opened: int, likely: int) -> None:
     """Let no program inherit the other descriptor of a file, `likely` if no thread opened one meanwhile."""
     about = os.fstat(opened)
 
-    def is_of_it(number: int) -> bool:
+    def keep(number: int) -> bool:
         try:
-            return number != opened and os.path.samestat(os.fstat(number), about)
-        except OSError:
+            if number == opened or not os.path.samestat(os.fstat(number), about):
+                return False
+            os.set_inheritable(number, False)
+        except OSError:  # Another thread has closed it.
             return False
+        return True
 
-    there = (int(entry.name) for entry in Path(DESCRIPTORS).iterdir())
-    for number in [likely] if is_of_it(likely) else [number for number in there if is_of_it(number)]:
-        os.set_inheritable(number, False)
+    if not keep(likely):
+        for entry in Path(DESCRIPTORS).iterdir():
+            keep(int(entry.name))
 
 
 @contextmanager
