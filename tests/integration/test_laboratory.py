@@ -60,8 +60,8 @@ def test_a_job_runs_with_all_of_its_fixes_and_is_judged(tmp_path, medium):
 
 @pytest.mark.parametrize("framework", ["tensorflow", "torch"])
 def test_what_would_be_drawn_is_said_without_running_it(framework):
-    ran = laboratory("--seeds", "3-5", "--kinds", "emulated", "--framework", framework, "--dry-run")
-    words = [f"seed {seed}: {draw(seed, ('emulated',), framework).words}" for seed in (3, 4, 5)]
+    ran = laboratory("--seeds", "8-10", "--kinds", "emulated", "--framework", framework, "--dry-run")
+    words = [f"seed {seed}: {draw(seed, ('emulated',), framework).words}" for seed in (8, 9, 10)]
     assert ran.stdout.splitlines() == words
 
 

@@ -47,7 +47,7 @@ HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
     "attach_backoff": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
-    "attach_cycles": {"plain": "10000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
+    "attach_cycles": {"plain": "2000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
@@ -119,6 +119,8 @@ HAZARDS = {
     "unload": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "vfork_child": {"plain": "", "sanitize": "", "valgrind": ""},
 }
+# Plain, in the long tests: so many cycles; a kill after each instruction, of which each 499th is looked at.
+LONG = {"attach_cycles": "10000", "thinned_calls": "499"}
 FORKING = {
     "closed_descriptors",
     "emulated_storage",
@@ -178,6 +180,13 @@ def folder(tmp_path):
 
 def test_every_folder_is_listed():
     assert sorted(HAZARDS) == sorted(path.parent.name for path in HERE.glob("*/main.c"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("hazard", "repeats"), LONG.items())
+def test_what_takes_minutes(hazard, repeats, folder):
+    build("plain")
+    subprocess.run([BUILD / "plain" / hazard / "main", folder, repeats], check=True, timeout=600)
 
 
 @pytest.mark.parametrize(("hazard", "variant"), CASES)

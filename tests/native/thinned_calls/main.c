@@ -15,17 +15,13 @@
 #define TRACE_BYTES (256u << 10)
 #define THREAD 0u
 #define KILLS 200
-#ifdef __SANITIZE_ADDRESS__
-#define STEPS_PER_READ 4999
-#else
-#define STEPS_PER_READ 499
-#endif
 
 static const char *directory;
 static struct tfd_spool spool;
 static struct tfd_event calls[CALLS];
 static struct tfd_chunk *chunk;
 static uint32_t trace_bytes = TRACE_BYTES;
+static long steps_per_read;
 
 /* One block is the spare one. */
 static uint32_t kept_at_most(void)
@@ -232,7 +228,7 @@ static void test_a_kill_at_each_step(uint32_t trace_limit_bytes)
     }
     CHECK(waitpid(child, &status, 0) == child && WIFSTOPPED(status));
     for (long step = 0;; step++) {
-        if (step % STEPS_PER_READ == 0)
+        if (step % steps_per_read == 0)
             check_killed(child);
         CHECK(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child);
         if (WIFEXITED(status))
@@ -282,15 +278,19 @@ static void test_a_spool_of_the_last_version(void)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2);
+    CHECK(argc == 2 || argc == 3);
     directory = argv[1];
     make_calls();
     test_all_are_kept_while_there_is_room();
     test_long_calls_and_a_sample_of_short_ones_are_kept();
     test_a_kill_at_any_time();
-    test_a_kill_at_each_step(TFD_LEAST_TRACE_BYTES);
-    test_a_kill_at_each_step(TRACE_BYTES);
     test_damaged_blocks();
     test_a_spool_of_the_last_version();
+    if (argc == 3) { /* A minute. */
+        steps_per_read = strtol(argv[2], NULL, 10);
+        CHECK(steps_per_read > 0);
+        test_a_kill_at_each_step(TFD_LEAST_TRACE_BYTES);
+        test_a_kill_at_each_step(TRACE_BYTES);
+    }
     return 0;
 }
