@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.lying_pages import ENCODING, PAGE, rewritten, said_of
 from tests.made_up_session import image_job, job_of, write_session
 from tfdarshan.commands import main
 from tfdarshan.errors import SessionDataError
@@ -208,6 +209,131 @@ def test_text_in_an_encoding_of_no_session_is_refused(session, capsys):
 
     for sentence in refusals(session, capsys):
         assert "its column path is encoded as no session's is" in sentence
+
+
+@pytest.mark.parametrize("column", [[[1]], [{"a": 1}], [b"x" * 16]], ids=["list", "struct", "bytes"])
+def test_a_column_of_a_type_of_no_session_is_refused(session, capsys, column):
+    # GIVEN one that nobody asks for
+    kind = pa.binary(16) if isinstance(column[0], bytes) else None
+    replaced(
+        session, "files", lambda table: (table.append_column("x", pa.array(column * len(table), kind)), 9)
+    )
+
+    # WHEN / THEN
+    for sentence in refusals(session, capsys):
+        assert "is of a type that no session has" in sentence
+
+
+BOMB = bytes(2 * FREE_BYTES)
+
+
+def bomb(header, _):
+    """Return a page that is large in memory and a few kilobytes in a file."""
+    return header, BOMB
+
+
+def empty_names(header, content):
+    """Return a dictionary of very many empty texts."""
+    if header[PAGE] == 2:
+        said_of(header)[1] = FREE_BYTES // 16
+        return header, bytes(FREE_BYTES // 4)
+    return header, content
+
+
+def front_coded(header, content):
+    if header[PAGE] == 0:
+        said_of(header)[ENCODING[0]] = 7
+    return header, content
+
+
+@pytest.mark.parametrize(("table", "column", "edit", "why"), [
+    ("files", "size_bytes", bomb, "it takes"),
+    ("files", "path", bomb, "it takes"),
+    ("events", "operation", empty_names, "it takes"),
+    ("files", "path", front_coded, "its column path is encoded as no session's is"),
+    ("events", "operation", front_coded, "its column operation is encoded as no session's is"),
+])  # fmt: skip
+def test_pages_count_and_not_what_the_footer_says(session, capsys, little_memory, table, column, edit, why):
+    # GIVEN a small file whose footer is that of a sound one
+    path = one(session, f"{table}.parquet")
+    rewritten(path, column, edit)
+    assert path.stat().st_size < 1 << 20
+
+    # WHEN / THEN
+    if table == "files":
+        for sentence in refusals(session, capsys):
+            assert why in sentence
+    with pytest.raises(SessionDataError, match=why):
+        read_all(session)
+
+
+def test_text_that_rows_repeat_is_found_whatever_the_footer_says(session, capsys, little_memory):
+    # GIVEN a path of 10 kB in 2,000 rows, in a file whose footer knows no dictionary
+    def long(table):
+        rows, place = same_row(table, 2_000), table.column_names.index("path")
+        return rows.set_column(place, rows.schema.field("path"), [["/" * 10_000] * 2_000]), 2_000
+
+    replaced(session, "files", long)
+    rewritten(one(session, "files.parquet"), "path", lambda *page: page, encodings=[0], size=1)
+
+    # WHEN / THEN
+    for sentence in refusals(session, capsys):
+        assert "it takes 20.0 MB of memory" in sentence
+
+
+LIES = [
+    (field, value)
+    for field in ("page", "uncompressed", "compressed", "values", "encoding")
+    for value in (0, 1, -1, 7, 1 << 20, (1 << 31) - 1, -(1 << 31), (1 << 32) + 2, 1 << 70)
+]
+
+
+# Tables that are kept in memory outlive the test.
+POOLS: list[pa.MemoryPool] = []
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("column", ["path", "module", "size_bytes"])
+def test_whatever_a_page_says_of_itself_takes_little_memory(session, little_memory, column, at):
+    # GIVEN one page of a column that says one thing wrong
+    path, kept = one(session, "files.parquet"), pa.default_memory_pool()
+    sound, rows = path.read_bytes(), pq.read_metadata(path).num_rows
+    refused = 0
+    for lie in LIES:
+        pages = iter(range(100))
+
+        def edit(header, content, lie=lie, pages=pages):
+            return (header, content, *lie) if next(pages) == at else (header, content)
+
+        path.write_bytes(sound)
+        rewritten(path, column, edit)
+        POOLS.append(pool := pa.proxy_memory_pool(kept))
+        pa.set_memory_pool(pool)
+        try:
+            # WHEN
+            found = len(open_session(session).processes[0].table("files"))
+        except SessionDataError:
+            refused += 1
+            found = rows
+        finally:
+            pa.set_memory_pool(kept)
+
+        # THEN
+        assert found == rows, lie
+        assert pool.max_memory() < 2 * FREE_BYTES, lie
+    assert refused > len(LIES) // 2 or at == 1
+
+
+@pytest.mark.parametrize("number", [2 - 65536, 2 + 65536, 0, -1])
+def test_a_field_that_arrow_takes_for_another_is_refused(session, capsys, number):
+    # GIVEN a page's header with a field whose number Arrow cuts to 16 bits
+    rewritten(
+        one(session, "files.parquet"), "size_bytes", lambda header, content: ({**header, number: 8}, content)
+    )
+
+    # WHEN / THEN
+    for sentence in refusals(session, capsys):
+        assert "a page of it has no header" in sentence
 
 
 def test_kept_sums_that_take_more_memory_than_is_free_are_worked_out_anew(little_memory):

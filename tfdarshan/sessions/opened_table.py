@@ -5,15 +5,60 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.sessions.table_room import check_groups, check_rows
+from tfdarshan.sessions.table_room import check_groups, check_read
 from tfdarshan.sessions.whole_file import open_regular
 
 DESCRIPTORS = "/proc/self/fd"
 # Rows from which on it is quicker to hand columns to threads than to read them one after the other.
 WORTH_THREADS = 10_000
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table, of which no more is read than the free memory holds.
+
+    Attributes:
+        source: The file for Arrow.
+        file: The same as a `ParquetFile`.
+    """
+
+    source: Any
+    file: Any
+
+    @property
+    def metadata(self) -> Any:
+        """Its footer."""
+        return self.file.metadata
+
+    @property
+    def schema_arrow(self) -> Any:
+        """Its columns."""
+        return self.file.schema_arrow
+
+    def read(self, groups: Sequence[int], columns: Sequence[str] | None = None, **options: Any) -> Any:
+        """Return row groups as a pyarrow table, as `read_row_groups()` does.
+
+        Raises:
+            Exception: One of `arrow_errors`, if they are damaged or take more memory than is free.
+        """
+        check_read(self.source, self.file, groups, columns)
+        return self.file.read_row_groups(list(groups), columns=columns, **options)
+
+    def batches(
+        self, groups: Sequence[int], columns: Sequence[str] | None = None, **options: Any
+    ) -> Iterator[Any]:
+        """Yield row groups one by one as record batches, as `iter_batches()` does.
+
+        Raises:
+            Exception: One of `arrow_errors`, if one is damaged or takes more memory than is free.
+        """
+        for group in groups:
+            check_read(self.source, self.file, [group], columns)
+            yield from self.file.iter_batches(row_groups=[group], columns=columns, **options)
 
 
 @contextmanager
@@ -61,7 +106,7 @@ def _keep_from_programs(opened: int, likely: int) -> None:
 
 
 @contextmanager
-def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
+def opened_table(path: Path, metadata: Any = None) -> Iterator[OpenedTable]:
     """Open a table.
 
     Args:
@@ -69,18 +114,17 @@ def opened_table(path: Path, metadata: Any = None) -> Iterator[Any]:
         metadata: Its footer, where that was read before.
 
     Raises:
-        Exception: One of `arrow_errors`, if it is damaged or missing, or a row group of it takes more
-            memory than is free.
+        Exception: One of `arrow_errors`, if it is damaged or missing, or not as a session's.
     """
     import pyarrow.parquet as pq
 
     with native_file(path) as source, pq.ParquetFile(source, metadata=metadata) as file:
         if metadata is None:
-            check_groups(source, file)
-        yield file
+            check_groups(file.metadata)
+        yield OpenedTable(source, file)
 
 
-def read_groups(file: Any, groups: Sequence[int], columns: Sequence[str] | None = None) -> Any:
+def read_groups(file: OpenedTable, groups: Sequence[int], columns: Sequence[str] | None = None) -> Any:
     """Return the rows of row groups as a pyarrow table, with all columns or some.
 
     pyarrow 18 and 19 end with an error if they read no row group, such as all of a table without rows.
@@ -90,8 +134,7 @@ def read_groups(file: Any, groups: Sequence[int], columns: Sequence[str] | None 
     if not groups:
         wanted = [field for field in file.schema_arrow if columns is None or field.name in columns]
         return pa.schema(wanted, file.schema_arrow.metadata).empty_table()
-    check_rows(file.metadata, groups, len(columns or file.schema_arrow.names))
-    return file.read_row_groups(list(groups), columns=columns, use_threads=worth_threads(file.metadata))
+    return file.read(groups, columns, use_threads=worth_threads(file.metadata))
 
 
 def worth_threads(about: Any) -> bool:

@@ -205,9 +205,8 @@ class ProcessData:
                 with opened_table(path) as file:
                     check_columns(table, file.schema_arrow)
                     size, threads = schema.FILES_ROW_GROUP, worth_threads(file.metadata)
-                    if file.metadata.num_row_groups == 0:
-                        continue
-                    for batch in file.iter_batches(batch_size=size, use_threads=threads):
+                    groups = range(file.metadata.num_row_groups)
+                    for batch in file.batches(groups, batch_size=size, use_threads=threads):
                         check_values(table, batch, self._operation_names(), self._files())
             except arrow_errors() as error:
                 raise _damaged(path, error) from error
@@ -327,9 +326,7 @@ def _row_group(file: Any, group: int, columns: Sequence[str]) -> Any:
     declared, about = file.schema_arrow, file.metadata.row_group(group)
     places = {name: place for place, name in enumerate(declared.names)} if large else {}
     same = _constants(about, places, list(columns)[1:])
-    found = file.read_row_group(
-        group, columns=[name for name in columns if name not in same], use_threads=large
-    )
+    found = file.read([group], [name for name in columns if name not in same], use_threads=large)
     for name, number in same.items():
         field = declared.field(name)
         found = found.append_column(field, pa.repeat(pa.scalar(number, field.type), about.num_rows))
@@ -356,12 +353,8 @@ def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, i
         return made[key].slice(0, batch.num_rows)
 
     read = [field.name for field in fields if field.name not in same]
-    for batch in file.iter_batches(
-        batch_size=schema.FILES_ROW_GROUP,
-        row_groups=[group],
-        columns=read,
-        use_threads=worth_threads(file.metadata.row_group(group)),
-    ):
+    threads = worth_threads(file.metadata.row_group(group))
+    for batch in file.batches([group], read, batch_size=schema.FILES_ROW_GROUP, use_threads=threads):
         yield pa.RecordBatch.from_arrays([column(batch, field) for field in fields], schema=pa.schema(fields))
 
 

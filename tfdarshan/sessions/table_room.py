@@ -5,81 +5,85 @@ Runs of one number, and text that stands for a code, take a few bytes in a file 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tfdarshan.sessions import schema
+from tfdarshan.sessions.page_headers import Page, pages_of
 from tfdarshan.sessions.whole_file import check_room, fits
 
 # The widest number, and the offset of a text.
 CELL_BYTES = 8
+# What Arrow keeps of a value of a dictionary besides its text: a pointer, a length and an offset.
+ENTRY_BYTES = 24
 MOST_ROWS = max(schema.EVENTS_ROW_GROUP, schema.FILES_ROW_GROUP, schema.OVERVIEW_ROW_GROUP)
-# Text in these is as long in memory as it is when it is decompressed; DICTIONARY can be measured.
-AS_LONG = {"PLAIN", "RLE", "BIT_PACKED"}
-DICTIONARY = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+TEXT, NUMBERS = "BYTE_ARRAY", ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")
+# PLAIN, RLE and BIT_PACKED: text in these is as long in memory as it is when it is decompressed.
+AS_LONG = {0, 3, 4}
+# PLAIN_DICTIONARY and RLE_DICTIONARY: text in these can be measured.
+DICTIONARY = {2, 8}
 
 
-def check_groups(source: Any, file: Any) -> None:
-    """Look at each row group of a file, as tables are read one row group at a time.
+def check_groups(metadata: Any) -> None:
+    """Look at the footer of a file, as tables are read one row group at a time.
+
+    Raises:
+        ValueError: A row group has more rows than a session's, or a column is one of no session.
+    """
+    groups = (metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    most = max(groups, default=0)
+    if most > MOST_ROWS:
+        raise ValueError(f"it has {most:,} rows in a row group, and a session has up to {MOST_ROWS:,}")
+    for column in map(metadata.schema.column, range(metadata.num_columns)):
+        is_flat = column.path == column.name and not column.max_repetition_level
+        if not is_flat or column.physical_type not in (TEXT, *NUMBERS):
+            raise ValueError(f"its column {column.path} is of a type that no session has")
+
+
+def check_read(source: Any, file: Any, groups: Sequence[int], columns: Collection[str] | None) -> None:
+    """Look at the pages of row groups that are read together.
 
     Args:
         source: The file for Arrow.
         file: The same as a `ParquetFile`.
+        groups: Numbers of the row groups.
+        columns: Names of the columns, None for all.
 
     Raises:
-        ValueError: A row group has more rows than a session's, or text in an encoding that no session has.
-        TooLargeError: One takes more memory than is free.
-    """
-    metadata = file.metadata
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    if any(group.num_rows > MOST_ROWS for group in groups):
-        most = max(group.num_rows for group in groups)
-        raise ValueError(f"it has {most:,} rows in a row group, and a session has up to {MOST_ROWS:,}")
-    if not groups:
-        return
-    check_room(max(_group_bytes(group, metadata.num_columns) for group in groups))
-    texts = _texts(file)
-    coded = [_coded(group, texts) for group in groups] if texts else []
-    for number, (group, sizes) in enumerate(zip(groups, coded, strict=False)):
-        if not fits(group.num_rows * sum(sizes.values())):
-            check_room(_text_bytes(source, metadata, number, list(sizes)))
-
-
-def check_rows(metadata: Any, groups: Sequence[int], columns: int) -> None:
-    """Look at row groups that are read together.
-
-    Raises:
+        ValueError: A page has no header, or text in an encoding that no session has.
         TooLargeError: They take more memory than is free.
     """
-    if len(groups) > 1:
-        check_room(sum(_group_bytes(metadata.row_group(group), columns) for group in groups))
-
-
-def _group_bytes(group: Any, columns: int) -> int:
-    return int(group.total_byte_size + group.num_rows * columns * CELL_BYTES)
-
-
-def _texts(file: Any) -> list[int]:
-    """Return the places of columns that are text in memory, and not codes of it."""
     plain = {field.name for field in file.schema_arrow if not str(field.type).startswith("dictionary")}
-    columns = (file.metadata.schema.column(place) for place in range(file.metadata.num_columns))
-    return [
-        place
-        for place, column in enumerate(columns)
-        if column.physical_type == "BYTE_ARRAY" and column.name in plain
-    ]
+    needed_bytes, repeated = 0, []
+    for number in groups:
+        group, texts = file.metadata.row_group(number), {}
+        if not group.num_rows:  # Arrow reads no page of it, and it may have none.
+            continue
+        for column in map(group.column, range(group.num_columns)):
+            name = column.path_in_schema
+            if columns is not None and name not in columns:
+                continue
+            pages = list(pages_of(source, column))
+            needed_bytes += group.num_rows * CELL_BYTES + sum(map(_page_bytes, pages))
+            if column.physical_type == TEXT and _is_coded(name, pages) and name in plain:
+                texts[name] = sum(page.size_bytes for page in pages if page.is_dictionary)
+        if texts:
+            repeated.append((number, list(texts), group.num_rows * sum(texts.values())))
+    check_room(needed_bytes)
+    if not fits(sum(most for _, _, most in repeated)):
+        check_room(sum(_text_bytes(source, file.metadata, number, names) for number, names, _ in repeated))
 
 
-def _coded(group: Any, texts: Sequence[int]) -> dict[str, int]:
-    """Return the bytes of each column of text whose rows may be longer than what stands for them."""
-    found = {}
-    for column in map(group.column, texts):
-        encodings = set(column.encodings) - AS_LONG
-        if encodings - DICTIONARY:
-            raise ValueError(f"its column {column.path_in_schema} is encoded as no session's is")
-        if encodings:
-            found[column.path_in_schema] = column.total_uncompressed_size
-    return found
+def _page_bytes(page: Page) -> int:
+    return page.size_bytes + page.is_dictionary * page.values * ENTRY_BYTES
+
+
+def _is_coded(name: str, pages: Sequence[Page]) -> bool:
+    """Return whether the rows of a column of text may be longer than what stands for them."""
+    encodings = {page.encoding for page in pages} - AS_LONG
+    if encodings - DICTIONARY:
+        raise ValueError(f"its column {name} is encoded as no session's is")
+    return any(page.is_dictionary for page in pages)
 
 
 def _text_bytes(source: Any, metadata: Any, group: int, columns: list[str]) -> int:
