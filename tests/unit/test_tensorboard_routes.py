@@ -662,12 +662,13 @@ def test_a_run_that_is_linked_later_is_shown_after_a_reload(logdir, tmp_path):
 
 @pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\u061c", "\x1b", "\x9b"])
 def test_marks_that_change_how_names_read_are_shown_as_escapes(tmp_path, mark):
-    # GIVEN files and a command of such names
+    # GIVEN files, a command and a host of such names
     job = image_job(50, 2, 3)
     job = dataclasses.replace(job, paths=[path.replace(".jpg", f"{mark}gpj.exe") for path in job.paths])
     write_session(tmp_path / "run", job, stamp=STAMP)
     meta = next(tmp_path.rglob("*.meta.json"))
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"command": f"python a{mark}b.py"}))
+    named = {"command": f"python a{mark}b.py", "host": f"a{mark}b"}
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | named))
 
     # WHEN
     views = [ask(tmp_path, "/view", session=SESSION, view=view)[1] for view in VIEWS]
@@ -694,7 +695,7 @@ def texts_of(value):
         yield value
     elif isinstance(value, dict):
         for name, part in value.items():
-            yield from texts_of(part) if name not in ("link", "ids", "parents") else ()
+            yield from texts_of(part) if name not in ("link", "id", "ids", "parents") else ()
     elif isinstance(value, list):
         for part in value:
             yield from texts_of(part)

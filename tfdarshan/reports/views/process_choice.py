@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tfdarshan.analysis.ranks.process_list import KINDS, NamedProcess
 from tfdarshan.errors import SessionDataError
+from tfdarshan.file_name import printable
 from tfdarshan.reports.views.redaction import role_label
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.process_role import HELPER, MAIN, process_names, session_roles
@@ -50,17 +51,21 @@ def process_choices(processes: Sequence[ProcessData], named: Sequence[NamedProce
     Returns:
         `id`, as `chosen_processes` takes it, and `label`, the words for it.
     """
+    return [{"id": id_, "label": printable(label)} for id_, label in _choices(processes, named)]
+
+
+def _choices(processes: Sequence[ProcessData], named: Sequence[NamedProcess]) -> list[tuple[str, str]]:
     if any(process.meta.get("darshan") for process in processes):
-        return [{"id": one.name, "label": one.name} for one in named]
+        return [(one.name, one.name) for one in named]
     count = Counter(one.role.kind for one in named)
     ranks = Counter(one.rank for one in named if one.rank is not None and not one.hidden)
     hosts = {one.rank: one.name.rpartition(":")[0] for one in named if one.rank is not None}
     alone = (one for one in named if not one.hidden and (one.rank is None or ranks[one.rank] > 1))
     roles = [kind for kind in KINDS if count[kind] > 1 or (kind == HELPER and count[kind])]
     return [
-        *({"id": f"{ROLE}{kind}", "label": f"all {KINDS[kind]} ({count[kind]:,})"} for kind in roles),
-        *({"id": f"{RANK}{rank}", "label": f"rank {rank} ({hosts[rank]})"} for rank in sorted(ranks)),
-        *({"id": one.name, "label": _label(one)} for one in sorted(alone, key=lambda one: one.order)),
+        *((f"{ROLE}{kind}", f"all {KINDS[kind]} ({count[kind]:,})") for kind in roles),
+        *((f"{RANK}{rank}", f"rank {rank} ({hosts[rank]})") for rank in sorted(ranks)),
+        *((one.name, _label(one)) for one in sorted(alone, key=lambda one: one.order)),
     ]
 
 
