@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.read_bursts import ReadBursts
 from tfdarshan.replay.job_facts import JobFacts
-from tfdarshan.replay.job_model import TINY_S, JobModel
+from tfdarshan.replay.job_model import OPEN, READ, TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
 from tfdarshan.replay.prior_model import all_processors, behind_share, prior_model, works_behind
 from tfdarshan.replay.priors import SETTING, Drawn, draw
@@ -142,7 +143,7 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     """
     machine, total_s = facts.processors, facts.batches.total_s
     if machine.cpu_s is None or machine.cpus is None:
-        return model
+        return model.but(loop_s=_loop_s(facts, drawn, np.zeros(1)))
     outside_s = max(machine.session_s - total_s, 0.0)
     left = all_processors(facts, drawn)
     least_s = np.clip(machine.cpu_s - left * outside_s, 0.0, left * total_s)
@@ -159,18 +160,33 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
         processors=left,
         processors_each=each,
         other_work_s=other_s,
-        loop_work_s=_loop_work_s(facts, other_s) * _computes_beside(facts),
+        loop_s=_loop_s(facts, drawn, other_s),
     )
 
 
-def _loop_work_s(facts: JobFacts, other_s: Array) -> Array:
-    """Return what the loop worked if no reader had time for it, outside of its stalls, shape (samples,).
+def _loop_s(facts: JobFacts, drawn: Drawn, other_s: Array) -> Array:
+    """Return what the loop takes outside of its stalls, hidden behind readers, shape (samples,) or (1,).
 
-    More than a thread can do is the work of several: how many of them ran at a time is not known.
+    It has worked what no reader had time for: more than a thread can do is the work of several, and how many
+    of them ran at a time is not known. What it waited for an accelerator shows only where readers rest.
     """
+    if not _computes_beside(facts):
+        return np.zeros(1)
     batches, total_s = facts.batches, facts.batches.total_s
-    own_s = np.maximum(other_s - batches.weight @ (batches.write_s + batches.stall_s), 0.0)
-    return np.where(own_s > (1 + SETTING["reproduces"]) * total_s, 0.0, np.minimum(own_s, total_s))
+    stalled_s = float(batches.weight @ (batches.write_s + batches.stall_s))
+    own_s = np.maximum(other_s - stalled_s, 0.0)
+    worked_s = np.where(own_s > (1 + SETTING["reproduces"]) * total_s, 0.0, np.minimum(own_s, total_s))
+    hidden = 0.0 if _reads_on_demand(facts) else drawn["hidden_steps"]
+    return np.maximum(worked_s, hidden * (total_s - stalled_s))
+
+
+def _reads_on_demand(facts: JobFacts) -> bool:
+    """Return whether each burst of reads brings one batch: the loop computes in the pauses between them."""
+    tasks, count = facts.tasks, len(facts.batches.weight)
+    brought = [
+        np.bincount(facts.batch, part, count) for part in (tasks.calls[OPEN], tasks.calls[READ], tasks.size)
+    ]
+    return ReadBursts(np.arange(count), np.arange(count), np.array(brought)).one_at_a_time
 
 
 def _computes_beside(facts: JobFacts) -> bool:

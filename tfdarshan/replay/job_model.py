@@ -71,7 +71,7 @@ class JobModel:
         processors: How many processors the job has, shape (samples,) or (1,).
         processors_each: How many of them a task's work keeps busy, likewise: operations run on several.
         other_work_s: Processor time of all batches that is no work on tasks, likewise.
-        loop_work_s: What of that is the loop's own, which is one thread, likewise.
+        loop_s: What the loop takes, which is one thread, if nothing shows when it computed, likewise.
     """
 
     weight: Array
@@ -105,7 +105,7 @@ class JobModel:
     processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))
     other_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
-    loop_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
+    loop_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
 
     def but(self, **changes: Any) -> JobModel:
         """Return the same job with other values of some attributes."""
@@ -139,7 +139,7 @@ class JobModel:
         """
         on_tasks: Array = self.weight[self.batch] @ (self.work_s + self.behind_s)
         all_s = (self.other_work_s + on_tasks * self.processors_each) / self.processors
-        return np.maximum(all_s, self.loop_work_s)
+        return np.maximum(all_s, self.loop_s)
 
     @property
     def tasks_per_batch(self) -> float:

@@ -40,9 +40,14 @@ def test_a_loop_that_keeps_a_processor_busy_takes_as_long_with_quick_reads(tmp_p
     assert promise(job, Readers(16)).expected < 1.3 / 1.2 * 1.02
 
 
-def test_a_loop_that_hardly_works_waits_for_reads(tmp_path):
-    job = read_by(tmp_path, threads=(200, 201), cpu_s=0.1)
-    assert promise(job, Staged()).expected == pytest.approx(1.3 / 0.3, rel=0.15)
+def test_a_loop_that_hardly_works_may_compute_on_an_accelerator_meanwhile(tmp_path):
+    # GIVEN readers that keep it from nothing but 0.3 s
+    found = promise(read_by(tmp_path, threads=(200, 201), cpu_s=0.1), Staged())
+
+    # THEN it may have computed all the time, half of it, or not at all
+    assert found.low == pytest.approx(1, abs=0.07)
+    assert found.expected == pytest.approx(2, rel=0.1)
+    assert found.high > 1.3 / 0.3 * 0.9
 
 
 def test_more_than_a_thread_can_do_is_the_work_of_several(tmp_path):
@@ -50,9 +55,9 @@ def test_more_than_a_thread_can_do_is_the_work_of_several(tmp_path):
     job = read_by(tmp_path, threads=(200, 201), cpu_s=2.4)
 
     # THEN nothing tells how much of it runs at a time at most but the two processors
-    assert not job.model.loop_work_s.any()
+    assert job.model.loop_s == pytest.approx(1.3 * job.drawn["hidden_steps"])
 
 
 def test_a_loop_that_reads_itself_computes_beside_nothing(tmp_path):
     job = read_by(tmp_path, threads=(LOOP,), cpu_s=2.0)
-    assert not job.model.loop_work_s.any()
+    assert not job.model.loop_s.any()
