@@ -1,4 +1,4 @@
-"""Where a step's time goes: waiting for file calls, for decoding, for other things, and the rest."""
+"""Where a step's time goes: waiting for workers, file calls, decoding, other things, and the rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.unseen_faults import unseen_faults
+from tfdarshan.findings.worker_starts import epoch_starts_s
 from tfdarshan.replay.job_model import TINY_S
 
 
@@ -16,7 +17,7 @@ class StepPart:
     """A part of a step.
 
     Attributes:
-        name: "storage", "page_faults", "decoding", "other_wait", "own_calls" or "compute".
+        name: "worker_starts", "storage", "page_faults", "decoding", "other_wait", "own_calls" or "compute".
         label: What it is called.
         seconds: How long it is, mean of all steps.
     """
@@ -29,7 +30,8 @@ class StepPart:
 def step_split(measures: Measures) -> tuple[StepPart, ...]:
     """Split the mean step.
 
-    The wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
+    The wait for worker processes to start comes first: none of them reads or decodes before. The rest of
+    the wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
     faults on mapped files if these were watched, in processor time of the job, and neither (readers that wait
     for each other, a service). Where faults were not seen, what is no call is not divided. What the training
     loop's own thread spends in file calls outside of its waits is a part of its own. "Compute and the rest"
@@ -41,25 +43,29 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     model = measures.model
     if measures.windows is None or model.wait_s is None or model.unit_s <= 0:
         return ()
-    wait_s = min(model.wait_s, model.unit_s)
+    waits_s = min(model.wait_s, model.unit_s)
+    starts_s = min(float(epoch_starts_s(measures).sum()) / model.units, waits_s)
+    wait_s = waits_s - starts_s
     # Of a pipeline that the steps hold back only its calls are known: the rest of the wait is not theirs.
-    whole_s = max(model.pipeline_s, wait_s, TINY_S)
+    whole_s = max(model.pipeline_s - starts_s, wait_s, TINY_S)
     storage_s = wait_s * min(model.storage_s / whole_s, 1.0)
     faults_s = min(wait_s * _faults_s(measures) / whole_s, wait_s - storage_s)
     waited_s = storage_s + faults_s
     # What is waited for outside of calls is page faults, too, if these were not seen.
     unseen = unseen_faults(measures) is not None
-    decoding_s = min(wait_s * min(model.other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
+    other_s = max(model.other_s - starts_s, 0.0)
+    decoding_s = min(wait_s * min(other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
     decoding_s = 0.0 if unseen else decoding_s
     otherwise = "the pipeline, or page faults that were not seen" if unseen else "the pipeline otherwise"
-    own_s = min(_own_calls_s(measures) / model.units, model.unit_s - wait_s)
+    own_s = min(_own_calls_s(measures) / model.units, model.unit_s - waits_s)
     return (
+        *((StepPart("worker_starts", "waiting for workers to start", starts_s),) if starts_s > 0 else ()),
         StepPart("storage", "waiting for file calls", storage_s),
         *((StepPart("page_faults", "waiting for page faults", faults_s),) if faults_s > 0 else ()),
         StepPart("decoding", "waiting for decoding", decoding_s),
         StepPart("other_wait", f"waiting for {otherwise}", wait_s - waited_s - decoding_s),
         StepPart("own_calls", "the loop's own file calls", own_s),
-        StepPart("compute", "compute and the rest", model.unit_s - wait_s - own_s),
+        StepPart("compute", "compute and the rest", model.unit_s - waits_s - own_s),
     )
 
 

@@ -20,6 +20,7 @@ from tfdarshan.units import percent, percent_at_most
 
 # What to do if a part of the wait is the longest one, and no finding has a fix for it.
 WHAT_TO_DO = {
+    "worker_starts": "Start fewer workers, or import less in the program that they start with.",
     "storage": "No fix known here gives much of that back.",
     "page_faults": "No fix known here gives much of that back.",
     "decoding": "Keep what is decoded, store it smaller, or give the job more processors.",

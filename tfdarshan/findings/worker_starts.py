@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
@@ -18,7 +19,7 @@ ABOUT = About(
     cause="The loader ends its worker processes with each epoch, and starts others for the next one. "
     "The training loop stands still until they run. Started programs import the job's modules again.",
     says="each epoch begins with starting 8 workers, which takes 1.200 s",
-    seen=("one long input wait at the start of each epoch", "the tab's Steps"),
+    seen=("`waiting for workers to start` in a mean step", "the bar of `tfdarshan summary`"),
     fixes={"PyTorch": "`DataLoader(..., persistent_workers=True)`, made once before the first epoch"},
     estimate="The replay has later epochs whose first batch is begun as much sooner as "
     "starting workers took.",
@@ -37,7 +38,7 @@ def find(measures: Measures) -> Finding | None:
     if not workers or loader.get("persistent") or starts < 2 or measures.windows is None:
         return None
     # A program that is started imports the job's modules before it reads.
-    late_s = np.nan_to_num(measures.job.facts.pipeline.late_s[1:])
+    late_s = epoch_starts_s(measures)[1:]
     begun_s = int(loader.get("start_ns", 0)) / 1e9 / starts
     each_s = max(begun_s, float(late_s.mean())) if len(late_s) else begun_s
     return Finding(
@@ -54,3 +55,16 @@ def find(measures: Measures) -> Finding | None:
         fix=words.keep_workers(),
         edits=(WorkersKept(),),
     )
+
+
+def epoch_starts_s(measures: Measures) -> Array:
+    """Return how long each epoch's first batch waits for workers to start, as the replay model has it.
+
+    Returns:
+        Seconds, one entry per epoch that starts workers; empty if the training loader has none.
+    """
+    training = training_loader(measures.session.meta[0])
+    if training is None or not training[1].get("workers"):
+        return np.zeros(0)
+    late_s = np.nan_to_num(measures.job.facts.pipeline.late_s)
+    return late_s[:1] if training[1].get("persistent") else late_s

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.findings.made_up_loaders import loader_job
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.step_split import step_split
@@ -82,6 +83,34 @@ def test_what_no_file_call_explains_is_not_given_to_file_calls(tmp_path):
     )
     assert found["storage"] == pytest.approx(0.002, rel=0.02)
     assert found["other_wait"] == pytest.approx(0.088, rel=0.1)
+
+
+def test_starting_workers_is_waited_for_beside_what_they_read(tmp_path):
+    # GIVEN three epochs of twelve batches, each of which begins with starting workers for 300 ms
+    started, bare = loader_job(tmp_path / "started", start_ms=300), loader_job(tmp_path / "bare")
+
+    # WHEN
+    found, without = split_of(started), split_of(bare)
+
+    # THEN it is a part of its own, and the others are as without it
+    assert found.pop("worker_starts") == pytest.approx(3 * 0.300 / 36, rel=0.01)
+    assert without.pop("worker_starts", 0.0) == pytest.approx(0, abs=1e-6)
+    assert found == pytest.approx(without, abs=5e-4)
+
+
+def test_workers_that_live_on_start_in_the_first_epoch_alone(tmp_path):
+    found = split_of(loader_job(tmp_path, start_ms=300, persistent=True))
+
+    assert found["worker_starts"] == pytest.approx(0.300 / 36, rel=0.01)
+
+
+def test_a_wait_that_is_mostly_the_start_of_workers_is_said_to_be_so(tmp_path):
+    # GIVEN one epoch, which leaves nothing to fix for later ones
+    measures = measure(loader_job(tmp_path, start_ms=2000, epochs=1, pairs=12))
+
+    sentence = make_verdict(measures, [], []).sentence
+    assert "of step time is waiting for workers to start, and" in sentence
+    assert "Start fewer workers, or import less in the program that they start with." in sentence
 
 
 def test_the_loops_own_writes_are_a_part_of_their_own(tmp_path):

@@ -78,6 +78,7 @@ def test_the_bars_marks_are_the_parts_shares(slow):
     for part in parts:
         share = part.seconds / sum(one.seconds for one in parts)
         mark = {
+            "worker_starts": "s",
             "storage": "#",
             "page_faults": "f",
             "decoding": "d",

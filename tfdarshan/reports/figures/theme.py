@@ -22,6 +22,7 @@ ACCENT = "#b0447e"
 LEVELS = ("#a8d5d8", "#5fb0b7", "#2b7f88")
 # Of a step's time, by the names of its parts: those of the input wait are shades of its colour.
 STEP_PARTS = {
+    "worker_starts": "#6e241d",
     "storage": WAIT,
     "page_faults": "#96332a",
     "decoding": "#e08a7b",

@@ -12,6 +12,7 @@ from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import percent
 
 MARKS = {
+    "worker_starts": "s",
     "storage": "#",
     "page_faults": "f",
     "decoding": "d",
