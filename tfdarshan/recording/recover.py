@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, TfdarshanError, reason
 from tfdarshan.recording.spool import HELD, RecoveringError, recovering, remove_spool, spools_of
+from tfdarshan.sessions.job_liveness import is_running, is_seen_here
 from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -23,8 +24,6 @@ from tfdarshan.sessions.session_directory import (
     host_name,
     make_session_directory,
     no_logdir,
-    pid_namespace,
-    process_start,
     read_marker,
     walk_sessions,
     write_marker,
@@ -212,13 +211,7 @@ def _check_spool(directory: Path, marker: Marker, spool: Path) -> None:
 
 
 def _check_ended(directory: Path, marker: Marker) -> None:
-    if marker.boot_id != boot_id():
-        if marker.host == host_name():
-            return
-        why = f"it was recorded on {marker.host}, and whether its process still runs cannot be seen here"
-    elif marker.pid_namespace != pid_namespace():
-        why = "it was recorded in another container, and whether its process still runs cannot be seen here"
-    else:
+    if is_seen_here(marker):
         recorders = sorted(set(_recorders(marker)))
         if not recorders:
             return
@@ -226,15 +219,21 @@ def _check_ended(directory: Path, marker: Marker) -> None:
         raise SessionActiveError(
             f"the session {directory} is still recording (process {names}): stop it, or wait for it to end."
         )
+    where = "in another container"
+    if marker.boot_id != boot_id():
+        if marker.host == host_name():  # It was restarted since.
+            return
+        where = f"on {marker.host}"
     raise SessionActiveError(
-        f"the session {directory} is not recovered: {why}; when it has ended, add --force."
+        f"the session {directory} is not recovered: it was recorded {where}, and whether its process still "
+        "runs cannot be seen here; when it has ended, add --force."
     )
 
 
 def _recorders(marker: Marker) -> Iterator[int]:
     """Yield the processes that still record, or are about to write what they recorded."""
     spool = Path(marker.spool_directory)
-    if (spool / HELD).exists() and process_start(marker.pid) == marker.process_start:
+    if (spool / HELD).exists() and is_running(marker):
         yield marker.pid
     for pid, path in spools_of(spool):
         if path.stem != str(marker.pid) and _maps(pid, path):

@@ -4,8 +4,8 @@ The marker of an unfinished session names the process that began it. Another pro
 now, so the marker also has its start, boot and pid namespace. If the process has ended, or cannot be seen
 from here, the session counts as interrupted.
 
-`tfdarshan recover` asks more before it writes such a session: whether children still record, and whether the
-host was restarted. That decision is in tfdarshan/recording/recover.py.
+`tfdarshan recover` also asks whether children still record, and where else a session may be recorded: see
+tfdarshan/recording/recover.py.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def is_recording(directory: Path) -> bool:
         marker = read_marker(directory)
     except SessionDataError:
         return False
-    return _is_seen_here(marker) and _runs(marker)
+    return is_seen_here(marker) and is_running(marker)
 
 
-def _is_seen_here(marker: Marker) -> bool:
+def is_seen_here(marker: Marker) -> bool:
     """Return whether the process's number means the same here: boot and pid namespace are this process's."""
     return marker.boot_id == boot_id() and marker.pid_namespace == pid_namespace()
 
 
-def _runs(marker: Marker) -> bool:
+def is_running(marker: Marker) -> bool:
     """Return whether the process of this number is still the one that began the session."""
     return process_start(marker.pid) == marker.process_start != 0

@@ -13,7 +13,7 @@ from tests.unit.sentences.made_up_spool import MARKER
 from tests.unit.sentences.shown import printed
 from tfdarshan.errors import SessionActiveError, SessionDataError
 from tfdarshan.recording import recover
-from tfdarshan.recording.spool import RecoveringError
+from tfdarshan.recording.spool import HELD, RecoveringError
 from tfdarshan.sessions.session_directory import (
     Marker,
     write_marker,
@@ -72,6 +72,17 @@ def test_of_a_process_that_has_ended_this_is_not_said(marker, tmp_path):
     # THEN it is asked for its spool at once, and there is none
     with pytest.raises(SessionDataError, match="is not here: "):
         recover.recover_session(marked(tmp_path, marker))
+
+
+def test_a_process_of_unknown_start_that_is_gone_does_not_record(tmp_path):
+    # GIVEN a spool folder that such a process held
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / HELD).touch()
+    gone = dataclasses.replace(MARKER, process_start=0, spool_directory=str(tmp_path / "spool"))
+
+    # WHEN / THEN
+    with pytest.raises(SessionDataError, match="is not here: "):
+        recover.recover_session(marked(tmp_path, gone))
 
 
 @contextmanager
