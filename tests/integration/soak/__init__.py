@@ -1,0 +1,1 @@
+"""One job that runs for hours, and its tests."""
