@@ -39,7 +39,7 @@ def work(folder):
 WHOLE = "work(sys.argv[1])\n"
 WITHIN = """
 import tfdarshan
-with tfdarshan.profile(sys.argv[2], as_if="lustre", as_if_paths=[sys.argv[1]]):
+with tfdarshan.profile(sys.argv[2], as_if="bucket", as_if_paths=[sys.argv[1]]):
     work(sys.argv[1])
 """
 
@@ -80,7 +80,7 @@ def test_run_and_the_context_manager_advise_the_same(tmp_path, job, asks):
     (tmp_path / "within" / "job.py").write_text(job + WITHIN)
 
     # WHEN
-    late = ["--as-if", "lustre", "--as-if-paths", str(data)]
+    late = ["--as-if", "bucket", "--as-if-paths", str(data)]
     by_run = advised(tmp_path / "run", "-m", "tfdarshan", "run", *late, "job.py", str(data))
     by_profile = advised(tmp_path / "within", "job.py", str(data), "logs")
 
