@@ -132,7 +132,14 @@ PRIORS = (
     Prior("touched_place", "share", 0.0, 1.0, "place of touched pages in their range", "mapped_waits.py"),
     Prior("unmarked_work", "share", 0.0, 1.0, "how much of the time between reads is decoding", JUDGED),
     _ratio("member_s", "s", 20e-6, 60e-6, "Python's own time for a member of a tar file", TRIALS),
-    Prior("hidden_steps", "share", 0.0, 1.0, "how much of a run unmarked steps compute behind reads", JUDGED),
+    Prior(
+        "hidden_steps",
+        "share",
+        0.0,
+        1.0,
+        "how long the training loop computes while other threads read",
+        JUDGED,
+    ),
 )
 
 SETTINGS = (
