@@ -110,7 +110,12 @@ function buildHead(panel, [name, kind], place, actions) {
   const { sorts = [], sort, descending } = panel.paging || {};
   const mine = sorts[place] && sorts[place] === sort;
   const order = mine && actions.turn ? (descending ? "descending" : "ascending") : null;
-  const turn = () => actions.turn(panel.key, { sort: sorts[place], descending: !(mine && descending), offset: 0 });
+  // Each click turns the order, also before the answer to the one before it is there.
+  let next = !(mine && descending);
+  const turn = () => {
+    actions.turn(panel.key, { sort: sorts[place], descending: next, offset: 0 });
+    next = !next;
+  };
   return element("th", { class: kind, scope: "col", "aria-sort": order },
     sorts[place] && actions.turn ? element("button", { type: "button", onclick: turn }, name) : name);
 }
