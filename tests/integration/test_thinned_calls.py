@@ -1,7 +1,6 @@
 """After a trace is full, the timeline goes on with all long calls and a sample of the short ones."""
 
 import json
-import math
 import os
 import re
 import signal
@@ -9,10 +8,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 import tfdarshan
+from tests.integration.thinned_time import estimate, thinned_of
 from tfdarshan.commands import main
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
@@ -53,22 +52,6 @@ def session(tmp_path_factory):
 def process_of(session):
     (process,) = session.processes
     return process
-
-
-def thinned_of(process):
-    table = process.table("thinned", ["start_ns", "end_ns", "length"])
-    return {name: table.column(name).to_numpy() for name in table.column_names}
-
-
-def estimate(process):
-    """Return the time in calls by the timeline, and the deviation that a sample of its size has."""
-    kept = process.table("events", ["start_ns", "end_ns"])
-    kept_ns = (kept["end_ns"].to_numpy() - kept["start_ns"].to_numpy()).sum()
-    thinned, resolution_ns = thinned_of(process), process.meta["thinned"]["resolution_ns"]
-    taken_ns = thinned["end_ns"] - thinned["start_ns"]
-    short_ns = resolution_ns * (taken_ns < resolution_ns).sum()
-    found_ns = kept_ns + np.maximum(taken_ns, resolution_ns).sum()
-    return found_ns, math.sqrt(short_ns * resolution_ns)
 
 
 def test_what_is_kept_stands_for_the_time_of_all_calls(session):

@@ -17,7 +17,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.soak import job
-from tests.integration.test_thinned_calls import estimate
+from tests.integration.thinned_time import estimate
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.reports.views.view_source import Source
 
