@@ -230,6 +230,13 @@ def test_doctor_passes_here(capsys):
     assert len(said.splitlines()) < 20
 
 
+@pytest.fixture
+def no_other_programs(monkeypatch):
+    """Leave out what starts TensorFlow and TensorBoard."""
+    monkeypatch.setattr(self_check, "OTHER_PROGRAMS", ())
+
+
+@pytest.mark.usefixtures("no_other_programs")
 def test_doctor_lists_every_hook_on_demand(capsys):
     assert main(["doctor", "-v", "--engine", "builtin"]) == 0
     said = capsys.readouterr().out
@@ -278,6 +285,7 @@ def test_doctor_says_that_tensorflow_cannot_be_imported(monkeypatch):
         other_programs.check_tensorflow()
 
 
+@pytest.mark.usefixtures("no_other_programs")
 def test_doctor_fails_where_a_named_library_is_none(capsys, tmp_path):
     assert main(["doctor", "--darshan-library", str(tmp_path / "libdarshan.so")]) == 1
     (line,) = (line for line in capsys.readouterr().out.splitlines() if " libdarshan  " in line)
@@ -285,6 +293,7 @@ def test_doctor_fails_where_a_named_library_is_none(capsys, tmp_path):
     assert str(tmp_path / "libdarshan.so") in line
 
 
+@pytest.mark.usefixtures("no_other_programs")
 def test_doctor_says_what_is_wrong(capsys, monkeypatch):
     # GIVEN calls that do not do what is expected of them
     monkeypatch.setattr(self_check, "known_calls", lambda folder: {"POSIX_READS": 3})

@@ -49,9 +49,7 @@ OTHERS: dict[str, Maker] = {
 }
 # Sessions of which most is told: the others are shown only if something is untold after these.
 TELLING = (
-    *OTHERS, "a trace cut short", "checkpoints", "healthy, hidden latency", "next to nothing from storage",
-    "unseen reads", "rare stats", "petabytes from memory", "a validation set of one file", "decoding",
-    "read by the loop itself", "no steps",
+    *OTHERS, "a trace cut short", "petabytes from memory", "unseen reads", "one slow mount",
 )  # fmt: skip
 
 

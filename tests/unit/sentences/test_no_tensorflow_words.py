@@ -44,8 +44,17 @@ def as_job_of(session: Session, package: str, loader: Mapping[str, Any]) -> Sess
     return open_session(session.path)
 
 
-@pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def cases_of_jobs() -> list[Any]:
+    """Pair each case with all jobs; with all but one of them in the long tests."""
+    every = [(place % len(JOBS), case) for place, case in enumerate(CASES)]
+    return [
+        pytest.param(case, job, id=f"{case.name}-{job}", marks=() if turn == now else pytest.mark.long)
+        for turn, case in every
+        for now, job in enumerate(JOBS)
+    ]
+
+
+@pytest.mark.parametrize(("case", "job"), cases_of_jobs())
 def test_no_finding_speaks_of_tensorflow(case, job, tmp_path: Path):
     # WHEN
     found = diagnose(as_job_of(case.true(tmp_path / "logs"), *JOBS[job]))
