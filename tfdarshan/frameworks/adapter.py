@@ -18,13 +18,11 @@ class DeclaredInput:
         prefetch: Batches that they are ahead of the loop.
         processes: Processes that are started to read beside the loop, whether they have anything to read or
             not; None if readers are threads, which share Python's lock.
-        started_anew: Whether they are started for each epoch.
     """
 
     readers: int
     prefetch: int
     processes: int | None
-    started_anew: bool = False
 
 
 class Adapter:

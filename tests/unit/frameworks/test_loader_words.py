@@ -121,7 +121,6 @@ def test_no_fix_speaks_of_tf_data():
 def test_the_replay_model_is_told_of_workers():
     assert declared(LOOK).readers == 2
     assert declared(LOOK).prefetch == 4
-    assert declared(LOOK).started_anew
     assert not declared({"workers": 0}).processes
 
 

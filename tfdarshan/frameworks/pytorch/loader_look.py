@@ -79,9 +79,4 @@ def declared(look: Mapping[str, Any]) -> DeclaredInput:
     ahead = int(look.get("prefetch_factor", 0) or DEFAULT_PREFETCH)
     # Workers that have nothing to read make no batches.
     readers = min(int(look.get("working", 0)) or workers, workers)
-    return DeclaredInput(
-        readers=readers,
-        prefetch=readers * ahead,
-        processes=workers,
-        started_anew=workers > 0 and not look.get("persistent", False),
-    )
+    return DeclaredInput(readers=readers, prefetch=readers * ahead, processes=workers)
