@@ -53,7 +53,7 @@ QUICK = Scale(batch=16, steps=10, side=64, width=0.25, threads=(1, 8), sleep_bat
 
 def run(experiment: Experiment) -> Result:
     """Train AlexNet without and with prefetch, then look for the crossover."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     files = experiment.images(
         CALTECH101, max(scale.batch * scale.steps, scale.sleep_batch * scale.sleep_steps), result

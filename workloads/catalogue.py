@@ -6,6 +6,8 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdarshan.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from .experiment import Experiment
     from .result import Result
@@ -30,8 +32,15 @@ class Workload:
     extras: tuple[str, ...] = ("workloads",)  # which bring them
 
     def run(self, experiment: Experiment) -> Result:
-        """Run it."""
-        result: Result = importlib.import_module(f".{self.module}", __package__).run(experiment)
+        """Run it.
+
+        Raises:
+            ConfigurationError: Settings are given, and the workload has none.
+        """
+        module = importlib.import_module(f".{self.module}", __package__)
+        if experiment.settings and not hasattr(module, "QUICK"):
+            raise ConfigurationError(f"{self.name} has no settings: leave out --set.")
+        result: Result = module.run(experiment)
         return result
 
 

@@ -38,7 +38,7 @@ FLOAT_BYTES = 4
 
 def run(experiment: Experiment) -> Result:
     """Train on one batch of noise, without and with checkpoints: their cost is what is asked for."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     model = make_alexnet(
         side=scale.side,

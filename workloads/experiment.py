@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from .malware_bytes import MalwareFile, write_malware
 from .place import DATA, DEVICE, FUSE, Place
 from .published_layout import find_images, find_malware
 from .result import Arm, Result
+from .settings import Scale, changed
 
 File = TypeVar("File", ImageFile, MalwareFile)
 
@@ -47,7 +48,16 @@ class Experiment:
     files: int | None = None
     size_scale: float = 1.0
     data_dir: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     say: Callable[[str], None] = print
+
+    def scaled(self, *, quick: Scale, published: Scale) -> Scale:
+        """Return the settings to run with: small ones or the paper's, changed as the command line says.
+
+        Raises:
+            ConfigurationError: There is no such setting, or it does not take that value.
+        """
+        return changed(quick if self.quick else published, self.settings, self.workload)
 
     def new_result(self) -> Result:
         """Return an empty result with what is known already."""

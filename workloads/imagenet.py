@@ -32,7 +32,7 @@ PREFETCH = 10
 
 def run(experiment: Experiment) -> Result:
     """Train with few and with many reading threads."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     files = experiment.images(IMAGENET, scale.batch * scale.steps, result)
     classes = 1 + max(file.label for file in files)

@@ -6,9 +6,9 @@ import importlib.util
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -39,6 +39,7 @@ class Plan:
     files: int | None = None
     size_scale: float = 1.0
     data_dir: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_plan(plan: Plan, say: Callable[[str], None] = print) -> list[Result]:
@@ -117,6 +118,7 @@ def _run_one(plan: Plan, workload: Workload, tier: str, say: Callable[[str], Non
             files=plan.files,
             size_scale=plan.size_scale,
             data_dir=plan.data_dir,
+            settings=plan.settings,
             say=say,
         )
         try:

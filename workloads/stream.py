@@ -46,7 +46,7 @@ QUICK = Scale(image_batch=64, image_steps=20, malware_batch=8, malware_steps=10)
 
 def run(experiment: Experiment) -> Result:
     """Stream both data sets; with `--data-dir`, the images found there."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     result.settings |= {**vars(scale), "threads": THREADS, "prefetch": PREFETCH}
     sets: dict[str, tuple[Sequence[LabelledFile], int]] = {

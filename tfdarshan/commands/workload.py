@@ -65,6 +65,14 @@ def _add_run(actions: Any) -> None:
     parser.add_argument(
         "--repeats", type=_positive, metavar="N", help="runs of everything (default: 5, quick: 1)"
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        type=_setting,
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the workload, such as workers=8 (may be repeated; a wrong name lists them)",
+    )
     _add_data_options(parser)
     _add_work_dir(parser)
     add_json(parser)
@@ -148,6 +156,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         files=arguments.files,
         size_scale=arguments.size_scale,
         data_dir=Path(arguments.data_dir).absolute() if arguments.data_dir else None,
+        settings=dict(arguments.set),
     )
     results = runner.run_plan(plan, say=lambda line: say(line, error=True))
     if arguments.json:
@@ -246,6 +255,13 @@ def _installed() -> Iterator[None]:
         raise ConfigurationError(
             f"workloads need {error.name}: pip install 'tfdarshan[workloads]'."
         ) from error
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def _positive(text: str) -> int:

@@ -54,7 +54,7 @@ class Run:
 def run(experiment: Experiment) -> Result:
     """Read both databases by every arm; then simulate the paper's machine."""
     result = experiment.new_result()
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     if experiment.place.usable:
         _read_databases(experiment, result, scale)
     add_model_rows(result, experiment.say)

@@ -37,7 +37,7 @@ FLOAT_BYTES = 4
 
 def run(experiment: Experiment) -> Result:
     """Train on one batch of noise, without and with checkpoints: their cost is what is asked for."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     network = make_network(
         side=scale.side, classes=CALTECH101.classes, width=scale.width, seed=experiment.seed

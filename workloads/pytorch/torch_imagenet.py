@@ -64,7 +64,7 @@ def decoded(samples: Sequence[Any]) -> Any:
 
 def run(experiment: Experiment) -> Result:
     """Train with no worker and with several."""
-    scale = QUICK if experiment.quick else PUBLISHED
+    scale = experiment.scaled(quick=QUICK, published=PUBLISHED)
     result = experiment.new_result()
     files = experiment.images(IMAGENET, scale.batch * scale.steps, result)
     classes = 1 + max(file.label for file in files)
