@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TF_DARSHAN = "arXiv 2008.04395"
 CHARACTERIZING = "arXiv 1810.03035"
 ALIBABA_PAI = "arXiv 1910.05930"
+LOTUS = "Lotus, IISWC 2024"
+MINATO = "arXiv 2509.10712"
 LMDBIO = "ACM TOPC 2019, doi 10.1145/3331526"
 
 
@@ -97,6 +99,22 @@ WORKLOADS = (
         about="the same as checkpoint in PyTorch, by torch.save",
         reads=False,
         packages=("torch",),
+        extras=("workloads", "torch"),
+    ),
+    Workload(
+        name="torch_uneven_batches",
+        module="pytorch.torch_uneven_batches",
+        paper=LOTUS,
+        about="batches that take unequally long: in order, in any order, slow samples dealt out",
+        packages=("pillow", "torch"),
+        extras=("workloads", "torch"),
+    ),
+    Workload(
+        name="torch_slow_samples",
+        module="pytorch.torch_slow_samples",
+        paper=MINATO,
+        about="a few slow samples: in order, in any order, slow samples prepared apart",
+        packages=("pillow", "torch"),
         extras=("workloads", "torch"),
     ),
     Workload(

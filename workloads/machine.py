@@ -29,7 +29,7 @@ class Machine:
         return (
             f"{self.cpu}, {self.cores} cores{' of a virtual machine' if self.virtual else ''}, "
             f"{self.memory_gib} GiB, Linux {self.kernel}, clocksource {self.clocksource}, {self.c_library}, "
-            f"Python {self.python}; load average at the start {self.load_average:.2f}"
+            f"Python {self.python}; load average {self.load_average:.2f}"
         )
 
 

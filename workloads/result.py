@@ -16,6 +16,9 @@ SHAPE = "shape"  # the form of the curve
 ASSUMED = "assumed"  # an input of the emulation or of the model
 SCALE = "scale"  # smaller here
 
+# What a row has in place of a figure that the paper lacks.
+NO_FIGURE = "-"
+
 RESULTS = "results"
 
 

@@ -10,7 +10,7 @@ from tfdarshan.errors import StorageError, reason
 from tfdarshan.terminal.columns import fitted
 
 from .catalogue import WORKLOADS
-from .result import ASSUMED, EXACT, SCALE, SHAPE, Result, Row
+from .result import ASSUMED, EXACT, NO_FIGURE, SCALE, SHAPE, Result, Row
 
 KINDS = {
     EXACT: "must be equal",
@@ -19,8 +19,6 @@ KINDS = {
     SCALE: "smaller here, or another machine",
 }
 HEAD = ("what", "paper", "here", "kind", "note")
-# What a row has in place of a figure that the paper lacks.
-NO_FIGURE = "-"
 BEGIN, END = "<!-- begin of measured -->\n", "<!-- end of measured -->\n"
 
 
@@ -40,8 +38,7 @@ def as_markdown(results: list[Result]) -> str:
     Figures that the paper lacks, or that are of another machine, are in the table for a terminal.
     """
     ordered = _ordered(results)
-    machines = sorted({result.machine.split("; load")[0] for result in ordered})
-    parts = [*(f"Machine: {machine}." for machine in machines), "", "| kind | meaning |", "| --- | --- |"]
+    parts = [*_machines(ordered), "", "| kind | meaning |", "| --- | --- |"]
     parts += [f"| {kind} | {meaning} |" for kind, meaning in KINDS.items() if kind != SCALE]
     for result in filter(_comparable, _without_repeats(ordered)):
         parts += ["", f"### {_title(result)}", "", *(f"- {line}" for line in _settings(result)), ""]
@@ -66,6 +63,16 @@ def fill_page(page: Path, results: list[Result]) -> None:
         if isinstance(error, StorageError):
             raise
         raise StorageError(f"the page {page} was not filled: {reason(error)}.") from error
+
+
+def _machines(results: list[Result]) -> list[str]:
+    """Name the machine, or each of several with its workloads."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        found.setdefault(result.machine.split("; load")[0], {})[result.workload] = None
+    if len(found) == 1:
+        return [f"Machine: {machine}." for machine in found]
+    return [f"- Machine of {', '.join(names)}: {machine}." for machine, names in found.items()]
 
 
 def _comparable(result: Result) -> list[Row]:
@@ -98,8 +105,8 @@ def _about(result: Result) -> list[str]:
 
 
 def _settings(result: Result) -> list[str]:
-    size = "quick settings" if result.quick else "published settings"
-    runs = f"medians of {result.repeats} runs (smallest to largest)" if result.repeats > 1 else "1 run"
+    size = "quick" if result.quick else "published settings"
+    runs = f"medians of {result.repeats} runs" if result.repeats > 1 else "1 run"
     wrong = [check for check in result.checks if not check.ok]
     checks = f"{len(result.checks)} exact checks, {len(wrong)} wrong"
     load = result.machine.partition("; ")[2]

@@ -248,7 +248,7 @@ def test_results_are_listed_and_printed(
     names = [one["name"] for one in json.loads(capsys.readouterr().out)]
     assert names == [
         "stream", "imagenet", "malware", "microbench", "alexnet", "checkpoint", "torch_imagenet",
-        "torch_checkpoint", "pai", "lmdbio",
+        "torch_checkpoint", "torch_uneven_batches", "torch_slow_samples", "pai", "lmdbio",
     ]  # fmt: skip
     assert main(["workload", "run", "pai", "--quick"]) == 0
     capsys.readouterr()

@@ -129,3 +129,16 @@ def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
     assert ElementTree.fromstring(first).tag.endswith("svg")
     assert drawn[0].read_bytes() == first
     assert draw_plots([], tmp_path) == []
+
+
+def test_each_of_several_machines_is_named_with_its_workloads() -> None:
+    # GIVEN results of two machines
+    results = []
+    for name, machine in (("stream", "old"), ("malware", "old"), ("pai", "new")):
+        result = Result(name, "", "", quick=True, repeats=1, machine=f"{machine}; load 1")
+        result.row("bound", "1", "1", EXACT)
+        results.append(result)
+
+    # THEN
+    assert as_markdown(results).startswith("- Machine of stream, malware: old.\n- Machine of pai: new.\n")
+    assert as_markdown(results[:2]).startswith("Machine: old.\n")

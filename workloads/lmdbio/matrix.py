@@ -202,8 +202,8 @@ def _add_wake_up_rows(result: Result, database: CaffeDatabase, scale: Scale) -> 
         far_below = readers > 1 and arm.median("switches_a_request") < readers / 2
         result.row(
             f"{database.kind.name}: DM, {plural(readers, 'process', 'processes')}: sleeps a request",
-            f"{readers}: a completed read wakes every reader",
+            f"{readers}: a read wakes all",
             arm.worded("switches_a_request", digits=1),
             SHAPE,
-            "NOT reproduced: Linux wakes only those that wait for the page that came" if far_below else "",
+            "NOT reproduced" if far_below else "",
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 
-from ..result import ASSUMED, Result
+from ..result import ASSUMED, NO_FIGURE, Result
 from .assumptions import Assumptions
 from .scaling_model import ARMS, AXIS, LMDB, WAKES, Run, Wake, simulate
 
 PAPER_FACTOR = "up to 65x"
-FITTED = "a fitted model, not evidence"
+FITTED = "a fitted model"
 WORDS: dict[Wake, str] = {"all": "wake-all, 2019", "one": "wake-one, today"}
 WITHOUT_SIMPY = "the axis of 1 to 9,216 processes was left out: pip install simpy"
 
@@ -25,7 +25,7 @@ def add_model_rows(result: Result, say: Callable[[str], None]) -> None:
     result.legend.append(f"model: {FITTED}; all that follows is assumed")
     result.legend += [f"model: {line}" for line in assumed.worded()]
     processes = " / ".join(map(str, AXIS))
-    result.row("model: processes", "1 to 9,216", processes, ASSUMED, "rows below have as many figures")
+    result.row("model: processes", NO_FIGURE, processes, ASSUMED, "rows below have as many figures")
     for wake in WAKES:
         runs = {(arm, count): simulate(arm, count, wake, assumed) for arm in ARMS for count in AXIS}
         _add_arms(result, wake, runs)
