@@ -19,11 +19,11 @@ def idle_machine(monkeypatch):
     monkeypatch.setattr(summary_data, "others_share", lambda _meta: None)
 
 
-def record(folder, run, *, chunk=5_000, sleep_s=0.0, **options):
-    """Read 30 files of 10,000 bytes in parts of `chunk`."""
+def record(folder, run, *, chunk=500_000, sleep_s=0.0, **options):
+    """Read 30 files of 1,000,000 bytes in parts of `chunk`: a page fault fetches little beside them."""
     for number in range(30):
         if not (folder / f"{number:02}").exists():
-            (folder / f"{number:02}").write_bytes(bytes(10_000))
+            (folder / f"{number:02}").write_bytes(bytes(1_000_000))
     with tfdarshan.profile(
         folder / "logs" / run, spool_dir=folder, include=[f"{folder}/"], **options
     ) as session:
@@ -40,7 +40,7 @@ def logs(tmp_path_factory):
     """Two runs of the same work: `slow` sleeps between reads, and makes five times as many."""
     folder = tmp_path_factory.mktemp("compare")
     record(folder, "fast")
-    record(folder, "slow", chunk=1_000, sleep_s=0.001)
+    record(folder, "slow", chunk=100_000, sleep_s=0.001)
     return folder / "logs"
 
 
@@ -62,10 +62,10 @@ def test_what_changed_is_said(capsys, logs):
         r"^[\d.]+x slower: the session took [\d.,]+ m?s, before [\d.,]+ m?s\.$", text, re.MULTILINE
     )
     assert "both read the same files (30 files)" in words
-    # 10,000 bytes in parts of 5,000 and of 1,000, and an empty read for each file.
+    # 1,000,000 bytes in parts of 500,000 and of 100,000, and an empty read for each file.
     assert "reads 90 330 +266.7 % worse" in words
     assert "zero-length reads 30 30 same" in words
-    assert "bytes read 300.0 kB 300.0 kB same" in words
+    assert "bytes read 30.0 MB 30.0 MB same" in words
 
 
 def test_json_has_the_same(capsys, logs):
@@ -152,9 +152,9 @@ def test_damaged_session_is_code_2(capsys, tmp_path, logs):
 
 
 def test_strict_refuses_runs_of_other_work(capsys, tmp_path, logs):
-    record(tmp_path, "other", chunk=10_000)
-    (tmp_path / "00").write_bytes(bytes(500_000))
-    record(tmp_path, "other", chunk=10_000)
+    record(tmp_path, "other", chunk=1_000_000)
+    (tmp_path / "00").write_bytes(bytes(5_000_000))
+    record(tmp_path, "other", chunk=1_000_000)
     code, text, _ = run(capsys, logs / "fast", tmp_path / "logs")
     assert (code, "Comparable: no, the work differs" in text) == (0, True)
     code, _, errors = run(capsys, logs / "fast", tmp_path / "logs", "--strict")
@@ -172,7 +172,7 @@ def test_a_session_without_a_trace_is_whole(capsys, tmp_path, logs):
 
 
 def test_medians_of_the_newest_sessions_are_taken(capsys, tmp_path):
-    for chunk in (1_000, 5_000, 5_000, 10_000):
+    for chunk in (100_000, 500_000, 500_000, 1_000_000):
         record(tmp_path, "many", chunk=chunk)
     logdir = tmp_path / "logs" / "many"
     _, text, _ = run(capsys, logdir, logdir, "--runs", "3", "--json")

@@ -152,8 +152,8 @@ def test_a_warm_cache_is_named(tmp_path):
     assert comparison.comparable == WITH_CARE
     said = state(comparison, "cache state").sentence
     assert said == (
-        "A: 100.0 % of all bytes that it read came from storage; "
-        "B: 0.0 % of all bytes that it read came from storage: "
+        "A: at most 100.0 % of the bytes that it read came from storage; "
+        "B: at most 0.0 % of the bytes that it read came from storage: "
         "B found the rest cached"
     )
 
