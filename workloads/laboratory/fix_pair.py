@@ -106,12 +106,9 @@ def pair_lines(pairs: Sequence[FixPair]) -> list[str]:
     """Return the figures of both over all pairs of a draw, a line each; none without pairs."""
     if not pairs:
         return []
-    of_both = [pair for pair in pairs if pair.replay and pair.findings]
     return [
         _line("replay model", pairs, lambda pair: pair.replay),
         _line("findings", pairs, lambda pair: pair.findings),
-        *([_line("replay model where both promise", of_both, lambda pair: pair.replay)] if of_both else []),
-        *([_line("findings where both promise", of_both, lambda pair: pair.findings)] if of_both else []),
     ]
 
 
