@@ -16,7 +16,7 @@ struct cursor {
     uint64_t chunk;
     uint32_t thread;
     uint32_t index, next, count; /* places of the next event and of the one after it; places seen published */
-    uint32_t is_full;            /* 1: the thread had left this chunk when it was looked at */
+    uint32_t is_full;            /* 1: the thread had left this chunk, or had ended, when it was looked at */
 };
 
 struct merge {
@@ -42,16 +42,26 @@ static uint64_t order_of(const struct tfd_event *event)
 }
 
 /* Sees how far the chunk is filled, and returns its successor. The owner links
- * that only when it will add nothing more to the chunk: so `next` is read
- * before `count`. */
+ * that only when it will add nothing more to the chunk, and has ended then too:
+ * so both are read before `count`. */
 static uint64_t look(struct merge *merge, struct cursor *cursor)
 {
     const struct tfd_chunk *chunk = chunk_at(merge, cursor);
     uint64_t next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+    const struct tfd_thread *thread = tfd_thread_at(merge->spool, cursor->thread);
+    bool is_full = next || atomic_load_explicit(&thread->ended, memory_order_acquire);
     cursor->count = tfd_chunk_count(chunk);
-    merge->full += (next != 0) - cursor->is_full;
-    cursor->is_full = next != 0;
+    merge->full += is_full - cursor->is_full;
+    cursor->is_full = is_full;
     return next;
+}
+
+/* There is no event behind the last one of an ended thread. */
+static bool leave(struct merge *merge, struct cursor *cursor)
+{
+    merge->full -= cursor->is_full;
+    cursor->is_full = 0;
+    return false;
 }
 
 /* All of the chunk is folded: once that is committed its thread may have it back. */
@@ -85,7 +95,7 @@ static bool find_event(struct merge *merge, struct cursor *cursor)
         if (cursor->index >= cursor->count) {
             uint64_t next = look(merge, cursor);
             if (cursor->index >= cursor->count && !next)
-                return false;
+                return leave(merge, cursor);
             if (cursor->index >= cursor->count) {
                 go_on(merge, cursor, next);
                 continue;

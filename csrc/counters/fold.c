@@ -204,7 +204,7 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (counts)
         apply(root, &step);
     if (step.thinned)
-        tfd_thinning_apply(step.thinned, &event, thread);
+        tfd_thinning_apply(spool, step.thinned, &event, thread);
     root->totals.broken += !makes_sense;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&chunk->folded, next, memory_order_release);

@@ -18,8 +18,8 @@ bool tfd_fold_prepare(struct tfd_spool *spool);
  * `limit` events were folded or none is left. Returns the number folded, or
  * -1 when the arena has no room for the counters. One caller at a time. */
 int64_t tfd_drain(struct tfd_spool *spool, uint64_t limit);
-/* The same until no chunk that its thread has left holds an event: so it does not follow threads event by event
- * while they record. */
+/* The same until no chunk that its thread has left holds an event, nor one of a thread that has ended: so it does not
+ * follow threads event by event while they record. */
 int64_t tfd_drain_full(struct tfd_spool *spool, uint64_t limit);
 /* How many events were folded. */
 uint64_t tfd_fold_count(const struct tfd_spool *spool);

@@ -167,7 +167,7 @@ void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *threa
         place = tfd_chunk_event(chunk, place, &event);
         struct tfd_thinned_block *block = tfd_thinning_plan(spool, root, &event, number);
         if (block)
-            tfd_thinning_apply(block, &event, number);
+            tfd_thinning_apply(spool, block, &event, number);
     }
     chunk->kept = 0;
 }

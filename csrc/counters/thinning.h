@@ -19,11 +19,12 @@ struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold
 /* Makes of a kept chunk one that is used again: what is folded of it is thinned too. Caller holds the fold lock. */
 void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *thread, struct tfd_chunk *chunk);
 
-static inline void tfd_thinning_apply(struct tfd_thinned_block *block, const struct tfd_event *event,
-                                      uint32_t thread)
+static inline void tfd_thinning_apply(const struct tfd_spool *spool, struct tfd_thinned_block *block,
+                                      const struct tfd_event *event, uint32_t thread)
 {
     uint32_t count = atomic_load_explicit(&block->count, memory_order_relaxed);
-    block->calls[count] = (struct tfd_thinned_call){.event = *event, .thread = thread};
+    int32_t tid = tfd_thread_at(spool, thread)->tid;
+    block->calls[count] = (struct tfd_thinned_call){.event = *event, .thread = thread, .tid = tid};
     atomic_store_explicit(&block->count, count + 1, memory_order_release);
 }
 

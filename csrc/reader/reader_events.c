@@ -278,13 +278,13 @@ static bool go_to(struct trace *trace, uint64_t position)
     return true;
 }
 
-void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, uint32_t thread,
+void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, int32_t tid,
                            struct tfd_event_batch *batch, size_t row)
 {
     uint64_t start = event->start < event->end ? event->start : event->end;
     batch->start_ns[row] = tfd_ticks_to_ns(&reader->scale, start);
     batch->end_ns[row] = tfd_ticks_to_ns(&reader->scale, event->end);
-    batch->tid[row] = tfd_thread_at(&reader->image.spool, thread)->tid;
+    batch->tid[row] = tid;
     batch->operation[row] = event->operation;
     batch->flags[row] = event->flags;
     batch->error[row] = (int16_t)event->error;
@@ -297,7 +297,8 @@ static void show_entry(const struct trace *trace, uint64_t entry, struct tfd_eve
 {
     struct tfd_event event;
     const struct listed_chunk *chunk = event_of(trace, entry, &event);
-    tfd_reader_show_event(trace->reader, &event, chunk->thread, batch, row);
+    int32_t tid = tfd_thread_at(&trace->reader->image.spool, chunk->thread)->tid;
+    tfd_reader_show_event(trace->reader, &event, tid, batch, row);
 }
 
 size_t tfd_reader_events(struct tfd_reader *reader, uint64_t first, size_t rows,

@@ -32,7 +32,7 @@ void tfd_reader_show_mapped(const struct tfd_reader *reader, uint32_t file, int6
 
 void tfd_trace_free(struct trace *trace);
 /* Fill a row with a call of a thread. */
-void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, uint32_t thread,
+void tfd_reader_show_event(const struct tfd_reader *reader, const struct tfd_event *event, int32_t tid,
                            struct tfd_event_batch *batch, size_t row);
 
 /* List the rows; return false if there is no memory. */

@@ -23,6 +23,8 @@ static struct tfd_thinned_call sound(const struct tfd_reader *reader, const stru
     }
     if (found.thread >= atomic_load(&spool->header->thread_count))
         found.thread = 0;
+    if (!found.tid)
+        found.tid = tfd_thread_at(spool, found.thread)->tid;
     return found;
 }
 
@@ -33,7 +35,7 @@ size_t tfd_reader_thinned(struct tfd_reader *reader, uint64_t first, size_t rows
     size_t shown = 0;
     for (; shown < rows && first + shown < list->count; shown++) {
         struct tfd_thinned_call call = sound(reader, tfd_thinned_list_call(list, first + shown));
-        tfd_reader_show_event(reader, &call.event, call.thread, batch, shown);
+        tfd_reader_show_event(reader, &call.event, call.tid, batch, shown);
     }
     return shown;
 }

@@ -235,6 +235,18 @@ void tfd_fold_lock_first(void)
     atomic_fetch_sub(&waiting, 1);
 }
 
+uint64_t tfd_fold_begin_helping(const struct tfd_spool *spool)
+{
+    tfd_fold_lock_first();
+    return tfd_fold_count(spool);
+}
+
+void tfd_fold_end_helping(const struct tfd_spool *spool, uint64_t folded_before)
+{
+    atomic_fetch_add(&spool->header->folded_by_callers, tfd_fold_count(spool) - folded_before);
+    pthread_mutex_unlock(&tfd_fold_lock);
+}
+
 /* Starting forgets what was asked before. */
 static bool end_within(int64_t patience_ns)
 {

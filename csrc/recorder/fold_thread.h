@@ -9,6 +9,9 @@
 #define TFD_FOLD_THREAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "spool/spool.h"
 
 /* Once in a process, before the first session. */
 void tfd_fold_thread_initialize(void);
@@ -18,6 +21,9 @@ bool tfd_fold_thread_runs(void);
 void tfd_fold_thread_tell(void);
 /* For those that fold themselves: the thread makes way. */
 void tfd_fold_lock_first(void);
+/* Between these the caller folds. The first returns how many events were folded before. */
+uint64_t tfd_fold_begin_helping(const struct tfd_spool *spool);
+void tfd_fold_end_helping(const struct tfd_spool *spool, uint64_t folded_before);
 
 /* Has it end, and waits a moment for that; it does not start again before tfd_fold_thread_let_go. Takes no lock. */
 void tfd_fold_thread_hold(void);

@@ -21,8 +21,17 @@ __thread struct tfd_slot *tfd_own_slot __attribute__((tls_model("initial-exec"))
 __thread int32_t tfd_lender_pid __attribute__((tls_model("initial-exec")));
 static __thread struct tfd_slot *lent_slot __attribute__((tls_model("initial-exec")));
 
-static struct tfd_slot *slots;       /* MAX_SLOTS */
-static _Atomic uint32_t *slots_used; /* beside tfd_shared, zeroed in a forked child */
+/* How the slots are used. Beside tfd_shared, zeroed in a forked child. */
+struct slot_use {
+    _Atomic uint32_t used;       /* slots that have had an owner */
+    _Atomic uint32_t doublings;  /* of how many there may be before those of ended threads are looked for */
+    _Atomic uint32_t to_look_at; /* slots, from the first one on, that this search has still to look at */
+    _Atomic uint32_t found;      /* by this search */
+    _Atomic uint32_t searched;   /* 1: there was a search since the last doubling */
+};
+
+static struct tfd_slot *slots; /* MAX_SLOTS */
+static struct slot_use *use;
 
 bool tfd_slots_initialize(void)
 {
@@ -35,7 +44,7 @@ bool tfd_slots_initialize(void)
         return false;
     /* The slots themselves stay: zeroed, a slot would seem set up for the child's session number 0. */
     madvise(memory, state_bytes, MADV_WIPEONFORK);
-    slots_used = (_Atomic uint32_t *)(memory + 64);
+    use = (struct slot_use *)(memory + 64);
     slots = (struct tfd_slot *)(memory + state_bytes);
     tfd_shared = (struct tfd_shared_state *)memory;
     return true;
@@ -53,38 +62,89 @@ static int32_t own_tid(void)
 
 static bool thread_is_gone(int32_t tid)
 {
-    return tid && syscall(SYS_tgkill, tfd_session.pid, tid, 0) < 0 && errno == ESRCH;
+    return tid && syscall(SYS_tgkill, tfd_own_pid(), tid, 0) < 0 && errno == ESRCH;
 }
 
 /* No session has this number, so the slot's first use sets it up. */
 #define NEVER_SET_UP UINT32_MAX
 
+/* The exchange reads what tfd_leave() stored: all that the thread before wrote is seen. */
 static struct tfd_slot *clean_slot(struct tfd_slot *slot)
 {
+    atomic_exchange(&slot->busy, 0);
     atomic_store(&slot->generation, NEVER_SET_UP);
-    atomic_store(&slot->busy, 0);
     atomic_store(&slot->owed, 0);
     slot->early = (struct tfd_other_traffic){0};
     return slot;
 }
 
-/* A new slot, or that of a thread that ended. Slots outlive threads: the
- * stopping thread reads them, and a thread's own memory is gone when it ends. */
-static struct tfd_slot *take_slot(void)
+static struct tfd_slot *take_left(int32_t tid)
 {
-    int32_t tid = own_tid();
-    uint32_t index = atomic_load(slots_used);
-    while (index < MAX_SLOTS)
-        if (atomic_compare_exchange_weak(slots_used, &index, index + 1)) {
+    uint32_t left = atomic_load(&use->to_look_at);
+    while (left) {
+        if (!atomic_compare_exchange_weak(&use->to_look_at, &left, left - 1))
+            continue;
+        struct tfd_slot *slot = &slots[left - 1];
+        int32_t old = atomic_load(&slot->tid);
+        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slot->tid, &old, tid)) {
+            atomic_fetch_add(&use->found, 1);
+            return clean_slot(slot);
+        }
+        left = atomic_load(&use->to_look_at);
+    }
+    return NULL;
+}
+
+static uint32_t slot_limit(void)
+{
+    return TFD_THREADS_IN_FIRST_SEGMENT << atomic_load(&use->doublings);
+}
+
+static struct tfd_slot *take_new(int32_t tid)
+{
+    uint32_t index = atomic_load(&use->used);
+    while (index < slot_limit())
+        if (atomic_compare_exchange_weak(&use->used, &index, index + 1)) {
             atomic_store(&slots[index].tid, tid);
             return clean_slot(&slots[index]);
         }
-    for (index = 0; index < MAX_SLOTS; index++) {
-        int32_t old = atomic_load(&slots[index].tid);
-        if (thread_is_gone(old) && atomic_compare_exchange_strong(&slots[index].tid, &old, tid))
-            return clean_slot(&slots[index]);
-    }
     return NULL;
+}
+
+/* Searches again, or lets there be twice as many slots if the last search found less than half of them: so a search
+ * pays for many threads, and there are at most four times as many slots as threads at one time. Threads that come here
+ * at once may do so once too often. Returns false where there are no more. */
+static bool look_again(void)
+{
+    uint32_t doublings = atomic_load(&use->doublings), used = atomic_load(&use->used);
+    uint32_t found = atomic_exchange(&use->found, 0);
+    if (!atomic_exchange(&use->searched, 1) || found >= used / 2) {
+        atomic_store(&use->to_look_at, used);
+        return true;
+    }
+    atomic_store(&use->searched, 0);
+    if (slot_limit() < MAX_SLOTS)
+        atomic_compare_exchange_strong(&use->doublings, &doublings, doublings + 1);
+    else
+        return found;
+    return true;
+}
+
+/* A new slot, or that of a thread that ended. Slots outlive threads: the
+ * stopping thread reads them, and a thread's own memory is gone when it ends.
+ * Another process that runs in this memory gets none: by its number it would
+ * seem to have ended. */
+static struct tfd_slot *take_slot(void)
+{
+    int32_t tid = own_tid();
+    struct tfd_slot *slot;
+    if (!atomic_load(&tfd_shared->child_pending) && tfd_own_pid() != tfd_session.pid)
+        return NULL;
+    do {
+        slot = take_left(tid);
+        slot = slot ? slot : take_new(tid);
+    } while (!slot && look_again());
+    return slot;
 }
 
 void tfd_lend_to_vfork_child(void)
@@ -149,7 +209,7 @@ static bool owes_event(struct tfd_slot *slot)
 static bool wait_while(bool (*is_so)(struct tfd_slot *))
 {
     int64_t deadline_ns = tfd_clock_sample_now().monotonic_ns + 1000000000;
-    uint32_t used = atomic_load(slots_used);
+    uint32_t used = atomic_load(&use->used);
     for (uint32_t i = 0; i < used; i++)
         while (is_so(&slots[i]) && &slots[i] != tfd_own_slot && !thread_is_gone(atomic_load(&slots[i].tid))) {
             if (tfd_clock_sample_now().monotonic_ns > deadline_ns)

@@ -18,6 +18,7 @@ struct tfd_slot {                /* of one thread, in this process's memory; nev
     uint32_t chunks_taken;
     uint64_t *oldest; /* in the spool, the link to the first of the chunks that are used again; NULL: none */
     uint32_t ring_bytes;            /* of these chunks */
+    uint32_t session;               /* generation of the session that `thread` is a record of */
     struct tfd_other_traffic early; /* nested calls while the slot was being set up */
 } __attribute__((aligned(64)));
 

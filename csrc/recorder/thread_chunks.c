@@ -6,6 +6,7 @@
 
 #include "counters/fold.h"
 #include "counters/thinning.h"
+#include "recorder/ended_threads.h"
 #include "recorder/fold_thread.h"
 #include "recorder/other_traffic.h"
 #include "recorder/session.h"
@@ -14,9 +15,9 @@
 #include "spool/memory_cap.h"
 #include "spool/spool_file.h"
 
-#define FIRST_CHUNK_BYTES (4u << 10)
-#define LARGEST_CHUNK_BYTES (256u << 10)
-#define RECYCLED_CHUNK_BYTES (64u << 10)
+#define FIRST_CHUNK_BYTES TFD_CHUNK_BYTES(0)
+#define RECYCLED_CHUNK_BYTES TFD_CHUNK_BYTES(2)
+#define LARGEST_CHUNK_BYTES TFD_CHUNK_BYTES(TFD_CHUNK_SIZES - 1)
 #define FOLD_BATCH_EVENTS 65536u
 
 /* For threads that get no chunk of their own any more: one chunk, under the fold lock. */
@@ -79,6 +80,7 @@ static struct tfd_chunk *add_chunk(struct tfd_spool *spool, struct tfd_thread *t
 
 bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
 {
+    tfd_ended_chunks_forget();
     struct tfd_thread *thread = add_thread(spool, 0, "(other threads)");
     shared_chunk = thread ? add_chunk(spool, thread, FIRST_CHUNK_BYTES, false) : NULL;
     return shared_chunk && tfd_fold_prepare(spool);
@@ -87,35 +89,25 @@ bool tfd_recorder_prepare_spool(struct tfd_spool *spool)
 void tfd_chunks_reset_in_child(void)
 {
     shared_chunk = &no_chunk;
+    tfd_ended_chunks_forget();
 }
 
 void tfd_chunks_begin(struct tfd_slot *slot, const char *name)
 {
-    pthread_mutex_lock(&tfd_tables_lock);
-    slot->thread = add_thread(&tfd_session.spool, atomic_load(&slot->tid), name);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    struct tfd_spool *spool = &tfd_session.spool;
+    int32_t tid = atomic_load(&slot->tid);
+    /* of the slot's thread before, which has ended: a slot is set up once in a session for each thread */
+    bool is_left = slot->thread && slot->session == tfd_session.generation;
+    if (!is_left || !tfd_ended_thread_take_over(spool, slot->thread, tid, name)) {
+        pthread_mutex_lock(&tfd_tables_lock);
+        slot->thread = add_thread(spool, tid, name);
+        pthread_mutex_unlock(&tfd_tables_lock);
+    }
+    slot->session = tfd_session.generation;
     slot->chunk = &no_chunk;
     slot->chunks_taken = 0;
     slot->oldest = NULL;
     slot->ring_bytes = 0;
-}
-
-static uint32_t chunk_bytes(const struct tfd_chunk *chunk)
-{
-    return (uint32_t)(sizeof *chunk + chunk->capacity * sizeof(tfd_place));
-}
-
-/* Between these the caller folds. Returns how many events were folded before. */
-static uint64_t begin_helping(const struct tfd_spool *spool)
-{
-    tfd_fold_lock_first();
-    return tfd_fold_count(spool);
-}
-
-static void end_helping(const struct tfd_spool *spool, uint64_t folded_before)
-{
-    atomic_fetch_add(&spool->header->folded_by_callers, tfd_fold_count(spool) - folded_before);
-    pthread_mutex_unlock(&tfd_fold_lock);
 }
 
 /* What is not folded yet is to be no more than the trace still has room for, or at its limit threads would wait until
@@ -126,22 +118,16 @@ static void fold_ahead(struct tfd_spool *spool, const struct tfd_chunk *filled)
     if (tfd_trace_cap_claimed() - tfd_fold_kept_bytes(spool) <= tfd_trace_cap_left())
         return;
     tfd_fold_thread_runs();
-    uint64_t before = begin_helping(spool);
+    uint64_t before = tfd_fold_begin_helping(spool);
     tfd_drain_full(spool, 2 * filled->capacity / TFD_SHORT_PLACES);
-    end_helping(spool, before);
-}
-
-static void note_dropped(struct tfd_thread *thread, uint64_t start)
-{
-    if (start && (!thread->dropped_start || start < thread->dropped_start))
-        thread->dropped_start = start;
+    tfd_fold_end_helping(spool, before);
 }
 
 /* Of a chunk whose events are in the counters. */
 static void empty(struct tfd_thread *thread, struct tfd_chunk *chunk)
 {
     if (!thread->dropped_start || chunk == shared_chunk)
-        note_dropped(thread, tfd_chunk_first_start(chunk));
+        tfd_thread_note_dropped(thread, tfd_chunk_first_start(chunk));
     thread->events_dropped += tfd_chunk_events(chunk);
     /* in this order: a process killed in between leaves nothing to fold twice */
     atomic_store(&chunk->fill, 0);
@@ -160,8 +146,7 @@ static bool recycle(struct tfd_spool *spool, struct tfd_thread *thread, struct t
 
 static uint32_t next_size(const struct tfd_slot *slot)
 {
-    uint32_t bytes = FIRST_CHUNK_BYTES << (2 * (slot->chunks_taken < 3 ? slot->chunks_taken : 3));
-    return bytes < LARGEST_CHUNK_BYTES ? bytes : LARGEST_CHUNK_BYTES;
+    return slot->chunks_taken < TFD_CHUNK_SIZES ? TFD_CHUNK_BYTES(slot->chunks_taken) : LARGEST_CHUNK_BYTES;
 }
 
 /* A chunk that is never used again, while the trace has room. */
@@ -192,16 +177,28 @@ static struct tfd_chunk *take_released(struct tfd_spool *spool, struct tfd_slot 
     return chunk;
 }
 
+static struct tfd_chunk *take_ended(const struct tfd_spool *spool, struct tfd_thread *thread, uint32_t bytes)
+{
+    uint64_t offset = tfd_ended_chunk_take(spool, bytes);
+    if (!offset)
+        return NULL;
+    link_last(spool, thread, offset);
+    return tfd_at(spool, offset);
+}
+
 /* One more chunk that is used again: all of a thread's take no more than its largest kept one. Without a fold thread
  * one is enough. */
 static struct tfd_chunk *take_further(struct tfd_spool *spool, struct tfd_slot *slot)
 {
     uint32_t bytes = next_size(slot) < RECYCLED_CHUNK_BYTES ? next_size(slot) : RECYCLED_CHUNK_BYTES;
-    if (atomic_load(&spool->header->spool_full) || (slot->oldest && !tfd_fold_thread_runs()) ||
+    bool is_full = atomic_load(&spool->header->spool_full);
+    if ((slot->oldest && (is_full || !tfd_fold_thread_runs())) ||
         slot->ring_bytes + bytes > LARGEST_CHUNK_BYTES)
         return NULL;
     uint64_t *link = last_link(spool, slot->thread);
-    struct tfd_chunk *chunk = add_chunk(spool, slot->thread, bytes, false);
+    struct tfd_chunk *chunk = take_ended(spool, slot->thread, bytes);
+    if (!chunk && !is_full)
+        chunk = add_chunk(spool, slot->thread, bytes, false);
     if (!chunk)
         return NULL;
     slot->oldest = slot->oldest ? slot->oldest : link;
@@ -214,13 +211,13 @@ static struct tfd_chunk *fold_own(struct tfd_spool *spool, struct tfd_slot *slot
 {
     struct tfd_chunk *oldest = tfd_at(spool, *slot->oldest);
     bool emptied = false;
-    uint64_t before = begin_helping(spool);
+    uint64_t before = tfd_fold_begin_helping(spool);
     if (oldest == slot->chunk)
         emptied = recycle(spool, slot->thread, oldest);
     else
         while (!atomic_load(&oldest->released) && tfd_drain_full(spool, FOLD_BATCH_EVENTS) > 0)
             ;
-    end_helping(spool, before);
+    tfd_fold_end_helping(spool, before);
     return emptied ? oldest : take_released(spool, slot);
 }
 
@@ -231,7 +228,7 @@ static void reuse_last(struct tfd_spool *spool, struct tfd_slot *slot)
     while (*link != slot->thread->current_chunk)
         link = &((struct tfd_chunk *)tfd_at(spool, *link))->next;
     slot->oldest = link;
-    slot->ring_bytes = chunk_bytes(slot->chunk);
+    slot->ring_bytes = tfd_chunk_bytes(slot->chunk);
     tfd_fold_lock_first();
     tfd_thinning_unkeep(spool, slot->thread, slot->chunk);
     pthread_mutex_unlock(&tfd_fold_lock);

@@ -122,9 +122,11 @@ static inline uint64_t tfd_chunk_first_start(const struct tfd_chunk *chunk)
     return first;
 }
 
+/* A record of a thread. Record 0 is nobody's own: it has the sums of threads that found no room for a record, and of
+ * those that have ended and whose record is another thread's now (recorder/ended_threads.h). */
 struct tfd_thread {
     int32_t tid;
-    uint32_t pad;
+    _Atomic uint32_t ended; /* 1: the thread is gone, so nothing is added to its last chunk */
     char name[16];
     uint64_t first_chunk;
     uint64_t current_chunk;
@@ -133,6 +135,12 @@ struct tfd_thread {
     uint64_t dropped_start;  /* ticks: when the first of these began, 0 = there are none */
     struct tfd_other_traffic other[TFD_OTHER_KIND_COUNT];
 };
+
+static inline void tfd_thread_note_dropped(struct tfd_thread *thread, uint64_t start)
+{
+    if (start && (!thread->dropped_start || start < thread->dropped_start))
+        thread->dropped_start = start;
+}
 
 struct tfd_file {
     uint64_t path; /* offset of path_length bytes, no terminator */

@@ -23,7 +23,8 @@
 struct tfd_thinned_call {
     struct tfd_event event;
     uint32_t thread; /* index into the spool's threads */
-    uint32_t unused;
+    int32_t
+        tid; /* of the thread that made the call: its record may be another's by now; 0: as the record says */
 };
 
 #define TFD_THINNED_IN_BLOCK ((TFD_THINNED_BLOCK_BYTES - 16u) / sizeof(struct tfd_thinned_call))

@@ -237,7 +237,7 @@ static void write_event(struct plane *plane, const struct tfd_plane_event *event
     tfd_message_end(out, begun);
 }
 
-/* Find the name of the newest thread with this id. */
+/* Find the name of the newest thread with this id; "" if its record is another thread's by now. */
 static void find_thread_name(struct plane *plane, int32_t tid, char *name, size_t capacity)
 {
     struct tfd_thread_info thread;
@@ -254,7 +254,9 @@ static void write_threads(struct plane *plane)
         char thread[16], name[64];
         int32_t tid = events[i].tid;
         find_thread_name(plane, tid, thread, sizeof thread);
-        snprintf(name, sizeof name, "I/O thread %" PRId32 " (%s)", tid, thread);
+        int length = snprintf(name, sizeof name, "I/O thread %" PRId32, tid);
+        if (thread[0])
+            snprintf(name + length, sizeof name - (size_t)length, " (%s)", thread);
         size_t line = begin_line(plane->out, (uint32_t)tid, name, plane->request->realtime_ns);
         for (; i < plane->longest.count && events[i].tid == tid; i++)
             write_event(plane, &events[i]);

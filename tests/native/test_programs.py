@@ -55,6 +55,7 @@ HAZARDS = {
     "data_pointers": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "dup2_over_tracked": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "emulated_storage": {"plain": "20", "thread": "5", "valgrind": "2"},
+    "ended_threads": {"plain": "5000", "sanitize": "3000", "thread": "1000"},
     "every_hook": {"plain": "", "sanitize": "", "valgrind": ""},
     "fault_budget": {"plain": "", "sanitize": ""},
     "fault_windows": {"plain": "", "sanitize": ""},
@@ -124,6 +125,7 @@ LONG = {"attach_cycles": "10000", "thinned_calls": "499"}
 FORKING = {
     "closed_descriptors",
     "emulated_storage",
+    "ended_threads",
     "every_hook",
     "fold_thread",
     "fork_in_fork",

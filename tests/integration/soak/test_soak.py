@@ -102,9 +102,6 @@ def test_the_process_s_memory_is_flat_after_the_first_minute(soaked):
     assert anonymous.max() - anonymous[0] < GROWTH_BYTES
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a thread that ended keeps its record and its chunks: 13 KB of the spool each"
-)
 def test_the_spool_is_flat_after_the_first_minute(soaked):
     spool = memory_of(soaked)[:, 1]
     print(f"the spool grows by {spool.max() - spool[0]:,.0f} bytes, to {spool.max():,.0f}")
