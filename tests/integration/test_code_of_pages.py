@@ -1,14 +1,18 @@
-"""Python code of the how-to guides that reads a session, run on one as it is printed."""
+"""Python code of the how-to guides, run as it is printed: what reads a session, and what handles SIGTERM."""
 
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tfdarshan
+from tfdarshan.commands import main
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 READS = 'open_session("logs")'
@@ -16,6 +20,13 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILES, EPOCHS = 6, 3
 # Read in the second epoch alone, again and again.
 SLOWEST, READINGS = "often.bin", 300
+SIZE = 6_543
+WAITS = """
+import signal
+open("read.bin", "rb").read()
+print("ready", flush=True)
+signal.pause()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +80,46 @@ def test_the_slowest_file_of_an_epoch_is_that_of_this_epoch(folder, monkeypatch)
     # THEN
     assert Path(second["path"].iloc[0]).name == SLOWEST
     assert {Path(path).name for path in third["path"]} == {f"{number}.bin" for number in range(FILES)}
+
+
+@pytest.fixture
+def ended(tmp_path, spool_folder):
+    """Give what ends a recorded script by SIGTERM, and returns its exit code."""
+
+    def end(script):
+        (tmp_path / "read.bin").write_bytes(bytes(SIZE))
+        (tmp_path / "train.py").write_text(script)
+        command = [sys.executable, "-m", "tfdarshan", "run", "--logdir", "logs", "train.py"]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as job:
+            assert job.stdout.readline() == "ready\n"
+            job.send_signal(signal.SIGTERM)
+        return job.returncode
+
+    return end
+
+
+def bytes_read(logdir: Path) -> int:
+    """Return what the newest session of a logdir has of the script's file."""
+    files = tfdarshan.open_session(logdir).files
+    return int(files.loc[files["path"].str.endswith("read.bin"), "POSIX_BYTES_READ"].sum())
+
+
+def test_a_script_that_handles_sigterm_as_printed_writes_its_session(tmp_path, ended):
+    # GIVEN
+    (handler,) = BLOCK.findall((HOW_TO / "recover-a-killed-job.md").read_text(encoding="utf-8"))
+
+    # WHEN
+    code = ended(handler + WAITS)
+
+    # THEN
+    assert (code, bytes_read(tmp_path / "logs")) == (143, SIZE)
+
+
+def test_a_script_that_does_not_leaves_its_recording_for_recover(tmp_path, ended):
+    # WHEN
+    code = ended(WAITS)
+
+    # THEN
+    assert (code, tfdarshan.find_sessions(tmp_path / "logs")) == (-signal.SIGTERM, [])
+    assert main(["recover", str(tmp_path / "logs")]) == 0
+    assert bytes_read(tmp_path / "logs") == SIZE

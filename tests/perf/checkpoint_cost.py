@@ -91,28 +91,14 @@ def _rows(found: dict[str, dict[str, Any]], plain_s: float) -> list[Row]:
     base_s = found["none"]["run_s"]
     synced = found.get("direct + fsync")
     mb = found["none"]["bytes"] / 1e6
+    group = f"checkpoints of {mb:,.0f} MB on the hdd tier: waiting for all saves"
     for way, result in found.items():
-        stall_s = sum(result["stalls_s"])
-        less = ""
-        if synced and way not in ("none", "direct + fsync"):
-            less = f"{sum(synced['stalls_s']) / stall_s:.1f}x less than direct + fsync"
-        group = f"checkpoints of {mb:,.0f} MB on the hdd tier: waiting for all saves"
-        wanted = sum(synced["stalls_s"]) / 50 if synced and way == "burst buffer" else None
-        rows.append(single_row(group, way, "s", [stall_s], wanted=wanted, note=less))
-    for way, result in found.items():
-        note = f"{result['run_s'] / base_s:.3f} of none"
-        wanted = base_s * 1.02 if way == "burst buffer" else None
-        group = "run time with these checkpoints"
-        rows.append(single_row(group, way, "s", [result["run_s"]], wanted=wanted, note=note))
-    for way, result in found.items():
+        note = f"run {result['run_s']:.1f} s"
         if way != "none":
-            note = (
-                "nothing is synced before the end"
-                if way in ("direct", "TensorFlow async", "Orbax async")
-                else ""
-            )
-            group = "from the start until the last checkpoint is durable"
-            rows.append(single_row(group, way, "s", [result["durable_s"]], note=note))
+            share = result["run_s"] / base_s
+            note += f", {share:.3f} of none; durable after {result['durable_s']:.1f} s"
+        wanted = sum(synced["stalls_s"]) / 50 if synced and way == "burst buffer" else None
+        rows.append(single_row(group, way, "s", [sum(result["stalls_s"])], wanted=wanted, note=note))
     burst = found.get("burst buffer")
     if burst:
         rows += _burst_rows(burst, found, plain_s)
@@ -134,6 +120,8 @@ def _burst_rows(burst: dict[str, Any], found: dict[str, dict[str, Any]], plain_s
     if "direct" in found and sum(burst["stalls_s"]):
         ratio = sum(found["direct"]["stalls_s"]) / sum(burst["stalls_s"])
         rows.append(single_row(group, "waiting, direct / burst buffer", "x", [ratio], note=PAPER))
+    run_ratio = burst["run_s"] / found["none"]["run_s"]
+    rows.append(single_row(group, "run time, burst buffer / no checkpoints", "x", [run_ratio], wanted=1.02))
     if burst["draining_step_s"] and burst["quiet_step_s"]:
         ratio = burst["draining_step_s"] / found["none"]["quiet_step_s"]
         note = f"medians, {burst['draining_steps']} steps while it drains"

@@ -18,7 +18,7 @@ from tests.perf.child import ROOT
 from tests.perf.row import Row, added_row
 from tests.perf.timing import Timing
 
-GROUP = "starting Python in a job"
+GROUP = "ns added per start of Python"
 NAME = "TFDARSHAN_SESSION"
 JOIN_FILE = ROOT / "csrc" / "joining" / "tfdarshan_join.pth"
 UNUSED_AT_MOST_NS = 200_000

@@ -30,6 +30,7 @@ LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 # Modules that users import by name.
 MODULES = ("ahead", "checkpoint", "keras", "lmdb", "testing")
 SENTENCE_END = re.compile(r"(?<=[.:;?!])\**\s|\n\n|\n(?= *(?:-|\d+\.) )")
+EXTRAS = re.compile(r"pip install ['\"]?([\w.]+)\[([\w,-]+)\]")
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 
 
@@ -134,6 +135,17 @@ def test_every_command_is_one():
         seen.add(arguments[0])
 
     assert len(seen) > 15
+
+
+def test_install_lines_are_of_the_clone_and_name_its_extras():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    named = [found for page in (README, *PAGES) for found in EXTRAS.findall(text_of(page))]
+
+    assert len(named) > 5
+    for package, extras in named:
+        assert package == "."
+        assert set(extras.split(",")) <= set(project["optional-dependencies"])
 
 
 def test_python_code_compiles_and_imports_what_is_there():
