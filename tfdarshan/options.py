@@ -112,13 +112,14 @@ class Options:
     )
     memory_cap_mb: int = _option(
         1024,
-        "memory cap of the recording, of all processes and ranks on one host together, in MiB",
+        "most memory that the recording may take, in MiB, all processes and ranks on one host together",
         _whole_number(MIN_MEMORY_CAP_MB, MAX_MEMORY_CAP_MB, "MiB"),
     )
-    trace: bool = _option(True, "keep segments (one per call) besides the counters", _SWITCH)
+    trace: bool = _option(True, "keep a trace (one segment per call) besides the counters", _SWITCH)
     trace_memory_mb: int | None = _option(
         None,
-        "part of the memory cap that segments may fill, in MiB (default: a quarter of it)",
+        "memory that the trace (one segment per call) may take, in MiB, out of the memory cap (default: a "
+        "quarter of the cap)",
         Kind(
             "a whole number of MiB from 1 to memory_cap_mb, or None",
             lambda value: value is None or (_is_whole_number(value) and 1 <= value <= MAX_MEMORY_CAP_MB),
@@ -153,12 +154,13 @@ class Options:
     )
     tf_profiler: bool | str = _option(
         "auto",
-        "run TensorFlow's profiler too, once the job has imported TensorFlow: True, False, or auto",
+        "also run TensorFlow's profiler: True, False, or auto (if the job imports TensorFlow)",
         _SWITCH_OR_AUTO,
     )
     tf_profiler_max_s: int = _option(
         60,
-        "seconds after which that ends, because its trace grows in memory; the I/O session goes on",
+        "seconds after which TensorFlow's profiler ends, because its trace grows in memory; the I/O session "
+        "goes on",
         _whole_number(1, MAX_TF_PROFILER_S, "seconds"),
     )
     probe: bool = _option(
@@ -304,7 +306,7 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern or "\0" in pattern:
             raise ConfigurationError(
-                f"{name} holds {pattern!r}, which is no path pattern: use text such as '/data/*'."
+                f"{name} holds {pattern!r}, which is not a path pattern: use text such as '/data/*'."
             )
     return tuple(map(_absolute, patterns))
 

@@ -70,6 +70,11 @@ def human_speedup(expected: float, low: float, high: float) -> str:
     return f"{human_times(expected)} ({human_range(low, high)})"
 
 
+def human_faster(expected: float, low: float, high: float) -> str:
+    """Return a speedup as a part of a sentence: "1.76x faster (likely 1.39x to 1.90x)"."""
+    return f"{human_times(expected)} faster (likely {human_range(low, high)})"
+
+
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """Return a count with its noun: "1 process", "2 processes"."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

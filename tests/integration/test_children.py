@@ -146,8 +146,9 @@ def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
     first = diagnosis.findings[0]
     unseen, charged_text = human_bytes(read.unseen), human_bytes(read.kernel)
     assert (first.name, first.title) == (
-        "low_coverage", f"at least {unseen} of {charged_text} read were not seen"
+        "low_coverage", f"at least {unseen} of {charged_text} read were not recorded"
     )  # fmt: skip
+    assert "not recorded, at least" in [row.label for row in first.evidence]
     assert f"not seen, at least                    {exact_bytes(read.unseen)}" in text
     assert "No figure counts 1 process" in text
     assert diagnosis.verdict.notes[0].startswith("At least ")

@@ -226,5 +226,5 @@ def test_wrong_steps_of_a_run_are_wrong_use(run_python, tmp_path):
 
     # THEN
     assert (wrong.returncode, both.returncode) == (2, 2)
-    assert "--steps takes a step, or the first and the last such as 100-200, not 'x'" in wrong.stderr
-    assert "--steps records steps, and TFDARSHAN=1 TensorFlow's profiles alone: unset it." in both.stderr
+    assert "such as 100, or the first and the last such as 100-200, not 'x'" in wrong.stderr
+    assert "but TFDARSHAN=1 records only TensorFlow's profiles: unset TFDARSHAN." in both.stderr

@@ -115,7 +115,7 @@ def test_state(path, tmp_path, capfd):
     # WHEN / THEN
     for read in (read_state, burst_status):
         with pytest.raises(
-            TfdarshanError, match=r"checkpoint (is damaged|is no checkpoint state file)[^\n]*"
+            TfdarshanError, match=r"checkpoint (is damaged|is not a checkpoint state file)[^\n]*"
         ):
             read(tmp_path / "slow")
     refused(capfd, "burst status SLOW", SLOW=tmp_path / "slow")

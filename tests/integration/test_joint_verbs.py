@@ -153,8 +153,8 @@ def test_a_redacted_report_names_no_host(two_hosts, tmp_path):
     main(["report", "-o", str(redacted), "--redact", str(two_hosts.path)])
 
     # THEN
-    assert "second-host reads 5" in plain.read_text()
-    assert "Slow there is /data (" in plain.read_text()
+    assert "second-host takes 5" in plain.read_text()
+    assert "The slow mount is /data (" in plain.read_text()
     assert '"Ranks"' in redacted.read_text()
     shown = redacted.read_text().partition('id="report"')[2].partition("</script>")[0]
     assert ("-host" in shown, "/data" in shown) == (False, False)

@@ -139,7 +139,7 @@ def test_a_slow_mount_of_one_node_is_found(tmp_path, data, scratch, count):
         found = rank_findings(session)
         assert set(found) == {"slow_node"}
         assert f"node n{bad} " in found["slow_node"].title
-        assert "Slow there is /dev/shm (" in found["slow_node"].what
+        assert "The slow mount is /dev/shm (" in found["slow_node"].what
 
 
 @pytest.mark.timeout(1800)

@@ -86,7 +86,7 @@ def test_only_one_session_is_copied(logdir, monkeypatch, capsys):
     ("arguments", "code", "words"),
     [
         (["memory://bucket/none"], 1, "nothing in memory://bucket/none"),
-        (["nowhere://bucket/logs"], 2, "nowhere://bucket/logs is no URL that fsspec knows"),
+        (["nowhere://bucket/logs"], 2, "nowhere://bucket/logs is not a URL that fsspec knows"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(logdir, capsys, arguments, code, words):

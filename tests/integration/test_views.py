@@ -106,7 +106,7 @@ def test_there_is_one_input_wait(tmp_path):
     said = {entry.label: entry.text for entry in found.evidence}
 
     # THEN so do the views and the comparison
-    share = f"{found.title.split(' % ')[0]} % of step time"
+    share = f"{found.title.removeprefix('steps wait for input ').split(' % ')[0]} % of step time"
     overview, steps = (tiles(VIEWS[name][1](source)) for name in ("overview", "steps"))
     assert [view["Input wait"][1] for view in (overview, steps)] == [share, share]
     length = step_length(source.steps["step_ns"].to_numpy())

@@ -81,7 +81,10 @@ def test_what_is_no_regular_file_is_one_sentence(tmp_path, capsys, kind):
 
     # THEN
     assert code == 1
-    assert capsys.readouterr().err == f"tfdarshan: the log {log} cannot be read: it is not a regular file.\n"
+    assert capsys.readouterr().err == (
+        f"tfdarshan: the log {log} cannot be read: it is not a regular file; give a Darshan log that you can "
+        "read.\n"
+    )
 
 
 def test_a_log_of_any_size_is_not_read(tmp_path):

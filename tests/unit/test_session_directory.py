@@ -101,7 +101,7 @@ def test_damaged_marker_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("notes.txt", "give the folder named in tfdarshan.profile()"),
+        ("notes.txt", "give the folder that was passed to tfdarshan.profile()"),
         ("job.darshan", "make a session of it with `tfdarshan import .*job.darshan --logdir DIR`"),
         ("session/host.1.files.parquet", "give the session it is in, .*session"),
     ],

@@ -76,7 +76,8 @@ def burst_status(folder: Path, *, verify: bool = False) -> TierStatus:
             ledger=rows,
         )
     if not (control / MANIFESTS).is_dir():
-        raise BurstBufferError(f"{folder} is no folder of a burst buffer: it has no {BURST_CONTROL}.")
+        what = f"has no {BURST_CONTROL}" if folder.is_dir() else "is not a folder"
+        raise BurstBufferError(f"{folder} {what}: name the fast or the slow folder of a burst buffer.")
     state = read_state(folder)
     return TierStatus(
         folder=folder,

@@ -130,7 +130,8 @@ def _read(path: Path) -> dict[str, Any] | None:
     version = shaped(path, data, VersionShape).version
     if version > VERSION:
         raise BurstBufferError(
-            f"{path} is of version {version} and this tfdarshan reads up to {VERSION}: take a newer."
+            f"{path} has version {version}, and this tfdarshan reads up to {VERSION}: run `pip install -U "
+            "tfdarshan`."
         )
     found: dict[str, Any] = data
     return found

@@ -85,7 +85,8 @@ class SlowTier:
         """
         if expected_id is not None and tier_id(self.folder) != expected_id:
             raise TierAwayError(
-                f"slow tier {self.folder} is not the folder that checkpoints went to before: is it mounted?"
+                f"slow tier {self.folder} is not the folder that checkpoints went to before: check whether "
+                "it is mounted."
             )
         # What is not there any more must not be made anew beside the real one, on another disk.
         new = expected_id is None
@@ -200,7 +201,7 @@ class SlowTier:
     def _take_up(self) -> None:
         """See to it that the tier is there and tidy."""
         if not self.present():
-            raise TierAwayError(f"slow tier {self.folder} is gone: is it mounted?")
+            raise TierAwayError(f"slow tier {self.folder} is gone: mount it.")
         if self._unfinished:
             self._recover()
 

@@ -62,7 +62,7 @@ def read_state(folder: Path) -> CheckpointState | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise BurstBufferError(f"{path} is no checkpoint state file: {reason(error)}.") from error
+        raise BurstBufferError(f"{path} is not a checkpoint state file: {reason(error)}.") from error
     return parse_state(text, folder) if text.strip("\0 \n") else None
 
 
@@ -79,7 +79,7 @@ def parse_state(text: str, folder: Path) -> CheckpointState:
             quoted = match[2] if match[2] is not None else match[3]
             fields.setdefault(match[1], []).append(match[4] if quoted is None else _unquoted(quoted))
         elif line.strip() and not line.lstrip().startswith("#"):
-            raise BurstBufferError(f"{folder / STATE_NAME} is no checkpoint state file: it has {line!r}.")
+            raise BurstBufferError(f"{folder / STATE_NAME} is not a checkpoint state file: it has {line!r}.")
     latest = fields.get("model_checkpoint_path")
     if not latest:
         raise BurstBufferError(f"{folder / STATE_NAME} names no checkpoint.")

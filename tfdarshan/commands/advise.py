@@ -40,29 +40,31 @@ def add_parser(verbs: Any) -> None:
         f"default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument("--fast", metavar="DIR", help="folder on the fast tier that the copies go to")
-    parser.add_argument("--capacity", metavar="SIZE", help="the most to use of it, such as 100G")
+    parser.add_argument("--capacity", metavar="SIZE", help="the most to use of the fast tier, such as 100G")
     parser.add_argument(
         "--reserve",
         metavar="SIZE",
-        help="what must stay free on it (default: a hundredth of the file system)",
+        help="room that must stay free on the fast tier (default: a hundredth of its file system)",
     )
     parser.add_argument(
-        "--slow", metavar="DIR", help="only files below this folder (default: all data files)"
+        "--slow", metavar="DIR", help="stage only files below this folder (default: all data files)"
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="epochs the job will run")
+    parser.add_argument("--epochs", type=int, metavar="N", help="epochs that the job will run")
     parser.add_argument(
         "--session-epochs",
         type=float,
         metavar="N",
-        help="epochs in the sessions (default: the median of the files' passes)",
+        help="epochs that the sessions recorded (default: how often files were read, the median)",
     )
     parser.add_argument(
         "--all",
         action="store_true",
         dest="everything",
-        help="all files that fit, also where a few of them give nearly all of the gain",
+        help="stage all files that fit, even if a few of them give nearly all of the gain",
     )
-    parser.add_argument("--unit", choices=UNITS, default="file", help="what is staged as one (default: file)")
+    parser.add_argument(
+        "--unit", choices=UNITS, default="file", help="what is staged together (default: file)"
+    )
     parser.add_argument(
         "--checksum", choices=POLICIES, default="blake2b", help="how copies are verified (default: blake2b)"
     )
@@ -75,9 +77,9 @@ def add_parser(verbs: Any) -> None:
         "--check",
         nargs=2,
         metavar=("BEFORE", "AFTER"),
-        help="hold session AFTER, of the staged job, against what the plan promised; BEFORE is that plan, or "
-        "the session it was made from, with --plan; exits with 1 if an epoch takes longer than was promised, "
-        "and with 2 if there is nothing to check",
+        help="compare session AFTER, of the staged job, with what the plan promised; BEFORE is that plan, "
+        "or, with --plan, the session that it was made from; exits with 1 if an epoch takes longer than was "
+        "promised, and with 2 if there is nothing to check",
     )
     add_runner(parser, usual="1")
     parser.add_argument("--plan", type=Path, metavar="PLAN", help="the plan that was applied, for --check")
@@ -247,7 +249,9 @@ def _write_bytes(content: bytes, output: Path | None) -> None:
     try:
         output.write_bytes(content)
     except OSError as error:
-        raise StorageError(f"{output} cannot be written: {reason(error)}.") from error
+        raise StorageError(
+            f"{output} cannot be written: {reason(error)}; name another file with -o."
+        ) from error
 
 
 def _plain(decision: Decision) -> dict[str, Any]:

@@ -95,7 +95,8 @@ def step_range(option: str, text: str) -> tuple[int, int]:
     first, last = (-1, -1) if match is None else (int(match[1]), int(match[2] or match[1]))
     if not 0 <= first <= last:
         raise ConfigurationError(
-            f"{option} takes a step, or the first and the last such as 100-200, not {text!r}."
+            f"{option} takes one step such as 100, or the first and the last such as 100-200, not {text!r}: "
+            "the first must not be larger than the last."
         )
     return first, last
 
@@ -108,7 +109,7 @@ def folder_of(option: str, name: str) -> str:
     """
     folder = Path(name).absolute()
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else "does not exist"
+        what = "is not a folder" if folder.exists() else "does not exist"
         raise ConfigurationError(f"{option} {name} {what}: name a folder on the device to measure.")
     return str(folder)
 

@@ -118,7 +118,9 @@ def status_command(arguments: argparse.Namespace) -> int:
     except BurstBufferError:
         raise
     except OSError as error:
-        raise BurstBufferError(f"{arguments.folder} cannot be read: {reason(error)}.") from error
+        raise BurstBufferError(
+            f"{arguments.folder} cannot be read: {reason(error)}; name the fast or the slow folder."
+        ) from error
     if arguments.json:
         print_json(status)
     else:
@@ -144,7 +146,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--keep-checkpoint-every-n-hours",
         type=float,
         metavar="HOURS",
-        help="keep one of the older ones for ever, so often",
+        help="also keep, for ever, one checkpoint of every so many hours",
     )
     parser.add_argument(
         "--max-pending",
@@ -157,17 +159,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--when-full",
         choices=WHEN_FULL,
         default="newest",
-        help="what becomes of one more when so many wait (default: newest, which takes their place)",
+        help="what happens to a further checkpoint when --max-pending wait (default: newest, which replaces "
+        "those that wait)",
     )
     parser.add_argument(
-        "--bandwidth-mb-s", type=float, metavar="MB", help="write no faster than this (default: no limit)"
+        "--bandwidth-mb-s",
+        type=float,
+        metavar="MB",
+        help="write at most this many MB a second (default: no limit)",
     )
     parser.add_argument(
         "--buffer-mb",
         type=int,
         metavar="MIB",
         default=defaults.buffer_mb,
-        help=f"memory to copy through (default: {defaults.buffer_mb})",
+        help=f"memory for copying, in MB (default: {defaults.buffer_mb})",
     )
     parser.add_argument(
         "--wait-limit-s",
@@ -188,7 +194,7 @@ def _pipeline(arguments: argparse.Namespace) -> Pipeline:
     from tfdarshan.checkpoint.pipeline import Pipeline
 
     if not arguments.fast.is_dir():
-        raise ConfigurationError(f"{arguments.fast} is no folder: name the one that the job writes to.")
+        raise ConfigurationError(f"{arguments.fast} is not a folder: name the one that the job writes to.")
     options = BurstOptions(
         max_to_keep=arguments.max_to_keep or None,
         keep_checkpoint_every_n_hours=arguments.keep_checkpoint_every_n_hours,

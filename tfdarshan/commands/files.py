@@ -70,26 +70,29 @@ def add_parser(verbs: Any) -> None:
         "--sort",
         default="time_s",
         metavar="COLUMN",
-        help=f"largest first: {', '.join(SHORT_COLUMNS)}, path or any counter (default: time_s)",
+        help=f"column to sort by, largest first: {', '.join(SHORT_COLUMNS)}, path or any counter (default: "
+        "time_s)",
     )
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="rows to list, 0 for all (default: 20)"
     )
     parser.add_argument(
-        "--filter", metavar="PATTERN", help="only paths that match, such as '*.jpg'; * matches / too"
+        "--filter", metavar="PATTERN", help="list only paths that match, such as '*.jpg'; * matches / too"
     )
     parser.add_argument(
         "--module",
         choices=(*FILE_MODULES, *LAYERS),
         metavar="MODULE",
-        help=f"only rows of one module: {', '.join((*FILE_MODULES, *LAYERS))} (all but the first three "
+        help=f"list only rows of one module: {', '.join((*FILE_MODULES, *LAYERS))} (all but the first three "
         "are in imported Darshan logs alone)",
     )
     parser.add_argument(
-        "--steps", metavar="FIRST-LAST", help="only calls that began in these steps, such as 100-200, or 100"
+        "--steps",
+        metavar="FIRST-LAST",
+        help="count only calls that began in these steps, such as 100-200, or 100",
     )
     parser.add_argument(
-        "--epoch", type=int, metavar="N", help="only calls that began in steps of this epoch, from 1 on"
+        "--epoch", type=int, metavar="N", help="count only calls that began in steps of this epoch, from 1 on"
     )
     add_json(parser)
     parser.set_defaults(command=command)

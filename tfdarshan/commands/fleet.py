@@ -62,7 +62,7 @@ def _add_catalogue(parser: argparse.ArgumentParser) -> None:
         "--catalogue",
         type=Path,
         metavar="DIR",
-        help="the folder of Parquet files that keeps what was read (default: in the user's cache folder)",
+        help="folder of Parquet files that keeps what was read (default: in the user's cache folder)",
     )
     add_runner(group)
     group.add_argument(
@@ -91,17 +91,23 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
         "--processes-per-node",
         type=int,
         metavar="N",
-        help="takes the nodes of jobs that do not say them from their processes (default: one node each)",
+        help="processes on each node of jobs that do not name their nodes (default: one node a job)",
     )
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("fleet whatif", "one of these:")
-    group.add_argument("--storage-bandwidth", metavar="FACTOR", help="such as 2x: storage twice as fast")
     group.add_argument(
-        "--stage-hot", metavar="SIZE", help="such as 10TB: a fast tier for the hottest folders"
+        "--storage-bandwidth",
+        metavar="FACTOR",
+        help="ask for another bandwidth of the storage, such as 2x: twice as fast",
     )
-    group.add_argument("--link", metavar="SPEED", help="such as 100Gb: another link of the nodes")
+    group.add_argument(
+        "--stage-hot", metavar="SIZE", help="ask for a fast tier for the hottest folders, such as 10TB"
+    )
+    group.add_argument(
+        "--link", metavar="SPEED", help="ask for another network link of the nodes, such as 100Gb"
+    )
     group.add_argument(
         "--models",
         type=int,
@@ -132,12 +138,14 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--html", type=Path, metavar="OUT", help="also write one HTML file with all views")
     group.add_argument("--csv", type=Path, metavar="OUT", help="also write the rows of the jobs as CSV")
-    group.add_argument("--parquet", type=Path, metavar="OUT", help="also write them as Parquet")
+    group.add_argument(
+        "--parquet", type=Path, metavar="OUT", help="also write the rows of the jobs as Parquet"
+    )
     group.add_argument("--force", action="store_true", help="replace files that are there")
     group.add_argument(
         "--redact",
         action="store_true",
-        help=f"tokens in place of users, programs, hosts and paths, keyed by {KEY_VARIABLE}",
+        help=f"put tokens in place of users, programs, hosts and paths, keyed by {KEY_VARIABLE}",
     )
 
 

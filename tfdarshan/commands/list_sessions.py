@@ -39,13 +39,13 @@ def add_parser(verbs: Any) -> None:
         metavar="LOGDIR",
         nargs="*",
         default=[DEFAULT_LOGDIR],
-        help="the folder named in profile() or tfdarshan run, or Darshan logs (.darshan) "
+        help="the folder passed to profile() or tfdarshan run, or Darshan logs (.darshan) "
         f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(
         "--all",
         action="store_true",
-        help=f"look at every session, however long it takes (default: {LOOK_S:.0f} s of those that are new, "
+        help=f"look at every session, however long that takes (default: new sessions for {LOOK_S:.0f} s, "
         f"and none of more than {MOST_SESSIONS} sessions)",
     )
     add_json(parser)

@@ -38,24 +38,30 @@ def add_parser(verbs: Any) -> None:
     verify_parser = _add(
         actions, "verify", "read all of its databases, and say whether they are whole", verify
     )
-    verify_parser.add_argument("--compare", action="store_true", help="compare with what py-lmdb reads")
+    verify_parser.add_argument("--compare", action="store_true", help="also compare with what py-lmdb reads")
     bench_parser = _add(actions, "bench", "measure reading it, and py-lmdb in a generator", bench, db=True)
-    bench_parser.add_argument("--threads", type=int, default=16, metavar="N", help="most reads at once (16)")
+    bench_parser.add_argument(
+        "--threads", type=int, default=16, metavar="N", help="most reads at a time (default: 16)"
+    )
     bench_parser.add_argument(
         "--access",
         choices=("auto", "cached", "direct"),
         default="auto",
-        help="how values are read: see docs/reference/lmdb.md (auto)",
+        help="how values are read: see docs/reference/lmdb.md (default: auto)",
     )
-    bench_parser.add_argument("--shuffle", choices=("blocks", "exact"), help="in a random order (in order)")
+    bench_parser.add_argument(
+        "--shuffle", choices=("blocks", "exact"), help="read in a random order (default: in order)"
+    )
     bench_parser.add_argument(
         "--tensorflow",
         action="store_true",
         help="measure what a tf.data pipeline gives",
     )
-    bench_parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each reader (3)")
     bench_parser.add_argument(
-        "--bytes", default="256M", metavar="SIZE", help="the most values to read, such as 1G (256M)"
+        "--runs", type=int, default=3, metavar="N", help="runs of each reader (default: 3)"
+    )
+    bench_parser.add_argument(
+        "--bytes", default="256M", metavar="SIZE", help="the most values to read, such as 1G (default: 256M)"
     )
     bench_parser.add_argument(
         "--cold", action="store_true", help="have the page cache forget the file before each run"

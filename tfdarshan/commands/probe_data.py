@@ -26,21 +26,31 @@ def add_parser(verbs: Any) -> None:
         "with times. It reads a little of some files, each part once and only what is not in the page cache, "
         "at idle priority, and writes nothing there (docs/reference/probe.md).",
     )
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the folder, or a file")
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="the folder to probe, or a file in it")
     parser.add_argument(
         "--logdir",
         metavar="L",
-        help="probe the folders of a session's input instead, and keep what is found in the session, whose "
-        "findings then use it: a logdir, of which the newest session is taken, a session, or LOGDIR:RUN",
+        help="probe the folders of a session's input instead, and keep the result in the session, so that "
+        "its findings use it: a logdir, of which the newest session is taken, a session, or LOGDIR:RUN",
     )
     parser.add_argument(
-        "--seconds", type=float, metavar="S", default=5.0, help="the longest that it takes (default: 5)"
+        "--seconds",
+        type=float,
+        metavar="S",
+        default=5.0,
+        help="the longest that the probe takes (default: 5)",
     )
     parser.add_argument(
-        "--bytes", metavar="SIZE", default="64M", help="the most that it reads, such as 64M (default: 64M)"
+        "--bytes",
+        metavar="SIZE",
+        default="64M",
+        help="the most that the probe reads, such as 64M (default: 64M)",
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="chooses files and parts (default: other ones each time)"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="number that chooses files and parts (default: other ones each time)",
     )
     add_json(parser)
     parser.set_defaults(command=command)
@@ -56,7 +66,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     if (arguments.folder is None) == (arguments.logdir is None):
         raise ConfigurationError(
-            "probe needs a folder, or --logdir L for the folders of a session's input: one of the two."
+            "probe needs one of two: a folder, or --logdir L for the folders of a session's input."
         )
     bounds = Bounds(arguments.seconds, parse_size(arguments.bytes))
     session = None if arguments.logdir is None else open_session(arguments.logdir)

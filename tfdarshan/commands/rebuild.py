@@ -22,8 +22,8 @@ def add_parser(verbs: Any) -> None:
         "profiler was asked for over the network.",
     )
     parser.add_argument("logdir", metavar="LOGDIR", type=Path, help="the logdir")
-    parser.add_argument("--to", metavar="DIR", type=Path, help="write them to this logdir instead")
-    parser.add_argument("--force", action="store_true", help="also those that were made before")
+    parser.add_argument("--to", metavar="DIR", type=Path, help="write the sessions to this logdir instead")
+    parser.add_argument("--force", action="store_true", help="also make sessions again that were made before")
     add_json(parser)
     parser.set_defaults(command=command)
 

@@ -25,12 +25,12 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "logdir", metavar="LOGDIR", type=Path, help="the logdir, or one session directory in it"
     )
-    parser.add_argument("--to", metavar="DIR", type=Path, help="write them to this logdir instead")
+    parser.add_argument("--to", metavar="DIR", type=Path, help="write the sessions to this logdir instead")
     parser.add_argument(
         "--spool",
         metavar="DIR",
         type=Path,
-        help="write what this spool folder holds into LOGDIR: for a logdir that was removed meanwhile",
+        help="write the session of this spool folder into LOGDIR, if its own logdir was removed",
     )
     parser.add_argument(
         "--force", action="store_true", help="do not check that the recording processes have ended"
@@ -65,7 +65,9 @@ def _recoveries(arguments: argparse.Namespace) -> list[Callable[[], Recovered]]:
         sessions = interrupted_sessions(logdir)
         return [partial(recover_session, directory, to=to, force=force) for directory in sessions]
     if to is not None:
-        raise ConfigurationError("--spool writes into LOGDIR: give the other logdir there, without --to.")
+        raise ConfigurationError(
+            "--spool writes into LOGDIR: leave --to out, and give the logdir to write to as LOGDIR."
+        )
     return [partial(recover_spool, arguments.spool, logdir, force=force)]
 
 

@@ -46,9 +46,9 @@ def add_parser(verbs: Any) -> None:
         metavar="FILE",
         type=Path,
         required=True,
-        help="the file to write, such as report.html; of several sessions the folder for their files",
+        help="the file to write, such as report.html; for several sessions the folder for their files",
     )
-    parser.add_argument("--compare", metavar="LOGDIR", help="set another session beside it")
+    parser.add_argument("--compare", metavar="LOGDIR", help="show another session beside this one")
     parser.add_argument(
         "--redact",
         action="store_true",
@@ -58,7 +58,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--fast",
         metavar="DIR",
-        help="measure this folder as the fast tier of the Staging view, which else assumes one",
+        help="measure this folder as the fast tier of the Staging view, which otherwise assumes one",
     )
     add_runner(parser, usual="1")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
@@ -107,7 +107,7 @@ def _file_names(paths: Sequence[str], folder: Path) -> list[Path]:
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(
-            f"-o {folder} is a file: of several sessions it is the folder for their files."
+            f"-o {folder} is a file: for several sessions, name a folder for their files."
         )
     names: list[str] = []
     for path in paths:

@@ -47,7 +47,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--steps",
         metavar="FIRST-LAST",
-        help="record these steps alone, such as 100-200, of a script that marks steps with "
+        help="record only these steps, such as 100-200, of a script that marks steps with "
         "`tfdarshan.steps()` or `tfdarshan.step()` (default: all of the run)",
     )
     parser.add_argument(
@@ -57,16 +57,16 @@ def add_parser(verbs: Any) -> None:
         "--staged",
         type=Path,
         metavar="PLAN",
-        help="open the copies that `tfdarshan stage apply PLAN` made, where the script opens their originals "
-        "to read them; stats go to the originals",
+        help="open the copies that `tfdarshan stage apply PLAN` made when the script opens originals to read "
+        "them; stat() calls go to the originals",
     )
     parser.add_argument(
         "--look-again",
         type=float,
         default=LOOK_AGAIN_S,
         metavar="SECONDS",
-        help="with --staged, check an original again after so many seconds, in which a change by another "
-        f"program is not noticed; 0 checks at each open, inf once (default: {LOOK_AGAIN_S:g})",
+        help="with --staged, seconds after which an original is checked again for changes by other programs; "
+        f"0 checks at each open, inf only once (default: {LOOK_AGAIN_S:g})",
     )
     add_options(parser)
     parser.add_argument(
@@ -95,7 +95,8 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     if os.environ.get(TENSORFLOW_ONLY) == "1":
         if steps is not None:
             raise ConfigurationError(
-                f"--steps records steps, and {TENSORFLOW_ONLY}=1 TensorFlow's profiles alone: unset it."
+                f"--steps records steps, but {TENSORFLOW_ONLY}=1 records only TensorFlow's profiles: unset "
+                f"{TENSORFLOW_ONLY}."
             )
         enable(**options_of(arguments))
         atexit.register(_say_if_nothing_was_profiled, os.getpid())

@@ -144,7 +144,7 @@ def check_all_logs(paths: Sequence[str]) -> None:
     folder = next((path for path in paths if not is_log(path)), None)
     if folder is not None:
         raise ConfigurationError(
-            f"{folder} is no Darshan log: list takes one logdir, or Darshan logs alone; "
+            f"{folder} is not a Darshan log: list takes one logdir, or only Darshan logs; "
             "`tfdarshan summary` takes both together."
         )
 

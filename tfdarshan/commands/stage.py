@@ -31,17 +31,25 @@ def add_parser(verbs: Any) -> None:
     apply = _action(actions, "apply", _apply, "copy the plan's files that are not there yet")
     apply.add_argument("--dry-run", action="store_true", help="say what would be copied, and copy nothing")
     apply.add_argument("--threads", type=int, default=4, metavar="N", help="copies at a time (default: 4)")
-    apply.add_argument("--bandwidth", metavar="SIZE", help="bytes to read a second at most, such as 200M")
+    apply.add_argument(
+        "--bandwidth", metavar="SIZE", help="read at most this many bytes a second, such as 200M"
+    )
     apply.add_argument(
         "--mirror",
         action="store_true",
         help="also link every other file of the data set, so that the fast folder has all of it",
     )
     apply.add_argument(
-        "--refresh", action="store_true", help="take originals that changed since as they are now"
+        "--refresh",
+        action="store_true",
+        help="copy originals that changed after the plan was made as they are now",
     )
     verify = _action(actions, "verify", _verify, "find copies that are missing, stale or damaged")
-    verify.add_argument("--quick", action="store_true", help="compare sizes and times only, read no copy")
+    verify.add_argument(
+        "--quick",
+        action="store_true",
+        help="compare only sizes and modification times, do not read the copies",
+    )
     verify.add_argument("--threads", type=int, default=4, metavar="N", help="reads at a time (default: 4)")
     undo = _action(actions, "undo", _undo, "remove exactly what apply made")
     undo.add_argument("--dry-run", action="store_true", help="say what would be removed, and remove nothing")
@@ -134,7 +142,7 @@ def _undo(arguments: argparse.Namespace) -> int:
 def _threads(arguments: argparse.Namespace) -> int:
     threads = int(arguments.threads)
     if threads < 1:
-        raise ConfigurationError(f"--threads is a number of 1 or more, not {threads}.")
+        raise ConfigurationError(f"--threads must be at least 1, not {threads}.")
     return threads
 
 

@@ -30,10 +30,13 @@ def add_parser(verbs: Any) -> None:
     )
     add_sessions(parser)
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="all of it: calls, time, sizes, patterns, coverage"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print all figures: calls, time, sizes, patterns, coverage",
     )
     add_runner(parser, usual=USUAL)
-    listed = f"files to list (default: {MOST_FILES}); stands for -v, too"
+    listed = f"files to list (default: {MOST_FILES}); implies -v"
     parser.add_argument("--top", type=int, metavar="N", help=listed)
     add_json(parser)
     parser.set_defaults(command=command)

@@ -31,15 +31,23 @@ def add_parser(verbs: Any) -> None:
         "whatif",
         help="estimate a step on other storage, or with more reads at a time",
         description="Estimate a training step if storage had another bandwidth or latency, if more threads "
-        "read, or if the input were on another device. Without an option: the usual questions, answered.",
+        "read, or if the input were on another device. Without an option, answer the usual questions.",
     )
     add_session(parser)
-    parser.add_argument("--bandwidth", metavar="FACTOR", default="1x", help="such as 2x: twice the bandwidth")
-    parser.add_argument("--latency", metavar="FACTOR", default="1x", help="such as 0.5x: half the latency")
-    parser.add_argument("--threads", metavar="N", type=int, help="reads at a time")
     parser.add_argument(
-        "--fast", metavar="DIR", help="read everything from the device of DIR, which is measured"
+        "--bandwidth",
+        metavar="FACTOR",
+        default="1x",
+        help="change of the bandwidth, such as 2x: twice the bandwidth",
     )
+    parser.add_argument(
+        "--latency",
+        metavar="FACTOR",
+        default="1x",
+        help="change of the latency, such as 0.5x: half the latency",
+    )
+    parser.add_argument("--threads", metavar="N", type=int, help="reads at a time")
+    parser.add_argument("--fast", metavar="DIR", help="measure the device of DIR, and read all input from it")
     add_runner(parser, usual=USUAL)
     add_json(parser)
     parser.set_defaults(command=command)

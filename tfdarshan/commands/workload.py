@@ -63,7 +63,10 @@ def _add_run(actions: Any) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small settings: about a minute each")
     parser.add_argument(
-        "--repeats", type=_positive, metavar="N", help="runs of everything (default: 5, quick: 1)"
+        "--repeats",
+        type=_positive,
+        metavar="N",
+        help="how often each measurement runs (default: 5, with --quick 1)",
     )
     parser.add_argument(
         "--set",
@@ -92,7 +95,7 @@ def _add_data(actions: Any) -> None:
         "--format",
         choices=("files", "tfrecord", "lmdb"),
         default="files",
-        help="files as they are, or packed (default: files)",
+        help="single files, or packed files (default: files)",
     )
     _add_data_options(parser)
     _add_work_dir(parser)
@@ -224,16 +227,25 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a real data set in its published layout, instead of generated files",
     )
-    parser.add_argument("--files", type=_positive, metavar="N", help="files to use (default: what it takes)")
+    parser.add_argument(
+        "--files",
+        type=_positive,
+        metavar="N",
+        help="how many files to use (default: as many as the workload needs)",
+    )
     parser.add_argument(
         "--size-scale",
         type=_factor,
         default=1.0,
         metavar="X",
-        help="factor on the sizes of malware files (default: 1)",
+        help="factor by which malware files are larger (default: 1)",
     )
     parser.add_argument(
-        "--seed", type=_not_negative, default=0, metavar="N", help="which generated set (default: 0)"
+        "--seed",
+        type=_not_negative,
+        default=0,
+        metavar="N",
+        help="number that chooses the generated set (default: 0)",
     )
 
 
@@ -242,7 +254,7 @@ def _add_work_dir(parser: argparse.ArgumentParser) -> None:
         "--work-dir",
         default=DEFAULT_WORK_DIR,
         metavar="DIR",
-        help=f"data, sessions and results (default: {DEFAULT_WORK_DIR})",
+        help=f"folder for data, sessions and results (default: {DEFAULT_WORK_DIR})",
     )
 
 

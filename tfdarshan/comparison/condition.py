@@ -74,7 +74,8 @@ def parse_condition(text: str) -> Condition:
     found = _FORM.fullmatch(text)
     if found is None:
         raise ConfigurationError(
-            f"{text!r} is no condition: write METRIC<VALUE or METRIC>VALUE, such as 'read_bandwidth<-10%', "
+            f"{text!r} is not a condition: write METRIC<VALUE or METRIC>VALUE, such as "
+            "'read_bandwidth<-10%', "
             "'opens>+100' or 'duration>90s'."
         )
     name, sign, direction, digits, unit = found.groups()

@@ -21,12 +21,12 @@ def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise StorageError(f"{path} is a folder: name a file to write.")
     if path.exists() and not force:
-        raise StorageError(f"{path} is there already: choose another name, or replace it with --force.")
+        raise StorageError(f"{path} already exists: choose another name, or replace it with --force.")
     try:
         with durable_file(path, shared=True) as file:
             yield file
     except OSError as error:
-        raise StorageError(f"{path} cannot be written: {reason(error)}.") from error
+        raise StorageError(f"{path} cannot be written: {reason(error)}; name another file.") from error
 
 
 def write_output(path: Path, content: bytes, *, force: bool) -> None:

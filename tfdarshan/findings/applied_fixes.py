@@ -78,7 +78,7 @@ class AppliedFix:
 
 def without_tried(findings: Sequence[Finding], tried: Sequence[AppliedFix]) -> list[Finding]:
     """Return the findings; those whose fix was tried in vain as notes, without it, with why."""
-    why = {one.name: f" {one.why} It is not offered again." for one in tried}
+    why = {one.name: f" {one.why} This fix is not offered again." for one in tried}
     return [
         dataclasses.replace(one, kind="note", what=one.what + why[one.name], fix=None, edits=())
         if one.name in why
@@ -113,10 +113,10 @@ def _shown(finding: Finding, gain: Gain, before: Measures, after: Measures) -> l
     """Return what shows by itself once a fix is in: that it was in vain, or else what would undo it."""
     session, unit = before.session.path.name, before.model.unit
     took, takes = before.model.unit_s, after.model.unit_s
-    words = f"a {unit} takes {human_seconds(takes)} after {human_seconds(took)}."
+    words = f"a {unit} takes {human_seconds(takes)}, before {human_seconds(took)}."
     if took - takes < THRESHOLD["problem"] * took:
-        told = f"Session {session} was told to fix this, with {human_times(gain.speedup)} expected"
-        return [AppliedFix(finding.name, f"{told}; the fix is in, and {words}")]
+        told = f"Session {session} advised this fix, and expected {human_times(gain.speedup)}"
+        return [AppliedFix(finding.name, f"{told}. The fix was made, and {words}")]
     if finding.name != too_many_threads.NAME:
         return []
     undone = f"Session {session} shows that this would undo what {too_many_threads.ABOUT.fix} gave: {words}"

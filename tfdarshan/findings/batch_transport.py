@@ -20,11 +20,11 @@ ABOUT = About(
     cause="A worker process hands each batch over through shared memory, and the training loop maps it. "
     "That takes longer the larger the batch is, and the more tensors it has. The loop waits for a batch "
     "that is put together already.",
-    says="62 % of the input wait is the way of batches from workers to the loop",
+    says="62 % of the input wait is moving batches from workers to the loop",
     seen=("short fetches and long waits in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
     estimate="The replay has batches of a quarter of the bytes, as `uint8` has of `float32`.",
-    ignore="batches are of small types already",
+    ignore="batches already have small types",
     fix="smaller batches",
 )
 # What is left of float32 as uint8.
@@ -43,13 +43,13 @@ def find(measures: Measures) -> Finding | None:
     each_s = back_s / len(waits)
     return Finding(
         name=NAME,
-        title=f"{percent(back_s, wait_s)} of the input wait is the way of batches from workers to the loop",
-        what=f"A batch needs {human_seconds(each_s)} from its worker to the training loop while the loop "
-        f"waits, and {human_seconds(float(waits.work_s.mean()))} to be put together by one of the workers.",
+        title=f"{percent(back_s, wait_s)} of the input wait is moving batches from workers to the loop",
+        what=f"Moving a batch from its worker to the training loop takes {human_seconds(each_s)}, in which "
+        f"the loop waits. Preparing a batch takes a worker {human_seconds(float(waits.work_s.mean()))}.",
         evidence=(
-            Evidence("way of a batch", human_seconds(each_s), each_s),
+            Evidence("moving a batch", human_seconds(each_s), each_s),
             Evidence("of all waits", percent(back_s, wait_s), back_s / wait_s),
-            Evidence("putting a batch together", human_seconds(float(waits.work_s.mean()))),
+            Evidence("preparing a batch", human_seconds(float(waits.work_s.mean()))),
         ),
         fix=words.less_transport(),
         edits=(Sooner((1 - LEFT) * back_s),),

@@ -52,11 +52,23 @@ class CaptureMode:
         return f"with tfdarshan.profile(logdir, {given}):"
 
     @property
+    def why_no_step(self) -> str:
+        """Why a session has no steps."""
+        if self.started_by == "darshan":
+            return "a Darshan log has no steps"
+        return "no step was recorded" if self.without_profiler else "no step was marked"
+
+    @property
+    def without_profiler(self) -> bool:
+        """Whether TensorFlow's profiler would have told steps, and was switched off."""
+        return self.uses_tensorflow and self.options.get("tf_profiler", "auto") is False
+
+    @property
     def to_see_waits(self) -> str:
         """Describe how to record what steps wait for; "" if nothing can."""
         if self.started_by == "darshan":
             return self.to_see_more
-        if not self.uses_tensorflow or self.options.get("tf_profiler", "auto") is not False:
+        if not self.without_profiler:
             where = "in the script, " if self.started_by == "run" else ""
             return f"{where}{MARK_STEPS}"
         default = self.spelled(tf_profiler="auto")

@@ -40,9 +40,11 @@ ABOUT = About(
     ignore="checkpoints are so rare that they hardly count",
     fix="saves in the background",
 )
-IN_MEMORY = " The page cache takes them, so nothing waits for the device, and a burst buffer would."
-BUFFERED_FIX = Fix("A burst buffer is in use already: save less often, or give it a quicker fast tier.")
-BESIDE_FIX = Fix("Training goes on while these are written already: save less often.")
+IN_MEMORY = (
+    " The page cache takes the checkpoints, so nothing waits for the device; a burst buffer would wait."
+)
+BUFFERED_FIX = Fix("Save less often, or give the burst buffer, which is in use already, a faster fast tier.")
+BESIDE_FIX = Fix("Save less often: training already goes on while checkpoints are written.")
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -73,7 +75,7 @@ def _stall(measures: Measures, saves: CheckpointSaves) -> Finding | None:
         name=NAME,
         kind="problem" if edits else "note",
         title=_title(measures, saves),
-        what=f"{_written(measures, saves)} took {human_seconds(held_s)}, in which "
+        what=f"{_written(measures, saves)} took {human_seconds(held_s)}, during which "
         f"{measures.loop if measures.windows is None else 'steps'} stood still.{reason}",
         evidence=(
             Evidence("checkpoints" if measures.windows is not None else "bursts", f"{count:,}", count),

@@ -41,7 +41,7 @@ def counted_note(
         name=name,
         kind="note",
         title=title,
-        what=f"{what} How long they took is not told apart from other calls.",
+        what=f"{what} The counters have no time for these calls alone.",
         evidence=(*evidence, bound),
         fix=fix,
     )

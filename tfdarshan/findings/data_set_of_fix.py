@@ -21,11 +21,11 @@ def with_place(finding: Finding, measures: Measures) -> Finding:
     if fix is None or not _stands_twice(fix.instead_of.splitlines(), measures.pipelines or ()):
         return finding
     between = fix.data_set == "validation"
-    said = f"this is the one that {'is read between epochs' if between else 'steps read'}"
+    said = f"change the one that {'is read between epochs' if between else 'steps read'}"
     rows = _rows(measures, in_pauses=between)
     if len(rows) and measures.shown_path is None:
         said += f", from {common_folder(measures.files.paths.take(pa.array(rows)))}"
-    what = f"{fix.what} The line stands in several data sets: {said}."
+    what = f"{fix.what} Several data sets have this line: {said}."
     return dataclasses.replace(finding, fix=dataclasses.replace(fix, what=what))
 
 

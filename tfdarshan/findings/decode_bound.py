@@ -108,7 +108,7 @@ def _limit(measures: Measures) -> str:
     """Say why no more calls can decode at a time; "" if they can, as far as is known."""
     busy, decoder, cpus = _busy(measures), decoding_stage(measures), round(measures.machine.cpus or 1)
     if busy is not None and busy >= THRESHOLD["busy"]:
-        return "the processors have no more to give"
+        return "all processors are busy"
     if idle_workers(measures.session.meta[0]):
         return "the input has fewer shards than workers"
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
@@ -152,7 +152,7 @@ def _drawn(measures: Measures) -> str:
     drawing = kept_samples(measures).drawing
     if drawing is None or measures.passes < AGAIN:
         return ""
-    return f" {drawing.typed} draws random numbers: what it gives is not the same in each epoch."
+    return f" {drawing.typed} draws random numbers, so its samples differ from epoch to epoch."
 
 
 def _evidence(measures: Measures) -> tuple[Evidence, ...]:

@@ -24,14 +24,14 @@ ABOUT = About(
     "because no line of a job changes their end-of-file reads.",
     ignore="the file system is local, where an end-of-file read takes a microsecond, or the input is in "
     "shards",
-    fix="no reads at the end of files",
+    fix="no end-of-file reads",
 )
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
     """Find them where they cost time."""
     if not measures.kinds_known:
-        return measures.untraced(NAME, "what reads of nothing cost")
+        return measures.untraced(NAME, "what end-of-file reads cost")
     probes, reads = measures.group("empty_read"), measures.group("read", "empty_read")
     # TensorFlow's own readers ask for each file's end, and no line of a job changes that.
     if not probes.calls or reads_whole_files(measures) or steps_read_records(measures):
@@ -41,15 +41,15 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"{percent(probes.calls, reads.calls)} of the reads return nothing",
-        what=f"{plural(count, 'read')} returned nothing, which says only that the file has ended, and "
-        f"took {human_seconds(each_s)}{' each' * (count > 1)}.",
+        what=f"{plural(count, 'end-of-file read')} returned nothing and took "
+        f"{human_seconds(each_s)}{' each' * (count > 1)}. The size of a file tells the same.",
         evidence=(
-            Evidence("reads of nothing", f"{probes.calls:,.0f}", probes.calls),
+            Evidence("end-of-file reads", f"{probes.calls:,.0f}", probes.calls),
             Evidence("time in them, over all threads", human_seconds(probes.thread_s), probes.thread_s),
             Evidence("mean", human_seconds(each_s), each_s),
         ),
         fix=Fix(
-            "Read as many bytes as the file has, and not until nothing comes.",
+            "Read as many bytes as the file has, instead of reading until nothing comes.",
             "data = os.pread(handle, os.fstat(handle).st_size, 0)",
         ),
         edits=(Without("probe"),),

@@ -19,7 +19,7 @@ ABOUT = About(
     seen=("few `worker` numbers in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "as many shards as workers, or a multiple"},
     estimate="The replay has all workers read. Converting the data has a price in the ranking.",
-    ignore="the storage gives no more to more readers",
+    ignore="more readers get no more bandwidth from the storage",
     fix="a shard for each worker",
 )
 

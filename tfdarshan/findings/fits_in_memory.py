@@ -21,7 +21,7 @@ ABOUT = About(
     title="Input that fits in memory is read again",
     cause="The job reads the same files in every epoch, and the files fit in 40 % of the memory. Each "
     "later epoch repeats opens, reads and, depending on the place of the cache, decoding.",
-    says="input that fits into memory is read from storage 3.0 times",
+    says="input that fits in memory is read from storage 3.0 times",
     seen=("several passes over each file", "the tab's Patterns"),
     fixes={
         "tf.data": "`dataset.map(load).cache().shuffle(len(paths))`",
@@ -63,9 +63,9 @@ def find(measures: Measures) -> Finding | None:
     fix = keep_in_memory(measures)
     return Finding(
         name=NAME,
-        title=f"input that fits into memory is read {how_often}",
-        what=f"The job reads {human_bytes(measures.unique_bytes)} {measures.passes:.1f} times over, "
-        f"{stored:.1f} times from storage; that is {room} of the {human_bytes(memory)} of memory.",
+        title=f"input that fits in memory is read {how_often}",
+        what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {measures.passes:.1f} times, "
+        f"{stored:.1f} times from storage. The input takes {room} of the {human_bytes(memory)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
             Evidence("memory", human_bytes(memory), memory),

@@ -33,7 +33,7 @@ from tfdarshan.staging.candidate import databases
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = SETTING["loop_reads"]
-AS_LIBRARIES_DO = "as NumPy and Pillow let them"
+AS_LIBRARIES_DO = "which NumPy and Pillow allow"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # Threads that share a connection take turns, and sqlite3 refuses one that another thread has opened.
@@ -151,7 +151,7 @@ def prepares_ahead(measures: Measures) -> bool:
 
 def more_readers(measures: Measures, readers: int, before: int) -> Fix:
     """Word how to read with so many calls at a time, where `before` ran at a time."""
-    what = f"Read with {readers} calls at a time."
+    what = f"Make {readers} reads at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
         return words.more_readers(readers)
@@ -161,16 +161,14 @@ def more_readers(measures: Measures, readers: int, before: int) -> Fix:
             where = f" in {reader.place}" if reader.place else " in the generator"
             threads = round(own_threads(measures))
             if threads > 1:
-                line = "yield from map_ahead(read, samples, threads={})  # of tfdarshan.ahead"
-                what += (
-                    f" Threads read{where}, {threads} at a time: give their pool, or map_ahead(), so many."
-                )
+                line = "yield from map_ahead(read, samples, threads={})  # from tfdarshan.ahead"
+                what += f" Now {threads} threads read{where}: give their pool, or map_ahead(), {readers}."
                 return Fix(what, line.format(readers), line.format(threads))
             return _by_threads(
-                measures, f"{what} A generator reads one after the other: have threads read,{where}.", readers
+                measures, f"{what} The generator reads sample after sample: let threads read{where}.", readers
             )
         if "python" in reader.does and "reads" not in reader.does:
-            what += f" {reader.function} runs Python, one call at a time as far as it computes."
+            what += f" {reader.function} runs Python, which computes in one call at a time."
         return with_calls(what, reader, readers, _threads(measures, pipeline))
     if reads_by_tf_data(measures):
         reader = replace(USUAL, calls=before if before > 1 else None)
@@ -178,20 +176,20 @@ def more_readers(measures: Measures, readers: int, before: int) -> Fix:
     if read_by_loop(measures):
         if "torch" in measures.versions:
             return Fix(
-                f"{what} Now {measures.loop} reads its input itself: let workers of a DataLoader do it.",
+                f"{what} Now {measures.loop} reads its input itself: let workers of a DataLoader read.",
                 f"loader = DataLoader(dataset, batch_size=batch_size, num_workers={readers})",
                 "loader = DataLoader(dataset, batch_size=batch_size)",
             )
         return _by_threads(
-            measures, f"{what} Now {measures.loop} reads its input itself: let threads do it.", readers
+            measures, f"{what} Now {measures.loop} reads its input itself: let threads read.", readers
         )
     return _more_python_readers(measures, what, readers)
 
 
 def _by_threads(measures: Measures, what: str, threads: int) -> Fix:
     """Word it for Python code that calls read() for one sample after the other."""
-    line = f"yield from map_ahead(read, samples, threads={threads})  # of tfdarshan.ahead"
-    fix = Fix(f"{what} read() gives one sample.", line, ONE_BY_ONE)
+    line = f"yield from map_ahead(read, samples, threads={threads})  # from tfdarshan.ahead"
+    fix = Fix(f"{what} read() returns one sample.", line, ONE_BY_ONE)
     if not reads_by_sqlite(measures):
         return fix
     said = f"{fix.what} Each thread needs a connection of its own."
@@ -201,7 +199,7 @@ def _by_threads(measures: Measures, what: str, threads: int) -> Fix:
 def _pools(measures: Measures, threads: int, before: int) -> tuple[str, str]:
     """Return a pool of so many threads, and the pool as it is: of SQLite's readers each has a connection."""
     pool = f"pool = ThreadPoolExecutor({{}}{', initializer=connect' if reads_by_sqlite(measures) else ''})"
-    return f"{pool.format(threads)}  # of concurrent.futures", pool.format(before)
+    return f"{pool.format(threads)}  # from concurrent.futures", pool.format(before)
 
 
 def _threads(measures: Measures, pipeline: Pipeline | None) -> float:
@@ -212,13 +210,13 @@ def _threads(measures: Measures, pipeline: Pipeline | None) -> float:
 
 def _more_python_readers(measures: Measures, what: str, readers: int) -> Fix:
     if reads_by_workers(measures):
-        return Fix(f"{what} A worker of a DataLoader makes one.", *_with_workers(measures, readers))
+        return Fix(f"{what} Each worker of a DataLoader makes one.", *_with_workers(measures, readers))
     threads = round(measures.pipeline.readers.alive)
     if threads <= 1:
         # Who reads ahead of the loop in a thread has no pool.
-        what += " Now a thread of the job's own reads one after the other: let more do it."
+        what += " Now one thread of the job reads one sample after another: use more threads."
         return _by_threads(measures, what, readers)
-    return Fix(f"{what} Give the pool that reads so many threads.", *_pools(measures, readers, threads))
+    return Fix(f"{what} Give the pool that reads {readers} threads.", *_pools(measures, readers, threads))
 
 
 def reads_by_workers(measures: Measures) -> bool:
@@ -249,7 +247,7 @@ def _workers(measures: Measures) -> WorkerLives:
 
 def fewer_readers(measures: Measures, readers: int, before: int) -> Fix:
     """Word how to read with fewer calls at a time."""
-    what = f"Read with {readers} call{'s' * (readers > 1)} at a time."
+    what = f"Make {readers} read{'s' * (readers > 1)} at a time."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
         return words.fewer_readers(readers)
@@ -280,7 +278,7 @@ def read_ahead(measures: Measures) -> Fix:
 
 def _by_a_thread(measures: Measures, what: str) -> Fix:
     """Word it for a loop that iterates over what Python code reads."""
-    line, goes = "for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:"
+    line, goes = "for batch in read_ahead(batches):  # from tfdarshan.ahead", "for batch in batches:"
     if not read_by_loop(measures):
         return Fix(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
     what += " Now the loop reads its input itself: let a thread read ahead."
@@ -293,14 +291,14 @@ def _by_a_thread(measures: Measures, what: str) -> Fix:
 
 def keep_in_memory(measures: Measures) -> Fix:
     """Word how to keep what was read in memory."""
-    what = "Keep what was read in memory from the first epoch on."
+    what = "Keep the input in memory from the first epoch on."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
         return words.keep_in_memory(decoded=False)
     if pipeline is None and reads_by_tf_data(measures):
         return kept_as_usual(what, USUAL)
     if pipeline is None or pipeline.reader is None:
-        return _cached_calls(measures, f"{what} read() gives what is in a file.", "read")
+        return _cached_calls(measures, f"{what} read() returns the content of a file.", "read")
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
@@ -315,7 +313,10 @@ def keep_in_memory(measures: Measures) -> Fix:
 def _cached_calls(measures: Measures, what: str, function: str) -> Fix:
     """Word it for a Python function that is called with the same arguments in each epoch."""
     if starts_workers_anew(measures):
-        what += " Workers end with each epoch: read before the first one, and have them inherit that."
+        what += (
+            " Workers end with each epoch: read all samples before the first epoch, so that workers "
+            "inherit them."
+        )
         line = f"samples = {{path: {function}(path) for path in paths}}"
         return Fix(what, line, loads_first=True)
     head = f"def {function}(path):"
@@ -342,8 +343,8 @@ def more_decoding(measures: Measures, calls: int) -> Fix:
     if decoder.name == GENERATOR:
         return _by_threads(
             measures,
-            f"{what} A generator decodes one after the other: have threads read and decode, "
-            f"{AS_LIBRARIES_DO}; give bytes and decode in a map if that is Python code of yours.",
+            f"{what} The generator decodes one sample after another: let threads read and decode, "
+            f"{AS_LIBRARIES_DO}. If your own Python code decodes, yield bytes and decode in a map.",
             _processors(measures),
         )
     threads = None if pipeline is None else pipeline.pool_threads
@@ -357,13 +358,13 @@ def _more_python_decoding(measures: Measures, what: str) -> Fix:
         return Fix(f"{what} Each worker of the DataLoader makes one.", *_with_workers(measures, count))
     if read_by_loop(measures) or threads <= 1:
         who = "The loop" if read_by_loop(measures) else "A thread"
-        what += f" {who} decodes one after the other: have threads read and decode, {AS_LIBRARIES_DO}."
+        what += f" {who} decodes one sample after another: let threads read and decode, {AS_LIBRARIES_DO}."
         return _by_threads(measures, what, count)
     if threads < count:
-        return Fix(f"{what} Give the pool that decodes so many threads.", *_pools(measures, count, threads))
+        return Fix(f"{what} Give the pool that decodes {count} threads.", *_pools(measures, count, threads))
     return Fix(
-        "Decode in processes: threads take turns at Python's lock.",
-        f"pool = ProcessPoolExecutor({count})  # of concurrent.futures",
+        "Decode in processes: threads wait for each other at Python's lock.",
+        f"pool = ProcessPoolExecutor({count})  # from concurrent.futures",
         f"pool = ThreadPoolExecutor({threads})",
     )
 
@@ -382,14 +383,15 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         fits: Whether what is decoded may fit into memory.
         again: Whether the job decodes anything again, as far as is seen: in one epoch a cache only fills.
     """
+    why = f"More calls at a time would not help, because {limit}."
     if not fits:
-        return Fix(f"Decode less, by storing the data smaller: {limit}.")
+        return Fix(f"Store the data smaller, so that decoding takes less time. {why}")
     if not again:
-        later = "by keeping decoded data if more epochs follow"
-        return Fix(f"Decode less, by storing the data smaller, or {later}: {limit}.")
-    what = "Keep what was decoded in memory from the first epoch on."
+        later = "if more epochs follow, keep decoded samples in memory"
+        return Fix(f"Store the data smaller, so that decoding takes less time, or {later}. {why}")
+    what = "Keep decoded samples in memory from the first epoch on."
     if limit:
-        what = f"Decode less, by keeping decoded data or storing it smaller: {limit}."
+        what = f"Keep decoded samples in memory from the first epoch on, or store the data smaller. {why}"
     decoder = decoding_stage(measures) or DECODES
     pipeline = input_pipeline(measures)
     drawing = None if pipeline is None else draws(pipeline, decoder)
@@ -406,12 +408,12 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     if pipeline is None and words is not None:
         return replace(words.keep_in_memory(decoded=True), what=what)
     if pipeline is None and not reads_by_tf_data(measures):
-        return _cached_calls(measures, f"{what} read() decodes, too.", "read")
+        return _cached_calls(measures, f"{what} read() also decodes.", "read")
     if pipeline is None:
         return kept_as_usual(what, decoder)
     place = behind(pipeline, decoder)
     if pipeline.has("repeat") in pipeline.before(place):
-        return Fix(f"{what} repeat() in front of a cache() leaves it no end: put it behind.")
+        return Fix(f"{what} A cache() behind repeat() never fills: put repeat() behind cache().")
     return kept_behind(what, pipeline, place)
 
 

@@ -20,7 +20,7 @@ ABOUT = About(
     title="The training loop waits for fsync",
     cause="The training loop calls `fsync()` or `fdatasync()`, and stands still until the data is on "
     "the device. Nothing else of a step goes on meanwhile.",
-    says="the training loop syncs files, 10.0 ms each time",
+    says="the training loop waits for 120 fsync calls, 10.0 ms per call",
     seen=("sync calls of the main thread", "the tab's Timeline"),
     fixes={
         "plain Python": "`tfdarshan.checkpoint.sync_behind(file)` in place of `os.fsync(file.fileno())`",
@@ -33,8 +33,8 @@ ABOUT = About(
     fix="syncs in the background",
 )
 FIX = Fix(
-    "Sync once, after the last write, or once a second in a thread of its own.",
-    "sync_behind(file)  # of tfdarshan.checkpoint",
+    "Let another thread sync the file every second, or sync only after the last write.",
+    "sync_behind(file)  # from tfdarshan.checkpoint",
     "os.fsync(file.fileno())",
 )
 
@@ -55,9 +55,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     chosen = _fix(measures)
     return Finding(
         name=NAME,
-        title=f"{measures.loop} syncs files, {human_seconds(each_s)} each time",
-        what=f"{plural(len(places), 'call')} of fsync or fdatasync made by {measures.loop} took "
-        f"{human_seconds(whole_s)}, in which it stood still.",
+        title=f"{measures.loop} waits for {plural(len(places), 'fsync call')}, {human_seconds(each_s)} per "
+        "call",
+        what=f"{plural(len(places), 'call')} of fsync or fdatasync took {human_seconds(whole_s)}, during "
+        f"which {measures.loop} stood still.",
         evidence=(
             Evidence("syncs", f"{len(places):,}", len(places)),
             Evidence("time in them", human_seconds(whole_s), whole_s),

@@ -11,10 +11,10 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "full_storage"
 ABOUT = About(
-    title="The storage is full",
+    title="The storage is saturated",
     cause="The storage gives the same bandwidth however many reads run at a time: calls take longer as "
     "more of them run, or a rate limit holds calls back. More readers give nothing.",
-    says="storage gives 20.0 MB/s however many reads run at a time",
+    says="storage gives no more than 20.0 MB/s, even with more reads at a time",
     seen=("a flat bandwidth at any queue depth", "the tab's Timeline"),
     fixes={
         "any job": "read less: stage the files, keep them in memory, or store them smaller",
@@ -42,9 +42,9 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         kind="note",
-        title=f"storage gives {human_bytes(bandwidth)}/s however many reads run at a time",
-        what=f"It gives {human_bytes(bandwidth)}/s in {rate:,.0f} calls a second{_shown_by(storage)}. "
-        "More readers give nothing.",
+        title=f"storage gives no more than {human_bytes(bandwidth)}/s, even with more reads at a time",
+        what=f"Storage gives {human_bytes(bandwidth)}/s in {rate:,.0f} calls a second. {_shown_by(storage)} "
+        "More readers would not help.",
         evidence=(
             Evidence("bandwidth", f"{human_bytes(bandwidth)}/s", bandwidth),
             Evidence("calls a second", f"{rate:,.0f}", rate),
@@ -56,26 +56,27 @@ def find(measures: Measures) -> Finding | None:
 
 def _fix(storage: StorageFacts) -> Fix:
     """Word it for what storage limits, if that is known."""
-    ways = "stage the files, keep them in memory"
     if storage.limit_of_calls:
-        return Fix(f"Read it in fewer calls: put small files into shards, {ways}.")
-    less = f"Read less from it: {ways}, store them smaller"
+        return Fix(
+            "Read with fewer calls: put small files into shards, stage the files, or keep them in memory."
+        )
+    less = "Read less from the storage: stage the files, keep them in memory, or store them smaller."
     if storage.limit_of_calls is not None:
-        return Fix(f"{less}.")
-    return Fix(f"{less}; if it limits calls, put small files into shards.")
+        return Fix(less)
+    return Fix(f"{less} If the storage limits calls rather than bytes, put small files into shards.")
 
 
 def _shown_by(storage: StorageFacts) -> str:
     """Word what shows it: a limit, a probe if calls ran one at a time, or how many ran."""
     if storage.limit_s is not None:
         return (
-            f": what is more than a limit allows waits for the next {human_seconds(storage.limit_s)}, "
-            "as a cgroup, a cloud disk or a quota makes it"
+            f"A rate limit holds further calls back until the next {human_seconds(storage.limit_s)} begin, "
+            "as limits of a cgroup, a cloud disk or a quota do."
         )
     most = len(storage.depth_s)
     if most <= 1:
-        return ": a probe got no more with several reads at a time"
-    return f" with up to {most} of them under way: a call takes the longer the more others run"
+        return "A probe got no more with several reads at a time."
+    return f"Calls took longer as more of them ran at a time (up to {most})."
 
 
 def _serialized(storage: StorageFacts) -> tuple[Evidence, ...]:

@@ -16,7 +16,7 @@ ABOUT = About(
     title="A slow batch holds up batches that are ready",
     cause="The loader hands batches over in order. While one worker prepares a slow batch, batches of "
     "other workers lie ready, and the training loop waits.",
-    says="ready batches wait for their turn 31 % of the input wait",
+    says="for 31 % of the input wait a later batch is ready, but has to wait for its turn",
     seen=("large `kept` in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "`DataLoader(..., in_order=False)`, from PyTorch 2.6 on"},
     estimate="The replay has batches that come as soon as any is ready, as far as the "
@@ -26,7 +26,7 @@ ABOUT = About(
 )
 
 
-RECORD_EARLIER = "start to record before the first epoch"
+RECORD_EARLIER = "start the session before the first epoch"
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
@@ -37,7 +37,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     if waits is None:
         older = int(training[1].get("working", 0)) > 0
-        why = "which batches were ready: the workers are older than the session, and say no times"
+        why = "which batches were ready: the workers started before the session, which has no times of theirs"
         return Unknown(NAME, why, RECORD_EARLIER) if older else None
     ready_s, wait_s = float(waits.ready_s.sum()), float(waits.wait_s.sum())
     if ready_s <= 0 or slow_part(measures) is not None:
@@ -45,7 +45,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     held = int((waits.ready_s > 0).sum())
     return Finding(
         name=NAME,
-        title=f"ready batches wait for their turn {percent(ready_s, wait_s)} of the input wait",
+        title=f"for {percent(ready_s, wait_s)} of the input wait a later batch is ready, but has to wait "
+        "for its turn",
         what=f"For {held:,} of {len(waits):,} batches the training loop waited although a later batch was "
         f"ready: {human_seconds(ready_s)} of the {human_seconds(wait_s)} that it waited in all.{_one(waits)}",
         evidence=(

@@ -13,7 +13,7 @@ ABOUT = About(
     title="Training waits for input",
     cause="A step begins with a wait for its batch. This finding states how long that wait is, "
     "whatever the cause. Other findings name causes and fixes.",
-    says="34.2 % of step time is waiting for input",
+    says="steps wait for input 34.2 % of their time",
     seen=("input wait of each step", "the tab's Steps"),
     fixes={
         "any job": "apply the first fix of `tfdarshan findings`",
@@ -38,9 +38,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="note",
-        title=f"{share} of step time is waiting for input",
-        what=f"A step takes {human_seconds(model.unit_s)} and waits {human_seconds(model.wait_s)} of it for "
-        "its next batch.",
+        title=f"steps wait for input {share} of their time",
+        what=f"A step takes {human_seconds(model.unit_s)}, and waits {human_seconds(model.wait_s)} of that "
+        "time for its batch.",
         evidence=(
             Evidence("steps", f"{model.units:,}", model.units),
             Evidence("mean step", human_seconds(model.unit_s), model.unit_s),

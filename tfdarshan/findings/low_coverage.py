@@ -15,14 +15,14 @@ ABOUT = About(
     "Python, calls inside libc and mapped files move bytes that tfdarshan does not see unless "
     "you ask for them. All seconds and speedups leave the unrecorded bytes out, so other "
     "findings may be wrong.",
-    says="34.2 % of the bytes read were not seen",
+    says="34.2 % of the bytes read were not recorded",
     seen=("coverage below 90 %", "the tab's Overview"),
     fixes={
         "programs without Python": "`tfdarshan run --programs train.py`",
         "mapped files": "`tfdarshan run --mapped yes train.py`",
         "Python processes": "`tfdarshan doctor` tests whether they join the session",
     },
-    ignore="the unrecorded bytes are the job's own programs and libraries",
+    ignore="the unrecorded bytes are program files and shared libraries that the job loaded",
 )
 
 
@@ -30,10 +30,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Find it where the kernel charged the job far more than was recorded."""
     coverage, data = measures.summary.coverage, measures.summary
     if measures.imported or coverage.read.kernel is None or coverage.incomplete:
-        lack = "lack processes that nobody waited for" if coverage.incomplete else "are missing"
+        lack = "is missing" if not coverage.incomplete else "lacks processes that nobody waited for"
         return Unknown(
             NAME,
-            f"how much of the I/O was not seen: the kernel's figures {lack}",
+            f"how much of the I/O was not recorded: the kernel's count {lack}",
             measures.recorded.to_see_more if measures.imported else "",
         )
     for name, direction, taken_s in (
@@ -73,8 +73,8 @@ def _fix(measures: Measures, mapped: float) -> Fix:
         )
     if not mapped:
         return Fix(
-            "Record the processes that do the I/O: `tfdarshan doctor` says whether Python that is started "
-            "joins, and programs=True also records those without Python."
+            "Record the processes that do the I/O: `tfdarshan doctor` says whether child processes in Python "
+            f"are recorded, and {measures.recorded.spelled(programs=True)} also records other programs."
         )
     if measures.summary.mapped.asked:
         return Fix("Read with calls instead of mapping files, and record the processes that do the I/O.")
@@ -86,24 +86,24 @@ def _fix(measures: Measures, mapped: float) -> Fix:
 
 def _finding(name: str, missing: float, whole: float, mapped: float, fix: Fix, *, bounded: bool) -> Finding:
     """Word it; `bounded` if some children are in no figure of the kernel's, so that more may be missing."""
-    how = "programs that are not Python, libc itself, or pages of mapped files"
+    how = "programs that are not Python, the C library itself, or page faults on mapped files"
     whose = f"The kernel counted {human_bytes(whole)} {name} by the job"
     if mapped:
-        whose += f", {human_bytes(mapped)} of them through mmap as far as can be told"
-    title = f"{percent(missing, whole)} of the bytes {name} were not seen"
+        whose += f", about {human_bytes(mapped)} of them through mapped files"
+    title = f"{percent(missing, whole)} of the bytes {name} were not recorded"
     least = "at least " if bounded else ""
     if bounded:
-        title = f"at least {human_bytes(missing)} of {human_bytes(whole)} {name} were not seen"
+        title = f"at least {human_bytes(missing)} of {human_bytes(whole)} {name} were not recorded"
     return Finding(
         name=NAME,
         kind="doubt",
         title=title,
-        what=f"{whose}; {least}{human_bytes(missing)} of them are of no recorded call: {how} may "
-        f"have {name} them. Seconds and gains here leave them out.",
+        what=f"{whose}. No recorded call accounts for {least}{human_bytes(missing)} of these bytes: {how} "
+        f"may have {name} them. All times and speedups leave these bytes out.",
         evidence=(
             Evidence(f"{name}, by the kernel", human_bytes(whole), whole),
-            Evidence("not seen, at least" if bounded else "not seen", human_bytes(missing), missing),
-            *((Evidence("of it mapped", human_bytes(mapped), mapped),) if mapped else ()),
+            Evidence("not recorded, at least" if bounded else "not recorded", human_bytes(missing), missing),
+            *((Evidence("of these through mapped files", human_bytes(mapped), mapped),) if mapped else ()),
         ),
         fix=fix,
     )

@@ -20,7 +20,7 @@ ABOUT = About(
     cause="Nine of ten page faults on mapped files find their page in the page cache. Faster storage "
     "and reading ahead give nothing. If a generator yields records of an LMDB database, handing "
     "over record after record under Python's lock can cost more than the reads.",
-    says="the page cache has what is read of 2 mapped files",
+    says="2 mapped files are read from the page cache",
     seen=("page faults, and how many of them waited", "the finding's evidence"),
     fixes={
         "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`; measure first: `tfdarshan lmdb bench PATH`",
@@ -45,9 +45,10 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         kind="note",
-        title=f"the page cache has what is read of {plural(len(files), 'mapped file')}",
-        what=f"Of {waits + quick:,.0f} page faults on mapped files {waits:,.0f} waited, "
-        f"{human_seconds(found.wait_s)} in all: faster storage, or reading ahead, would give nothing.",
+        title=f"{plural(len(files), 'mapped file')} {'is' if len(files) == 1 else 'are'} read from the page "
+        "cache",
+        what=f"{waits:,.0f} of {waits + quick:,.0f} page faults on mapped files waited, "
+        f"{human_seconds(found.wait_s)} in all: faster storage or reading ahead would not help.",
         evidence=(
             Evidence("page faults", f"{waits + quick:,.0f}", waits + quick),
             Evidence("of them waited", f"{waits:,.0f}", waits),
@@ -66,7 +67,7 @@ def _records(measures: Measures, file: FileWaits) -> Fix | None:
     fix = read_ahead_of_faults(measures, file, jumps=False)
     bench = f"tfdarshan lmdb bench {shlex.quote(file.path)}"
     what = (
-        "py-lmdb gives records one by one under the interpreter's lock. Read batches of records without it. "
-        f"To know what that gives: `{bench}`."
+        "Read batches of records without py-lmdb, which hands over one record at a time under Python's lock. "
+        f"`{bench}` measures the gain."
     )
     return Fix(what, fix.line, fix.instead_of)

@@ -39,7 +39,7 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
         return _lmdb(measures, file, jumps=jumps)
     if file.format == "arrow":
         return Fix(
-            f"Have {READERS} threads read record batches ahead, by calls.",
+            f"Have {READERS} threads read record batches ahead, with file calls.",
             "read = lambda number: pa.ipc.open_file(pa.OSFile(path)).get_batch(number)\n"
             f"{POOL}"
             "batches = pool.map(read, numbers)  # numbers: of the record batches, in the order wanted",
@@ -47,8 +47,8 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
         )
     if file.format == "arrow_stream":
         return Fix(
-            "Read by calls in place of page faults. A Hugging Face dataset: load it with "
-            "keep_in_memory=True if it fits, or have the workers of a DataLoader read it.",
+            "Read with file calls instead of page faults. Load a Hugging Face dataset with "
+            "keep_in_memory=True if it fits in memory, or let workers of a DataLoader read it.",
             "reader = pa.ipc.open_stream(pa.OSFile(path))",
             "reader = pa.ipc.open_stream(pa.memory_map(path))",
         )
@@ -56,19 +56,19 @@ def read_ahead_of_faults(measures: Measures, file: FileWaits, *, jumps: bool) ->
         flavour = next((name for name in ("torch", "tensorflow") if name in measures.versions), "numpy")
         kind = {"torch": "pt", "tensorflow": "tf", "numpy": "np"}[flavour]
         return Fix(
-            "Read the file whole, by calls, ahead of its use.",
+            "Read the whole file with file calls, before it is used.",
             f"tensors = safetensors.{flavour}.load(pathlib.Path(path).read_bytes())",
             f'file = safetensors.safe_open(path, framework="{kind}")',
         )
     if file.format == "torch":
         return Fix(
-            "Read the file whole, by calls.",
+            "Read the whole file with file calls.",
             "state = torch.load(path, mmap=False)",
             "state = torch.load(path, mmap=True)",
         )
     if file.format == "parquet":
         return Fix(
-            "Read by calls in place of page faults.",
+            "Read with file calls instead of page faults.",
             "table = pq.read_table(path, memory_map=False, pre_buffer=True)",
             "table = pq.read_table(path, memory_map=True)",
         )
@@ -81,17 +81,17 @@ def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Fix:
     options += ', shuffle="blocks"' if jumps else ""
     options += f', framework="{framework}"' if framework else ""
     return Fix(
-        "Read the database by merged reads, several at a time, in place of page faults.",
+        "Read the database with merged reads, several at a time, instead of page faults.",
         f"dataset = tfdarshan.lmdb.dataset({file.path!r}, {options})",
         "transaction.get(key)",
     )
 
 
 def _array(measures: Measures, file: FileWaits) -> Fix:
-    what = f"Have {READERS} threads copy what the next steps need out of the mapping, ahead of them."
+    what = f"Have {READERS} threads copy the rows of the next steps out of the mapping, ahead of time."
     memory = measures.machine.memory_bytes
     if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= THRESHOLD["room"] * memory:
-        what += " Where most of the array is wanted: np.load(path) reads it whole, and it fits into memory."
+        what += " If most of the array is needed, read all of it with np.load(path): it fits in memory."
     return Fix(
         what,
         f"{POOL}"
@@ -102,7 +102,7 @@ def _array(measures: Measures, file: FileWaits) -> Fix:
 
 def read_single_pages(file: FileWaits) -> Fix:
     """Word how to have page faults read no more than the page that is touched."""
-    what = "Tell the kernel that the mapping is read out of order: then a fault reads one page."
+    what = "Tell the kernel that the mapping is read out of order: a page fault then reads one page only."
     if file.format == "npy":
         return Fix(what, "array._mmap.madvise(mmap.MADV_RANDOM)  # once, array being the np.memmap")
     if file.format == "lmdb":
@@ -114,8 +114,8 @@ def read_larger_windows(file: FileWaits) -> Fix:
     """Word how to have the kernel read further ahead on the file's mount, which root may set."""
     where = shlex.quote(file.mount_point or "/")
     what = (
-        "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "
-        "what comes next, 128 KiB at a time."
+        "Have the kernel read 4 MB ahead on this mount, as root. Without root, call madvise(MADV_WILLNEED) "
+        "on the next 128 KiB, again and again."
     )
     if file.fs_type in BLOCK_TYPES:
         line = f"blockdev --setra 8192 $(findmnt -no SOURCE {where})"

@@ -68,8 +68,10 @@ def _files(found: MappedWaits) -> str:
 def _what(found: MappedWaits) -> str:
     mean_s = found.wait_s / max(found.waits, 1.0)
     return (
-        f"{found.waits:,.0f} times a thread touched a page that was not in memory, and waited "
-        f"{human_seconds(mean_s)} for it, one after the other: {human_seconds(found.wait_s)} in all."
+        f"{found.waits:,.0f} times a thread touched a page that was not in memory and waited "
+        f"{human_seconds(mean_s)} for the page, {human_seconds(found.wait_s)} in all. The waits come one "
+        "after "
+        "another."
     )
 
 

@@ -203,7 +203,9 @@ class Measures:
     @property
     def why_no_wait(self) -> str:
         """Why it is not known what steps waited for."""
-        return "no step was recorded" if self.windows is None else "the steps do not say what they waited"
+        if self.windows is not None:
+            return "the steps do not say how long they waited"
+        return self.recorded.why_no_step
 
     @property
     def too_short(self) -> str:

@@ -25,7 +25,7 @@ def fix_once(finding: Finding, findings: Sequence[Finding]) -> Fix | None:
 def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
     """Return which fixes give the same; "" if none does."""
     names = one_of_names(finding, findings)
-    return f"Choose one: {names}." if names else ""
+    return f"Choose one, because they save the same time: {names}." if names else ""
 
 
 def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:

@@ -31,7 +31,7 @@ ABOUT = About(
 def find(measures: Measures) -> Finding | Unknown | None:
     """Find it by the kernel's figures, or by how long reads took where these do not count."""
     if measures.imported:
-        return Unknown(NAME, "what the page cache served: the log does not have the kernel's figures")
+        return Unknown(NAME, "what the page cache served: the log does not have the kernel's count")
     read = float(measures.costs.read_bytes.sum())
     if read < THRESHOLD["little"] or slowed_calls(measures.summary.emulation):
         return None
@@ -49,8 +49,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="note",
         title=f"the page cache served {percent(served, 1)} of the input",
-        what=f"Of {human_bytes(read)} read of the input, {percent(served, 1)} came from memory, {how}: this "
-        "session says little about storage.",
+        what=f"The job read {human_bytes(read)} of input, and {percent(served, 1)} of it came from memory, "
+        f"{how}. This session says little about storage.",
         evidence=(
             Evidence("read of the input", human_bytes(read), read),
             Evidence("of it from the page cache", percent(served, 1), served),

@@ -53,8 +53,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         title="the next batch is not prefetched while a step computes",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
-        f"batch and then computes {human_seconds(model.compute_s)}. While it computes, the input pipeline "
-        f"works{calls_only} {beside} as much as while it waits." + (f" {NOT_SEEN}" if unseen else ""),
+        f"batch and then computes {human_seconds(model.compute_s)}. The input pipeline works{calls_only} "
+        f"{beside} as much while steps compute as while they wait." + (f" {NOT_SEEN}" if unseen else ""),
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
@@ -76,9 +76,9 @@ def _on_demand(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title="each batch is read only when it is asked for",
-        what=f"The input is read in {count:,} bursts of {brings}, {human_seconds(lasts_s)} each, and not in "
-        f"the pauses of {human_seconds(pause_s)} between them. No burst brings more, as the first of a "
-        "pipeline that fills a buffer does, so no batch is prepared ahead.",
+        what=f"The job reads its input in {count:,} bursts of {brings}, {human_seconds(lasts_s)} each, and "
+        f"reads nothing in the pauses of {human_seconds(pause_s)} between bursts. The first burst is no "
+        "larger than the others, so no batch is prepared ahead.",
         evidence=(
             Evidence("bursts of calls on input", f"{count:,}", float(count)),
             Evidence("a burst, median", human_seconds(lasts_s), lasts_s),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tfdarshan.findings.finding import Gain, OpenQuestion
-from tfdarshan.units import human_speedup, human_times
+from tfdarshan.units import human_faster, human_speedup, human_times
 
 
 def promise_words(gain: Gain) -> str:
-    """Word it: "1.76x (1.39x to 1.90x)", or "up to 2.79x"; and what the range hangs on."""
-    return f"{speedup_words(gain)}{condition_words(gain)}"
+    """Word what gets faster by how much, and which command narrows the range."""
+    return f"{faster_words(gain)}{condition_words(gain)}"
 
 
 def speedup_words(gain: Gain) -> str:
@@ -17,25 +17,29 @@ def speedup_words(gain: Gain) -> str:
 
 
 def faster_words(gain: Gain) -> str:
-    """Word it: "1.76x faster (1.39x to 1.90x)", or "up to 2.79x faster"."""
+    """Word it: "training gets 1.76x faster (likely 1.39x to 1.90x)", or "the job gets up to 2.79x faster"."""
     if not gain.supported:
-        return f"{most_words(gain)} faster"
-    low, high = gain.speedup_range
-    return f"{human_times(gain.speedup)} faster ({human_times(low)} to {human_times(high)})"
+        return f"{subject_words(gain)} gets {most_words(gain)} faster"
+    return f"{subject_words(gain)} gets {human_faster(gain.speedup, *gain.speedup_range)}"
+
+
+def subject_words(gain: Gain) -> str:
+    """Name what gets faster: nothing says that a job without steps trains."""
+    return "training" if gain.unit == "step" else "the job"
 
 
 def uncertain_sentences(gain: Gain | None) -> list[str]:
-    """Say how uncertain it is: that no speedup is certain, and what the session leaves open."""
+    """Say how uncertain it is: that the fix may give nothing, and what the session leaves open."""
     if gain is None:
         return []
     nothing = gain.speedup_range[0] <= 1
-    return [*(["No speedup is certain."] if nothing else []), *map(open_sentence, gain.hangs_on)]
+    return [*(["The fix may give nothing."] if nothing else []), *map(open_sentence, gain.hangs_on)]
 
 
 def open_sentence(entry: OpenQuestion) -> str:
     """Say what the session leaves open, and which command tells."""
-    told = f"; `{entry.told_by}` tells" if entry.told_by else ""
-    return f"The range is wide because the session does not show this: {entry.claim}{told}."
+    told = f"; run `{entry.told_by}` to find out" if entry.told_by else ""
+    return f"The range is wide because the session does not show {entry.claim}{told}."
 
 
 def most_words(gain: Gain) -> str:
@@ -44,6 +48,6 @@ def most_words(gain: Gain) -> str:
 
 
 def condition_words(gain: Gain) -> str:
-    """Word the command that narrows the range: "; `tfdarshan probe ...` narrows that"; "" without one."""
+    """Word the command that does: "; `tfdarshan probe ...` narrows the range"; "" without one."""
     commands = dict.fromkeys(entry.told_by for entry in gain.hangs_on if entry.told_by)
-    return "".join(f"; `{command}` narrows that" for command in commands)
+    return "".join(f"; `{command}` narrows the range" for command in commands)

@@ -58,8 +58,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
-        what=f"{made} of {human_bytes(mean)} jump about in {files} and take "
-        f"{human_seconds(each_s)} each: {human_bytes(mean / each_s)}/s.",
+        what=f"{made} of {human_bytes(mean)} are out of order in {files} and take "
+        f"{human_seconds(each_s)} each, which is {human_bytes(mean / each_s)}/s.",
         evidence=(
             *_counts(found, int(reads.calls)),
             Evidence("mean size", human_bytes(mean), mean),
@@ -99,7 +99,7 @@ def _fix(measures: Measures, files: np.ndarray, mean: float) -> Fix:
     if words is not None and input_pipeline(measures) is None:
         return words.read_in_order(math.ceil(BLOCK / max(mean, 1.0)))
     if reads_in_python(measures):
-        return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
+        return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of the block")
     return Fix(what, RECORDS_IN_ORDER)
 
 
@@ -116,7 +116,7 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         measures,
         NAME,
         unknown="what reading out of order costs",
-        title=f"{percent(jumps, reads)} of the reads go back in their files, {human_bytes(size)} at a time",
+        title=f"{percent(jumps, reads)} of the reads are not sequential, {human_bytes(size)} at a time",
         what=f"{jumps:,} of {reads:,} reads are not sequential.",
         evidence=(Evidence("reads", f"{reads:,}", reads), Evidence("not sequential", f"{jumps:,}", jumps)),
         most_s=data.file_time.read_s,

@@ -76,4 +76,6 @@ def wait_words(table: RankTable) -> str:
     if own is None or not waits:
         return ""
     usual = human_seconds(statistics.median(waits))
-    return f" Its steps wait {human_seconds(own)}, those of the others {usual}."
+    return (
+        f" Steps of rank {table.leading} wait {human_seconds(own)} for input, steps of other ranks {usual}."
+    )

@@ -55,8 +55,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=_title(float(costs.opens.sum()), float(first.sum()), files),
-        what=f"{costs.opens.sum():,.0f} opens of {plural(files, 'file')}; opening again takes "
-        f"{human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
+        what=f"The job opens {plural(files, 'file')} {costs.opens.sum():,.0f} times. Opening a file again "
+        f"takes {human_seconds(needless_s / max(float(again.sum()), 1))} each time.",
         evidence=(
             Evidence("opens", f"{costs.opens.sum():,.0f}", float(costs.opens.sum())),
             Evidence("files opened", f"{files:,}", files),

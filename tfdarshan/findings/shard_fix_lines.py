@@ -39,7 +39,8 @@ def in_shards(measures: Measures, whole_bytes: float) -> Fix:
     if in_records(measures):
         return record_words.in_records(input_pipeline(measures), shards, readers, each)
     return Fix(
-        f"Put them into {plural(shards, 'tar file')} of about {each} in a folder DIR, and read "
-        f"{'it' if shards == 1 else 'them'} from end to end: data is what is in one of the files.",
+        f"Put the files into {plural(shards, 'tar file')} of about {each} in a folder DIR, and read "
+        f"{'it' if shards == 1 else 'them'} from end to end. "
+        "In the last line, data is the content of one file.",
         ARCHIVES.format(shards=shards),
     )

@@ -43,13 +43,13 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"rank {table.leading} has {excess.work:.1f} times as much to read as the other ranks",
         what=f"Rank {table.leading} of {len(table.ranks)} reads {human_bytes(leader.input_bytes)} in "
-        f"{leader.input_calls:,} calls, the others {human_bytes(mean)} each.{wait_words(table)}",
+        f"{leader.input_calls:,} calls, the other ranks {human_bytes(mean)} each.{wait_words(table)}",
         evidence=(
             Evidence("times as much", f"{excess.work:.2f}", excess.work),
             Evidence("of a step's reading beyond others'", percent(share, 1), share),
         ),
         fix=Fix(
-            "Give all ranks equally many bytes: more and smaller shards, dealt out by size.",
+            "Give all ranks the same number of bytes: deal the files out by size, or make smaller files.",
             "files = sorted(files, key=os.path.getsize)[rank::world_size]",
             "files = files[rank * len(files) // world_size : (rank + 1) * len(files) // world_size]",
         ),

@@ -20,7 +20,7 @@ ABOUT = About(
     cause="All ranks of one node take at least twice as long as ranks of other nodes for the same "
     "amount of input. The network or the mount of that node is the likely cause. In synchronous "
     "training all ranks wait for the slow node.",
-    says="node gpu07 reads 3.1 times slower than the others",
+    says="node gpu07 takes 3.1 times as long to read as other nodes",
     seen=("longer calls on the ranks of one node", "the tab's Timeline, by rank"),
     fixes={
         "Slurm": "`srun --exclude=gpu07 ...`",
@@ -28,7 +28,7 @@ ABOUT = About(
     },
     estimate="tfdarshan replays the slow rank with the latency and the bandwidth that ranks of other "
     "nodes got.",
-    ignore="the node was slow once, because of another job: look at a second session first",
+    ignore="the node was slow only once, because of another job: check a second session first",
     fix="another node",
 )
 
@@ -44,17 +44,17 @@ def find(measures: Measures) -> Finding | None:
     ranks = ", ".join(str(row.rank) for row in there[:8])
     return Finding(
         name=NAME,
-        title=f"node {host} reads {found.slow:.1f} times slower than the others",
+        title=f"node {host} takes {found.slow:.1f} times as long to read as other nodes",
         what=f"{plural(len(there), 'rank')} on {host} ({ranks}) {'takes' if len(there) == 1 else 'take'} "
-        f"{found.slow:.1f} times as long as ranks on other nodes for as much input."
+        f"{found.slow:.1f} times as long as ranks on other nodes to read the same amount."
         f"{_mount_words(table)}{wait_words(table)}",
         evidence=(
-            Evidence("times as slow", f"{found.slow:.1f}", found.slow),
+            Evidence("times as long", f"{found.slow:.1f}", found.slow),
             Evidence("ranks on it", f"{len(there)}", len(there)),
         ),
         fix=Fix(
-            "Leave this node out, or find out what is wrong with its network or mount: compare its mount "
-            "options and probe the data from there and from another node.",
+            "Leave this node out, or find out what is wrong with its network or mount: compare mount "
+            "options, and run `tfdarshan probe` on the data from this node and from another node.",
             f"srun --exclude={host} ...",
         ),
         edits=(OtherStorage(latency=1 / found.slow, bandwidth=found.slow),),
@@ -96,8 +96,9 @@ def _mount_words(table: RankTable) -> str:
             quick.append(printable(mount.point))
     if not slow:
         return ""
-    rest = f"; {' and '.join(quick)} {'is' if len(quick) == 1 else 'are'} not" if quick else ""
-    return f" Slow there {'is' if len(slow) == 1 else 'are'} {' and '.join(slow)}{rest}."
+    rest = f"; {' and '.join(quick)} {'is' if len(quick) == 1 else 'are'} not slow" if quick else ""
+    be = "s are" if len(slow) > 1 else " is"
+    return f" The slow mount{be} {' and '.join(slow)}{rest}."
 
 
 def _elsewhere(table: RankTable, mount: MountFigures) -> MountFigures | None:

@@ -20,14 +20,14 @@ ABOUT = About(
     cause="One rank takes at least twice as long as the other ranks for the same amount of input, on "
     "most of its files. Other ranks of its node are not slow. In synchronous training all ranks "
     "wait for the slow rank.",
-    says="rank 3 reads 2.4 times slower than the other ranks",
+    says="rank 3 takes 2.4 times as long to read as the other ranks",
     seen=("longer calls on one rank", "the tab's Timeline, by rank"),
     fixes={
         "any job": "compare the rank with others: mount and folder of its shard, processors, other programs "
         "on the node; `tfdarshan findings SESSION/rank-00003`",
     },
     estimate="tfdarshan replays the slow rank with the latency and the bandwidth that the other ranks got.",
-    ignore="the rank was slow once: look at a second session first",
+    ignore="the rank was slow only once: check a second session first",
     fix="another place for the slow rank",
 )
 
@@ -43,11 +43,11 @@ def find(measures: Measures) -> Finding | None:
     share, leader = 1 - 1 / excess.slow, table.leader
     return Finding(
         name=NAME,
-        title=f"rank {table.leading} reads {excess.slow:.1f} times slower than the other ranks",
-        what=f"Rank {table.leading} on {leader.host} takes {excess.slow:.1f} times as long as the others for "
-        f"as much input.{wait_words(table)}",
+        title=f"rank {table.leading} takes {excess.slow:.1f} times as long to read as the other ranks",
+        what=f"Rank {table.leading} on {leader.host} takes {excess.slow:.1f} times as long as the other "
+        f"ranks to read the same amount.{wait_words(table)}",
         evidence=(
-            Evidence("times as slow", f"{excess.slow:.1f}", excess.slow),
+            Evidence("times as long", f"{excess.slow:.1f}", excess.slow),
             Evidence(
                 "in calls beyond others', over all threads",
                 human_seconds(share * leader.input_s),
@@ -56,8 +56,8 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(_slowest(measures)),
         fix=Fix(
-            "Look at what is different for this rank: the mount and folder of its shard, the processors "
-            "it is bound to, and what else runs beside it.",
+            "Find out what is different for this rank: the mount and folder of its shard, the processors "
+            "that it is bound to, and the programs that run beside it.",
             f"tfdarshan findings LOGDIR/plugins/tfdarshan/SESSION/rank-{table.leading:05}",
         ),
         edits=(OtherStorage(latency=1 / excess.slow, bandwidth=excess.slow),),

@@ -34,8 +34,8 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"worker {slow.worker} takes {slow.times:.1f} times as long for a batch as the other workers",
-        what=f"It puts {made:,} of {len(waits):,} batches together, each in "
-        f"{human_seconds(slow.times * slow.usual_s)}. The others take {human_seconds(slow.usual_s)}.",
+        what=f"Worker {slow.worker} prepares {made:,} of {len(waits):,} batches, and takes "
+        f"{human_seconds(slow.times * slow.usual_s)} for each. Others take {human_seconds(slow.usual_s)}.",
         evidence=(
             Evidence("times as long", f"{slow.times:.1f}", slow.times),
             Evidence("a batch of the others, median", human_seconds(slow.usual_s), slow.usual_s),

@@ -19,7 +19,7 @@ ABOUT = About(
     title="The input is many small files",
     cause="The job opens, reads and closes every sample as a file of its own. A small file costs "
     "opens, closes and `stat()` calls whatever its size, and a disk seeks for each file.",
-    says="the input is 4,096 small files of 12.3 kB",
+    says="the input is 4,096 small files, 12.3 kB each",
     seen=("small file sizes", "the tab's Patterns and Files"),
     fixes={
         "tf.data": "TFRecord shards: `tf.io.TFRecordWriter`, then `tf.data.TFRecordDataset(shards, "
@@ -58,14 +58,18 @@ def find(measures: Measures) -> Finding | None:
     order = np.argsort(-np.where(whole, costs.call_s, 0), kind="stable")
     return Finding(
         name=NAME,
-        title=f"the input is {files:,} small files of {human_bytes(mean)}",
-        what=f"Each is opened, read and closed in {human_seconds(each_s)}; {percent(opens_s, files_s)} of "
-        "that is opens, closes and stat() calls.",
+        title=f"the input is {files:,} small files, {human_bytes(mean)} each",
+        what=f"Opening, reading and closing a file takes {human_seconds(each_s)}, mean of {passes:,.0f} "
+        f"times. Opens, closes and stat() calls are {percent(opens_s, files_s)} of that time.",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),
-            Evidence("time of one", human_seconds(each_s), each_s),
-            Evidence("opens, closes, stats, empty reads, over all threads", human_seconds(opens_s), opens_s),
+            Evidence("time of one file", human_seconds(each_s), each_s),
+            Evidence(
+                "opens, closes, stat() calls, end-of-file reads, over all threads",
+                human_seconds(opens_s),
+                opens_s,
+            ),
         ),
         files=measures.paths_of(order[:files]),
         fix=in_shards(measures, unique),

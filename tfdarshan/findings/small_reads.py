@@ -13,7 +13,7 @@ from tfdarshan.frameworks.tensorflow.pipeline_words import records
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.storage_edits import LargeReads
 from tfdarshan.thresholds import THRESHOLD
-from tfdarshan.units import human_bytes, human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "small_reads"
 ABOUT = About(
@@ -65,13 +65,13 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"files are read {human_bytes(bytes_read / chosen)} at a time",
-        what=f"{reads:,} reads that go on where the one before ended wait {human_seconds(each_s)} each for "
-        f"storage; {parts:,.0f} of {human_bytes(LARGE)} at most would do.",
+        what=f"{reads:,} sequential reads wait {human_seconds(each_s)} each for storage. "
+        f"{plural(int(parts), 'read')} of up to {human_bytes(LARGE)} would be enough.",
         evidence=(
-            Evidence("small reads in order", f"{chosen:,}", chosen),
+            Evidence("small sequential reads", f"{chosen:,}", chosen),
             Evidence("of them served by storage", f"{reads:,}", reads),
-            Evidence("time of one", human_seconds(each_s), each_s),
-            Evidence("of the time of all reads", percent(read_s, all_s), read_s / all_s),
+            Evidence("time of one read", human_seconds(each_s), each_s),
+            Evidence("share of the time of all reads", percent(read_s, all_s), read_s / all_s),
         ),
         files=measures.paths_of(found),
         fix=_fix(measures, found),
@@ -85,14 +85,14 @@ def _fix(measures: Measures, files: np.ndarray) -> Fix:
         return Fix(
             "Have SQLite read larger pages.",
             f'database.executescript("PRAGMA page_size = {PAGE_BYTES}; VACUUM")'
-            "  # once: it writes the file anew",
+            "  # once: it writes the file again",
         )
     reader = reader_of(measures)
     if reader is not None and reader.is_source:
         return Fix(what, reader.with_size(BUFFER_BYTES).statement, reader.statement)
     if reader is not None and reader.name in MADE_WITHIN:
         return Fix(
-            f"{what} Give the data sets that {reader.name} reads from a larger buffer.",
+            f"{what} Give a larger buffer to the data sets inside {reader.name}().",
             records(reader.compression, BUFFER_BYTES),
         )
     return Fix(what, "file = open(path, 'rb', buffering=1 << 20)  # or data = file.read()")

@@ -14,7 +14,7 @@ from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loop_edits import BufferedWrites
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
-from tfdarshan.units import human_bytes, human_seconds
+from tfdarshan.units import human_bytes, human_seconds, plural
 
 NAME = "small_writes"
 ABOUT = About(
@@ -34,13 +34,13 @@ ABOUT = About(
 SMALL_BYTES = int(THRESHOLD["small"])
 BUFFER_BYTES = int(SETTING["request"])
 FIX = Fix(
-    "Collect them in a buffer, and write that.",
+    "Collect small writes in a buffer, and write the buffer.",
     "log = open(path, 'ab', buffering=1 << 20)",
     "log = open(path, 'ab', buffering=0)",
 )
 # A file that is flushed after each write, to be synced, leaves no buffer anything to collect.
 SYNCED_FIX = Fix(
-    "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
+    "Collect small writes in a buffer: flush and sync the file only after the last write, or every second."
 )
 
 
@@ -65,7 +65,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         title=f"{measures.loop} makes {count:,} writes of {human_bytes(mean)}",
         what=f"Writes of less than {human_bytes(SMALL_BYTES)} take {human_seconds(whole_s / count)} each, "
-        f"{human_seconds(whole_s)} in all; {buffered:,} of {human_bytes(BUFFER_BYTES)} at most would do.",
+        f"{human_seconds(whole_s)} in all. {plural(buffered, 'write')} of up to {human_bytes(BUFFER_BYTES)} "
+        "would be enough.",
         evidence=(
             Evidence("small writes", f"{count:,}", count),
             Evidence("mean size", human_bytes(mean), mean),
@@ -110,8 +111,8 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
         measures,
         NAME,
         unknown="what small writes cost",
-        title=f"{writes:,} writes are of {human_bytes(mean)} on average",
-        what=f"{buffered:,} of {human_bytes(BUFFER_BYTES)} at most would do.",
+        title=f"{writes:,} writes are small, {human_bytes(mean)} on average",
+        what=f"{plural(buffered, 'write')} of up to {human_bytes(BUFFER_BYTES)} would be enough.",
         evidence=(Evidence("writes", f"{writes:,}", writes), Evidence("mean size", human_bytes(mean), mean)),
         most_s=data.file_time.write_s,
         fix=FIX,

@@ -44,8 +44,8 @@ ABOUT = About(
     fix="copies on a local disk",
 )
 ONCE = (
-    " Memory served later epochs: storage served one pass, and a copy takes one, too, so it helps only if "
-    "several runs use it."
+    " Storage served one pass only, and memory served later epochs. Copying takes such a pass, too: copies "
+    "help only if several runs use them."
 )
 MIRRORED = (
     "Point the job to the mirror that these commands make: with `run --staged`, the job's `stat()` calls "
@@ -73,7 +73,7 @@ class Worth:
 def find(measures: Measures) -> Finding | Unknown | None:
     """Find them where a local disk would save time."""
     if not measures.traced:
-        return measures.untraced(NAME, "what copies on a local disk would give is not known")
+        return measures.untraced(NAME, "what copies on a local disk would give")
     use, facts = measures.use_and_facts
     found = find_candidates(use, by_hand=True)
     if not len(found.rows) or from_memory(measures, found.rows):
@@ -118,7 +118,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:
     """Word it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
-    condition, size = later.condition, staged.size_bytes
+    condition, beyond, size = later.condition, later.beyond_first, staged.size_bytes
     by_sqlite = databases(measures.files.paths)[staged.found.rows]
     opened, led = (files.staged[by_sqlite[files.staged] == kind] for kind in (True, False))
     words, lines = [], []
@@ -126,8 +126,8 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         (first,) = measures.paths_of(staged.found.rows[opened[:1]])
         room = human_bytes(float(size[opened].sum()))
         words.append(
-            f"Copy {room} of SQLite databases to a local disk{condition}. Open the copy with the arguments "
-            "of the original. `cp -u` copies only what has changed since."
+            f"Copy {room} of SQLite databases to a local disk{condition}.{beyond} Open the copy with the "
+            "arguments of the original. `cp -u` copies only what has changed since."
         )
         # Once, and not in each run: a copy takes as long as a pass.
         copy = f"DIR/{first.rsplit('/', 1)[-1]}"
@@ -140,11 +140,15 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         beside = _beside(staged, ~by_sqlite) if all_of_it else led[:0]
         beside_bytes = float(size[beside].sum())
         rest = human_bytes(float(size[led].sum()) + beside_bytes)
-        rest = f"{rest}{' of other files' if len(opened) else ''}"
-        words.append(f"Copy {rest} to a local disk{'' if len(opened) else condition}.")
+        rest = f"{rest} of other files" if len(opened) else f"{rest} of input"
+        words.append(
+            f"Copy {rest} to a local disk."
+            if len(opened)
+            else f"Copy {rest} to a local disk{condition}.{beyond}"
+        )
         if beside_bytes:
             unread = human_bytes(beside_bytes)
-            words.append(f"{unread} of it is read only before the first step or after the last.")
+            words.append(f"{unread} of the copy is read only before the first step or after the last.")
         words += [MIRRORED] if staged.mirrored else []
         rows = staged.found.rows[~by_sqlite]
         lines.append(copied(measures, rows, everything=all_of_it, mirrored=staged.mirrored).lines)

@@ -18,7 +18,7 @@ ABOUT = About(
     title="Files are asked about again and again",
     cause="The job makes `stat()` calls that no open needs, for example `os.path.exists()` before "
     "every read. A `stat()` call on network storage is a round trip to a server.",
-    says="8 stats are made a step",
+    says="the job makes 8 stat() calls a step",
     seen=("`stat()` calls while steps wait", "the tab's Timeline, by kind of call"),
     fixes={
         "plain Python": "`paths = sorted(entry.path for entry in os.scandir(folder))`, once before training",
@@ -50,14 +50,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = stats.thread_s / stats.calls
     per_unit = stats.calls / measures.model.units
     files = max(1, int(np.count_nonzero(np.where(measures.is_input, rows, 0))))
-    asked = f"{plural(round(stats.calls), 'stat')} of {plural(files, 'file')}"
+    asked = f"{plural(round(stats.calls), 'stat() call')} on {plural(files, 'file')}"
     again = ": the job asks about the same files again and again" if stats.calls > files else ""
     return Finding(
         name=NAME,
         title=_title(per_unit, measures.model.unit),
         what=f"{asked} take {human_seconds(each_s)} each{again}.",
         evidence=(
-            Evidence("stats", f"{stats.calls:,.0f}", stats.calls),
+            Evidence("stat() calls", f"{stats.calls:,.0f}", stats.calls),
             Evidence("opens", f"{opens.calls:,.0f}", opens.calls),
             Evidence("mean", human_seconds(each_s), each_s),
             Evidence("time in them, over all threads", human_seconds(stats.thread_s), stats.thread_s),
@@ -71,9 +71,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _title(per_unit: float, unit: str) -> str:
     """Word how many a unit makes; of fewer than one, in how many units there is one."""
     if round(per_unit) >= 1:
-        made = plural(round(per_unit), "stat")
-        return f"{made} {'is' if round(per_unit) == 1 else 'are'} made a {unit}"
-    return f"a stat is made every {1 / per_unit:,.0f} {unit}s"
+        return f"the job makes {plural(round(per_unit), 'stat() call')} a {unit}"
+    return f"the job makes one stat() call every {1 / per_unit:,.0f} {unit}s"
 
 
 def _asks_needlessly(measures: Measures) -> bool:
@@ -94,7 +93,7 @@ def _asks_needlessly(measures: Measures) -> bool:
 def _counted(measures: Measures) -> Finding | Unknown | None:
     data = measures.summary
     if data.posix.stats is None:
-        return measures.untraced(NAME, "what stats cost")
+        return measures.untraced(NAME, "what stat() calls cost")
     stats, opens = data.posix.stats, data.posix.opens + data.stdio.opens
     if not measures.imported:
         asked = measures.files.rows.loc[measures.is_input, ["stats", "opens"]].sum()
@@ -104,10 +103,11 @@ def _counted(measures: Measures) -> Finding | Unknown | None:
     return counted_note(
         measures,
         NAME,
-        unknown="what stats cost",
-        title=f"{stats:,} stats are made for {plural(opens, 'open')}",
-        what="An open needs no more than one: files are asked about again and again, or without being read.",
-        evidence=(Evidence("stats", f"{stats:,}", stats), Evidence("opens", f"{opens:,}", opens)),
+        unknown="what stat() calls cost",
+        title=f"the job makes {plural(stats, 'stat() call')} for {plural(opens, 'open')}",
+        what="An open needs one stat() call at most: the job asks about files again and again, or about "
+        "files that it does not read.",
+        evidence=(Evidence("stat() calls", f"{stats:,}", stats), Evidence("opens", f"{opens:,}", opens)),
         most_s=data.file_time.meta_s,
         fix=FIX,
     )

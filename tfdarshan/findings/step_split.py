@@ -56,7 +56,7 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     other_s = max(model.other_s - starts_s, 0.0)
     decoding_s = min(wait_s * min(other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
     decoding_s = 0.0 if unseen else decoding_s
-    otherwise = "the pipeline, or page faults that were not seen" if unseen else "the pipeline otherwise"
+    otherwise = "other work of the pipeline" + ", or page faults (not recorded)" * unseen
     own_s = min(_own_calls_s(measures) / model.units, model.unit_s - waits_s)
     return (
         *((StepPart("worker_starts", "waiting for workers to start", starts_s),) if starts_s > 0 else ()),

@@ -20,14 +20,14 @@ ABOUT = About(
     cause="A mount, a folder or a few files take several times as long as other files of their size. "
     "Readers that keep the order of batches wait for the slowest file, so a few slow files delay "
     "every step.",
-    says="/archive is 8 times slower than the rest",
+    says="/archive takes 8 times as long as the rest",
     seen=("a folder in the colour of a low bandwidth", "the tab's Files"),
     fixes={
         "any job": "copy the slow files to the storage of the other files; the finding prints the commands",
         "Lustre": "`lfs getstripe FILE` names the servers of a slow file",
     },
     estimate="The replay has the slow files on a local NVMe disk. The range covers slow and fast NVMe disks.",
-    ignore="the files were slow once: look at a second session first",
+    ignore="the files were slow only once: check a second session first",
     fix="a quicker place for the slow files",
 )
 
@@ -49,24 +49,23 @@ def find(measures: Measures) -> Finding | None:
         return None
     order = slow.rows[np.argsort(-costs.call_s[slow.rows], kind="stable")]
     share = percent(float(costs.call_s[slow.rows].sum()), float(costs.call_s.sum()))
-    once = ", each in one read: storage that allows so many calls a second does that to any file"
-    take = "takes" if len(slow.rows) == 1 else "take"
-    be = "is" if slow.name.startswith(("/", "1 ")) else "are"
+    once = " Each was slow in one read only: a rate limit of the storage can slow any file like that."
+    takes = "takes" if slow.name.startswith(("/", "1 ")) else "take"
     place = slow.name if slow.name.startswith("/") else ""
     return Finding(
         name=NAME,
         kind="note" if slow.once else "problem",
-        title=f"{slow.name} {be} {slow.times:.0f} times slower than the rest",
-        what=f"{plural(len(slow.rows), 'file')} of {len(rows):,} {take} {share} of the time in input calls, "
-        f"{slow.times:.1f} times as long as others of their size{once if slow.once else ''}.",
+        title=f"{slow.name} {takes} {slow.times:.0f} times as long as the rest",
+        what=f"{len(slow.rows):,} of {plural(len(rows), 'file')} took {share} of the time in input calls, "
+        f"{slow.times:.1f} times as long as other files of their size.{once if slow.once else ''}",
         evidence=(
             Evidence("files", f"{len(slow.rows):,} of {len(rows):,}", len(slow.rows)),
-            Evidence("times as slow", f"{slow.times:.1f}", slow.times),
+            Evidence("times as long", f"{slow.times:.1f}", slow.times),
             Evidence("beyond others', over all threads", human_seconds(slow.excess_s), slow.excess_s),
         ),
         files=measures.paths_of(order),
         fix=Fix(
-            "Copy these files to a quicker place, or find out what is wrong with the place they are in.",
+            "Copy these files to faster storage, or find out what is wrong with the storage they are on.",
             copied(measures, slow.rows, everything=True, place=place).lines,
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),
@@ -97,16 +96,17 @@ def _slow_writes(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         kind="note",
-        title=f"{plural(files, 'file')} of {len(rows):,} took {times:.0f} times as long to write as others",
-        what=f"The slowest of them took {human_seconds(longest_s)} longer than others of its size, of "
-        f"{human_seconds(duration_s)} in all: a job that waits for all its files loses that.",
+        title=f"{files:,} of {plural(len(rows), 'file')} took {times:.0f} times as long to write as the "
+        "others",
+        what=f"The slowest of these files took {human_seconds(longest_s)} longer than others of its size. A "
+        f"job that waits for all its files loses that part of its {human_seconds(duration_s)}.",
         evidence=(
             Evidence("slow files", f"{files:,} of {len(rows):,}", files),
-            Evidence("times as slow", f"{times:.1f}", times),
+            Evidence("times as long", f"{times:.1f}", times),
             Evidence("the slowest took longer by", human_seconds(longest_s), longest_s),
         ),
         files=measures.paths_of(rows[order]),
         cost_s=min(longest_s, duration_s),
         cost_share=min(longest_s / duration_s, 1.0),
-        fix=Fix("Look at the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
+        fix=Fix("Check the servers or disks that these files are on (lfs getstripe FILE on Lustre)."),
     )

@@ -18,7 +18,7 @@ ABOUT = About(
     title="Too many reads run at a time",
     cause="The storage moves more bytes per second with fewer reads at a time. One disk arm that "
     "serves eight files jumps between them, and spends its time on seeks.",
-    says="8 reads at a time are more than the storage bears",
+    says="8 reads at a time slow the storage down",
     seen=("bandwidth that falls as queue depth grows", "the tab's Timeline, by depth and by bandwidth"),
     fixes={
         "tf.data": "`map(load, num_parallel_calls=2)`; `interleave(..., num_parallel_calls=2)`",
@@ -35,7 +35,7 @@ ABOUT = About(
 def find(measures: Measures) -> Finding | Unknown | None:
     """Find it if storage moved more in each of several phases with fewer reads at a time."""
     if not measures.traced:
-        return measures.untraced(NAME, "what the device gives at what queue depth")
+        return measures.untraced(NAME, "what bandwidth the storage gives at each queue depth")
     phases = measures.phases
     # One shallow phase may be a burst, or a cache that fills: it has to be so again.
     if phases is None or phases.shallow_phases < THRESHOLD["several"] or not _moves_more(phases):
@@ -45,9 +45,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     shallow, usual = phases.shallow_depth, phases.usual_depth
     return Finding(
         name=NAME,
-        title=f"{usual:.0f} reads at a time are more than the storage bears",
-        what=f"With {usual:.1f} reads at a time it gives {human_bytes(now)}/s, in "
-        f"{plural(phases.shallow_phases, 'phase')} with {shallow:.1f} it gave {human_bytes(best)}/s.",
+        title=f"{usual:.0f} reads at a time slow the storage down",
+        what=f"With {usual:.1f} reads at a time the storage gives {human_bytes(now)}/s. In "
+        f"{plural(phases.shallow_phases, 'phase')} with {shallow:.1f} reads it gave {human_bytes(best)}/s.",
         evidence=(
             Evidence("queue depth", f"{usual:.1f}", usual),
             Evidence("bandwidth at it", f"{human_bytes(now)}/s", now),

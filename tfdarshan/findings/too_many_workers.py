@@ -41,13 +41,14 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"{plural(workers, 'worker')} share {plural(round(cpus), 'processor')} with the training loop",
-        what=f"While a step computes, workers put {turns.beside:.1f} batches together. The training loop "
-        f"then has {percent(turns.had, 1)} of a processor, and could compute "
-        f"{percent(turns.computes, 1)} of that time.",
+        what=f"While a step computes, {turns.beside:.1f} workers prepare a batch on average. The training "
+        f"loop then gets {percent(turns.had, 1)} of a processor, and could use {percent(turns.computes, 1)}.",
         evidence=(
             Evidence("workers", f"{workers:,}", workers),
             Evidence("processors", f"{cpus:g}", cpus),
-            Evidence("batches put together beside computing", f"{turns.beside:.1f}", turns.beside),
+            Evidence(
+                "workers that prepare a batch while a step computes", f"{turns.beside:.1f}", turns.beside
+            ),
             Evidence("of a processor for the loop", percent(turns.had, 1), turns.had),
         ),
         fix=words.fewer_readers(room),

@@ -40,8 +40,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         kind="doubt",
         title=f"the trace lacks {percent(dropped, made)} of the calls",
-        what=f"{dropped:,} of {made:,} calls found no room in the trace. {_span(measures)} Seconds in calls "
-        "are those of the calls in the trace, scaled up.",
+        what=f"The trace had no room for {dropped:,} of {made:,} calls. {_span(measures)} Times of calls are "
+        "those of the calls in the trace, scaled up to all calls.",
         evidence=(
             Evidence("calls", f"{made:,}", made),
             Evidence("not in the trace", f"{dropped:,}", dropped),
@@ -53,7 +53,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _span(measures: Measures) -> str:
     span = measures.summary.trace_span
     if span is None or span.until_s is None:
-        return "Nothing tells when these calls were made. The counters include them."
+        return "When these calls were made is not known. The counters include them."
     return span.sentence
 
 

@@ -10,7 +10,7 @@ from tfdarshan.units import human_bytes, human_seconds
 # The finding that says it.
 FINDING = "mapped_wait"
 # What a finding says of time that it knows by file calls.
-NOT_SEEN = "What page faults on mapped files take of that time was not seen."
+NOT_SEEN = "How much of that time is page faults on mapped files was not recorded."
 
 
 def unseen_faults(measures: Measures) -> Unknown | None:
@@ -30,7 +30,10 @@ def _unwatched(measures: Measures) -> Unknown | None:
     mapped = measures.summary.mmap_bytes or 0
     if mapped < THRESHOLD["much"]:
         return None
-    why = f"what page faults on mapped files cost: {human_bytes(mapped)} were mapped, and nobody watched"
+    why = (
+        f"what page faults on mapped files cost: {human_bytes(mapped)} were mapped, and their page faults "
+        "were not watched"
+    )
     return Unknown(FINDING, why, measures.recorded.line(mapped=True))
 
 
@@ -39,7 +42,7 @@ def _not_kept(measures: Measures) -> Unknown | None:
     if reads.faults is None:
         if reads.bytes_mapped < THRESHOLD["much"]:
             return None
-        why = next((note for note in reads.notes if "not seen" in note), "they were not seen")
+        why = next((note for note in reads.notes if "not seen" in note), "they were not recorded")
         least = "" if reads.wait_s is None else f", {human_seconds(reads.wait_s)} over threads at least"
         return Unknown(FINDING, f"what page faults on mapped files cost{least}: {why}")
     if (reads.wait_s or 0.0) < THRESHOLD["note"] * measures.summary.duration_s:

@@ -19,7 +19,7 @@ ABOUT = About(
     title="Training waits for a validation set",
     cause="Between the steps of two epochs the job reads files that no training step reads. Training "
     "stands still meanwhile, so every second of validation input counts in full.",
-    says="training stands still 2.100 s an epoch for reading other files",
+    says="training stands still 2.100 s an epoch while other files are read",
     seen=("a pause between two epochs, with reads in it", "the tab's Timeline"),
     fixes={
         "tf.data": "`validation.map(load, num_parallel_calls=16)`, or `.cache()` if it fits in memory",
@@ -48,9 +48,10 @@ def find(measures: Measures) -> Finding | None:
     chosen = best_fix(measures, _fixes(measures))
     return Finding(
         name=NAME,
-        title=f"training stands still {human_seconds(reading_s / pauses)} an epoch for reading other files",
-        what=f"In {plural(pauses, 'pause')} between steps {read} that no step reads, "
-        f"{human_bytes(size)} in all, {at_a_time:.1f} calls at a time: as a validation set is.",
+        title=f"training stands still {human_seconds(reading_s / pauses)} an epoch while "
+        "other files are read",
+        what=f"In {plural(pauses, 'pause')} between steps, {read} that no step reads, such as a validation "
+        f"set: {human_bytes(size)}, {at_a_time:.1f} calls at a time.",
         evidence=(
             Evidence("pauses", f"{pauses:,}", pauses),
             Evidence("reading in them", human_seconds(reading_s), reading_s),

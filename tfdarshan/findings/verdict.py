@@ -18,19 +18,20 @@ from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most
 
+NO_FIX = "No known fix saves much of that time; `tfdarshan whatif` estimates other storage."
 # What to do if a part of the wait is the longest one, and no finding has a fix for it.
 WHAT_TO_DO = {
     "worker_starts": "Start fewer workers, or import less in the program that they start with.",
-    "storage": "No fix known here gives much of that back.",
-    "page_faults": "No fix known here gives much of that back.",
-    "decoding": "Keep what is decoded, store it smaller, or give the job more processors.",
+    "storage": NO_FIX,
+    "page_faults": NO_FIX,
+    "decoding": "Keep decoded samples in memory, store the data smaller, or give the job more processors.",
     "other_wait": "Look for locks, generators and services that the input pipeline waits for.",
 }
 # Of what the first epoch alone waits for.
-OF_THIS_RUN = " for a run as short as this one"
-RECORD_MORE = "record some seconds, 20 steps or more"
+OF_THIS_RUN = " in a run as short as this one"
+RECORD_MORE = "record at least 20 steps and a few seconds"
 # Nothing says that a job without steps trains.
-RECORD_LONGER = "record a longer run, of some seconds"
+RECORD_LONGER = "record a longer run, at least a few seconds"
 # Where the first sentence of a fix ends; what follows explains the lines.
 NEXT_SENTENCE = re.compile(r"(?<=\.) ")
 
@@ -92,7 +93,8 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
     if share is None:
         return _untold(measures, findings, doubts, record)
     if is_healthy(measures):
-        text = f"Healthy: {_waits(measures)} No change of the file I/O is worth it."
+        waits = _waits(measures)
+        text = f"Healthy: {waits[:1].lower()}{waits[1:]} No change of the file I/O is needed."
         return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
     if (note := _of_this_run(findings)) is not None:
         text = " ".join([_waits(measures), as_sentence(note.title), *_fix(note, OF_THIS_RUN)])
@@ -138,7 +140,10 @@ def _unexplained(measures: Measures) -> str:
     if (model.wait_share or 0.0) >= THRESHOLD["healthy"]:
         return f"{_waits(measures)} {_no_fix(measures)}"
     own = percent(_own_s(measures), model.unit_s)
-    return f"The training loop's own file calls take {own} of step time. {WHAT_TO_DO['storage']}"
+    return (
+        f"The training loop's own file calls take {own} of step time. Make fewer calls, or let a thread "
+        "make them."
+    )
 
 
 def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
@@ -192,8 +197,10 @@ def _lost(measures: Measures, first: Finding) -> str:
         return _waits(measures)
     of, lost = "step time" if model.unit == "step" else "the session", percent(gain.saved_s, gain.before_s)
     if not surely_waits(measures, measures.job):
-        return f"Up to {lost} of {of} is lost, if that is waited for: {measures.why_no_wait}."
-    return f"{lost} of {of} is lost."
+        return (
+            f"Up to {lost} of {of} is lost, if {_who(measures)} waits for its files: {measures.why_no_wait}."
+        )
+    return f"{lost} of {of} is lost (estimated)."
 
 
 def _is_of_waits(gain: Gain | None) -> bool:
@@ -223,7 +230,7 @@ def _fix(finding: Finding, of: str = "") -> list[str]:
 def _promised(what: str, speed: str) -> str:
     """Say what to do, and what that gives."""
     short = in_short(what)
-    return f"{short}; that is {speed}." if ": " in short else f"{short}: {speed}."
+    return f"{short}; then {speed}." if ": " in short else f"{short}: {speed}."
 
 
 def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
@@ -246,8 +253,12 @@ def _if_it_did(best: Finding, measures: Measures) -> list[str]:
     """Say what costs most if training, or whatever needed the input, did wait, and what would help."""
     if best.gain is None or best.fix is None:
         return [f"One finding stands out: {best.title}."]
-    who = "something" if measures.windows is None else "it"
-    return [f"If {who} did, it is because {best.title}.", *_fix(best)]
+    return [f"If {_who(measures)} waits for its files, the cause is that {best.title}.", *_fix(best)]
+
+
+def _who(measures: Measures) -> str:
+    """Name what may wait: nothing says that a job without steps trains."""
+    return "the job" if measures.windows is None else "training"
 
 
 def _reads_itself(measures: Measures) -> str:
@@ -259,17 +270,23 @@ def _cannot_tell(measures: Measures) -> str:
     if measures.imported:
         return f"The log does not say what the job waited for; {ran}."
     if measures.windows is None:
-        return f"No step was recorded, so this session cannot tell what waited for input; {ran}."
-    return f"This session cannot tell whether training waited for input; {ran}."
+        why = measures.why_no_wait
+        return (
+            f"{why[:1].upper()}{why[1:]}, so this session does not tell whether the job waits for its "
+            f"files; {ran}."
+        )
+    return f"This session does not tell whether training waits for input; {ran}."
 
 
 def _ran(measures: Measures) -> str:
     """Say how long file calls were running."""
     data = measures.summary
     io_s = data.wall_clock.io_s
+    if io_s is not None and not data.calls:
+        return "no file call was recorded (if the job uses files, run `tfdarshan doctor`)"
     if io_s is not None:
         share = (percent if data.wall_clock.exact else percent_at_most)(io_s, data.duration_s)
-        return f"file calls were running {share} of the time"
+        return f"file calls ran {share} of the time"
     # A log adds up the times of files and ranks.
     times = data.file_time
     whole_s = max(data.processes * data.duration_s, 1e-9)
@@ -282,18 +299,25 @@ def _no_fix(measures: Measures) -> str:
     model = measures.model
     if model.certain and 2 * model.handed_s > model.most_wait_s:
         return (
-            f"{percent(model.handed_s, model.unit_s)} of step time goes into handing over batches that are "
-            "ready: use fewer, larger batches."
+            f"Handing over batches that are ready takes {percent(model.handed_s, model.unit_s)} of step "
+            "time: use fewer, larger batches."
         )
     waits = {part.name: part for part in step_split(measures) if part.name in WHAT_TO_DO}
     longest = max(waits.values(), key=lambda part: part.seconds)
-    files = f"{percent(waits['storage'].seconds, model.unit_s)} of step time is waiting for file calls"
+    files = percent(waits["storage"].seconds, model.unit_s)
     if longest.name != "storage":
-        most = f"{percent(longest.seconds, model.unit_s)} of step time is {longest.label}"
-        return f"{most}, and {files}. {WHAT_TO_DO[longest.name]}"
+        most = percent(longest.seconds, model.unit_s)
+        what = longest.label.removeprefix("waiting for ")
+        return (
+            f"The wait for {what} takes {most} of step time, the wait for file calls {files}. "
+            f"{WHAT_TO_DO[longest.name]}"
+        )
     if measures.slow_share <= 1 - THRESHOLD["cached"]:
-        return f"{files} that the page cache served: no storage makes these shorter."
-    return f"{files}. {WHAT_TO_DO[longest.name]}"
+        return (
+            f"File calls take {files} of step time, but the page cache served them: faster storage would not "
+            "help. Read fewer bytes, or make fewer calls."
+        )
+    return f"The wait for file calls takes {files} of step time. {WHAT_TO_DO[longest.name]}"
 
 
 def _of_rank(measures: Measures) -> list[str]:
@@ -301,8 +325,8 @@ def _of_rank(measures: Measures) -> list[str]:
     table = measures.ranks
     if table is None:
         return []
-    waits = "waits longest for its input" if table.leader.wait_s is not None else "is longest in file calls"
-    return [f"This is of rank {table.leading}, which {waits} of {len(table.ranks)}."]
+    waits = "waits longest for input" if table.leader.wait_s is not None else "is longest in file calls"
+    return [f"The verdict is about rank {table.leading}, which {waits} of {len(table.ranks)} ranks."]
 
 
 def _beside(measures: Measures) -> list[str]:

@@ -18,13 +18,13 @@ ABOUT = About(
     title="Workers are started for each epoch",
     cause="The loader ends its worker processes with each epoch, and starts others for the next one. "
     "The training loop stands still until they run. Started programs import the job's modules again.",
-    says="each epoch begins with starting 8 workers, which takes 1.200 s",
+    says="each epoch starts 8 workers again, which takes 1.200 s",
     seen=("`waiting for workers to start` in a mean step", "the bar of `tfdarshan summary`"),
     fixes={"PyTorch": "`DataLoader(..., persistent_workers=True)`, made once before the first epoch"},
     estimate="The replay has later epochs whose first batch is begun as much sooner as "
     "starting workers took.",
-    ignore="the data set changes between epochs, which workers that live on would not see",
-    fix="workers that live on",
+    ignore="the data set changes between epochs: workers that stay alive would not see the change",
+    fix="workers that stay alive",
 )
 
 
@@ -43,8 +43,7 @@ def find(measures: Measures) -> Finding | None:
     each_s = max(begun_s, float(late_s.mean())) if len(late_s) else begun_s
     return Finding(
         name=NAME,
-        title=f"each epoch begins with starting {plural(workers, 'worker')}, which takes "
-        f"{human_seconds(each_s)}",
+        title=f"each epoch starts {plural(workers, 'worker')} again, which takes {human_seconds(each_s)}",
         what=f"The loader started {plural(workers, 'worker')} {starts:,} times, and the training loop waited "
         f"{human_seconds(starts * each_s)} for that.",
         evidence=(

@@ -16,6 +16,8 @@ from tfdarshan.sessions.remote_session import is_url
 from tfdarshan.sessions.session_directory import BURST_CONTROL, MARKER, META_SUFFIX, PLUGIN_FOLDER
 
 SUFFIX = ".darshan"
+# What to do about a folder that cannot be used.
+GIVE = "give folders with sessions or Darshan logs"
 
 
 @dataclass
@@ -72,7 +74,7 @@ def _matching(path: str) -> Iterable[str]:
         return [path]
     matching = glob.glob(path, recursive=True)  # noqa: PTH207
     if not matching:
-        raise SessionDataError(f"nothing matches {path}: give folders with sessions or Darshan logs.")
+        raise SessionDataError(f"nothing matches {path}: {GIVE}.")
     return matching
 
 
@@ -84,7 +86,7 @@ def _add(found: InputList, path: str) -> None:
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError as error:
-        raise SessionDataError(f"{path} cannot be read: {reason(error)}.") from error
+        raise SessionDataError(f"{path} cannot be read: {reason(error)}; {GIVE}.") from error
     if not os.path.isdir(path):  # noqa: PTH112
         found.kinds[path], found.fingerprints[path] = LOG, _fingerprint_of_log(status)
         return
@@ -92,7 +94,7 @@ def _add(found: InputList, path: str) -> None:
         return
     _walk(found, path)
     if path in found.unreadable:
-        raise SessionDataError(f"{path} cannot be read: {found.unreadable[path]}.")
+        raise SessionDataError(f"{path} cannot be read: {found.unreadable[path]}; {GIVE}.")
 
 
 def _walk(found: InputList, top: str) -> None:

@@ -23,7 +23,7 @@ class Fix:
     loads_first: bool = False
 
 
-IN_BACKGROUND = "Save in the background: copy what is to be saved, and let a thread write it."
+IN_BACKGROUND = "Save in the background: copy the state in memory, and let a thread write the copy."
 SAVER = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
 
 

@@ -55,7 +55,7 @@ class Records:
             ConfigurationError: A batch or a number of epochs is below 1.
         """
         if self.batch < 1 or (self.epochs is not None and self.epochs < 1):
-            raise ConfigurationError("a data set has batches of 1 and more, and 1 and more epochs or None.")
+            raise ConfigurationError("batch must be at least 1, and epochs at least 1 or None.")
         self.index.order(shard=self.shard, shuffle=self.shuffle)
 
     def order(self, epoch: int) -> NDArray[np.uint64]:

@@ -59,7 +59,7 @@ def dataset(
         StorageError: It cannot be opened or read.
     """
     if framework not in MAKERS:
-        raise ConfigurationError(f"framework is one of {', '.join(MAKERS)}, not {framework!r}.")
+        raise ConfigurationError(f"framework must be one of {', '.join(MAKERS)}, not {framework!r}.")
     if strings and framework != "tensorflow":
         raise ConfigurationError("strings are tensors of TensorFlow's: framework='tensorflow' gives them.")
     chosen = None if remedy is None else remedy_of(remedy)

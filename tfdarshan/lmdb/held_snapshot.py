@@ -162,7 +162,7 @@ def take_snapshot(
         ConfigurationError: A transaction was asked for and cannot be held, or there is no such kind.
     """
     if kind not in ("auto", "transaction", "check"):
-        raise ConfigurationError(f"a snapshot is 'auto', 'transaction' or 'check', not {kind!r}.")
+        raise ConfigurationError(f"snapshot must be 'auto', 'transaction' or 'check', not {kind!r}.")
     module = None if kind == "check" else py_lmdb()
     heeds_locks = path.lock.exists() if shared is None else shared.flags()["lock"]
     if module is not None and (kind == "transaction" or heeds_locks):

@@ -92,7 +92,7 @@ class Index:
         if not 1 <= threads <= MOST_THREADS:
             raise ConfigurationError(f"threads must be from 1 to {MOST_THREADS}, not {threads!r}.")
         if access not in get_args(Access):
-            raise ConfigurationError(f"access is 'auto', 'cached' or 'direct', not {access!r}.")
+            raise ConfigurationError(f"access must be 'auto', 'cached' or 'direct', not {access!r}.")
         self._shared = path if isinstance(path, Environment) else None
         path = path.path() if isinstance(path, Environment) else path
         self._asked: dict[str, Any] = {
@@ -384,7 +384,7 @@ class Index:
             raise ConfigurationError("records are named by a sequence of whole numbers.")
         if given.min() < 0 or given.max() >= len(self):
             wrong = given[(given < 0) | (given >= len(self))][0]
-            raise ConfigurationError(f"{self.path} has no record {wrong}: there are {len(self):,}.")
+            raise ConfigurationError(f"{self.path} has no record {wrong}: name one below {len(self):,}.")
         return np.ascontiguousarray(given, np.uint64)
 
     def __getitem__(self, number: int) -> tuple[bytes, bytes]:

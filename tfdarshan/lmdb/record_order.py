@@ -21,7 +21,7 @@ def shard_of(count: int, shard: tuple[int, int]) -> tuple[int, int]:
     """
     which, shards = shard
     if shards < 1 or not 0 <= which < shards:
-        raise ConfigurationError(f"a shard is (i, n) with 0 <= i < n, not {shard!r}.")
+        raise ConfigurationError(f"shard must be (i, n) with 0 <= i < n, not {shard!r}.")
     return count * which // shards, count * (which + 1) // shards
 
 
@@ -50,7 +50,7 @@ def record_order(
         dice.shuffle(numbers)
         return numbers
     if shuffle != "blocks":
-        raise ConfigurationError(f"shuffle is None, 'blocks' or 'exact', not {shuffle!r}.")
+        raise ConfigurationError(f"shuffle must be None, 'blocks' or 'exact', not {shuffle!r}.")
     blocks = _blocks(numbers, sizes[first:last])
     order = [blocks[block] for block in dice.permutation(len(blocks))]
     return np.concatenate([dice.permutation(block) for block in order]) if order else numbers

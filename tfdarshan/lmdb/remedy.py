@@ -72,4 +72,4 @@ def remedy_of(name: str) -> Remedy:
     for remedy in REMEDIES.values():
         if remedy.name == name:
             return remedy
-    raise ConfigurationError(f"remedy is one of {', '.join(REMEDIES)}, not {name!r}.")
+    raise ConfigurationError(f"remedy must be one of {', '.join(REMEDIES)}, not {name!r}.")

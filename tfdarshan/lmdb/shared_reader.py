@@ -62,7 +62,7 @@ class SharedRecords:
             ConfigurationError: There is no worker, or the file cannot be read for others.
         """
         if readers < 1:
-            raise ConfigurationError(f"readers must be 1 and more, not {readers!r}.")
+            raise ConfigurationError(f"readers must be at least 1, not {readers!r}.")
         if records.index.reads_by_py_lmdb:
             raise ConfigurationError("py-lmdb reads this file, which no other process can do for this one.")
         self.records, self.readers = records, readers

@@ -113,7 +113,7 @@ def measure_speed(trial: Trial, runs: int) -> list[Speed]:
         StorageError: It cannot be read.
     """
     if runs < 1:
-        raise ConfigurationError(f"runs must be 1 and more, not {runs}.")
+        raise ConfigurationError(f"runs must be at least 1, not {runs}.")
     readers = _readers(trial)
     if trial.framework == "tensorflow" and not trial.cold:
         warm_tensorflow()  # else the first reader's first run has what TensorFlow starts once

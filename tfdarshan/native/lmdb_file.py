@@ -271,7 +271,7 @@ class LmdbFile:
         lib, text = self._lib, os.fsdecode(self._ffi.string(error.text))
         sentence = f"{self.path} {text}."
         if error.kind == lib.TFD_LMDB_SYSTEM:
-            return StorageError(f"{self.path}: {text}.")
+            return StorageError(f"the LMDB file {self.path} {text}; give a database that you can read.")
         if error.kind == lib.TFD_LMDB_MISSING:
             return ConfigurationError(sentence)
         return OtherFormatError(sentence) if error.kind == lib.TFD_LMDB_OTHER else DataFileError(sentence)

@@ -80,7 +80,9 @@ def dask_cluster(where: str) -> Iterator[DaskCluster]:
     try:
         client = Client(where, timeout=CONNECT_S)
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"no Dask scheduler answers at {where}: {reason(error)}.") from error
+        raise ConfigurationError(
+            f"no Dask scheduler answers at {where}: {reason(error)}; start it, or give its address."
+        ) from error
     with client:
         cluster = DaskCluster(client)
         cluster.check_workers(where)
@@ -170,7 +172,7 @@ class DaskCluster:
         try:
             self._client.wait_for_workers(1, timeout=self._grace_s)
         except Exception as error:  # which one depends on Dask's version
-            raise ConfigurationError(f"the Dask cluster {where} has no workers.") from error
+            raise ConfigurationError(f"the Dask cluster {where} has no workers: start some.") from error
 
     def on_each_worker(self, work: Callable[[], None]) -> None:
         """Have all workers that are there do something; what goes wrong with one is passed over."""

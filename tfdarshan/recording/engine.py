@@ -187,7 +187,9 @@ def check_object(path: Path) -> None:
     except OSError as error:
         raise EngineError(f"libdarshan {path} cannot be read: {reason(error)}.") from error
     if len(head) < 20 or head[:4] != b"\x7fELF":
-        raise EngineError(f"{path} is no shared library: name the file libdarshan.so of your site's Darshan.")
+        raise EngineError(
+            f"{path} is not a shared library: name the file libdarshan.so of your site's Darshan."
+        )
     order = ">" if head[5] == 2 else "<"
     kind, machine = struct.unpack_from(f"{order}HH", head, 16)
     if head[4] != 2 or machine != ELF_MACHINES.get(platform.machine()):
@@ -196,7 +198,7 @@ def check_object(path: Path) -> None:
             "name a libdarshan built for it."
         )
     if kind != 3:
-        raise EngineError(f"{path} is an ELF file and no shared library: name the file libdarshan.so.")
+        raise EngineError(f"{path} is an ELF file, but not a shared library: name the file libdarshan.so.")
 
 
 def files_that_fit(available_bytes: int) -> int:

@@ -156,7 +156,9 @@ def _read_script(path: str, full_path: str) -> tuple[CodeType, Any]:
             compiled = SourcelessFileLoader("__main__", full_path)
             return _compiled_code(compiled.get_code), compiled
     except (OSError, ImportError, EOFError, ValueError) as error:
-        raise ConfigurationError(f"the script {path} cannot be read: {reason(error)}.") from error
+        raise ConfigurationError(
+            f"the script {path} cannot be read: {reason(error)}; name a script that you can read."
+        ) from error
     loader = SourceFileLoader("__main__", full_path)
     return loader.source_to_code(source, full_path), loader
 

@@ -51,4 +51,6 @@ def write_plot(advice: Advice, path: Path) -> None:
         # A copy: plotly removes entries from what it is given.
         figure.write_html(path, include_plotlyjs=True, full_html=True, config=dict(CONFIG))
     except OSError as error:
-        raise StorageError(f"the plot {path} cannot be written: {reason(error)}.") from error
+        raise StorageError(
+            f"the plot {path} cannot be written: {reason(error)}; name another file."
+        ) from error

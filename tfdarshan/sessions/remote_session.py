@@ -119,7 +119,9 @@ def storage_of(url: str) -> tuple[Any, str]:
             "pip install 'tfdarshan[remote]', and s3fs or gcsfs."
         ) from error
     except ValueError as error:
-        raise ConfigurationError(f"{url} is no URL that fsspec knows: {str(error).rstrip('.')}.") from error
+        raise ConfigurationError(
+            f"{url} is not a URL that fsspec knows: {str(error).rstrip('.')}."
+        ) from error
     return storage, str(root).rstrip("/")
 
 

@@ -216,7 +216,9 @@ def walk_sessions(logdir: Path, refused: list[Path] | None = None) -> Iterator[P
 def _refuse_unreadable(logdir: str, error: OSError) -> None:
     """A folder below the logdir that cannot be listed is passed over; the logdir itself is not."""
     if error.filename == logdir:
-        raise SessionDataError(f"the logdir {logdir} cannot be read: {reason(error)}.") from error
+        raise SessionDataError(
+            f"the logdir {logdir} cannot be read: {reason(error)}; give one that you can read."
+        ) from error
 
 
 def walk_logdir(logdir: Path, refused: list[Path] | None = None) -> Iterator[tuple[str, list[str]]]:
@@ -281,7 +283,9 @@ def is_of_a_url(directory: Path) -> bool:
     return any(parent.name.startswith(COPY_FOLDER) for parent in directory.parents)
 
 
-def no_logdir(path: Path, give: str = "give the folder named in tfdarshan.profile()") -> SessionDataError:
+def no_logdir(
+    path: Path, give: str = "give the folder that was passed to tfdarshan.profile()"
+) -> SessionDataError:
     """Return the error for a path that is to be a logdir and is no folder."""
     if not path.exists():
         return SessionDataError(f"there is no logdir {path}: {give}.")

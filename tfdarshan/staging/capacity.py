@@ -32,7 +32,7 @@ def parse_size(text: str) -> int:
     """
     match = SIZE.fullmatch(text.strip())
     if match is None:
-        raise ConfigurationError(f"{text!r} is no size: write it as 500M, 100G or 100GiB.")
+        raise ConfigurationError(f"{text!r} is not a size: write it as 500M, 100G or 100GiB.")
     number, unit, binary = match.groups()
     power = POWERS.index(unit.lower()) + 1 if unit else 0
     return int(float(number) * (KIB if binary else KB) ** power)
@@ -54,14 +54,16 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
     try:
         found = os.statvfs(folder)
     except OSError as error:
-        raise StorageError(f"the fast tier {folder} cannot be looked at: {reason(error)}.") from error
+        raise StorageError(
+            f"the fast tier {folder} cannot be used: {reason(error)}; name another folder."
+        ) from error
     size, free = found.f_frsize * found.f_blocks, found.f_frsize * found.f_bavail
     kept = size // 100 if reserve is None else reserve
     usable = min(free - kept, free if capacity is None else capacity)
     if usable <= 0:
         raise StorageError(
-            f"there is no room on {folder}: {human_bytes(free)} are free and {human_bytes(kept)} are to stay "
-            "so; free some, or lower --reserve."
+            f"there is no room on {folder}: {human_bytes(free)} are free and {human_bytes(kept)} must stay "
+            "free; remove files, or lower --reserve."
         )
     return Room(usable, kept, found.f_frsize)
 
@@ -75,6 +77,8 @@ def existing_parent(path: str) -> str:
     folder = Path(path)
     while not folder.is_dir() and folder != folder.parent:
         if folder.exists():
-            raise ConfigurationError(f"{folder} is no folder: name one on the fast tier for the copies.")
+            raise ConfigurationError(
+                f"{folder} is not a folder: name a folder on the fast tier for the copies."
+            )
         folder = folder.parent
     return str(folder)

@@ -117,14 +117,14 @@ def check_plan(plan: Plan, sessions: Sequence[SessionData], epochs: float | None
     """
     if not plan.files:
         raise ConfigurationError(
-            "there is nothing to check: the plan has no files, for staging will not help."
+            "there is nothing to check: the plan has no files, because staging will not help."
         )
     before = {str(Path(path).resolve()) for path in plan.sessions}
     for session in sessions:
         if str(session.path.resolve()) in before:
             raise ConfigurationError(
-                f"there is nothing to check: the plan was made from {session.path}; name a later session, of "
-                "the job reading the copies."
+                f"there is nothing to check: the plan was made from {session.path}; name a later session, in "
+                "which the job read the copies."
             )
     promise = _promise(plan)
     use, facts = read_run(sessions)

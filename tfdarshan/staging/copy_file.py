@@ -111,7 +111,7 @@ def _copier(
 
 def _refuse_unplanned(found: os.stat_result, planned: PlannedFile | None) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise CopyError("is no regular file any more")
+        raise CopyError("is not a regular file any more")
     if planned is not None and (found.st_size, found.st_mtime_ns) != (planned.size, planned.mtime_ns):
         raise CopyError("has changed since the plan was made; --refresh takes it as it is now")
 

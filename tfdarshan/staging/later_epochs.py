@@ -53,9 +53,12 @@ class LaterEpochs:
     @property
     def condition(self) -> str:
         """What a first sentence says after what is to be staged; "" if later epochs are known."""
-        if self.known:
-            return ""
-        return ", for the first epoch of a run: later ones gain only if the page cache does not keep it"
+        return "" if self.known else " for the first epoch of a run"
+
+    @property
+    def beyond_first(self) -> str:
+        """A sentence on what later epochs gain, after a blank; "" if that is known."""
+        return "" if self.known else " Later epochs gain only if the page cache does not keep the input."
 
     def paid_in(self, copy_s: float, share: float, *, kept: bool) -> int | None:
         """Return the epoch of a run in which copying is won back; None is never.

@@ -23,7 +23,7 @@ def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: A
         ConfigurationError: The slow root is the whole file system.
     """
     if plan.slow_root == "/":
-        raise ConfigurationError("a mirror of / is not made: plan with --slow DIR, the data set's folder.")
+        raise ConfigurationError("/ cannot be mirrored: plan with --slow DIR, the folder of the data set.")
     batch: list[str] = []
     for name, is_folder in _walk(plan):
         batch.append(f"{name}/" if is_folder else name)

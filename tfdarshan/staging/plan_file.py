@@ -77,7 +77,9 @@ def write_plan(plan: Plan, path: Path) -> None:
     try:
         write_json(path, plan.as_json())
     except OSError as error:
-        raise StorageError(f"the plan {path} cannot be written: {reason(error)}.") from error
+        raise StorageError(
+            f"the plan {path} cannot be written: {reason(error)}; name another file with -o."
+        ) from error
 
 
 def read_plan(path: Path) -> Plan:
@@ -92,7 +94,7 @@ def read_plan(path: Path) -> Plan:
     try:
         data = decode_json(read_whole(path, growth=JSON_GROWTH))
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ConfigurationError(f"{path} is no plan; `tfdarshan advise -o PLAN` writes one.")
+            raise ConfigurationError(f"{path} is not a plan; `tfdarshan advise -o PLAN` writes one.")
         _check_version(data.get("version"), path)
         shape = check(data, PlanShape)
     except OSError as error:
@@ -101,7 +103,7 @@ def read_plan(path: Path) -> Plan:
         ) from error
     except NotJsonError as error:
         raise ConfigurationError(
-            f"{path} is no plan: {error}; `tfdarshan advise -o PLAN` writes one."
+            f"{path} is not a plan: {error}; `tfdarshan advise -o PLAN` writes one."
         ) from error
     except DecodingError as error:
         raise _damaged(path, str(error)) from error
@@ -142,7 +144,9 @@ def _check(plan: Plan, path: Path) -> None:
     if bad is not None:
         raise _damaged(path, f"{bad!r} is not a name below its roots")
     if os.path.realpath(plan.slow_root) == os.path.realpath(plan.fast_root):
-        raise ConfigurationError(f"the plan {path} copies {plan.slow_root} onto itself.")
+        raise ConfigurationError(
+            f"the plan {path} copies {plan.slow_root} onto itself: plan with another --fast DIR."
+        )
 
 
 def first_bad_name(names: Sequence[str]) -> str | None:

@@ -68,7 +68,9 @@ def make_plan(
     files.sort(key=lambda file: file.name)
     bad = first_bad_name([file.name for file in files])
     if bad is not None:
-        raise ConfigurationError(f"{bad!r} below {root} cannot be staged: its name is taken or not plain.")
+        raise ConfigurationError(
+            f"{bad!r} below {root} cannot be staged, because its name is taken or not plain: rename it."
+        )
     promise = dataclasses.asdict(decision.promise)
     plan = Plan(
         root, question.fast, tuple(files), reserve_bytes, checksum, decision.advice.facts.paths, promise

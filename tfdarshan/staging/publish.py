@@ -53,7 +53,7 @@ class FolderMaker:
                     continue
                 state = self._state(folder)
                 if state == "blocked":
-                    refused[name] = f"{self._stage.path(folder)} is in the way: it is no folder"
+                    refused[name] = f"{self._stage.path(folder)} is in the way: it is not a folder"
                     break
                 if state == "missing":
                     records.append(Record(FOLDER, folder, self._plan_id))

@@ -51,7 +51,7 @@ def find_reasons(
         later: What a copy saves in each epoch of a run.
     """
     if not len(staged.found.rows):
-        return (Reason("no_files", "no file was recorded that could be staged"),)
+        return (Reason("no_files", "the session recorded no file that could be staged"),)
     if _counted_in_memory(staged):
         return (_page_cache(staged),)
     least_s = LEAST * best.epoch_s
@@ -90,8 +90,11 @@ def _copy(epochs: int, copy: CopyCost, later: LaterEpochs) -> Reason:
     pays = f"from epoch {copy.break_even_epoch} on" if copy.break_even_epoch else "never"
     if not later.known and later.memory_bytes is not None:
         size = human_bytes(later.input_bytes)
-        pays = f"{pays} if the page cache keeps nothing of the {size}, and later or never if it keeps them"
-    return Reason("copy", f"the copy pays {pays}, and the job runs {plural(epochs, 'epoch')}")
+        pays = (
+            f"{pays} if the page cache keeps nothing of the {size} of input, and later or never if it "
+            "keeps all"
+        )
+    return Reason("copy", f"the copy pays off {pays}, and the job runs {plural(epochs, 'epoch')}")
 
 
 def _page_cache(staged: StagedInput) -> Reason:
@@ -116,7 +119,10 @@ def _little(staged: StagedInput, best: Expectation) -> Reason:
         busy = f"storage takes {percent(stored_s, readers_s)} of the readers' time"
         return Reason("not_io", f"{waits}, and {busy}, so decoding or computing is the limit: {gains}")
     slow_s, fast_s = (human_seconds(total(values)) for values in (staged.slow_s, staged.fast_s))
-    times = f"an epoch's reads take {slow_s} of the readers' time where the files are, and {fast_s} there"
+    times = (
+        f"an epoch's reads take {slow_s} of the readers' time where the files are now, and {fast_s} on "
+        "the fast tier"
+    )
     return Reason("fast_tier", f"the fast tier is hardly faster: {times}")
 
 
@@ -129,11 +135,11 @@ def _too_small(
         sizes = units.total(staged.room_bytes)[units.total(staged.saved_s) > 0]
         return Reason(
             "capacity",
-            f"no {one} that would gain fits: {room} may be used and the smallest takes "
+            f"no {one} that would gain fits: {room} may be used, and the smallest takes "
             f"{human_bytes(int(sizes.min()))}",
         )
     return Reason(
         "capacity",
         f"what fits into {room} makes an epoch {percent(chosen.expected.gain, 1)} faster; all files together "
-        f"would make it {percent(best.gain, 1)}",
+        f"would make it {percent(best.gain, 1)} faster",
     )

@@ -5,7 +5,7 @@ variables stand for variables, simple values and lambdas, the one in front of a 
 in front of it. He does not guess more: names of functions, methods, arguments and modules have to be those of
 his program, a call has to have the arguments that are printed (of `sqlite3.connect` further ones stay), and
 what is printed without a line to take out has no place. FAST, SLOW, DIR and LOGDIR are his to fill in;
-`# of tfdarshan.checkpoint` tells him what to import.
+`# from tfdarshan.checkpoint` tells him what to import.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEAD = re.compile(r"^(?:for|def) .+:[^\n]*\Z", re.MULTILINE)
 NO_BODY = "pass"
 # What such a line says goes in front of all loops.
 BEFORE = re.compile(r"#.*before the first epoch\b")
-OF_MODULE = re.compile(r"#\s*of ([\w.]+)\s*$")
+OF_MODULE = re.compile(r"#\s*from ([\w.]+)\s*$")
 
 
 class CannotTypeError(Exception):

@@ -175,11 +175,11 @@ def test_wrong_folders_are_refused_in_a_sentence(capsys, tmp_path):
 
     code, said = output(capsys, "burst", "status", tmp_path / "empty")
     assert code == 1
-    assert said.err.startswith(f"tfdarshan: {tmp_path / 'empty'} is no folder of a burst buffer")
+    assert said.err.startswith(f"tfdarshan: {tmp_path / 'empty'} has no .tfdarshan-burst: name the fast or")
     code, said = output(capsys, "burst", "run", tmp_path / "missing", tmp_path / "slow")
     assert (code, said.err) == (
         2,
-        f"tfdarshan: {tmp_path / 'missing'} is no folder: name the one that the job writes to.\n",
+        f"tfdarshan: {tmp_path / 'missing'} is not a folder: name the one that the job writes to.\n",
     )
     code, said = output(capsys, "burst", "drain", tmp_path / "empty", tmp_path / "empty")
     assert (code, "they must be two folders" in said.err) == (2, True)

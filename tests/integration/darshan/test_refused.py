@@ -28,7 +28,7 @@ def _elf(path: Path, *, machine: int) -> Path:
     ("make", "said"),
     [
         (lambda path: path, "cannot be read: No such file or directory"),
-        (lambda path: (path.write_text("#!/bin/sh\necho no library\n"), path)[1], "is no shared library"),
+        (lambda path: (path.write_text("#!/bin/sh\necho no library\n"), path)[1], "is not a shared library"),
         (lambda path: _elf(path, machine=8), "is for another machine"),
     ],
     ids=["missing", "text", "other-machine"],

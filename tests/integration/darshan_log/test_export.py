@@ -187,7 +187,7 @@ def test_command_line(capsys, session, tmp_path):
     assert f"wrote {out}: 3 processes" in capsys.readouterr().out
     assert main(["export", "--darshan", str(out), str(session.path)]) == 2
     assert capsys.readouterr().err == (
-        f"tfdarshan: {out} exists: give another name, or replace it with --force.\n"
+        f"tfdarshan: {out} already exists: give another name, or replace it with --force.\n"
     )
     assert main(["export", "--darshan", str(out), "--force", "--json", str(session.path)]) == 0
     assert '"processes": 3' in capsys.readouterr().out
@@ -196,7 +196,7 @@ def test_command_line(capsys, session, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--process", "1"], "has no process 1: it has "),
+        (["--process", "1"], "has no process 1: give one of "),
         (["--darshan", "nowhere/job.darshan"], "cannot be written: No such file or directory"),
     ],
 )

@@ -234,7 +234,7 @@ def test_cut_logs_are_damaged(capfd, log, tmp_path, kept):
 
     said = fails_with(capfd, path, tmp_path)
 
-    assert "is damaged" in said or "is no Darshan log" in said
+    assert "is damaged" in said or "is not a Darshan log" in said
 
 
 def test_every_kind_of_noise_is_one_sentence_or_nothing(capfd, log, tmp_path):
@@ -264,8 +264,8 @@ def test_every_kind_of_noise_is_one_sentence_or_nothing(capfd, log, tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "is no Darshan log"),
-        (b"hello, world\n" * 500, "is no Darshan log"),
+        (b"", "is not a Darshan log"),
+        (b"hello, world\n" * 500, "is not a Darshan log"),
         (b"3.41\0\0\0\0" + bytes(2_000), "its header has no magic number"),
         (b"9.99\0\0\0\0" + bytes(2_000), "is a Darshan log of version 9.99, and tfdarshan reads 3.00, "),
     ],
@@ -293,7 +293,11 @@ def test_region_that_the_header_has_too_short(capfd, log, tmp_path):
 def test_missing_log(capfd, tmp_path):
     said = fails_with(capfd, tmp_path / "none", tmp_path)
 
-    assert said == f"tfdarshan: the log {tmp_path / 'none'} cannot be read: No such file or directory."
+    assert said == (
+        f"tfdarshan: the log {tmp_path / 'none'} cannot be read: No such file or directory; give a Darshan "
+        "log "
+        "that you can read."
+    )
 
 
 def test_without_pydarshan_the_way_to_it_is_named(log, tmp_path):

@@ -96,13 +96,13 @@ def test_report_writes_a_file_for_each(temporary, tmp_path, capsys):
 def test_several_reports_need_a_folder(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["report", *PATHS[:2], "-o", str(tmp_path / "file")]) == 2
-    assert "is a file: of several sessions it is the folder" in capsys.readouterr().err
+    assert "is a file: for several sessions, name a folder" in capsys.readouterr().err
 
 
 def test_list_says_what_it_takes(tmp_path, capsys):
     assert main(["list", str(tmp_path), PATHS[0]]) == 2
     error = capsys.readouterr().err
-    assert "is no Darshan log: list takes one logdir, or Darshan logs alone" in error
+    assert "is not a Darshan log: list takes one logdir, or only Darshan logs" in error
     assert error.count("\n") == 1
 
 

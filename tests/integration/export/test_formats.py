@@ -81,7 +81,7 @@ def test_what_is_there_is_replaced_only_when_told_to(session, tmp_path, capsys, 
     export(session, option, target)
 
     assert main(["export", option, str(target), str(session.path)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     export(session, option, target, "--force")
 
 

@@ -218,8 +218,8 @@ def test_the_reader_ends_with_its_data_set_and_with_its_owner(path):
 
 def test_wrong_use_is_one_sentence(path):
     for wrong, sentence in (
-        ({"remedy": "none"}, "remedy is one of LMM, DM, DIO, PROV, COAL, STAG, not 'none'."),
-        ({"remedy": "LMM", "readers": 0}, "readers must be 1 and more"),
+        ({"remedy": "none"}, "remedy must be one of LMM, DM, DIO, PROV, COAL, STAG, not 'none'."),
+        ({"remedy": "LMM", "readers": 0}, "readers must be at least 1"),
     ):
         with pytest.raises(ConfigurationError, match=sentence):
             dataset(path, **wrong)

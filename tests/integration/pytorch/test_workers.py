@@ -51,4 +51,4 @@ def test_workers_older_than_the_session_are_told_of(tmp_path):
     assert (loader["working"], loader["batches"]) == (2, 60)
     found = head_of_line.find(measure(session))
     assert isinstance(found, Unknown)
-    assert "older than the session" in found.why
+    assert "started before the session" in found.why

@@ -139,7 +139,7 @@ def test_a_plot_leaves_the_settings_of_later_pages_as_they_were(capsys, job):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--capacity", "much"], "is no size"),
+        (["--capacity", "much"], "is not a size"),
         (["--epochs", "-3"], "--epochs is how many the job will run"),
         (["--epochs", "0"], "1 or more, not 0"),
         (["--session-epochs", "0"], "more than 0, not 0"),
@@ -164,7 +164,7 @@ def test_a_file_is_no_fast_tier(capsys, job, name):
 
     assert code == 2
     assert capsys.readouterr().err == (
-        f"tfdarshan: {job / 'notes.txt'} is no folder: name one on the fast tier for the copies.\n"
+        f"tfdarshan: {job / 'notes.txt'} is not a folder: name a folder on the fast tier for the copies.\n"
     )
 
 

@@ -85,7 +85,7 @@ def test_new_name_behind_a_folder_that_leads_elsewhere_is_refused(slow, fast, tm
 
     result = apply_plan(plan_of(slow, fast), COPY)
 
-    assert all(why.endswith("is in the way: it is no folder") for why in result.problems.values())
+    assert all(why.endswith("is in the way: it is not a folder") for why in result.problems.values())
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -169,7 +169,7 @@ def test_original_that_became_a_pipe_does_not_hang(slow, fast):
     (slow / name).unlink()
     os.mkfifo(slow / name)
 
-    assert apply_plan(plan, COPY).problems == {name: "is no regular file any more"}
+    assert apply_plan(plan, COPY).problems == {name: "is not a regular file any more"}
 
 
 def test_hard_and_symbolic_links_become_copies_of_their_own(slow, fast, tmp_path):

@@ -17,12 +17,12 @@ from tfdarshan.storage_probe import folder_probe
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([], 2, "probe needs a folder, or --logdir L"),
-        (["FOLDER", "--logdir", "FOLDER"], 2, "probe needs a folder, or --logdir L"),
+        ([], 2, "probe needs one of two: a folder, or --logdir L"),
+        (["FOLDER", "--logdir", "FOLDER"], 2, "probe needs one of two: a folder, or --logdir L"),
         (["FOLDER", "--seconds", "0"], 2, "a probe takes up to 3,600 s, and more than 0, not 0."),
         (["FOLDER", "--seconds", "nan"], 2, "a probe takes up to 3,600 s"),
         (["FOLDER", "--bytes", "5k"], 2, "a probe reads 1 MB at least, not 5,000 B."),
-        (["FOLDER", "--bytes", "much"], 2, "'much' is no size"),
+        (["FOLDER", "--bytes", "much"], 2, "'much' is not a size"),
         (["FOLDER/none"], 1, "FOLDER/none cannot be probed: No such file or directory; name a folder"),
         (["FOLDER"], 1, "the storage under FOLDER was not measured: there is no file with content."),
         (["--logdir", "FOLDER"], 1, "there is no session in FOLDER"),

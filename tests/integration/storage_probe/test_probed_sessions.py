@@ -94,7 +94,7 @@ def test_a_full_pipe_is_said_to_be(capsys, server, backing, tmp_path):
     after = found(tfdarshan.open_session(tmp_path / "logs"))
     assert "read_parallelism" not in after or after["read_parallelism"].gain.speedup < AHEAD
     assert "of a call, served one at a time" in shown(after["full_storage"])
-    assert "a probe got no more with several reads at a time" in after["full_storage"].what
+    assert "A probe got no more with several reads at a time" in after["full_storage"].what
     shards = after["small_files"].gain if "small_files" in after else None
     assert shards is None or shards.speedup < 1.3
     threads = what_if(measure(tfdarshan.open_session(tmp_path / "logs")), StorageChange(threads=16))

@@ -140,7 +140,7 @@ def test_epochs_that_nobody_told_are_not_guessed(tmp_path):
     session = training(tmp_path, CALLS, STEPS, paths=PATHS)
 
     # THEN
-    with pytest.raises(SessionDataError, match="of which epoch its steps are: name steps; it"):
+    with pytest.raises(SessionDataError, match="which epoch its steps belong to: name steps instead; it"):
         session.files_of(epoch=1)
 
 
@@ -187,4 +187,4 @@ def test_steps_that_are_no_range_are_wrong_use(tmp_path, capsys, given):
 
     # THEN
     assert main(["files", str(session.path), f"--steps={given}"]) == 2
-    assert "--steps takes a step, or the first and the last such as 100-200, not " in capsys.readouterr().err
+    assert "such as 100, or the first and the last such as 100-200, not " in capsys.readouterr().err

@@ -15,8 +15,8 @@ from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.view_source import Source
 
 SENTENCE = (
-    "The trace has all calls of the first 400.0 ms of 2.000 s (20.0 %): what rests on single calls speaks of "
-    "that time, the counters of all."
+    "The trace has all calls of the first 400.0 ms of 2.000 s (20.0 %): figures of single calls are of that "
+    "time, counters of all of it."
 )
 
 
@@ -63,7 +63,7 @@ def test_a_span_that_is_not_known_is_not_made_up():
     span = trace_span([meta(dropped=3, first_s=7), meta(dropped=4)])
 
     assert span.until_s is None
-    assert span.sentence.startswith("The trace lacks 7 calls, and when they were made is not known")
+    assert span.sentence.startswith("The trace lacks 7 calls, and it is not known when they were made")
 
 
 def words(text):

@@ -96,7 +96,7 @@ def test_a_slow_tier_that_is_not_mounted_is_not_taken_for_a_new_one(tmp_path):
 
     # WHEN / THEN
     with pytest.raises(
-        TierAwayError, match=r"is it mounted\? If it is meant to be a new one, remove .*slow.json"
+        TierAwayError, match=r"whether it is mounted\. If it is meant to be a new one, remove .*slow.json"
     ):
         Tiers(tmp_path)
     assert os.listdir(tmp_path / "slow") == []

@@ -197,7 +197,7 @@ def test_a_slow_tier_that_is_away_is_used_again_when_it_is_back(make, switch, tm
     (tmp_path / "slow").mkdir()
     save(pipeline, 2)
     until(lambda: pipeline.status().problem)
-    assert "is it mounted?" in pipeline.status().problem
+    assert "check whether it is mounted" in pipeline.status().problem
 
     # WHEN
     (tmp_path / "slow").rmdir()

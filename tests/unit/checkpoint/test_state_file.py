@@ -70,5 +70,5 @@ def test_a_state_that_a_power_cut_left_empty_is_none(tmp_path, content):
 def test_what_is_no_state_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "checkpoint").write_text("not a state\n")
 
-    with pytest.raises(BurstBufferError, match="is no checkpoint state file: it has 'not a state'"):
+    with pytest.raises(BurstBufferError, match="is not a checkpoint state file: it has 'not a state'"):
         read_state(tmp_path)

@@ -64,3 +64,17 @@ def test_which_command_lines_are_pythons(command, python):
     assert is_python(command) == python
     way = CaptureMode("darshan", is_python=is_python(command))
     assert bool(way.to_see_waits) == bool(way.to_mark_steps) == bool(way.to_see_more) == python
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        (CaptureMode("darshan"), "a Darshan log has no steps"),
+        (CaptureMode("profile"), "no step was marked"),
+        (CaptureMode("profile", uses_tensorflow=True), "no step was marked"),
+        (CaptureMode("profile", {"tf_profiler": False}, uses_tensorflow=True), "no step was recorded"),
+    ],
+)
+def test_why_there_are_no_steps_goes_with_what_is_to_be_done(way, why):
+    assert way.why_no_step == why
+    assert ("mark steps" in way.to_see_waits) == (why == "no step was marked")

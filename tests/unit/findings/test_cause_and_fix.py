@@ -44,7 +44,7 @@ def test_the_verdict_names_the_fix_that_is_worth_most_and_what_it_gives(tmp_path
     assert found.verdict.gain == first.gain
     assert found.verdict.sentence.endswith(
         f" of the time. {as_sentence(first.title)} {in_short(first.fix.what)}: "
-        f"{first.gain.speedup:.2f}x faster ({low:.2f}x to {high:.2f}x)."
+        f"training gets {first.gain.speedup:.2f}x faster (likely {low:.2f}x to {high:.2f}x)."
     )
 
 
@@ -142,11 +142,12 @@ def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
     # THEN
     assert found.verdict.state == "unknown"
     assert (
-        f"If something did, it is because {found.named.title}. {in_short(found.named.fix.what)}: up to "
+        f"If the job waits for its files, the cause is that {found.named.title}. "
+        f"{in_short(found.named.fix.what)}: the job gets up to "
     ) in found.verdict.sentence
     assert found.verdict.sentence.endswith("x faster.")
-    assert "No speedup is certain." in found.verdict.notes
-    assert "No speedup is certain." in brief_text(measure(session).summary, found)
+    assert "The fix may give nothing." in found.verdict.notes
+    assert "The fix may give nothing." in brief_text(measure(session).summary, found)
 
 
 @pytest.mark.parametrize("name", [*SKETCHES, *EDGES])

@@ -82,7 +82,7 @@ def test_a_checkpoint_within_a_step_is_what_the_step_took_longer(tmp_path):
     one = told(training(tmp_path, calls, steps, paths=["/data/a", "/out/model"]), checkpoint_stall)
 
     # THEN a copy in memory of 64 MiB, at 1 to 4 GB/s, is left of it
-    assert one.what == "1 checkpoint of 67.1 MB took 300.0 ms, in which steps stood still."
+    assert one.what == "1 checkpoint of 67.1 MB took 300.0 ms, during which steps stood still."
     assert 0.3 - 0.068 < one.gain.saved_s * 20 < 0.3 - 0.016
 
 
@@ -168,7 +168,9 @@ def test_saves_of_one_state_hold_up_the_thread_that_writes_them_though_no_step_w
     # THEN a thread of the job's own is to write them
     assert (found.kind, len(found.edits)) == ("problem", 1)
     assert found.title == "checkpoints hold the main thread up for 1.600 s in all"
-    assert found.what == "67.1 MB in 4 files named alike took 1.600 s, in which the main thread stood still."
+    assert (
+        found.what == "67.1 MB in 4 files named alike took 1.600 s, during which the main thread stood still."
+    )
     assert found.fix.instead_of == "np.save(path, array)"
 
 
@@ -190,7 +192,7 @@ def test_what_is_written_closely_is_one_burst_unless_it_is_a_save_by_itself(tmp_
 
     found = checkpoint_stall.find(measure(session))
 
-    assert found.why == "whether 1 burst of writes held anything up: no step was recorded"
+    assert found.why == "whether 1 burst of writes held anything up: no step was marked"
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_what_may_be_no_state_is_not_known_to_hold_anything_up(tmp_path, changes
     found = checkpoint_stall.find(measure(job(tmp_path, **({"names": ALIKE} | changes))))
 
     assert isinstance(found, Unknown)
-    assert found.why.endswith(" of writes held anything up: no step was recorded")
+    assert found.why.endswith(" of writes held anything up: no step was marked")
 
 
 def test_files_that_the_job_reads_back_are_no_checkpoints(tmp_path):
@@ -233,4 +235,4 @@ def test_a_job_whose_saves_hold_it_up_is_slow_because_of_them(tmp_path):
     verdict = diagnose(training(tmp_path, calls, steps, paths=paths)).verdict
 
     assert (verdict.state, verdict.finding) == ("slow", "checkpoint_stall")
-    assert "of step time is lost. Each checkpoint holds training up for 100.0 ms." in verdict.sentence
+    assert "is lost (estimated). Each checkpoint holds training up for 100.0 ms." in verdict.sentence

@@ -102,5 +102,5 @@ def test_a_copy_that_the_first_epoch_alone_gains_by_is_told_as_of_this_run(tmp_p
     # THEN the verdict says what a copy gives to this run
     assert session.verdict.state == "unknown"
     assert "Copy " in session.verdict.sentence
-    assert session.verdict.sentence.endswith(" for a run as short as this one.")
+    assert session.verdict.sentence.endswith(" in a run as short as this one.")
     assert "No fix known here" not in session.verdict.sentence

@@ -62,7 +62,7 @@ def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_p
 
     # THEN
     fixes = {one.name: one.fix for one in diagnose(session).findings}
-    assert fixes["prefetch"].line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert fixes["prefetch"].line == "for batch in read_ahead(batches):  # from tfdarshan.ahead"
     assert fixes["prefetch"].instead_of == "for batch in batches:"
     assert fixes["read_parallelism"].line.startswith("yield from map_ahead(read, samples, threads=")
     assert "dataset" not in fixes["read_parallelism"].line + fixes["read_parallelism"].instead_of

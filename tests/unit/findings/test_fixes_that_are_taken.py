@@ -72,7 +72,7 @@ def test_workers_that_end_with_an_epoch_are_given_what_they_inherit(tmp_path):
     # THEN nothing is offered that ends with them
     assert keep_in_memory(anew).line == "samples = {path: read(path) for path in paths}"
     assert keep_in_memory(anew).what.endswith(
-        "Workers end with each epoch: read before the first one, and have them inherit that."
+        "Workers end with each epoch: read all samples before the first epoch, so that workers inherit them."
     )
     assert not keeps_open(anew)
     assert keep_in_memory(lasting).line.startswith("@functools.cache\n")

@@ -41,9 +41,9 @@ def test_threads_of_a_generator_are_given_more_by_the_same_line(tmp_path):
     fix = more_readers(measures, 16, 8)
 
     # THEN it is not told to write what it has
-    assert fix.instead_of == "yield from map_ahead(read, samples, threads=8)  # of tfdarshan.ahead"
-    assert fix.line == "yield from map_ahead(read, samples, threads=16)  # of tfdarshan.ahead"
-    assert "Threads read in the generator, 8 at a time: give their pool, or map_ahead(), so many." in fix.what
+    assert fix.instead_of == "yield from map_ahead(read, samples, threads=8)  # from tfdarshan.ahead"
+    assert fix.line == "yield from map_ahead(read, samples, threads=16)  # from tfdarshan.ahead"
+    assert "Now 8 threads read in the generator: give their pool, or map_ahead(), 16." in fix.what
 
 
 def test_a_generator_whose_threads_fill_the_processors_is_offered_no_more_threads(tmp_path):

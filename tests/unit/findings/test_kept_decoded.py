@@ -33,7 +33,7 @@ def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
     # THEN three of them wait no more
     assert (one.kind, one.edits) == ("problem", (CacheInMemory(),))
     assert one.fix.line == "dataset = dataset.map(load).cache()"
-    assert one.fix.what.endswith("storing it smaller: the processors have no more to give.")
+    assert one.fix.what.endswith("More calls at a time would not help, because all processors are busy.")
     assert one.gain.wait_s == pytest.approx(0.75 * 0.020, rel=0.1)
 
 
@@ -84,16 +84,19 @@ def test_what_does_not_fit_is_not_kept(tmp_path):
 
     # THEN no fix is left, and the reader is told what remains
     assert (found.kind, found.edits, found.fix.line) == ("note", (), "")
-    assert found.fix.what == "Decode less, by storing the data smaller: the processors have no more to give."
+    assert found.fix.what == (
+        "Store the data smaller, so that decoding takes less time. More calls at a time would not help, "
+        "because all processors are busy."
+    )
 
 
 @pytest.mark.parametrize("cpu_s", [ONE_S, BUSY_S], ids=["processors are free", "processors are busy"])
 def test_what_draws_random_numbers_is_not_kept(tmp_path, cpu_s):
     one = found_in(maps_job(tmp_path, PATHS, BOTH | DRAWS | SMALL, BATCH, cpu_s=cpu_s))
 
-    assert one.what.endswith(" map(load) draws random numbers: what it gives is not the same in each epoch.")
+    assert one.what.endswith(" map(load) draws random numbers, so its samples differ from epoch to epoch.")
     assert one.edits == ((DecodeCalls(),) if cpu_s == ONE_S else ())
-    assert ("decode in a map of its own, and put cache() behind that." in one.fix.what) == (cpu_s == BUSY_S)
+    assert ("decode in a separate map, and put cache() behind that map." in one.fix.what) == (cpu_s == BUSY_S)
 
 
 def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
@@ -126,7 +129,7 @@ def test_the_cache_goes_behind_what_is_the_same_in_each_epoch(tmp_path, stages, 
 
 def test_a_cache_behind_repeat_has_no_end(tmp_path):
     fix = keep_decoded(measure(maps_job(tmp_path / "repeat", PATHS, REPEAT, BOTH | SAME, BATCH)))
-    assert fix.what.endswith(" repeat() in front of a cache() leaves it no end: put it behind.")
+    assert fix.what.endswith(" A cache() behind repeat() never fills: put repeat() behind cache().")
     assert fix.line == ""
 
 
@@ -138,7 +141,7 @@ def test_only_what_is_read_is_kept_of_a_map_that_reads_and_draws(tmp_path):
     # THEN no line puts a cache behind it
     said = "map(load) draws random numbers, and a cache() behind it would repeat them in each epoch:"
     kept = keep_in_memory(drawing)
-    assert kept.what.endswith(f" {said} read in a map of its own, and put cache() between both.")
+    assert kept.what.endswith(f" {said} read in a separate map, and put cache() between the two maps.")
     assert kept.line == ""
     assert keep_in_memory(other).line == "dataset = dataset.map(load).cache()"
 

@@ -40,7 +40,7 @@ def test_what_the_page_cache_serves_again_and_again_is_kept(tmp_path):
 
     # THEN two of three passes are spared, opens as well, but for what a batch takes to be handed over
     assert one.gain.saved_s == pytest.approx(1.5e-3 * 2 / 3, rel=0.2)
-    assert one.title == "input that fits into memory is read 3.0 times"
+    assert one.title == "input that fits in memory is read 3.0 times"
 
 
 def test_of_files_that_storage_served_first_later_copies_are_spared(tmp_path):

@@ -104,8 +104,8 @@ def test_workers_older_than_the_session_are_said_to_be_so(tmp_path):
     # THEN
     assert found == Unknown(
         "head_of_line",
-        "which batches were ready: the workers are older than the session, and say no times",
-        "start to record before the first epoch",
+        "which batches were ready: the workers started before the session, which has no times of theirs",
+        "start the session before the first epoch",
     )
 
 
@@ -116,4 +116,4 @@ def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
     # THEN blocks of 64 samples of 16 KiB are a megabyte
     fix = random_access._fix(measures, np.array([0]), 16 << 10)
     assert "sampler=order" in fix.line
-    assert "blocks of 64 samples" in fix.what
+    assert "blocks of 64 consecutive samples" in fix.what

@@ -29,8 +29,8 @@ def test_memory_that_has_a_mapped_file_leaves_nothing_to_gain(tmp_path):
     finding = found(tmp_path, kind="npy")
 
     assert (finding.kind, finding.gain, finding.fix) == ("note", None, None)
-    assert finding.title == "the page cache has what is read of 1 mapped file"
-    assert "Of 2,000 page faults on mapped files 0 waited, 0 ns in all" in finding.what
+    assert finding.title == "1 mapped file is read from the page cache"
+    assert "0 of 2,000 page faults on mapped files waited, 0 ns in all" in finding.what
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
 
     entry = unknown(session)["mapped_wait"]
 
-    assert "1.1 GB were mapped, and nobody watched" in entry.why
+    assert "1.1 GB were mapped, and their page faults were not watched" in entry.why
     assert entry.record == "with tfdarshan.profile(logdir, mapped=True):"
 
 

@@ -74,7 +74,7 @@ def test_a_buffer_spares_what_goes_to_one_file_between_its_larger_writes(tmp_pat
 
     # THEN one write of each file is left
     assert (found is not None) is (left is not None)
-    assert found is None or f"; {left} of 1.0 MB at most would do." in found.what
+    assert found is None or f" in all. {left} write" in found.what
 
 
 @pytest.mark.parametrize(("apart", "synced"), [(1, True), (4, False)])
@@ -88,7 +88,8 @@ def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apa
     # THEN who flushes the file after each is told to flush it less often, and of no line that he has not
     assert one.fix == (small_writes.SYNCED_FIX if synced else small_writes.FIX)
     told_so = (
-        "Collect them in a buffer: flush and sync the file once, after the last write, or once a second."
+        "Collect small writes in a buffer: flush and sync the file only after the last write, or every "
+        "second."
     )
     assert (one.fix.what == told_so) is synced
 
@@ -100,7 +101,7 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # THEN a thread makes the syncs, and the writes stay
     assert (one.kind, one.fix) == ("problem", fsync.FIX)
     assert one.gain.speedup == pytest.approx(100 / 70, rel=0.01)
-    assert one.title == "the training loop syncs files, 30.0 ms each time"
+    assert one.title == "the training loop waits for 20 fsync calls, 30.0 ms per call"
 
 
 def test_syncs_of_tensorflows_saves_go_behind_the_loop_with_these(tmp_path):
@@ -139,7 +140,7 @@ def test_no_finding_speaks_of_training_where_no_step_was_recorded(tmp_path, oper
     words = all_words(found)
     assert "training" not in words
     assert "the loop" not in words
-    assert "stood still" not in words or "the main thread took" in words
+    assert "stood still" not in words or "the main thread stood still" in words
 
 
 def test_the_page_cache_is_noted_and_no_problem(tmp_path):
@@ -168,7 +169,7 @@ def test_bytes_that_were_not_seen_come_first(tmp_path):
     # THEN
     first = found.findings[0]
     assert (first.name, first.kind) == ("low_coverage", "doubt")
-    assert found.verdict.notes[0] == "75.0 % of the bytes read were not seen."
+    assert found.verdict.notes[0] == "75.0 % of the bytes read were not recorded."
 
 
 def test_a_trace_that_was_cut_short_comes_first(tmp_path):

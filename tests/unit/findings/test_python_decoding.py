@@ -10,6 +10,7 @@ from tfdarshan.findings.fix_lines import more_decoding
 from tfdarshan.findings.measurement import measure
 
 PLAIN = {"versions": {"numpy": "2.0"}, "machine": {"cpus": 4, "memory_bytes": 1 << 34, "cpu_s": 1.0}}
+PROCESSES = "Decode in processes: threads wait for each other at Python's lock."
 
 
 def by_threads(folder, readers):
@@ -31,8 +32,8 @@ def test_threads_that_decode_are_given_others_or_processes(readers, before, afte
     # THEN
     assert fix.instead_of.splitlines()[0] == before
     assert fix.line.split("  #")[0] == after
-    assert (fix.what == "Decode in processes: threads take turns at Python's lock.") == (readers == 8)
-    assert ("Give the pool that decodes so many threads." in fix.what) == (readers == 2)
+    assert (fix.what == PROCESSES) == (readers == 8)
+    assert ("Give the pool that decodes " in fix.what) == (readers == 2)
 
 
 def test_workers_of_a_data_loader_decode(tmp_path):
@@ -57,5 +58,5 @@ def test_a_loop_that_decodes_itself_has_threads_do_it(tmp_path):
     fix = more_decoding(measure(session), 4)
 
     # THEN
-    assert "The loop decodes one after the other: have threads read and decode" in fix.what
+    assert "The loop decodes one sample after another: let threads read and decode" in fix.what
     assert "dataset" not in fix.line + fix.instead_of

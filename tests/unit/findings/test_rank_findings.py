@@ -110,8 +110,8 @@ def test_a_slow_mount_of_one_node_is_named(tmp_path, seed):
     assert set(found) == {"slow_node"}
     slow_point, quick_point = ("/data", "/") if on_data else ("/", "/data")
     assert where[rank] in found["slow_node"].title
-    assert f"Slow there is {slow_point} (" in found["slow_node"].what
-    assert f"elsewhere); {quick_point} is not." in found["slow_node"].what
+    assert f"The slow mount is {slow_point} (" in found["slow_node"].what
+    assert f"elsewhere); {quick_point} is not slow." in found["slow_node"].what
 
 
 def test_a_mount_that_memory_serves_is_not_named(tmp_path):
@@ -126,8 +126,8 @@ def test_a_mount_that_memory_serves_is_not_named(tmp_path):
     found = rank_findings(joint_training(tmp_path, ranks, other_folder="/scratch"))
 
     # THEN
-    assert "Slow there is /data (" in found["slow_node"].what
-    assert "elsewhere); / is not." in found["slow_node"].what
+    assert "The slow mount is /data (" in found["slow_node"].what
+    assert "elsewhere); / is not slow." in found["slow_node"].what
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -171,8 +171,8 @@ def test_the_verdict_says_which_rank_it_is_of(tmp_path):
     session = joint_training(tmp_path, ranks)
 
     # THEN
-    assert "rank 1 reads 4." in rank_findings(session)["slow_rank"].title
-    assert "This is of rank 1, which waits longest for its input of 3." in session.verdict.notes
+    assert "rank 1 takes 4." in rank_findings(session)["slow_rank"].title
+    assert "The verdict is about rank 1, which waits longest for input of 3 ranks." in session.verdict.notes
     assert session.joint.leading.rank == 1
     text = session.summary(verbose=True)
     assert text.split("rank  host")[1].splitlines()[1].split()[:2] == ["1", "n0"]

@@ -38,8 +38,8 @@ def test_a_limit_of_an_interval_is_full_for_any_number_of_readers(tmp_path, read
     # THEN that storage is full is said, with the interval
     said = {finding.name: finding for finding in diagnose(session).findings}
     assert said["full_storage"].what.endswith(
-        f": what is more than a limit allows waits for the next {1e3 * found.interval_s:.1f} ms, "
-        "as a cgroup, a cloud disk or a quota makes it. More readers give nothing."
+        f" A rate limit holds further calls back until the next {1e3 * found.interval_s:.1f} ms begin, as "
+        "limits of a cgroup, a cloud disk or a quota do. More readers would not help."
     )
 
 
@@ -157,5 +157,5 @@ def test_files_that_a_limit_held_up_are_not_slow_themselves(tmp_path):
     unlimited = replace(measures.job.facts.storage, limit_s=None)
     not_held = replace(measures)
     vars(not_held)["job"] = replace(measures.job, facts=replace(measures.job.facts, storage=unlimited))
-    assert straggler.find(not_held).title.startswith("14 files are ")
+    assert straggler.find(not_held).title.startswith("14 files take ")
     assert straggler.find(not_held).kind == "note"

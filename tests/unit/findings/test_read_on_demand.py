@@ -104,9 +104,8 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
     assert found.verdict.finding == "prefetch"
     assert one.title == "each batch is read only when it is asked for"
     assert one.what == (
-        "The input is read in 40 bursts of 8 files, 10.0 ms each, and not in the pauses of 30.0 ms between "
-        "them. No burst brings more, as the first of a pipeline that fills a buffer does, so no batch is "
-        "prepared ahead."
+        "The job reads its input in 40 bursts of 8 files, 10.0 ms each, and reads nothing in the pauses of "
+        "30.0 ms between bursts. The first burst is no larger than the others, so no batch is prepared ahead."
     )
     assert one.gain.saved_s == pytest.approx(39 * 0.010, rel=0.1)
     assert one.gain.unit == "session"
@@ -115,7 +114,7 @@ def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, w
         "a burst, median": pytest.approx(0.010),
         "a pause, median": pytest.approx(0.030),
     }
-    assert one.fix.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert one.fix.line == "for batch in read_ahead(batches):  # from tfdarshan.ahead"
     assert who in one.fix.what
 
 

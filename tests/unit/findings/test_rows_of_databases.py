@@ -70,7 +70,9 @@ def test_rows_of_many_pages_are_out_of_order_where_their_first_pages_wait(tmp_pa
     found = in_order(rows_of_pages(tmp_path, first_ms=5.0))
 
     # THEN reading in order spares all that they wait but 0.26 ms at 400 MB/s, and what is counted are rows
-    assert found.what == "400 parts of 102.4 kB jump about in 1 file and take 5.2 ms each: 19.5 MB/s."
+    assert found.what == (
+        "400 parts of 102.4 kB are out of order in 1 file and take 5.2 ms each, which is 19.5 MB/s."
+    )
     shown = {row.label: row.value for row in found.evidence}
     assert shown["parts out of order"] == 400
     assert shown["reads of them"] == 400 * ROW_PAGES

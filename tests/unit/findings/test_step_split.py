@@ -61,8 +61,8 @@ def test_the_verdict_gives_file_calls_the_part_of_the_wait_that_the_bar_gives(tm
     calls_part, decoding_part = (percent(parts[name], 0.1) for name in ("storage", "decoding"))
     assert parts["storage"] < 0.003 < parts["decoding"]
     assert (
-        f"{decoding_part} of step time is waiting for decoding, and {calls_part} of step time is waiting for "
-        "file calls. Keep what is decoded, store it smaller, or give the job more processors." in sentence
+        f"The wait for decoding takes {decoding_part} of step time, the wait for file calls {calls_part}. "
+        "Keep decoded samples in memory, store the data smaller, or give the job more processors." in sentence
     )
 
 
@@ -78,8 +78,8 @@ def test_what_no_file_call_explains_is_not_given_to_file_calls(tmp_path):
     # THEN the verdict says what the bar says
     verdict = make_verdict(measures, [], [])
     assert (
-        "88.0 % of step time is waiting for the pipeline otherwise, and 2.0 % of step time is waiting for "
-        "file calls. Look for locks" in verdict.sentence
+        "The wait for other work of the pipeline takes 88.0 % of step time, the wait for file calls 2.0 %. "
+        "Look for locks" in verdict.sentence
     )
     assert found["storage"] == pytest.approx(0.002, rel=0.02)
     assert found["other_wait"] == pytest.approx(0.088, rel=0.1)
@@ -109,7 +109,7 @@ def test_a_wait_that_is_mostly_the_start_of_workers_is_said_to_be_so(tmp_path):
     measures = measure(loader_job(tmp_path, start_ms=2000, epochs=1, pairs=12))
 
     sentence = make_verdict(measures, [], []).sentence
-    assert "of step time is waiting for workers to start, and" in sentence
+    assert "The wait for workers to start takes " in sentence
     assert "Start fewer workers, or import less in the program that they start with." in sentence
 
 

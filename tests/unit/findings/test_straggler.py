@@ -66,7 +66,7 @@ def test_a_slow_folder_is_named_though_its_later_epochs_come_from_memory(tmp_pat
     paths = [f"/data/part-{file % 8}/{file:04}" for file in range(400)]
     session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[100 * KB] * 400)
 
-    assert found(session).title.startswith("/data/part-3 is")
+    assert found(session).title.startswith("/data/part-3 takes")
 
 
 def test_storage_that_allows_so_many_calls_a_second_has_slow_files_in_a_note_only(tmp_path):
@@ -84,7 +84,7 @@ def test_storage_that_allows_so_many_calls_a_second_has_slow_files_in_a_note_onl
 
     # THEN they are no problem of their own
     assert found(session).kind == "note"
-    assert "each in one read" in found(session).what
+    assert "Each was slow in one read only" in found(session).what
 
 
 def test_folders_that_lie_beside_quick_ones_are_counted_and_not_called_by_the_folder_of_all(tmp_path):
@@ -97,7 +97,7 @@ def test_folders_that_lie_beside_quick_ones_are_counted_and_not_called_by_the_fo
     paths = [f"/data/part-{file % 8}/{file:04}" for file in range(400)]
     session = training(tmp_path, calls, steps_until(at), paths=paths, sizes=[100 * KB] * 400)
 
-    assert found(session).title.startswith("2 folders are")
+    assert found(session).title.startswith("2 folders take")
 
 
 def test_of_shards_read_in_turn_the_one_that_waits_for_a_limit_is_not_slow(tmp_path):

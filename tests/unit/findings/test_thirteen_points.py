@@ -128,7 +128,7 @@ def test_11_the_loops_own_reads_are_to_be_made_ahead_by_a_thread(tmp_path):
     paths = [f"/data/{n}" for n in range(5)]
     session = training(tmp_path, calls, epochs_of_steps(40, 50, 45), paths=paths, sizes=[1000 * MB] * 5)
 
-    assert one(session, "prefetch").fix.line == "for batch in read_ahead(batches):  # of tfdarshan.ahead"
+    assert one(session, "prefetch").fix.line == "for batch in read_ahead(batches):  # from tfdarshan.ahead"
 
 
 def test_11_a_cache_that_never_fills_is_moved(tmp_path):
@@ -158,4 +158,4 @@ def test_12_a_copy_of_what_the_page_cache_serves_is_no_problem(tmp_path):
     # THEN
     copied = one(session, STAGING)
     assert STAGING not in problems(session)
-    assert "Memory served later epochs" in copied.what
+    assert "memory served later epochs" in copied.what

@@ -27,7 +27,7 @@ def test_a_validation_set_that_fits_into_memory_may_be_kept_there(tmp_path, thre
     keep = validation_fix(measures, 16, keep=True)
 
     # THEN the better of two fixes is named: the first of four pauses behind steps is left, or 16 readers
-    assert found.title == "training stands still 300.0 ms an epoch for reading other files"
+    assert found.title == "training stands still 300.0 ms an epoch while other files are read"
     assert all(path.startswith("/validation/") for path in found.files)
     assert ("load_validation).cache()" in keep.line) == (thread != LOOP)
     kept, more = (
@@ -68,8 +68,8 @@ def test_a_line_that_two_data_sets_have_is_told_by_what_it_reads(tmp_path, valid
 
     # THEN each fix of a line of both says which one it means, and no other needs to
     of_validation = found_validation(session).fix.what
-    assert ("this is the one that is read between epochs, from /validation." in of_validation) is twice
-    assert all((" The line stands in several data sets: " in fix.what) is twice for fix in fixes)
+    assert ("change the one that is read between epochs, from /validation." in of_validation) is twice
+    assert all((" Several data sets have this line: " in fix.what) is twice for fix in fixes)
     assert any("that steps read, from /data." in fix.what for fix in fixes) is twice
 
 

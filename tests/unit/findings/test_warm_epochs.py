@@ -85,7 +85,7 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     # THEN a copy spares the former in each epoch
     copy = staging.find(measure(session))
     assert copy.kind == kind
-    assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+    assert ("copies help only if several runs use them." in copy.what) == (kind == "note")
 
 
 def test_files_are_converted_once_for_all_runs(tmp_path):
@@ -94,7 +94,7 @@ def test_files_are_converted_once_for_all_runs(tmp_path):
 
     # THEN that is the fix, and the verdict says that a short run gains by it
     assert (verdict.state, verdict.finding) == ("slow", "small_files")
-    assert verdict.sentence.endswith(" for a run as short as this one.")
+    assert verdict.sentence.endswith(" in a run as short as this one.")
 
 
 @pytest.mark.parametrize(("first_read_ms", "kind"), [(30.0, "problem"), (600.0, "note")])
@@ -105,4 +105,4 @@ def test_a_copy_is_won_back_by_what_later_epochs_ask_of_a_server(tmp_path, first
     # THEN a copy is for several runs if what it spares of later epochs is worth no word
     copy = staging.find(measure(session))
     assert copy.kind == kind
-    assert ("so it helps only if several runs use it." in copy.what) == (kind == "note")
+    assert ("copies help only if several runs use them." in copy.what) == (kind == "note")

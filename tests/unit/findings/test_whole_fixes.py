@@ -28,7 +28,7 @@ from tfdarshan.workloads.laboratory.applied import apply_lines
 
 SHUFFLE = {"name": "shuffle", "size": 320}
 CALLS = {"calls": 8, "deterministic": False}
-ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
+ORDER = " cache() keeps the order of the first epoch: shuffle behind cache()."
 BY_SQLITE = """\
 import sqlite3
 import threading
@@ -169,4 +169,4 @@ def test_a_pool_of_readers_of_a_database_keeps_their_connections(tmp_path):
     fix = fewer_readers(database_job(tmp_path, 1, 2), 1, 2)
 
     assert fix.instead_of == "pool = ThreadPoolExecutor(2, initializer=connect)"
-    assert fix.line == "pool = ThreadPoolExecutor(1, initializer=connect)  # of concurrent.futures"
+    assert fix.line == "pool = ThreadPoolExecutor(1, initializer=connect)  # from concurrent.futures"

@@ -82,7 +82,7 @@ def test_blocks_of_samples_are_read_by_one_worker_in_an_order_of_the_jobs():
     fix = LoaderWords(LOOK).read_in_order(64)
 
     # THEN
-    assert "Read blocks of 64 samples that follow each other" in fix.what
+    assert "Read blocks of 64 consecutive samples" in fix.what
     assert fix.instead_of == "loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"
     *order, line = fix.line.splitlines()
     assert line == "loader = DataLoader(dataset, sampler=order, batch_size=32, num_workers=1)"

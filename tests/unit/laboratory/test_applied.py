@@ -200,7 +200,7 @@ def test_a_name_stands_for_one_thing():
 
 def test_placeholders_are_filled_in_and_what_a_comment_names_is_imported():
     source = '"""Trains."""\nimport os\n\nos.save(checkpoint, "/slow")\n'.replace("checkpoint", "os.path")
-    line = "BurstBuffer(model, fast_dir=FAST, slow_dir=SLOW).save()  # of tfdarshan.checkpoint"
+    line = "BurstBuffer(model, fast_dir=FAST, slow_dir=SLOW).save()  # from tfdarshan.checkpoint"
     text = applied(source, line, "os.save(model, folder)", {"FAST": "/f", "SLOW": "/s"})
     assert text == (
         '"""Trains."""\nfrom tfdarshan.checkpoint import BurstBuffer\nimport os\n\n'
@@ -229,7 +229,7 @@ def test_the_job_itself_is_no_part_of_what_is_run_before():
     assert not is_mirrored(copies)
 
 
-AHEAD = ("for batch in read_ahead(batches):  # of tfdarshan.ahead", "for batch in batches:")
+AHEAD = ("for batch in read_ahead(batches):  # from tfdarshan.ahead", "for batch in batches:")
 UNMARKED = """\
 import time
 
@@ -305,7 +305,7 @@ def read_samples():
         yield read(name)
 '''
 BY_THREADS = (
-    "yield from map_ahead(read, samples, threads=4)  # of tfdarshan.ahead",
+    "yield from map_ahead(read, samples, threads=4)  # from tfdarshan.ahead",
     "for sample in samples:\n    yield read(sample)",
 )
 
@@ -413,7 +413,7 @@ def test_training_lasts_until_the_last_checkpoint_is_on_disk(marked, extra, fix,
 
 def test_what_is_printed_for_a_checkpoint_names_the_manager():
     assert BURST_BUFFER.what == (
-        "Save in the background: to a fast tier, from which a thread copies to storage. "
+        "Save in the background: write to a fast tier, from which a thread copies to storage. "
         "Call close() at the end."
     )
     assert BURST_BUFFER.instead_of == (
@@ -421,14 +421,14 @@ def test_what_is_printed_for_a_checkpoint_names_the_manager():
     )
     assert BURST_BUFFER.line == (
         "manager = BurstBuffer(checkpoint, fast_dir=FAST, slow_dir=SLOW, max_to_keep=3)"
-        "  # of tfdarshan.checkpoint"
+        "  # from tfdarshan.checkpoint"
     )
 
 
 def test_a_class_stands_for_itself():
     # GIVEN another class that is called with one argument, in front of the one that is printed
     program = ONE_BY_ONE.replace('names = ["a"]', 'DATA = "/d"\nnames = pathlib.Path(DATA)\npool = {}(1)')
-    line = ("pool = ThreadPoolExecutor(8)  # of concurrent.futures", "pool = ThreadPoolExecutor(1)")
+    line = ("pool = ThreadPoolExecutor(8)  # from concurrent.futures", "pool = ThreadPoolExecutor(1)")
 
     # THEN
     for name in ("ThreadPoolExecutor", "concurrent.futures.ThreadPoolExecutor"):

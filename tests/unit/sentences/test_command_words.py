@@ -330,7 +330,7 @@ def test_help_of_summary_names_its_defaults():
         main(["summary", "--help"])
 
     text = " ".join(out.getvalue().split())
-    assert f"files to list (default: {MOST_FILES}); stands for -v, too" in text
+    assert f"files to list (default: {MOST_FILES}); implies -v" in text
     usual = "1; as many as there are processors for a large session of several processes"
     assert f"how many processes read (default: {usual})" in text
 

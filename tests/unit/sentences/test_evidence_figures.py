@@ -66,14 +66,14 @@ FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
     ("input_bound", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "input wait"): lambda one: float(one.waits_s.mean()),
     ("prefetch", "compute, mean"): lambda one: one.step_s - float(one.waits_s.mean()),
-    ("eof_probes", "reads of nothing"): lambda one: len(one.found.empty_reads),
+    ("eof_probes", "end-of-file reads"): lambda one: len(one.found.empty_reads),
     ("eof_probes", "time in them, over all threads"):
         lambda one: float(one.found.empty_reads["seconds"].sum()),
     ("eof_probes", "mean"): lambda one: float(one.found.empty_reads["seconds"].mean()),
     ("reopening", "opens"): of_one_rank(count(*OPENS)),
     ("reopening", "files opened"): lambda one: one.found.calls(*OPENS)["file"].nunique(),
     ("reopening", "time in opening again, over all threads"): of_one_rank(opening_again_s),
-    ("stat_storm", "stats"): count(*STATS),
+    ("stat_storm", "stat() calls"): count(*STATS),
     ("stat_storm", "opens"): count(*OPENS),
     ("stat_storm", "mean"): mean_s(*STATS),
     ("stat_storm", "time in them, over all threads"): total_s(*STATS),
@@ -82,7 +82,7 @@ FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
     ("page_cache", "fetched for all that the job read (read_bytes)"):
         lambda one: one.meta["kernel"]["read_bytes"],
     ("low_coverage", "read, by the kernel"): lambda one: one.meta["kernel"]["rchar"],
-    ("low_coverage", "not seen"):
+    ("low_coverage", "not recorded"):
         lambda one: one.meta["kernel"]["rchar"] - float(one.found.data_reads["length"].sum()),
     ("fsync", "syncs"): count(*SYNCS),
     ("fsync", "time in them"): total_s(*SYNCS),

@@ -120,7 +120,7 @@ def in_order(measures: Measures) -> Fix:
     return random_access._fix(measures, np.flatnonzero(measures.is_input), 8e3)
 
 
-BUSY = "the processors have no more to give"
+BUSY = "all processors are busy"
 
 
 def decoded(limit: str = "") -> Asked:

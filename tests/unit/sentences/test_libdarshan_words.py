@@ -179,7 +179,7 @@ def test_a_libdarshan_that_cannot_be_used_is_why_the_builtin_engine_counted(name
 
     found = engine.choose_engine(name, library, files=1024, folder=tmp_path)
 
-    why = f"{library} is no shared library: name the file libdarshan.so of your site's Darshan"
+    why = f"{library} is not a shared library: name the file libdarshan.so of your site's Darshan"
     assert not found.is_darshan
     assert found.notes == ((f"the builtin engine counted, because {why}",) if name == "auto" else ())
 

@@ -103,11 +103,11 @@ def test_a_condition_says_what_it_rests_on(condition, said, tmp_path):
 @pytest.mark.parametrize(
     ("name", "first_ns", "said"),
     [
-        ("a trace cut short", -1, "The trace lacks 300 calls, and when they were made is not known"),
+        ("a trace cut short", -1, "The trace lacks 300 calls, and it is not known when they were made"),
         (
             "a trace cut short",
             0,
-            "The trace lacks 300 calls from the session's start on: what rests on",
+            "The trace lacks 300 calls from the session's start on: figures of",
         ),
         ("a trace cut short", 10**8, "The trace has all calls of the first 100.0 ms of"),
         ("half of it fetched", -1, ""),

@@ -34,14 +34,14 @@ def test_a_limit_on_calls_is_met_by_fewer_of_them(of_calls):
 
     what = _fix(limit).what
 
-    fewer = "Read it in fewer calls: put small files into shards, stage the files, keep them in memory."
+    fewer = "Read with fewer calls: put small files into shards, stage the files, or keep them in memory."
     assert (what == fewer) == of_calls
 
 
 def test_storage_that_a_probe_shows_to_be_full_is_said_to_be():
     storage: Any = SimpleNamespace(limit_s=None, depth_s=[1.0])
 
-    assert _shown_by(storage) == ": a probe got no more with several reads at a time"
+    assert _shown_by(storage) == "A probe got no more with several reads at a time."
 
 
 def test_a_file_that_is_opened_again_is_said_to_be():
@@ -53,7 +53,9 @@ def test_a_file_that_is_opened_again_is_said_to_be():
 def test_records_that_are_shuffled_are_kept_in_a_small_buffer(tmp_path):
     fix = found_buffer(buffer_job(tmp_path, SHARDS, SHUFFLE, BATCH, PREFETCH)).fix
 
-    assert fix.what == "Keep 64 samples in the buffer: then an epoch's first step waits for these alone."
+    assert fix.what == (
+        "Keep 64 samples in the buffer: the first step of an epoch then waits for these samples only."
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
     disk: Any = SimpleNamespace(format="npy", mount_point="/data", fs_type="ext4")
 
     assert read_single_pages(file).what == (
-        "Tell the kernel that the mapping is read out of order: then a fault reads one page."
+        "Tell the kernel that the mapping is read out of order: a page fault then reads one page only."
     )
     for one, line in (
         (file, "echo 4096 > /sys/class/bdi/$(mountpoint -d /data)/read_ahead_kb"),
@@ -83,8 +85,8 @@ def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
     ):
         fix = read_larger_windows(one)
         assert fix.what == (
-            "Have the kernel read 4 MB ahead on this mount, as root. Without root: madvise(MADV_WILLNEED) on "
-            "what comes next, 128 KiB at a time."
+            "Have the kernel read 4 MB ahead on this mount, as root. Without root, call "
+            "madvise(MADV_WILLNEED) on the next 128 KiB, again and again."
         )
         assert line in fix.line
     assert fix.line.endswith("$(findmnt -no SOURCE /data)  # for all readers of the mount")
@@ -93,11 +95,12 @@ def test_a_map_out_of_order_reads_single_pages_and_one_in_order_more():
 @pytest.mark.parametrize(
     ("buffered", "in_memory", "beside", "words"),
     [
-        (True, False, False, ("A burst buffer is in use already: save less often, or give it a quicker fast "
-         "tier.")),
-        (False, True, False, (" The page cache takes them, so nothing waits for the device, and a burst "
-         "buffer would.")),
-        (False, False, True, "Training goes on while these are written already: save less often."),
+        (True, False, False, ("Save less often, or give the burst buffer, which is in use already, a faster "
+         "fast tier.")),
+        (False, True, False, (" The page cache takes the checkpoints, so nothing waits for the device; a "
+        "burst "
+         "buffer would wait.")),
+        (False, False, True, "Save less often: training already goes on while checkpoints are written."),
     ],
 )  # fmt: skip
 def test_checkpoints_that_no_thread_would_hide_are_said_why(buffered, in_memory, beside, words, monkeypatch):
@@ -126,10 +129,10 @@ def test_what_is_no_file_call_may_be_page_faults_that_nobody_watched(mapped, tmp
 
     assert isinstance(found, Finding)
     longer = "the input pipeline is busy longer outside of file calls than in them"
-    not_seen = "What page faults on mapped files take of that time was not seen."
+    not_seen = "How much of that time is page faults on mapped files was not recorded."
     assert (found.title == longer) == mapped
     assert (not_seen in found.what) == mapped
-    assert ("waiting for the pipeline, or page faults that were not seen" in labels) == mapped
+    assert ("waiting for other work of the pipeline, or page faults (not recorded)" in labels) == mapped
 
 
 def test_a_mapping_that_nobody_watched_is_in_the_split(tmp_path):
@@ -137,7 +140,7 @@ def test_a_mapping_that_nobody_watched_is_in_the_split(tmp_path):
 
     (label,) = (part.label for part in step_split(measures) if part.name == "other_wait")
 
-    assert label == "waiting for the pipeline, or page faults that were not seen"
+    assert label == "waiting for other work of the pipeline, or page faults (not recorded)"
 
 
 @pytest.mark.parametrize("handed", [True, False])
@@ -148,8 +151,9 @@ def test_a_wait_for_batches_that_are_ready_is_no_storage(handed, tmp_path):
 
     sentence = make_verdict(dataclasses.replace(measures, model=waited), [], []).sentence
 
-    words = "of step time goes into handing over batches that are ready: use fewer, larger batches."
-    assert (f"{percent(waited.handed_s, model.unit_s)} {words}" in sentence) == handed
+    share = percent(waited.handed_s, model.unit_s)
+    words = "Handing over batches that are ready takes HANDED of step time: use fewer, larger batches."
+    assert (words.replace("HANDED", share) in sentence) == handed
 
 
 def test_a_problem_without_a_gain_is_what_the_job_loses_time_to(tmp_path):

@@ -7,13 +7,17 @@ import pytest
 from tests.unit.sentences.sessions import EDGES, SESSIONS
 from tests.unit.sentences.shown_sessions import COMMANDS
 
-COUNTED = "call|checkpoint|epoch|file|open|pause|process|read|session|shard|stat|step|sync|thread|write"
+COUNTED = (
+    r"stat\(\) call|call|checkpoint|epoch|file|open|pause|process|read|session|shard|stat|step|sync|"
+    "thread|write"
+)
 WRONG = {
     "a plural of one": rf"(?<![\d.,])1 (?:{COUNTED}|process)e?s\b",
-    "a singular of several": rf"(?<![\d.,])(?:[2-9]|\d\d+) (?:{COUNTED})\b(?! (?:runs|at a time|call|tier))",
+    "a singular of several": rf"(?<![\d.,])(?:[2-9]|\d\d+) (?:{COUNTED})\b(?!\(| (?:runs|at a "
+    "time|call|tier))",
     "one of which there are several": r"(?<![\d.,])1 (?:files|reads|writes) (?:are|take|return)\b",
-    "no bytes of anything": r"mapped:? 0 B|(?<!\d)0 B in all",
-    "less than one a step": r"\b0 \w+ are made",
+    "no bytes of anything": r"mapped(?: files)?:? 0 B|(?<!\d)0 B in all",
+    "less than one a step": r"\bmakes 0 \w+",
     "a number that is none": r"\b(?:nan|None|infx?)\b|-0(?:\.0)? ",
     "a whole that is more": r"\b(?:1\d[1-9]|1[1-9]\d|[2-9]\d\d)\.\d % of (?:step|the session|the bytes|that)",
     "a fit on nothing": r"fitted on 0 files|R2 0\.00",
@@ -34,8 +38,8 @@ def _prose(text: str) -> str:
     [
         ("1 files", "a plural of one"),
         ("3 file", "a singular of several"),
-        ("of it mapped: 0 B", "no bytes of anything"),
-        ("0 stats are made a step", "less than one a step"),
+        ("through mapped files: 0 B", "no bytes of anything"),
+        ("the job makes 0 stat() calls a step", "less than one a step"),
         ("gain nan", "a number that is none"),
         ("up to infx", "a number that is none"),
         ("120.1 % of step time", "a whole that is more"),

@@ -127,7 +127,7 @@ def test_no_room_for_any_file():
 
     assert [reason.code for reason in advice.reasons] == ["capacity"]
     assert advice.reasons[0].sentence == (
-        "no file that would gain fits: 1.0 kB may be used and the smallest takes 1.0 MB"
+        "no file that would gain fits: 1.0 kB may be used, and the smallest takes 1.0 MB"
     )
 
 

@@ -66,7 +66,7 @@ def test_assumption_that_was_off_is_named(change, name):
 
     assert found.assumptions[0].name == name
     assert not found.kept
-    assert f"Most off: {name}" in render_check(found)
+    assert f"most wrong is {name}:" in " ".join(render_check(found).split())
 
 
 def test_fewer_readers_are_named():

@@ -70,7 +70,7 @@ def test_a_promise_that_is_missed_is_exit_code_1(capsys, tmp_path, plan):
 
     # THEN
     assert (code, found["kept"], found["missed"]) == (1, False, True)
-    assert "longer than promised. Most off: a pass over a copy" in text
+    assert "longer than promised. The assumption that is most wrong is a pass over a copy" in text
 
 
 def test_an_epoch_shorter_than_promised_misses_nothing(capsys, tmp_path, plan):

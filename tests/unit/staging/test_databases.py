@@ -69,7 +69,7 @@ def test_a_database_is_none_of_the_small_files_that_are_read_beside_it(tmp_path)
     small = small_files.find(measure(job(tmp_path)))
 
     assert small is not None
-    assert small.title == "the input is 48 small files of 8.0 kB"
+    assert small.title == "the input is 48 small files, 8.0 kB each"
 
 
 def test_what_staging_shows_is_of_the_files_that_it_copies(tmp_path):

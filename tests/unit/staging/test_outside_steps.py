@@ -70,8 +70,10 @@ def test_finding_and_tab_say_it(tmp_path):
         line for panel in staging_view(Source(session)) if isinstance(panel, Text) for line in panel.lines
     ]
 
-    assert finding.fix.what.startswith("Copy 48.0 MB to a local disk")
-    assert finding.fix.what.endswith(". 8.0 MB of it is read only before the first step or after the last.")
+    assert finding.fix.what.startswith("Copy 48.0 MB of input to a local disk")
+    assert finding.fix.what.endswith(
+        ". 8.0 MB of the copy is read only before the first step or after the last."
+    )
     assert f"8 of them are {SAID}: a copy shortens no step." in said
 
 

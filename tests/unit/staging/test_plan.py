@@ -54,7 +54,7 @@ def test_what_is_no_plan_is_refused(tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_text(text)
 
-    with pytest.raises(ConfigurationError, match="is no plan"):
+    with pytest.raises(ConfigurationError, match="is not a plan"):
         read_plan(path)
 
 
@@ -116,7 +116,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "G", "1X", "-5G", "1e3"])
 def test_no_size(text):
-    with pytest.raises(ConfigurationError, match="is no size"):
+    with pytest.raises(ConfigurationError, match="is not a size"):
         parse_size(text)
 
 

@@ -112,7 +112,7 @@ def test_how_fast_the_fast_tier_is():
     assert code == "fast_tier"
     assert sentence == (
         "the fast tier is hardly faster: an epoch's reads take 4.000 s of the readers' time where the files "
-        "are, and 4.000 s there"
+        "are now, and 4.000 s on the fast tier"
     )
     assert advise(use, fast=dataclasses.replace(FAST, model=TimeModel(0.002, 0.0, 50, 1.0))).helps
 
@@ -139,11 +139,11 @@ def test_what_does_not_fit():
 
     assert reason(use, unit="directory", room_bytes=50_000) == (
         "capacity",
-        "no folder that would gain fits: 50.0 kB may be used and the smallest takes 100.0 kB",
+        "no folder that would gain fits: 50.0 kB may be used, and the smallest takes 100.0 kB",
     )
     assert reason(use, unit="file", room_bytes=500) == (
         "capacity",
-        "no file that would gain fits: 500 B may be used and the smallest takes 1.0 kB",
+        "no file that would gain fits: 500 B may be used, and the smallest takes 1.0 kB",
     )
     assert " faster; all files together would make it " in reason(use, unit="file", room_bytes=1_000)[1]
     assert advise(use, unit="file", room_bytes=50_000).helps
@@ -159,7 +159,7 @@ def test_when_the_copy_pays():
 
     assert (code, sentence) == (
         "copy",
-        f"the copy pays from epoch {pays} on, and the job runs {pays - 1} epochs",
+        f"the copy pays off from epoch {pays} on, and the job runs {pays - 1} epochs",
     )
     assert advise(use, fast=slow, epochs=pays).helps
 

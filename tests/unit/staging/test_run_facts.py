@@ -146,8 +146,8 @@ def test_tab_report_and_command_give_one_number(capsys, monkeypatch, tmp_path):
 
     # AND the gain is worded alike, as findings word theirs
     factor = f"{command['epoch_s'] / (command['epoch_s'] - command['saved_s']):.2f}x"
-    assert f"{factor} (" in tiles["Saved an epoch"].note
-    assert f": {factor} (" in " ".join(advise(capsys, tmp_path).split())
+    assert f"{factor} faster (" in tiles["Saved an epoch"].note
+    assert f": {factor} faster (" in " ".join(advise(capsys, tmp_path).split())
 
 
 @pytest.mark.parametrize("share", [pytest.param(0.3, marks=pytest.mark.long), 1])

@@ -35,7 +35,7 @@ def test_card_command_and_view_have_the_same_files_and_bytes(capsys, monkeypatch
 
     # THEN all say the files' own bytes, and no other number of bytes or files
     assert card.what.startswith(f"{own} in {FILES} files comes from storage")
-    assert card.fix.what.startswith(f"Copy {own} to a local disk")
+    assert card.fix.what.startswith(f"Copy {own} of input to a local disk")
     assert " ".join(command.split()).startswith(f"Stage {FILES} files, {own}, to ")
     assert f"can be staged     {FILES} files, {own}\n" in command
     assert panels[0].lines[0].startswith(f"Copy {FILES} files ({own}) to the fast tier")
@@ -82,5 +82,5 @@ def test_what_the_job_made_and_renamed_is_no_small_file_of_its_input(tmp_path):
 
     # THEN the input is what it read alone
     found = small_files(measure(session.session))
-    assert re.fullmatch(r"the input is 40 small files of 5\.0 kB", found.title)
+    assert re.fullmatch(r"the input is 40 small files, 5\.0 kB each", found.title)
     assert all("/input-" in path for path in found.files)

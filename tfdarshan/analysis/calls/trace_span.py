@@ -65,16 +65,16 @@ def _complete_until_ns(meta: dict[str, Any]) -> int | None:
 def _sentence(until_s: float | None, duration_s: float, dropped: int) -> str:
     lacks = f"The trace lacks {plural(dropped, 'call')}"
     rests = (
-        f"what rests on single calls leaves {'it' if dropped == 1 else 'them'} out, the counters have all."
+        f"figures of single calls leave {'it' if dropped == 1 else 'them'} out, counters include all calls."
     )
     if until_s is None:
-        return f"{lacks}, and when {'it was' if dropped == 1 else 'they were'} made is not known: {rests}"
+        return f"{lacks}, and it is not known when {'it was' if dropped == 1 else 'they were'} made: {rests}"
     if until_s <= 0:
         return f"{lacks} from the session's start on: {rests}"
     return (
         f"The trace has all calls of the first {human_seconds(until_s)} of {human_seconds(duration_s)} "
-        f"({percent(until_s, duration_s)}): what rests on single calls speaks of that time, "
-        "the counters of all."
+        f"({percent(until_s, duration_s)}): figures of single calls are of that time, "
+        "counters of all of it."
     )
 
 

@@ -62,8 +62,7 @@ def files_of_steps(
     missing = sum(meta["events"] - meta["segments"] for meta in (one.meta["counts"] for one in processes))
     if missing and not any(one.meta["counts"]["segments"] for one in processes):
         raise SessionDataError(
-            "the session kept no single calls, so that nothing says which were made in these steps: record "
-            "it with trace=True."
+            "the session has no trace, so the calls of these steps are not known: record with trace=True."
         )
     marks = step_marks(processes).sort_values("start_ns", kind="stable", ignore_index=True)
     chosen = _chosen(marks, steps, epoch)
@@ -85,7 +84,9 @@ def _chosen(marks: pd.DataFrame, steps: tuple[int, int] | None, epoch: int | Non
     number, of_epoch = marks["step"].to_numpy(), marks["epoch"].to_numpy()
     has = f"it has steps {number.min():,} to {number.max():,}"
     if epoch is not None and (of_epoch < 0).all():
-        raise SessionDataError(f"the session does not say of which epoch its steps are: name steps; {has}.")
+        raise SessionDataError(
+            f"the session does not say which epoch its steps belong to: name steps instead; {has}."
+        )
     chosen = np.ones(len(marks), bool)
     meant = ""
     if steps is not None:

@@ -75,7 +75,7 @@ def export_darshan(
     """
     path = Path(path)
     if path.exists() and not force:
-        raise ConfigurationError(f"{path} exists: give another name, or replace it with --force.")
+        raise ConfigurationError(f"{path} already exists: give another name, or replace it with --force.")
     processes = _chosen(session, process)
     names: dict[int, bytes] = {}
     ranks = number_processes(processes, names)
@@ -109,7 +109,7 @@ def _chosen(session: SessionData, pid: int | None) -> list[ProcessData]:
     chosen = [process for process in session.processes if process.pid == pid]
     if not chosen:
         known = ", ".join(str(process.pid) for process in session.processes)
-        raise ConfigurationError(f"the session {session.path} has no process {pid}: it has {known}.")
+        raise ConfigurationError(f"the session {session.path} has no process {pid}: give one of {known}.")
     return chosen
 
 

@@ -58,7 +58,9 @@ def export_tables(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"the folder {folder} cannot be made: {reason(error)}.") from error
+        raise StorageError(
+            f"the folder {folder} cannot be made: {reason(error)}; name another folder."
+        ) from error
     rows = {}
     wrote = counter(progress, sum(process.rows(table) for process in session.processes for table in TABLES))
     for table in TABLES:

@@ -62,14 +62,19 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
     log = LogRegions(path)
     source = _without_no_files(ImportedLog(path.absolute(), log, read_content(log), read_segments(log)))
     if not any(len(part.record) for part in source.content.records.values()):
-        raise SessionDataError(f"the Darshan log {path} has no POSIX or STDIO records: nothing to import.")
+        raise SessionDataError(
+            f"the Darshan log {path} has no POSIX or STDIO records, so there is nothing "
+            "to import: give another log."
+        )
     target = checked_logdir(logdir)
     directory = make_session_directory(target, time.localtime(source.content.start_realtime_ns // 1e9))
     try:
         return _write(directory, source)
     except OSError as error:
         shutil.rmtree(directory, ignore_errors=True)
-        raise StorageError(f"the session {directory} cannot be written: {reason(error)}.") from error
+        raise StorageError(
+            f"the session {directory} cannot be written: {reason(error)}; choose another --logdir."
+        ) from error
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise

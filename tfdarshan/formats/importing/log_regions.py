@@ -63,7 +63,9 @@ class LogRegions:
         try:
             self._content = read_whole(path)
         except OSError as error:
-            raise SessionDataError(f"the log {path} cannot be read: {reason(error)}.") from error
+            raise SessionDataError(
+                f"the log {path} cannot be read: {reason(error)}; give a Darshan log that you can read."
+            ) from error
         self.version = self._version()
         header = self._header()
         self._compression = int(header["compression"])
@@ -112,7 +114,7 @@ class LogRegions:
                 f"{self.path} is a Darshan log of version {version}, and tfdarshan reads {', '.join(known)}: "
                 "convert it with Darshan's own tools, or upgrade tfdarshan."
             )
-        raise SessionDataError(f"{self.path} is no Darshan log: it does not begin with a log version.")
+        raise SessionDataError(f"{self.path} is not a Darshan log: it does not begin with a log version.")
 
     def _header(self) -> Any:
         layout = darshan_format.OLD_HEADER if self.version in OLD_VERSIONS else darshan_format.HEADER

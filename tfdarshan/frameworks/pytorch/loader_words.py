@@ -66,16 +66,16 @@ class LoaderWords:
         what = "Prepare the next batches while a step computes."
         if not self._look.get("workers"):
             return self._changed(
-                f"{what} A worker of the DataLoader does.",
+                f"{what} A worker of the DataLoader prepares them.",
                 workers=1, prefetch_factor=ONE_WORKERS_BATCHES, persistent=True,
             )  # fmt: skip
         ahead = max(2 * int(self._look.get("prefetch_factor") or DEFAULT_PREFETCH), ONE_WORKERS_BATCHES)
-        return self._changed(f"{what} Each worker then has {ahead} ready.", prefetch_factor=ahead)
+        return self._changed(f"{what} Each worker then has {ahead} batches ready.", prefetch_factor=ahead)
 
     def keep_in_memory(self, *, decoded: bool) -> Fix:
         """Word it by the data set: workers have what was there before they were started."""
-        what = "Keep what was read in memory from the first epoch on."
-        kept = "what the data set gives" if decoded else "the files' bytes"
+        what = "Keep the input in memory from the first epoch on."
+        kept = "the samples of the data set" if decoded else "the files' bytes"
         iterable, workers = self._look.get("iterable"), self._look.get("workers")
         if not iterable and not workers:
             head = "def __getitem__(self, number):"
@@ -117,16 +117,17 @@ class LoaderWords:
     def any_order(self) -> Fix:
         """Word it by an argument of PyTorch 2.6 and later."""
         return self._changed(
-            "Take each batch when it is ready, whatever worker it is of. PyTorch 2.6 and later can. The "
-            "order of batches then differs from run to run.",
+            "Take each batch when it is ready, whichever worker made it. This needs PyTorch 2.6 or later. "
+            "The order of batches then differs from run to run.",
             in_order=False,
         )
 
     def more_shards(self, shards: int) -> Fix:
         """Word it by writing the samples anew, dealt out to shards."""
         return Fix(
-            f"Split the input into {shards} shards of one size, or a multiple of that: each worker then has "
-            "as many. write() puts samples into a file of the job's format.",
+            f"Split the input into {shards} shards of one size, or a multiple of {shards}: each worker then "
+            "has the same number. write() is your function that writes samples into a file of the job's "
+            "format.",
             f"for number in range({shards}):  # once\n"
             f'    write("DIR/%05d" % number, samples[number::{shards}])',
         )
@@ -134,16 +135,16 @@ class LoaderWords:
     def equal_parts(self) -> Fix:
         """Word it by dealing out shards by size, in the data set's `__iter__`."""
         return Fix(
-            "Deal shards out to workers by size, one after the other: info is what get_worker_info() gives.",
+            "Deal shards out to workers by size, one after the other. info comes from get_worker_info().",
             "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]",
             "shards = shards[info.id * part : (info.id + 1) * part]",
         )
 
     def read_in_order(self, samples: int) -> Fix:
         """Word it by an order of blocks, which one worker reads; an iterable data set has its own order."""
-        what = f"Read blocks of {samples:,} samples that follow each other, and shuffle the blocks."
+        what = f"Read blocks of {samples:,} consecutive samples, and shuffle the blocks."
         if self._look.get("iterable"):
-            return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of it")
+            return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of the block")
         workers = min(1, int(self._look.get("workers", 0)))
         ordered = self.loader(shuffled=False, workers=workers).replace(
             "(dataset", "(dataset, sampler=order", 1
@@ -158,7 +159,7 @@ class LoaderWords:
     def less_transport(self) -> Fix:
         """Word it by what a worker hands over: one tensor for each batch, not one for each sample."""
         return Fix(
-            "Move less from workers to the training loop. Have workers hand over what is small, such as "
+            "Move fewer bytes from workers to the training loop. Have workers hand over small types, such as "
             "uint8 images, and convert each batch in the loop.",
             "batch = batch.to(device).float().div_(255)  # in the loop",
             "batch = batch.float().div(255)              # in the data set",

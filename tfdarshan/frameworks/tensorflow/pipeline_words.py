@@ -13,14 +13,14 @@ GENERATOR, PYTHON = "from_generator", "python"
 AHEAD = "prefetch(tf.data.AUTOTUNE)"
 # While a step takes its samples out of a map, and computes, four calls left a pool of four so idle that eight
 # were 1.2 times as fast.
-TWICE = "Let it make twice as many calls: results that wait to be taken are counted among them."
+TWICE = "Let the map make twice as many calls: results that wait to be taken count as calls."
 # A pipeline that nobody looked at: one that reads a file a sample.
 USUAL = Stage("map", function="load", does=("reads",))
 DECODES = Stage("map", function="decode")
 LAST = Stage("batch", function="batch_size")
 # Samples that a buffer holds where samples are shuffled in memory, one after the other.
 SHUFFLED_SAMPLES = 10_000
-ORDER = " cache() keeps the order of the first epoch: shuffle behind it."
+ORDER = " cache() keeps the order of the first epoch: shuffle behind cache()."
 RECORDS_IN_ORDER = (
     f"dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
 )
@@ -46,7 +46,8 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
     lines = [reader.with_calls(readers).statement]
     if readers > threads:
         # A read that waits holds a thread of tf.data's pool, which has one for each processor.
-        what += f" tf.data has {plural(round(threads), 'thread')} on that machine: give it {readers}."
+        has = plural(round(threads), "thread")
+        what += f" tf.data has {has} on that machine: give tf.data {readers} threads."
         lines += [
             "options = tf.data.Options()",
             f"options.threading.private_threadpool_size = {readers}",
@@ -94,17 +95,20 @@ def made_anew(pipeline: Pipeline) -> str:
     """Say what else it takes to keep anything if each epoch has a data set of its own."""
     if not pipeline.made_anew:
         return ""
-    return " The data set is made anew for each epoch, and a cache with it: make it once, before them."
+    return (
+        " Each epoch makes the data set again, and loses the cache: make the data set once, before the "
+        "first epoch."
+    )
 
 
 def read_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is read by a stage that draws random numbers as well."""
-    return Fix(f"{what} {not_behind(drawing)} read in a map of its own, and put cache() between both.")
+    return Fix(f"{what} {not_behind(drawing)} read in a separate map, and put cache() between the two maps.")
 
 
 def decoded_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is decoded by such a stage."""
-    return Fix(f"{what} {not_behind(drawing)} decode in a map of its own, and put cache() behind that.")
+    return Fix(f"{what} {not_behind(drawing)} decode in a separate map, and put cache() behind that map.")
 
 
 def not_behind(drawing: Stage) -> str:
@@ -124,15 +128,16 @@ def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Fix:
     """Word how to have a cache() serve that no epoch fills."""
     if pipeline.made_anew:
         return Fix(
-            "The data set is made anew for each epoch, and its cache() with it: make it once, before them.",
+            "Make the data set once, before the first epoch: now each epoch makes it again, and loses its "
+            "cache().",
             "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
             "for batch in make_dataset():",
         )
     cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
     if cut is None or cut.size is None or cut.size < 0:
         return Fix(
-            "cache() is there, and no epoch reads it to its end, which is when it begins to serve: "
-            "read whole epochs, or put what ends them early in front of cache()."
+            "Read whole epochs, or put what ends them early in front of cache(): a cache() serves only if an "
+            "epoch reads it to its end."
         )
     batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
     batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
@@ -141,8 +146,8 @@ def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Fix:
     # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
     is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
     return Fix(
-        f"cache() begins to serve when an epoch has read it to its end, and {cut.typed} ends each before: "
-        "take in front of it, and no more behind it.",
+        f"Put take() in front of cache(): now {cut.typed} ends each epoch before the cache() is full, so the "
+        "cache() never serves.",
         f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",
         f"dataset = dataset.cache()\n{cut.statement}",
     )

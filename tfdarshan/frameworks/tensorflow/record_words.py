@@ -10,7 +10,7 @@ from tfdarshan.frameworks.tensorflow.tf_data_pipeline import PLAIN_SIZE, Pipelin
 from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
-PARSES = "parse(data) gives a sample of what is in a file."
+PARSES = "Write a function parse(data) that turns the bytes of one file into a sample."
 # DIR is the reader's to fill in, and `paths` are his files.
 RECORDS = """\
 for number in range({shards}):  # once
@@ -33,7 +33,7 @@ def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) 
         readers: How many of them are read at a time.
         each: How large one is, in words.
     """
-    what = f"Put them into {plural(shards, 'TFRecord shard')} of about {each} in a folder DIR."
+    what = f"Put the files into {plural(shards, 'TFRecord shard')} of about {each} in a folder DIR."
     shuffled = _shuffles_paths(pipeline)
     lines = RECORDS.format(shards=shards, files=SHUFFLED if shuffled else IN_ORDER, readers=readers)
     if pipeline is not None and pipeline.reader_name != "map":
@@ -44,7 +44,7 @@ def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) 
         return Fix(f"{what} {PARSES}", f"{lines}.map(parse)")
     reader = pipeline.reader
     name = reader.place or (reader.function if reader.function.isidentifier() else "")
-    parses = f"parse(data) is {name} for what is in a file: without its read." if name else PARSES
+    parses = f"parse(data) is {name} without its read: data is the bytes of one file." if name else PARSES
     return Fix(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
 
 

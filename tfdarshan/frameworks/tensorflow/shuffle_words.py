@@ -17,7 +17,7 @@ def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Fix:
     """Word how to keep so few samples in the buffer of a stage that shuffles what was read."""
     changes = {shuffle: replace(shuffle, size=samples).statement}
     few = plural(samples, "sample")
-    what = f"Keep {few} in the buffer: then an epoch's first step waits for these alone."
+    what = f"Keep {few} in the buffer: the first step of an epoch then waits for these samples only."
     reader = pipeline.reader
     if reader is not None and reader.name == "map":
         paths = shuffled_before(pipeline, reader)
@@ -27,7 +27,7 @@ def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Fix:
         elif _holds_less(paths, shuffle):
             changes[paths] = replace(paths, size=shuffle.size).statement
     if not pipeline.prefetches:
-        what += " The rest is read while steps compute."
+        what += " Further samples are read while steps compute."
         changes[pipeline.last] = f"{changes.get(pipeline.last, pipeline.last.statement)}.{AHEAD}"
     return Fix(what, "\n".join(changes.values()), "\n".join(stage.statement for stage in changes))
 

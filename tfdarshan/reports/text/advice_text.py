@@ -15,9 +15,9 @@ from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import (
     human_bytes,
+    human_faster,
     human_range,
     human_seconds,
-    human_speedup,
     human_times,
     percent,
     plural,
@@ -25,7 +25,9 @@ from tfdarshan.units import (
 )
 
 BAR = 40
-WAIT_UNKNOWN = "nothing is certain, because no step says what it waits for: mark steps, and record again"
+WAIT_UNKNOWN = (
+    "the gain is not certain, because no step says how long it waits for input: mark steps, and record again"
+)
 # Characters of a line of the curve beside its bar.
 BESIDE_BAR = 22
 HANG = "    "
@@ -67,7 +69,7 @@ def _verdict(advice: Advice, width: int) -> str:
     chosen, expected = advice.chosen, advice.chosen.expected
     of_files, of_bytes = percent(chosen.files, advice.files), percent(chosen.bytes, advice.bytes)
     now, then = human_seconds(expected.epoch_s), human_seconds(expected.epoch_s - expected.saved_s)
-    gains = human_speedup(expected.speedup, *expected.speedup_range)
+    gains = human_faster(expected.speedup, *expected.speedup_range)
     what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}{in_blocks(advice)}"
     lines = [
         f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
@@ -104,8 +106,11 @@ def added_by_rest(advice: Advice, rest: RuleResult) -> str:
     """Describe what staging all that fits adds to the small set that was chosen."""
     chosen = advice.chosen
     share = percent(rest.saved_thread_s - chosen.saved_thread_s, rest.saved_thread_s)
-    more = f"{plural(rest.files - chosen.files, 'file')} more, {human_bytes(rest.bytes - chosen.bytes)}"
-    return f"{more}, would add {share} of the readers' time saved: {human_times(rest.expected.speedup)}"
+    more = f"{plural(rest.files - chosen.files, 'more file')}, {human_bytes(rest.bytes - chosen.bytes)}"
+    return (
+        f"{more}, would save another {share} of the readers' time: {human_times(rest.expected.speedup)} "
+        "in all"
+    )
 
 
 def _all_epochs(advice: Advice) -> str:

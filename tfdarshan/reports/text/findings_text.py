@@ -7,14 +7,14 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
-from tfdarshan.findings.promise_words import open_sentence, speedup_words
+from tfdarshan.findings.promise_words import faster_words, open_sentence
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
 
 # What others claim but for less than this is theirs.
 LEAST_COST_SHARE = 0.0005
-HEADINGS = {"doubt": "Do not trust this", "problem": "What costs time", "note": "Also"}
+HEADINGS = {"doubt": "Why other figures may be wrong", "problem": "What costs time", "note": "Also found"}
 
 
 def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
@@ -48,9 +48,9 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 
 def gain_text(gain: Gain) -> str:
-    """Word a gain: "1.40x (1.20x to 1.60x): 0.3 s of a step of 1.0 s"; if it is not firm, "up to 1.60x"."""
-    saved = f": {human_seconds(gain.saved_s)}" if gain.supported else ","
-    return f"{speedup_words(gain)}{saved} of a {gain.unit} of {human_seconds(gain.before_s)}"
+    """Word a gain: "training gets 1.40x faster (likely 1.20x to 1.60x), a step of 1.0 s takes 0.3 s less"."""
+    less = f"{human_seconds(gain.saved_s)} less" if gain.supported else "less"
+    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less}"
 
 
 def cost_text(finding: Finding) -> str:

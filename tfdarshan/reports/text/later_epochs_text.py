@@ -39,4 +39,4 @@ def pays(copy: CopyCost, later: LaterEpochs) -> str:
     if kept == epoch:
         return text
     at_worst = "by the first epochs of several runs" if kept is None else f"in epoch {kept:,}"
-    return f"won back {at_worst} if the page cache keeps what it can, in epoch {epoch:,} if it keeps nothing"
+    return f"won back {at_worst} if the page cache keeps the input, and in epoch {epoch:,} if not"

@@ -50,7 +50,8 @@ def _verdict(check: Check) -> str:
     way = "longer" if check.error > 0 else "shorter"
     worst = check.assumptions[0]
     return (
-        f"An epoch is {abs(100 * check.error):.0f} % {way} than promised. Most off: {worst.name}, "
+        f"An epoch is {abs(100 * check.error):.0f} % {way} than promised. The assumption that is most wrong "
+        f"is {worst.name}: "
         f"{_number(worst, worst.obtained)} instead of {_number(worst, worst.promised)}."
     )
 
@@ -67,14 +68,15 @@ def _later(check: Check) -> list[str]:
     """Say that a mean is held against a promise for the first epoch."""
     if not check.first_promised:
         return []
-    mean = f"obtained is the mean of {check.epochs:g}"
-    return [f"Promised is a run's first epoch; {mean}: memory may serve later ones."]
+    mean = f"the obtained time is the mean of {check.epochs:g} epochs"
+    return [f"The promise is for a run's first epoch, and {mean}: memory may serve later epochs."]
 
 
 def _read(check: Check) -> str:
     planned = plural(check.planned, "planned file")
     return (
-        f"Of {planned}, the copy was read of {check.copies_read:,}, the original of {check.originals_read:,}."
+        f"The job read the copies of {check.copies_read:,} and the originals of {check.originals_read:,} of "
+        f"{planned}."
     )
 
 

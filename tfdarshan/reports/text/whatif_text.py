@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfdarshan.analysis.calls.trace_span import TraceSpan
 from tfdarshan.file_name import printable
-from tfdarshan.findings.promise_words import speedup_words
+from tfdarshan.findings.promise_words import faster_words, speedup_words
 from tfdarshan.findings.whatif import Question, WhatIf
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout
@@ -22,7 +22,7 @@ def whatif_text(found: WhatIf, width: int = WIDTH) -> str:
     """Return the answer as text, ending in a newline."""
     now, then = human_seconds(found.before_s), human_seconds(found.after_s)
     takes = f"A step, mean of {found.units:,}, takes" if found.unit == "step" else "The session takes"
-    lines = wrap(f"{takes} {then} instead of {now}: {speedup_words(found.gain)}.", width, hang="  ")
+    lines = wrap(f"{takes} {then} instead of {now}: {faster_words(found.gain)}.", width, hang="  ")
     for text in found.notes:
         lines += wrap(printable(text), width, "  - ", "    ")
     return "\n".join(lines) + "\n"
@@ -40,9 +40,11 @@ def questions_text(
         for question in questions
     ]
     lines += Layout(QUESTIONS, rows, width).all_lines(rows)
+    lines += ["", *wrap("The last column is the speedup, with its likely range in brackets.", width)]
     if span is not None:
         lines += ["", *wrap(span.sentence, width)]
     lines += ["", "To explain one of these answers, or to ask another question:"]
     lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
-    lines += wrap("With --fast DIR, all input is on the device of DIR, which is measured.", width, hang="  ")
+    fast = "With --fast DIR, tfdarshan measures the device of DIR, and has all input on that device."
+    lines += wrap(fast, width, hang="  ")
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
 from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
-from tfdarshan.findings.promise_words import most_words, open_sentence
+from tfdarshan.findings.promise_words import most_words, open_sentence, subject_words
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import cost_text, gain_text
@@ -22,9 +22,9 @@ from tfdarshan.reports.views.redaction import Redaction, redacted_files, redacte
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.units import human_range, human_seconds, human_times, percent, plural
 
-KIND_WORDS = {"doubt": "do not trust this", "problem": "costs time", "note": "worth knowing"}
+KIND_WORDS = {"doubt": "figures may be wrong", "problem": "costs time", "note": "worth knowing"}
 
-IF_WAITED = ", if that was waited for"
+IF_WAITED = ", if the job waited for its files"
 
 
 def diagnosis_for(
@@ -90,11 +90,12 @@ def _headline(diagnosis: Diagnosis) -> Headline:
     speedup, promise = "", ""
     if verdict.gain is not None:
         bounds = human_range(*verdict.gain.speedup_range)
-        speedup, promise = human_times(verdict.gain.speedup), f"faster, expected; {bounds}"
+        who = subject_words(verdict.gain).removeprefix("the ")
+        speedup, promise = human_times(verdict.gain.speedup), f"faster {who}; likely {bounds}"
         if not verdict.gain.supported:
             speedup = most_words(verdict.gain)
             unsure = ": the model does not reproduce the run" if verdict.gain.waited else IF_WAITED
-            promise = f"faster{unsure}"
+            promise = f"faster {who}{unsure}"
     card, said = _card(named, diagnosis), verdict.why or verdict.sentence
     return Headline(said, verdict.state, note, speedup, promise, card)
 

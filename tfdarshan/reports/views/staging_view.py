@@ -48,7 +48,7 @@ from tfdarshan.staging.plan_from_decision import common_folder
 from tfdarshan.staging.question import Question
 from tfdarshan.staging.run_facts import RunFacts, measured_runs, newest_job, put_together
 from tfdarshan.staging.staged_command import StagedJob
-from tfdarshan.units import human_bytes, human_seconds, human_speedup, percent, plural
+from tfdarshan.units import human_bytes, human_faster, human_seconds, percent, plural
 
 # Stands for the folder on the fast tier; no path of a session begins like this.
 FAST = "FAST"
@@ -137,7 +137,7 @@ def _verdict(advice: Advice) -> Text:
 
 
 def _gain(expected: Expectation) -> str:
-    return human_speedup(expected.speedup, *expected.speedup_range)
+    return human_faster(expected.speedup, *expected.speedup_range)
 
 
 def _tiles(advice: Advice) -> list[Tile]:
