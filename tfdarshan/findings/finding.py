@@ -99,6 +99,7 @@ class Finding:
         not_worth: When to ignore it, to be read after "Ignore this if".
         work: What the fix takes.
         one_of: Names of findings whose fixes give the same seconds back: one of them will do.
+        lasts: Whether a longer run gains as much: it does not if the page cache serves its later epochs.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Finding:
     not_worth: str = ""
     work: Work = "lines"
     one_of: tuple[str, ...] = ()
+    lasts: bool = True
 
     def __str__(self) -> str:
         return f"{self.name}: {self.what}"

@@ -16,9 +16,11 @@ from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.fix_lines import CONNECTS, read_by_loop
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.replayed import first_epoch_alone
+from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.staging.advice import small_set
 from tfdarshan.staging.assumed_tier import LOCAL_SSD
 from tfdarshan.staging.candidate import databases, find_candidates
+from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.staged_input import StagedInput, staged_input
@@ -84,10 +86,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
         return None
     later = later_epochs(staged)
     once = later.measured and first_epoch_alone(measures, later.beyond_s)
+    rows = found.rows[files.chosen]
     slow_s, fast_s = (
         staged.epochs * float(each[files.chosen].sum()) for each in (staged.slow_s, staged.fast_s)
     )
-    storage_bytes = float(use.storage_bytes[found.rows[files.chosen]].sum())
+    storage_bytes = float(use.storage_bytes[rows].sum())
     all_bytes, hot_bytes = (float(staged.size_bytes[chosen].sum()) for chosen in (files.useful, files.staged))
     some, few = plural(len(files.staged), "file"), len(files.staged) < len(files.useful)
     hot = (
@@ -99,7 +102,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="note" if once else "problem",
-        title=f"reads reach only {human_bytes(storage_bytes / max(slow_s, 1e-9))}/s per reader",
+        title=_title(use, rows, storage_bytes / max(slow_s, TINY_S)),
         what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
         f"slower than a local disk{hot}.{ONCE if once else ''}",
         evidence=(
@@ -113,7 +116,17 @@ def find(measures: Measures) -> Finding | Unknown | None:
         fix=_fix(measures, staged, files, later),
         edits=(staged.staged(members),),
         work="copy some" if few else "copy all",
+        lasts=not once,
     )
+
+
+def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
+    """Name what takes longer of some files: reads from storage, or opens, closes and stats."""
+    other_s = float((use.meta_s[rows] + use.stat_s[rows]).sum())
+    if other_s <= float(use.storage_s[rows].sum()):
+        return f"reads reach only {human_bytes(bytes_per_s)}/s per reader"
+    each_s = other_s / max(float(use.opens[rows].sum()), 1.0)
+    return f"opens, closes and stats take {human_seconds(each_s)} a file"
 
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:

@@ -135,11 +135,11 @@ def _of_this_run(findings: Sequence[Finding]) -> Finding | None:
 
 
 def _unexplained(measures: Measures) -> str:
-    """Word what no fix is known for: the wait, or the loop's own file calls if steps hardly wait."""
-    model = measures.model
-    if (model.wait_share or 0.0) >= THRESHOLD["healthy"]:
+    """Word what no fix is known for: the wait, or the loop's own file calls if these take longer."""
+    model, own_s = measures.model, _own_s(measures)
+    if (model.wait_share or 0.0) * model.unit_s >= own_s:
         return f"{_waits(measures)} {_no_fix(measures)}"
-    own = percent(_own_s(measures), model.unit_s)
+    own = percent(own_s, model.unit_s)
     return (
         f"The training loop's own file calls take {own} of step time. Make fewer calls, or let a thread "
         "make them."
@@ -242,18 +242,19 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
     told = _reads_itself(measures) if by_loop else _cannot_tell(measures)
     because: list[str] = []
     if best is not None:
-        because = [as_sentence(best.title), *_fix(best)] if by_loop else _if_it_did(best, measures)
+        fix = _fix(best, "" if best.lasts else OF_THIS_RUN)
+        because = [as_sentence(best.title), *fix] if by_loop else _if_it_did(best, fix, measures)
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*because, told] if suspect else [told, *because])
     notes = (*doubts, *uncertain_sentences(gain), *_beside(measures))
     return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, notes=notes)
 
 
-def _if_it_did(best: Finding, measures: Measures) -> list[str]:
+def _if_it_did(best: Finding, fix: Sequence[str], measures: Measures) -> list[str]:
     """Say what costs most if training, or whatever needed the input, did wait, and what would help."""
     if best.gain is None or best.fix is None:
         return [f"One finding stands out: {best.title}."]
-    return [f"If {_who(measures)} waits for its files, the cause is that {best.title}.", *_fix(best)]
+    return [f"If {_who(measures)} waits for its files, the cause is that {best.title}.", *fix]
 
 
 def _who(measures: Measures) -> str:

@@ -236,3 +236,20 @@ def test_a_job_whose_saves_hold_it_up_is_slow_because_of_them(tmp_path):
 
     assert (verdict.state, verdict.finding) == ("slow", "checkpoint_stall")
     assert "is lost (estimated). Each checkpoint holds training up for 100.0 ms." in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("wait_ms", "said"), [(6, "The training loop's own file calls take 93.8 %"), (93, "Training waits")]
+)
+def test_of_what_no_fix_is_known_for_the_larger_part_is_told(tmp_path, wait_ms, said):
+    # GIVEN steps that wait 6 or 93 ms for no file, and write 8 MB each to storage that is always busy
+    calls, steps, at = [], [], 0
+    for n in range(STEPS):
+        steps.append((at, at + 96, wait_ms))
+        calls.append((at + wait_ms, at + 96, LOOP, "write", n % 2, 8 * MB, 8 * MB * n))
+        at += 96
+    verdict = diagnose(training(tmp_path, calls, steps, paths=["/out/a.npy", "/out/b.npy"])).verdict
+
+    # THEN
+    assert verdict.state == "unknown"
+    assert verdict.sentence.startswith(said)

@@ -1,5 +1,7 @@
 """Copies and conversions: of what memory serves in later epochs, and of what is in shards already."""
 
+import dataclasses
+
 import pyarrow as pa
 import pytest
 
@@ -9,6 +11,7 @@ from tfdarshan.findings import staging
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.record_files import in_shards_already
+from tfdarshan.findings.verdict import make_verdict
 
 
 def found(session):
@@ -17,7 +20,7 @@ def found(session):
 
 def small(
     logdir, *, name="/data/{}.jpg", stages=(PATHS, LOAD, BATCH), epochs=1, later_ms=None, read_ms=None,
-    first_read_ms=None, iterators=None, memory_bytes=1 << 34, size=KB,
+    first_read_ms=None, iterators=None, memory_bytes=1 << 34, size=KB, marked=True,
 ):  # fmt: skip
     """Return epochs of 64 files, each of which takes 5 ms to open, later as given, and a fifth of it to read.
 
@@ -35,7 +38,7 @@ def small(
             at = end + 1
     one = {"stages": list(stages), "pool_threads": None, "datasets": 1, "iterators": iterators or epochs}
     return training(
-        logdir, calls, steps, paths=[name.format(n) for n in range(64)], sizes=[size] * 64,
+        logdir, calls, steps if marked else (), paths=[name.format(n) for n in range(64)], sizes=[size] * 64,
         meta={
             "machine": {"cpus": 4, "memory_bytes": memory_bytes},
             "pipelines": {"found": [one], "left_out": 0},
@@ -106,3 +109,29 @@ def test_a_copy_is_won_back_by_what_later_epochs_ask_of_a_server(tmp_path, first
     copy = staging.find(measure(session))
     assert copy.kind == kind
     assert ("copies help only if several runs use them." in copy.what) == (kind == "note")
+
+
+@pytest.mark.parametrize(("later_ms", "lasts"), [(None, True), (0.02, False)])
+def test_without_steps_too_a_short_run_is_named_as_such(tmp_path, later_ms, lasts):
+    # GIVEN three epochs without steps, whose later opens take as long as the first, or memory serves them
+    session = small(tmp_path, epochs=3, later_ms=later_ms, read_ms=0.01, marked=False)
+
+    # WHEN a copy is what helps most
+    copy = dataclasses.replace(found(session)["staging"], kind="note")
+    verdict = make_verdict(measure(session), [copy], [])
+
+    # THEN it is said whether it helps such a short run alone
+    assert copy.lasts is lasts
+    assert verdict.sentence.endswith(" in a run as short as this one.") is not lasts
+
+
+@pytest.mark.parametrize(
+    ("first_read_ms", "title"),
+    [(0.01, "opens, closes and stats take 5.0 ms a file"), (30.0, "reads reach only ")],
+)
+def test_what_takes_longer_of_the_files_is_named(tmp_path, first_read_ms, title):
+    # GIVEN three epochs whose opens take 5 ms each, and whose reads take less or more than these
+    session = small(tmp_path, epochs=3, read_ms=0.01, first_read_ms=first_read_ms)
+
+    # THEN
+    assert staging.find(measure(session)).title.startswith(title)
