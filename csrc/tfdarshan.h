@@ -359,6 +359,17 @@ void tfd_reader_thinned_info(struct tfd_reader *reader, struct tfd_thinned_info 
 size_t tfd_reader_thinned(struct tfd_reader *reader, uint64_t first, size_t rows,
                           struct tfd_event_batch *batch);
 
+enum { TFD_UNTRACED_BINS = 2000 };
+
+/* What calls without a segment did in equal parts of the time. Bytes of a call are spread evenly over its duration. */
+struct tfd_untraced_batch {
+    int64_t *start_ns, *end_ns, *calls, *bytes_read, *bytes_written, *busy_ns;
+};
+
+/* Fill bins from number `first` on; return how many. There are none if the spool does not say all of it. */
+size_t tfd_reader_untraced(struct tfd_reader *reader, uint64_t first, size_t rows,
+                           struct tfd_untraced_batch *batch);
+
 /* Fill page faults on mapped files in order of their ends; return the number of rows filled. `operation` has no
  * meaning, `flags` has 32 set if the fault read from storage, `length` is the page's. */
 size_t tfd_reader_faults(struct tfd_reader *reader, uint64_t first, size_t rows,

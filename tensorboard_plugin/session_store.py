@@ -223,7 +223,7 @@ def _sound(session: Session) -> Session:
     """Return the session if its tables can be opened, else without the processes whose tables are damaged."""
     try:
         for part in session.processes:
-            for table in ("files", "overview", "events", "thinned", "faults"):
+            for table in ("files", "overview", "events", "thinned", "untraced", "faults"):
                 if table in part.meta["tables"]:
                     part.columns(table)
     except SessionDataError:

@@ -18,10 +18,11 @@ static bool is_left_out(const struct tfd_spool *spool, const struct tfd_event *e
     return spool->seen_files && ((event->flags & TFD_FLAG_UNSEEN) || !spool->seen_files[event->file]);
 }
 
-/* In the journal, besides the intervals of the two unions: more than all other blocks of one event. */
+/* In the journal, besides the intervals of the two unions and what is added up over time: more than all other blocks of
+ * one event. */
 #define JOURNALED_BLOCK_BYTES 2048u
-/* How many blocks save() copies at most, these intervals with them. */
-#define JOURNALED_BLOCKS 22u
+/* How many blocks save() copies at most, these with them. */
+#define JOURNALED_BLOCKS 23u
 
 _Static_assert(JOURNALED_BLOCKS <= TFD_JOURNAL_ENTRIES, "the journal has room for one event's blocks");
 _Static_assert(sizeof(struct fold_totals) + sizeof(((struct fold_root *)0)->unions) + 2 * sizeof(uint32_t) +
@@ -107,6 +108,9 @@ static void save(const struct tfd_spool *spool, struct fold_root *root, const st
     save_block(spool, journal, step->stride, sizeof *step->stride);
     if (step->thinned)
         save_block(spool, journal, &step->thinned->count, sizeof step->thinned->count);
+    if (step->untraced.sums)
+        save_block(spool, journal, &step->untraced.sums->bins[step->untraced.first],
+                   tfd_untraced_saved_bytes(&step->untraced));
     for (int i = 0; i < 2; i++)
         tfd_interval_save(spool, journal, &step->unions[i]);
 }
@@ -176,7 +180,7 @@ static void keep_for_undo(struct tfd_spool *spool, struct fold_root *root, const
 {
     struct fold_journal *journal = &root->journal;
     uint64_t size = JOURNALED_BLOCK_BYTES + tfd_interval_saved_bytes(&step->unions[0]) +
-                    tfd_interval_saved_bytes(&step->unions[1]);
+                    tfd_interval_saved_bytes(&step->unions[1]) + tfd_untraced_saved_bytes(&step->untraced);
     if (!tfd_journal_has_room(journal, JOURNALED_BLOCKS, size)) {
         tfd_journal_end(journal);
         if (!tfd_journal_reserve(spool, journal, size))
@@ -198,13 +202,19 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
     if (counts && !plan_anywhere(spool, root, &step, when_full))
         return false;
     if (tfd_is_recording(spool)) {
-        step.thinned = chunk->kept ? NULL : tfd_thinning_plan(spool, root, &event, thread);
+        if (!chunk->kept) {
+            step.thinned = tfd_thinning_plan(spool, root, &event, thread);
+            if (counts)
+                tfd_untraced_plan(spool, root, &event, &step.untraced);
+        }
         keep_for_undo(spool, root, &step, chunk);
     }
     if (counts)
         apply(root, &step);
     if (step.thinned)
         tfd_thinning_apply(spool, step.thinned, &event, thread);
+    if (step.untraced.sums)
+        tfd_untraced_apply(&step.untraced);
     root->totals.broken += !makes_sense;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&chunk->folded, next, memory_order_release);

@@ -8,6 +8,7 @@
 #define TFD_FOLD_STEP_H
 
 #include "counters/fold_state.h"
+#include "counters/untraced.h"
 #include "spool/thinned.h"
 
 struct fold_step {
@@ -26,6 +27,7 @@ struct fold_step {
     struct fold_failure *failure;
     struct interval_step unions[2];
     struct tfd_thinned_block *thinned; /* the event is kept there; NULL: it is not */
+    struct untraced_step untraced;     /* the event is added there */
 };
 
 /* Find or make blocks; return false if the arena is full. */

@@ -1,5 +1,6 @@
 #include "counters/thinning.h"
 
+#include "counters/untraced.h"
 #include "spool/fold_room.h"
 #include "spool/memory_cap.h"
 #include "spool/spool_file.h"
@@ -169,5 +170,5 @@ void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *threa
         if (block)
             tfd_thinning_apply(spool, block, &event, number);
     }
-    chunk->kept = 0;
+    tfd_untraced_unkeep(spool, root, chunk);
 }

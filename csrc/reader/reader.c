@@ -67,6 +67,8 @@ static struct tfd_reader *map_and_check(const char *path)
     }
     if (!status)
         status = tfd_thinned_list_fill(&reader->thinned, &reader->image);
+    if (!status)
+        status = tfd_untraced_sums_fill(&reader->image, &reader->untraced);
     if (status) {
         tfd_reader_close(reader);
         return NULL;
@@ -114,6 +116,7 @@ void tfd_reader_close(struct tfd_reader *reader)
     free(reader->rows);
     free(reader->mapped);
     tfd_thinned_list_free(&reader->thinned);
+    free(reader->untraced);
     tfd_trace_free(reader->trace);
     free(reader);
 }

@@ -6,6 +6,7 @@
 #include "reader/spool_check.h"
 #include "reader/thinned_list.h"
 #include "reader/tick_scale.h"
+#include "reader/untraced_sums.h"
 #include "spool/mapped_file.h"
 #include "tfdarshan.h"
 
@@ -18,6 +19,7 @@ struct tfd_reader {
     uint64_t *mapped;    /* offset of each file's struct tfd_mapped_file; 0: it has none */
     struct trace *trace; /* see reader_events.c; NULL until it is needed */
     struct thinned_list thinned;
+    struct tfd_untraced *untraced; /* NULL: unknown, or there are no such calls */
 };
 
 /* Modules of the files table: those of calls, and MMAP, which is not one of calls. */

@@ -29,8 +29,10 @@ static uint64_t round_to_page(uint64_t bytes)
 /* After it, the spool's arena begins. */
 static size_t header_bytes(const struct tfd_spool_header *header)
 {
-    return header->version == TFD_OLDEST_SPOOL_VERSION ? offsetof(struct tfd_spool_header, thinned)
-                                                       : sizeof *header;
+    if (header->version == TFD_OLDEST_SPOOL_VERSION)
+        return offsetof(struct tfd_spool_header, thinned);
+    return header->version == TFD_THINNED_SPOOL_VERSION ? offsetof(struct tfd_spool_header, untraced)
+                                                        : sizeof *header;
 }
 
 static int check_magic(const struct tfd_spool_header *header, ssize_t got, const char *path)

@@ -60,20 +60,26 @@ static char class_of(uint8_t operation)
     return name ? name[0] : 0;
 }
 
-/* A thinned call counts for the time that it stands for. */
 static void add_rates(struct tfd_rate_bins *rates, const struct tfd_plane_event *event)
 {
     char io_class = class_of(event->operation);
-    int64_t taken_ns = event->duration_ns > 1 ? event->duration_ns : 1;
-    int64_t counted_ns =
-        event->stands_for_ns > event->duration_ns ? event->stands_for_ns : event->duration_ns;
-    double bytes = (double)event->length;
-    if (counted_ns > event->duration_ns)
-        bytes *= (double)counted_ns / (double)taken_ns;
-    tfd_rates_add(rates, TFD_RATE_IN_FLIGHT, event->start_ns, counted_ns, (double)counted_ns);
+    tfd_rates_add(rates, TFD_RATE_IN_FLIGHT, event->start_ns, event->duration_ns, (double)event->duration_ns);
     if (io_class == 'r' || io_class == 'w')
-        tfd_rates_add(rates, io_class == 'r' ? TFD_RATE_READ : TFD_RATE_WRITE, event->start_ns, counted_ns,
-                      bytes);
+        tfd_rates_add(rates, io_class == 'r' ? TFD_RATE_READ : TFD_RATE_WRITE, event->start_ns,
+                      event->duration_ns, (double)event->length);
+}
+
+/* Thinned calls are among the untraced ones, so they add no rates themselves. */
+static void add_untraced_rates(struct plane *plane)
+{
+    int64_t start_ns, end_ns, calls, read, written, busy_ns;
+    struct tfd_untraced_batch batch = {&start_ns, &end_ns, &calls, &read, &written, &busy_ns};
+    for (uint64_t bin = 0; tfd_reader_untraced(plane->reader, bin, 1, &batch); bin++) {
+        int64_t duration_ns = end_ns - start_ns;
+        tfd_rates_add(plane->rates, TFD_RATE_IN_FLIGHT, start_ns, duration_ns, (double)busy_ns);
+        tfd_rates_add(plane->rates, TFD_RATE_READ, start_ns, duration_ns, (double)read);
+        tfd_rates_add(plane->rates, TFD_RATE_WRITE, start_ns, duration_ns, (double)written);
+    }
 }
 
 static int take_batch(struct plane *plane, const struct batch *batch, size_t rows, int64_t stands_for_ns)
@@ -94,7 +100,8 @@ static int take_batch(struct plane *plane, const struct batch *batch, size_t row
             continue;
         if (stands_for_ns && event.duration_ns > stands_for_ns)
             event.stands_for_ns = event.duration_ns;
-        add_rates(plane->rates, &event);
+        if (!stands_for_ns)
+            add_rates(plane->rates, &event);
         if (!tfd_longest_add(&plane->longest, &event))
             return -ENOMEM;
     }
@@ -129,6 +136,7 @@ static int take_events(struct plane *plane)
     if (!status)
         status = take_rows(plane, batch, tfd_reader_thinned, resolution_ns ? resolution_ns : 1);
     free(batch);
+    add_untraced_rates(plane);
     tfd_longest_finish(&plane->longest);
     return status;
 }
@@ -311,6 +319,15 @@ static const char *word_duration(int64_t ns, char *out)
     return out;
 }
 
+static const char *word_counters(const struct plane *plane)
+{
+    int64_t column[6];
+    struct tfd_untraced_batch batch = {&column[0], &column[1], &column[2],
+                                       &column[3], &column[4], &column[5]};
+    return tfd_reader_untraced(plane->reader, 0, 1, &batch) ? "The counters count all calls."
+                                                            : "The counters lack calls from there on.";
+}
+
 static int word_thinned(const struct plane *plane, char *sentence, size_t capacity)
 {
     char from[DURATION_BYTES], each[DURATION_BYTES];
@@ -319,9 +336,9 @@ static int word_thinned(const struct plane *plane, char *sentence, size_t capaci
         return snprintf(
             sentence, capacity,
             "From %s of the recording on, calls shorter than %s are a sample: one for each %s that "
-            "they took.",
+            "they took. %s",
             word_duration(plane->info.first_dropped_ns, from),
-            word_duration(plane->thinned.resolution_ns, each), each);
+            word_duration(plane->thinned.resolution_ns, each), each, word_counters(plane));
     if (dropped > plane->thinned.calls)
         return snprintf(sentence, capacity,
                         "%" PRIu64 " were counted and not kept: trace_memory_mb was full.",

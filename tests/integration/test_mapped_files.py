@@ -118,7 +118,7 @@ def test_exports_and_timeline_have_the_faults_beside_the_calls(sparse, tmp_path)
     faults = len(faults_of(session, sparse))
 
     names = FileNames()
-    window = load_window(session.session.processes, (0, 1 << 62), names)
+    window, _ = load_window(session.session.processes, (0, 1 << 62), names)
     shown = calls_figure(window, names, [thread.label for thread in window.threads])
     trace = export_chrome_trace(session.session, tmp_path / "trace.json")
     export_tables(session.session, tmp_path / "tables", "csv")

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import tfdarshan
@@ -15,11 +17,13 @@ from tests.integration.thinned_time import estimate, thinned_of
 from tfdarshan.commands import main
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.sessions.session_data import SessionData
 
 SHORT, LONG, LONG_BYTES = 240_000, 24, 16 << 20
 SENTENCE = (
     r"From [\d.]+ m?s on, calls shorter than ([\d.]+ .?s) are a sample: one for each \1 that they took\."
 )
+EXACT = r"From [\d.]+ m?s on, ([a-z ]+ are) exact sums over all calls\."
 JOB = """
 import os, sys, tfdarshan
 session = tfdarshan.profile("logs", memory_cap_mb=64, trace_memory_mb=1)
@@ -78,6 +82,34 @@ def test_totals_are_exact_and_the_sample_is_no_segment(session):
     assert 1_000 < rows < counts["events_dropped"] / 10
 
 
+def moved_bytes(session, direction):
+    return session.files[[f"{module}_BYTES_{direction}" for module in ("POSIX", "STDIO")]].to_numpy().sum()
+
+
+def test_bandwidth_and_queue_depth_are_exact_for_the_whole_time(session):
+    # WHEN
+    process, table = process_of(session), Source(session).bandwidth
+    untraced = process.table("untraced").to_pandas()
+
+    # THEN
+    counts, lasted_ns = process.meta["counts"], table["end_ns"] - table["start_ns"]
+    assert untraced["calls"].sum() == counts["events_dropped"] > 0
+    assert len(untraced) > 500
+    assert table["calls"].sum() == counts["events"]
+    assert table["bytes_read"].sum() == moved_bytes(session, "READ") >= SHORT + LONG * LONG_BYTES
+    assert table["bytes_written"].sum() == moved_bytes(session, "WRITTEN")
+    busy_ns = (table["depth"] * lasted_ns).sum()
+    assert busy_ns == pytest.approx(process.meta["time"]["thread_ns"], abs=counts["segments"] + 2000)
+
+    # THEN each long read, of which every one is a thinned call or has a segment, is where it ran
+    for name in ("thinned", "events"):
+        calls = process.table(name, ["start_ns", "end_ns", "length"]).to_pandas()
+        for call in calls[calls["length"] == LONG_BYTES].itertuples():
+            from_ns, until_ns = call.start_ns - lasted_ns.iloc[0], call.end_ns + lasted_ns.iloc[0]
+            around = table[(table["end_ns"] > from_ns) & (table["start_ns"] < until_ns)]
+            assert around["bytes_read"].sum() >= LONG_BYTES
+
+
 def test_the_timeline_spans_the_session_and_says_what_is_a_sample(session):
     # GIVEN
     source = Source(session)
@@ -85,21 +117,71 @@ def test_the_timeline_spans_the_session_and_says_what_is_a_sample(session):
     thinned = thinned_of(process_of(session))
 
     # WHEN
-    whole = timeline_view(source, Window("operation", "operations"))
+    calls, busy = (timeline_view(source, Window("operation", measure)) for measure in ("operations", "busy"))
+    by_process = timeline_view(source, Window("process", "depth"))
     late = timeline_view(source, Window("operation", "operations", (end_ns // 2, end_ns)))
 
     # THEN
-    assert re.search(SENTENCE, whole[0].note)
-    assert re.search(SENTENCE, late[0].note)
+    assert re.search(EXACT, calls[0].note)[1] == "bytes and calls are"
+    assert calls[0].note.endswith('The row "not told apart" has them.')
+    assert re.search(SENTENCE, busy[0].note)
+    assert "not told apart" not in busy[0].figure["data"][0]["y"]
+    assert re.search(EXACT, by_process[0].note)[1] == "values are"
+    assert [re.search(EXACT, panel.note)[1] for panel in late[1:]] == [
+        "bytes per second are",
+        "calls at a time are",
+    ]
     assert thinned["start_ns"].max() > 0.9 * session.meta[0]["time"]["last_event_ns"]
-    # THEN the calls over time add up to about all calls
-    drawn = source.activity("operation")
-    assert drawn.calls.sum() == pytest.approx(session.meta[0]["counts"]["events"], rel=0.2)
-    by_part = drawn.calls.sum(axis=0)
-    half = len(by_part) // 2
-    assert by_part[half:].sum() > 0.1 * by_part.sum()
-    moved = drawn.bytes_moved.sum()
-    assert moved == pytest.approx(LONG * LONG_BYTES, rel=0.05)
+    # THEN rows over time add up to all calls and bytes
+    moved = moved_bytes(session, "READ") + moved_bytes(session, "WRITTEN")
+    for by in ("operation", "thread", "process"):
+        drawn = source.activity(by)
+        assert drawn.calls.sum() == session.meta[0]["counts"]["events"]
+        assert drawn.bytes_moved.sum() == moved
+    # THEN time does so, too: of processes exactly, of others by the sample
+    thread_ns, deviation_ns = session.meta[0]["time"]["thread_ns"], estimate(process_of(session))[1]
+    assert drawn.busy_ns.sum() == pytest.approx(thread_ns, abs=SHORT)
+    sampled_ns = source.activity("operation").busy_ns.sum()
+    assert sampled_ns == pytest.approx(thread_ns, abs=4 * deviation_ns + SHORT)
+
+
+@pytest.mark.parametrize("by", ["thread", "process", "directory", "operation"])
+def test_a_window_counts_all_calls(session, by):
+    # GIVEN a window of many calls, from where the trace is full on
+    end_ns = session.meta[0]["duration_ns"]
+    from_ns = session.meta[0]["time"]["first_dropped_ns"] // 2
+    process = process_of(session)
+    untraced = process.table("untraced", ["calls"])["calls"].to_numpy().sum()
+    ended_ns = process.table("events", ["end_ns"])["end_ns"].to_numpy()
+
+    # WHEN
+    chart, moved, _ = timeline_view(Source(session), Window(by, "operations", (from_ns, end_ns)))
+
+    # THEN
+    (heat,) = chart.figure["data"]
+    part_s = (end_ns - from_ns) / 400e9
+    drawn = np.array(heat["z"], float).sum() * part_s
+    assert drawn == pytest.approx((ended_ns >= from_ns).sum() + untraced, rel=0.001)
+    assert ("not told apart" in heat["y"]) == (by != "process")
+    assert re.search(EXACT, moved.note)
+
+
+def test_a_session_without_sums_says_what_is_not_known(session):
+    # GIVEN a session of a version that had none
+    (process,) = session.processes
+    tables = {name: about for name, about in process.meta["tables"].items() if name != "untraced"}
+    older = SessionData(session.path, [replace(process, meta=process.meta | {"tables": tables})], [])
+    source = Source(older)
+
+    # WHEN
+    chart, depth = timeline_view(source, Window("thread", "bandwidth"))
+
+    # THEN lines end where calls are missing
+    from_ns = process.meta["start_ns"] + process.meta["time"]["first_dropped_ns"]
+    assert 0 < source.bandwidth["end_ns"].max() <= from_ns
+    assert max(depth.figure["data"][0]["x"]) < from_ns / 1e9
+    for note, what in ((chart.note, "bytes and calls are"), (depth.note, "calls at a time are")):
+        assert re.search(rf"on, {what} not known\. Record with a larger trace_memory_mb\.", note)
 
 
 def test_a_window_without_many_calls_shows_each(session):
@@ -123,6 +205,13 @@ def test_the_chrome_trace_has_them_and_says_so(session, tmp_path, capsys):
     assert re.search(SENTENCE, said)
     assert re.search(SENTENCE, written["otherData"]["sample"])
     assert len(calls) == tables["events"]["rows"] + tables["thinned"]["rows"]
+
+    # THEN its counters have all bytes
+    assert re.search(EXACT, written["otherData"]["sample"])[1] == "bandwidth counters are"
+    counters = [event for event in written["traceEvents"] if event["ph"] == "C"]
+    part_s = (counters[1]["ts"] - counters[0]["ts"]) / 1e6
+    moved = sum(event["args"]["read B/s"] for event in counters) * part_s
+    assert moved == pytest.approx(moved_bytes(session, "READ"), rel=0.001)
 
 
 def test_all_calls_are_there_while_there_is_room(tmp_path):
@@ -159,6 +248,9 @@ def test_a_killed_job_has_kept_them(tmp_path, moment_s):
     found_ns, deviation_ns = estimate(process)
     assert code == 0
     assert process.meta["counts"]["damaged"] == 0
+    counts = process.meta["counts"]
     assert found_ns == pytest.approx(
-        process.meta["time"]["thread_ns"], abs=4 * deviation_ns + process.meta["counts"]["events"]
+        process.meta["time"]["thread_ns"], abs=4 * deviation_ns + counts["events"]
     )
+    untraced = process.table("untraced", ["calls"])["calls"].to_numpy()
+    assert untraced.sum() == counts["events_dropped"] > 0

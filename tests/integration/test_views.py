@@ -122,15 +122,22 @@ def test_there_is_one_input_wait(tmp_path):
     }
 
 
-def test_what_is_not_traced_is_said_and_not_drawn_as_nothing(tmp_path):
-    # GIVEN steps that read, and counters only
-    source = Source(stepping(tmp_path, trace=False))
+def test_what_is_not_traced_is_a_sum_over_time_and_not_a_step_s_io_of_nothing(tmp_path):
+    # GIVEN steps that read, and no trace
+    session = stepping(tmp_path, trace=False)
+    source = Source(session)
 
-    # THEN no view draws a bandwidth or a step's I/O of 0
-    for name in ("overview", "timeline", "steps"):
-        panels = VIEWS[name][1](source)
-        assert [NO_TRACE] in [panel.lines for panel in panels if panel.kind == "text"]
-        assert {getattr(panel, "key", "") for panel in panels}.isdisjoint({"bandwidth", "overlap"})
+    # THEN the bandwidth has every byte, and so has the row of calls that nothing tells apart
+    read = session.files[["POSIX_BYTES_READ", "STDIO_BYTES_READ"]].to_numpy().sum()
+    assert source.bandwidth["bytes_read"].sum() == read > 0
+    assert chart(VIEWS["overview"][1](source), "bandwidth")
+    (heat,) = chart(VIEWS["timeline"][1](source), "activity")["data"]
+    assert heat["y"] == ["not told apart"]
+
+    # THEN no step has an I/O of 0
+    panels = VIEWS["steps"][1](source)
+    assert [NO_TRACE] in [panel.lines for panel in panels if panel.kind == "text"]
+    assert "overlap" not in {getattr(panel, "key", "") for panel in panels}
     assert set(tiles(panels)) == {"Steps", "Input wait", "Compute and the rest", "From storage"}
     assert len(chart(panels, "steps")["data"]) == 2
     (rows,) = (panel.rows for panel in panels if panel.kind == "table")

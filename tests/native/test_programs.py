@@ -117,11 +117,12 @@ HAZARDS = {
     "thread_exit": {"plain": "10000", "sanitize": "10000", "thread": "1000", "valgrind": "80"},
     "tmpfile_mode": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "unready_library": {"plain": ""},
+    "untraced_calls": {"plain": "4999", "sanitize": ""},
     "unload": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "vfork_child": {"plain": "", "sanitize": "", "valgrind": ""},
 }
 # Plain, in the long tests: so many cycles; a kill after each instruction, of which each 499th is looked at.
-LONG = {"attach_cycles": "10000", "thinned_calls": "499"}
+LONG = {"attach_cycles": "10000", "thinned_calls": "499", "untraced_calls": "97"}
 FORKING = {
     "closed_descriptors",
     "emulated_storage",

@@ -18,8 +18,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 BIN_SUMS = 4
 BIN_CALLS, BIN_BYTES, BIN_BYTE_PARTS, BIN_BUSY_NS = range(BIN_SUMS)
 PARTS_OF_A_BYTE = 1 << 32
-# Calls that a sample stands for are summed up as bytes, which are whole numbers, in such parts.
-PARTS_OF_A_CALL = 1 << 10
 # Size buckets of calls, the last one of those that move no bytes, and columns of sums by duration.
 SIZES, DURATION_SUMS = 12, 4
 DURATION_CELLS, CELLS_OF_OCTAVE = 28_160, 512

@@ -193,6 +193,8 @@ EVENT_DTYPES = {
     "offset": np.int64,
     "length": np.int64,
 }
+# Sums over time of calls that have no segment: schema.UNTRACED_COLUMNS.
+UNTRACED_SUMS = ("start_ns", "end_ns", "calls", "bytes_read", "bytes_written", "busy_ns")
 FILE_DTYPES = {"file": np.uint32, "module": np.uint8, "mount": np.int32, "size_bytes": np.int64}
 
 
@@ -373,6 +375,25 @@ class SpoolReader:
     def thinned_batches(self, rows: int) -> Iterator[EventBatch]:
         """Yield the thinned calls in order of start, at most `rows` at a time; none of them is a segment."""
         return self._event_batches(self._lib.tfd_reader_thinned, rows)
+
+    def untraced(self) -> dict[str, Array]:
+        """Return what calls without a segment did over time: UNTRACED_SUMS, int64, one row per part of time.
+
+        Parts without such calls are left out. Times count from the process's own start; no part ends after
+        the process. There are no rows if the spool lacks some of these calls.
+        """
+        info = self.info()
+        rows = self._lib.TFD_UNTRACED_BINS
+        sums = {name: np.empty(rows, np.int64) for name in UNTRACED_SUMS}
+        rows = self._fill("struct tfd_untraced_batch *", self._lib.tfd_reader_untraced, 0, rows, sums)
+        whole = sums["calls"][:rows].sum() == info.events_dropped
+        used = np.flatnonzero(sums["calls"][:rows] + sums["busy_ns"][:rows]) if whole else slice(0)
+        found = {name: values[used] for name, values in sums.items()}
+        end_ns = max(info.duration_ns, 1)
+        return found | {
+            "start_ns": np.minimum(found["start_ns"], end_ns - 1),
+            "end_ns": np.minimum(found["end_ns"], end_ns),
+        }
 
     def _event_batches(self, function: Any, rows: int) -> Iterator[EventBatch]:
         first = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfdarshan.analysis.time.overview_times import overview_times
+from tfdarshan.analysis.time.untraced import untraced_sentence
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
 from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
@@ -65,6 +66,7 @@ def session_html(session: SessionData) -> str:
             *map(printable, diagnosis.verdict.notes),
             *explanation_lines(diagnosis, Paint(width=MOST_CHARACTERS)),
             *map(printable, _sentences(data)),
+            *filter(None, [untraced_sentence(session.meta, "bytes per second are")]),
         ],
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",

@@ -18,6 +18,8 @@ from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
 LIST = "gathered.jsonl"
 TABLES = {"files": "gathered.files.parquet", "events": "gathered.events.parquet"}
+# If they made calls without a segment.
+UNTRACED = "gathered.untraced.parquet"
 # Entries of the metadata that are the same for most processes of a session.
 SHARED = (
     "schema_version", "session", "owner", "host", "origin_realtime_ns", "engine", "versions", "options",

@@ -166,6 +166,7 @@ class TablesShape(Struct, frozen=True):
     files: TableShape
     events: TableShape
     thinned: TableShape | None = None
+    untraced: TableShape | None = None
     overview: OverviewShape | None = None
     layers: TableShape | None = None
     faults: TableShape | None = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
 
 # Tables whose times move with their process's clock.
-TIMED = ("events", "thinned", "faults", "steps")
+TIMED = ("events", "thinned", "untraced", "faults", "steps")
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,15 @@ OVERVIEW_COLUMNS = (
     Column("busy_ns", "int64", "ns", "time the thread spent in such calls within the bin"),
 )
 
+UNTRACED_COLUMNS = (
+    Column("start_ns", "int64", "ns", "start of a part of time since the session's start"),
+    Column("end_ns", "int64", "ns", "its end"),
+    Column("calls", "int64", "calls", "calls without a segment that started in the part"),
+    Column("bytes_read", "int64", "B", "bytes that they read, each call's spread evenly over its duration"),
+    Column("bytes_written", "int64", "B", "bytes that they wrote, likewise"),
+    Column("busy_ns", "int64", "ns", "time that all threads spent in them within the part"),
+)
+
 STEP_COLUMNS = (
     Column("step", "int64", "", "step number"),
     Column("epoch", "int64", "", "epoch that it is of, from 1 on, -1 if unknown"),

@@ -102,7 +102,7 @@ def _always(table: str) -> tuple[str, ...]:
 def _columns(table: str) -> tuple[schema.Column, ...]:
     known = {
         "files": schema.FILE_COLUMNS, "events": schema.EVENT_COLUMNS, "faults": schema.EVENT_COLUMNS,
-        "thinned": schema.EVENT_COLUMNS,
+        "thinned": schema.EVENT_COLUMNS, "untraced": schema.UNTRACED_COLUMNS,
         "overview": schema.OVERVIEW_COLUMNS, "batches": schema.BATCH_COLUMNS,
         "steps": schema.FIRST_MARK_COLUMNS,
     }  # fmt: skip

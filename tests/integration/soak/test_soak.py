@@ -141,12 +141,17 @@ def test_the_timeline_covers_the_whole_time(soaked):
     events = owner.meta["counts"]["events"]
     assert found_ns == pytest.approx(owner.meta["time"]["thread_ns"], abs=4 * deviation_ns + events)
     # THEN in each tenth they are the time that the job waited for its inputs, and little more
-    busy_ns = Source(soaked.session).activity("operation").busy_ns.sum(axis=0)
+    table = Source(soaked.session).bandwidth
+    busy_ns = (table["depth"] * (table["end_ns"] - table["start_ns"])).to_numpy()
     edges = np.linspace(0, len(busy_ns), 11).astype(int)
     tenths_ns = np.add.reduceat(busy_ns, edges[:-1])
     waited_ns = np.array(told["waited_ns"][: job.PARTS]).reshape(10, -1).sum(axis=1)
     print("time in calls of each tenth, drawn / waited:", np.round(tenths_ns / waited_ns, 2))
     assert tenths_ns / waited_ns == pytest.approx(np.ones(10), abs=0.25)
+    # THEN all bytes are in the bandwidth over time
+    files = soaked.session.files
+    for drawn, counted in (("bytes_read", "BYTES_READ"), ("bytes_written", "BYTES_WRITTEN")):
+        assert table[drawn].sum() == files[[f"POSIX_{counted}", f"STDIO_{counted}"]].to_numpy().sum()
 
 
 def test_the_verdict_is_that_of_the_full_trace_and_of_the_totals(soaked, whole):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import tfdarshan
 from tests.integration.tensorflow.xplane import IO_PLANE, io_calls, plane_of, read_space, stats_of, traces
@@ -55,9 +56,21 @@ def test_a_full_trace_goes_on_with_a_sample(job):
     (sentence,) = [plane.event_metadata[event.metadata_id].name for event in note.events]
     assert re.fullmatch(
         r"From [\d.]+ m?s of the recording on, calls shorter than ([\d.]+ .?s) are a sample: one for each \1 "
-        r"that they took\.",
+        r"that they took\. The counters count all calls\.",
         sentence,
     )
+    # THEN the counters have all bytes
+    rates = [
+        (event.offset_ps / 1e12, stats_of(plane, event.stats)["MB/s"])
+        for line in plane.lines
+        if line.name == "_counters_"
+        for event in line.events
+        if plane.event_metadata[event.metadata_id].name == "read MB/s"
+    ]
+    moved = sum(rate * 1e6 * (until_s - from_s) for (from_s, rate), (until_s, _) in pairwise(rates))
+    files = tfdarshan.open_session(job.logdir).files
+    read = files[["POSIX_BYTES_READ", "STDIO_BYTES_READ"]].to_numpy().sum()
+    assert 0.99 * READS < moved < 1.01 * read
     drawn = io_calls(plane)
     assert meta["tables"]["thinned"]["rows"] < len(drawn) < READS / 2
     assert max(call[2] for call in drawn) > 0.9 * meta["time"]["last_event_ns"]

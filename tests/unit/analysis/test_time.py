@@ -447,7 +447,7 @@ def test_a_window_reads_only_calls_that_ran_in_it(loaded):
     names = FileNames()
 
     # WHEN
-    segments = load_window(session.processes, (100, 200), names)
+    segments, _ = load_window(session.processes, (100, 200), names)
 
     # THEN these are there, with the paths of their files and of no others
     assert segments.length.tolist() == [1, 3]
@@ -462,7 +462,7 @@ def test_a_window_over_processes_tells_their_files_apart(loaded):
     names = FileNames(str.upper)
 
     # WHEN
-    segments = load_window(session.processes, (0, 1000), names)
+    segments, _ = load_window(session.processes, (0, 1000), names)
 
     # THEN
     assert sorted(names.paths.take(pa.array(segments.file)).to_pylist()) == ["/A", "/A", "/B"]

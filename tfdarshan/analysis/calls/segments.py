@@ -11,7 +11,7 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.merged_calls import Columns, in_order
-from tfdarshan.analysis.calls.thinned_times import TABLE, resolution_ns, stands_for_ns
+from tfdarshan.analysis.calls.thinned_times import TABLE, resolution_ns
 from tfdarshan.native.call_sums import Calls
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.process_data import ProcessData
@@ -184,23 +184,27 @@ def segment_blocks(
         yield loader.block(found)
 
 
-def thinned_segments(
-    processes: Sequence[ProcessData], file_index: Sequence[Array], *, stretched: bool
-) -> Segments:
+def thinned_segments(processes: Sequence[ProcessData], file_index: Sequence[Array]) -> Segments:
     """Read the calls that the timeline shows after the trace is full.
 
     Args:
         processes: The processes, in the order of `file_index`.
         file_index: As `load_segments` takes it.
-        stretched: Each lasts for the time that it stands for, and moves as many more bytes.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
     loader = SegmentLoader(processes)
     for process, index in zip(processes, file_index, strict=True):
-        loader.read_all_thinned(process, index, stretched=stretched)
+        loader.read_all_thinned(process, index)
     return loader.segments()
+
+
+def stretched(thinned: Segments, processes: Sequence[ProcessData]) -> Segments:
+    """Return thinned calls of some processes, each as long as the time in calls that it stands for."""
+    of_process = np.array([resolution_ns(process.meta) for process in processes])
+    least_ns = np.array([of_process[thread.process] for thread in thinned.threads] or [0])[thinned.thread]
+    return replace(thinned, end_ns=np.maximum(thinned.end_ns, thinned.start_ns + least_ns))
 
 
 def segments_of_files(blocks: Iterable[Segments], files: Sequence[int]) -> Segments:
@@ -281,22 +285,15 @@ class SegmentLoader:
         process: ProcessData,
         chosen: Callable[[dict[str, Array], Array], Array],
         names: FileNames,
-        *,
-        stretched: bool,
     ) -> None:
-        """Add some thinned calls of one process, as `read_some` does; `stretched`: what they stand for."""
+        """Add some thinned calls of one process, as `read_some` does."""
         if TABLE in process.meta["tables"]:
-            joined = self._add_some(process, process.batches(TABLE, STORED), chosen, names)
-            if stretched:
-                _stretch(joined, resolution_ns(process.meta))
+            self._add_some(process, process.batches(TABLE, STORED), chosen, names)
 
-    def read_all_thinned(self, process: ProcessData, index: Array, *, stretched: bool) -> None:
+    def read_all_thinned(self, process: ProcessData, index: Array) -> None:
         """Add all thinned calls of one process, likewise."""
         for found in self.further(process, index, TABLE):
-            columns = dict(zip(COLUMNS, found, strict=True))
-            if stretched:
-                _stretch(columns, resolution_ns(process.meta))
-            self._parts.append(columns)
+            self._parts.append(dict(zip(COLUMNS, found, strict=True)))
 
     def _add_some(
         self,
@@ -304,7 +301,7 @@ class SegmentLoader:
         stored: Iterator[Any],
         chosen: Callable[[dict[str, Array], Array], Array],
         names: FileNames,
-    ) -> dict[str, Array]:
+    ) -> None:
         parts = []
         for columns in self._batches(process, stored):
             wanted = chosen(columns, self._class_of[columns["operation"]])
@@ -312,7 +309,6 @@ class SegmentLoader:
         joined = _joined(parts)
         joined["file"] = names.add(process, joined["file"])
         self._parts.append(joined)
-        return joined
 
     def stream(
         self,
@@ -371,7 +367,7 @@ class SegmentLoader:
             yield from process.batches("faults", STORED)
 
     def segments(self) -> Segments:
-        """Return all calls in order of start."""
+        """Return in order of start what was added since the last time."""
         arrays = _joined(self._parts)
         self._parts.clear()
         order = np.argsort(arrays["start_ns"], kind="stable")
@@ -395,13 +391,6 @@ def _joined(parts: Sequence[dict[str, Array]]) -> dict[str, Array]:
         name: np.concatenate([np.empty(0, dtype), *(part[name] for part in parts)], dtype=dtype)
         for name, dtype in COLUMNS.items()
     }
-
-
-def _stretch(columns: dict[str, Array], resolution: int) -> None:
-    whole_ns = stands_for_ns(columns["start_ns"], columns["end_ns"], resolution)
-    times = whole_ns / np.maximum(columns["end_ns"] - columns["start_ns"], 1)
-    columns["end_ns"] = columns["start_ns"] + whole_ns
-    columns["length"] = np.rint(columns["length"] * np.maximum(times, 1)).astype(np.int64)
 
 
 def _thread(process: ProcessData, pid: int, tid: int, names: dict[int, str]) -> Thread:

@@ -17,15 +17,17 @@ EVER = 1 << 62
 
 
 def load_window(
-    processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames, *, stretched: bool = False
-) -> Segments:
-    """Read the calls that were running between two moments, thinned ones too, and faults on mapped files.
+    processes: Sequence[ProcessData], window_ns: tuple[int, int], names: FileNames
+) -> tuple[Segments, Segments]:
+    """Read the calls that were running between two moments, with faults on mapped files, and thinned calls.
 
     Args:
         processes: The processes.
         window_ns: From and until, since the session's start; no other row groups are read.
         names: Is told of their files; `Segments.file` is a place in it.
-        stretched: A thinned call lasts for the time that it stands for, and moves as many more bytes.
+
+    Returns:
+        The calls and faults, and the thinned calls, which know the threads of both.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -37,8 +39,10 @@ def load_window(
     loader = SegmentLoader(processes, faults=True)
     for process in processes:
         loader.read_some(process, [window_ns], ran, names)
-        loader.read_thinned(process, ran, names, stretched=stretched)
-    return loader.segments()
+    segments = loader.segments()
+    for process in processes:
+        loader.read_thinned(process, ran, names)
+    return segments, loader.segments()
 
 
 def load_writes(processes: Sequence[ProcessData], spans: pd.DataFrame, names: FileNames) -> Segments:

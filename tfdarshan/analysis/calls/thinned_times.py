@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.units import human_seconds
 
 TABLE = "thinned"
@@ -16,12 +13,6 @@ TABLE = "thinned"
 def resolution_ns(meta: dict[str, Any]) -> int:
     """Return the resolution of a process's thinned calls; 0 if it has none, or all calls are there."""
     return int((meta.get(TABLE) or {}).get("resolution_ns", 0))
-
-
-def stands_for_ns(start_ns: Array, end_ns: Array, resolution: int) -> Array:
-    """Return the time in calls that each thinned call stands for, int64."""
-    found: Array = np.maximum(end_ns - start_ns, resolution)
-    return found
 
 
 def sample_sentence(metas: Sequence[dict[str, Any]]) -> str:

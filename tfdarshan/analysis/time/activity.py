@@ -12,6 +12,7 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.overview_rows import OverviewPart, overview_parts
 from tfdarshan.analysis.calls.segments import Segments, Thread
+from tfdarshan.analysis.time.untraced import UntracedSums
 from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over, bytes_in
@@ -36,6 +37,12 @@ class Activity:
     bytes_moved: Array
     busy_ns: Array
 
+    def rows(self, places: Array | Sequence[int]) -> Activity:
+        """Return the rows at some places, in that order."""
+        names = [self.names[place] for place in places]
+        kept = (rows[places] for rows in (self.calls, self.bytes_moved, self.busy_ns))
+        return Activity(self.bins, names, *kept)
+
 
 def activity(
     blocks: Blocks,
@@ -43,6 +50,7 @@ def activity(
     names: Sequence[str],
     bins: TimeBins,
     most: int = ROWS,
+    sample: Blocks = lambda: iter(()),
 ) -> Activity:
     """Return the activity of groups of calls; those beyond the `most` busiest are added up as "others".
 
@@ -52,30 +60,36 @@ def activity(
         names: The groups' names.
         bins: The parts of time.
         most: How many groups are told apart.
+        sample: Further calls, that stand for the time of others: their bytes and number mean nothing.
     """
     busy, calls_of = np.zeros(len(names)), np.zeros(len(names))
-    for part in blocks():
+    for part in chain(blocks(), sample()):
         group = group_of(part)
         inside_ns = np.minimum(part.end_ns, bins.end_ns) - np.maximum(part.start_ns, bins.start_ns)
         busy += np.bincount(group, np.maximum(inside_ns, 0), minlength=len(names))
         calls_of += np.bincount(group, minlength=len(names))
     code, shown = _busiest(busy, calls_of, names, most)
-    sums = bins.no_sums(len(shown))
-    for part in blocks():
-        bins.add(sums, part.calls, code[group_of(part)])
-    calls, busy = (sums[..., column].astype(np.float64) for column in (BIN_CALLS, BIN_BUSY_NS))
-    return Activity(bins, shown, calls, bytes_in(sums), busy)
+    sums, sampled = bins.no_sums(len(shown)), bins.no_sums(len(shown))
+    for into, source in ((sums, blocks), (sampled, sample)):
+        for part in source():
+            bins.add(into, part.calls, code[group_of(part)])
+    busy = (sums + sampled)[..., BIN_BUSY_NS].astype(np.float64)
+    return Activity(bins, shown, sums[..., BIN_CALLS].astype(np.float64), bytes_in(sums), busy)
 
 
 def activity_by_name(
-    segments: Segments, named: Callable[[Thread], str], bins: TimeBins, most: int = ROWS
+    segments: Segments,
+    named: Callable[[Thread], str],
+    bins: TimeBins,
+    most: int = ROWS,
+    sample: Blocks = lambda: iter(()),
 ) -> Activity:
     """Return the activity of the threads of one name together, in their natural order."""
     names = [named(thread) for thread in segments.threads]
     in_order = sorted(segments.threads, key=lambda thread: thread.place)
     unique = natural_order(named(thread) for thread in in_order)
     of_thread = np.array([unique.index(name) for name in names] or [0], np.int32)
-    found = activity(segments.blocks, lambda block: of_thread[block.thread], unique, bins, most)
+    found = activity(segments.blocks, lambda block: of_thread[block.thread], unique, bins, most, sample)
     return _ordered(found, unique)
 
 
@@ -96,7 +110,7 @@ def activity_of_overview(
         named: Names the row that a thread belongs to, in natural order; without, a kind of call has a row,
             the busiest first.
         beside: Is given each process's rows, too: tables that are read for one question are not for another.
-        later: More rows, each part with its process's place: calls that are in no overview table.
+        later: More rows, each part with its process's place: of calls that are in no overview table.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -110,13 +124,35 @@ def activity_of_overview(
             sums = rows.setdefault(name, np.zeros((3, count)))
             for measure, values in enumerate((part.count, part.bytes_moved, part.busy_ns)):
                 sums[measure] += np.bincount(place[chosen], values[chosen], minlength=count)
+    found_rows = _of_rows(bins, rows, most)
+    return found_rows if named is None else _ordered(found_rows, natural_order(rows))
+
+
+def with_untraced(found: Activity, untraced: Iterable[tuple[str, UntracedSums]], most: int) -> Activity:
+    """Return an activity with what calls without a segment did.
+
+    Args:
+        found: That of the segments.
+        untraced: Names of rows, which may be new, and what to add to each.
+        most: How many rows are told apart.
+    """
+    kept = (found.calls, found.bytes_moved, found.busy_ns)
+    rows = dict(zip(found.names, np.stack(kept, axis=1), strict=True))
+    nothing = np.zeros((3, found.bins.count))
+    for name, sums in untraced:
+        added = np.stack([sums.calls, sums.bytes_read + sums.bytes_written, sums.busy_ns])
+        rows[name] = rows.get(name, nothing) + added
+    return _ordered(_of_rows(found.bins, rows, most), list(rows))
+
+
+def _of_rows(bins: TimeBins, rows: dict[str, Array], most: int) -> Activity:
+    """Return the activity of named rows, the busiest first; each has calls, bytes and time of each part."""
     names = list(rows)
-    stacked = np.stack([rows[name] for name in names]) if names else np.zeros((0, 3, count))
+    stacked = np.stack([rows[name] for name in names]) if names else np.zeros((0, 3, bins.count))
     code, shown = _busiest(stacked[:, 2].sum(axis=1), stacked[:, 0].sum(axis=1), names, most)
-    summed = np.zeros((len(shown), 3, count))
+    summed = np.zeros((len(shown), 3, bins.count))
     np.add.at(summed, code[: len(names)], stacked)
-    summed_up = Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
-    return summed_up if named is None else _ordered(summed_up, natural_order(names))
+    return Activity(bins, shown, summed[:, 0], summed[:, 1], summed[:, 2])
 
 
 def _told(
@@ -134,11 +170,7 @@ def _ordered(found: Activity, names: Sequence[str]) -> Activity:
         range(len(found.names)),
         key=lambda row: names.index(found.names[row]) if found.names[row] in names else len(names),
     )
-    return Activity(
-        found.bins,
-        [found.names[row] for row in order],
-        *(rows[order] for rows in (found.calls, found.bytes_moved, found.busy_ns)),
-    )
+    return found.rows(order)
 
 
 def overview_bins(processes: Sequence[ProcessData], count: int) -> TimeBins:
@@ -168,7 +200,7 @@ def _rows_of_threads(
 def _busiest(busy: Array, calls: Array, names: Sequence[str], most: int) -> tuple[Array, list[str]]:
     """Return each group's row, and the rows' names: the busiest first, "others" last."""
     order = np.lexsort((np.arange(len(names)), -busy))
-    order = order[calls[order] > 0]
+    order = order[(calls[order] > 0) | (busy[order] > 0)]
     shown = [names[place] for place in order[:most]]
     code = np.full(max(len(names), 1), len(shown), np.int64)
     code[order[:most]] = np.arange(len(shown))

@@ -11,7 +11,8 @@ from tfdarshan.analysis.calls.overview_rows import OverviewPart, overview_parts
 from tfdarshan.analysis.calls.some_segments import OverviewWrites
 from tfdarshan.analysis.steps.checkpoint_bursts import GAP_NS, LEAST_BYTES
 from tfdarshan.analysis.time.activity import overview_bins
-from tfdarshan.analysis.time.bandwidth import BandwidthSums
+from tfdarshan.analysis.time.bandwidth import BandwidthSums, all_calls
+from tfdarshan.analysis.time.untraced import unknown_from_ns, untraced_sums
 from tfdarshan.sessions.process_data import ProcessData
 
 
@@ -20,7 +21,8 @@ class OverviewTimes:
     """Calls and writes against time.
 
     Attributes:
-        bandwidth: Calls and bytes in each part of time, as `bandwidth` gives them.
+        bandwidth: Calls and bytes in each part of time, as `bandwidth` gives them: of all calls, up to
+            when some are unknown.
         marks: Where checkpoints began (`start_ns`), to within a bin of the overview: `write_spans`.
     """
 
@@ -53,7 +55,8 @@ class OverviewSums:
     """
 
     def __init__(self, processes: Sequence[ProcessData], count: int) -> None:
-        self._bandwidth, self._writes = BandwidthSums(overview_bins(processes, count)), OverviewWrites()
+        self._processes, self._bins = processes, overview_bins(processes, count)
+        self._bandwidth, self._writes = BandwidthSums(self._bins), OverviewWrites()
 
     def add(self, part: OverviewPart) -> None:
         """Add a process's rows."""
@@ -61,5 +64,8 @@ class OverviewSums:
         self._writes.add(part)
 
     def times(self) -> OverviewTimes:
-        """Return what was added."""
-        return OverviewTimes(self._bandwidth.table(), self._writes.spans(GAP_NS, LEAST_BYTES))
+        """Return what was added, and what calls without a segment did."""
+        unknown_ns = unknown_from_ns([process.meta for process in self._processes])
+        untraced = untraced_sums(self._processes, self._bins)
+        bandwidth = all_calls(self._bandwidth.table(), untraced, unknown_ns)
+        return OverviewTimes(bandwidth, self._writes.spans(GAP_NS, LEAST_BYTES))

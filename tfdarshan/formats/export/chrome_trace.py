@@ -15,6 +15,7 @@ from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.ranks.process_list import named_processes
 from tfdarshan.analysis.ranks.thread_names import ThreadNames
 from tfdarshan.analysis.time.overview_times import overview_times
+from tfdarshan.analysis.time.untraced import untraced_sentence
 from tfdarshan.durable.output_file import output_file
 from tfdarshan.file_name import exact_name
 from tfdarshan.sessions.schema import FAULT_MODULE
@@ -38,7 +39,7 @@ class ChromeTrace:
         faults: How many page faults on mapped files.
         threads: How many threads made them.
         complete: False if some calls are not in the file.
-        sample: The sentence that says which calls are a sample; "" if none are.
+        sample: Sentences that say which calls are a sample, and counters sums; "" if all calls are there.
     """
 
     path: Path
@@ -75,8 +76,13 @@ def export_chrome_trace(
                 _write(packed, session, calls)
         else:
             _write(raw, session, calls)
-    said = sample_sentence(session.meta)
+    said = _sample(session)
     return ChromeTrace(path, calls.calls, calls.faults, len(calls.threads), calls.complete, said)
+
+
+def _sample(session: SessionData) -> str:
+    said = (sample_sentence(session.meta), untraced_sentence(session.meta, "bandwidth counters are"))
+    return " ".join(filter(None, said))
 
 
 def _calls_kept(meta: dict[str, Any]) -> int:
@@ -86,7 +92,7 @@ def _calls_kept(meta: dict[str, Any]) -> int:
 
 def _write(out: IO[bytes] | gzip.GzipFile, session: SessionData, calls: _Calls) -> None:
     """Write it. Who made calls is known when all of them were seen, so threads are named last."""
-    said = sample_sentence(session.meta)
+    said = _sample(session)
     about = f'"otherData":{{"sample":{json.dumps(said)}}},' if said else ""
     out.write(f'{{"displayTimeUnit":"ns",{about}"traceEvents":[\n'.encode())
     first = True

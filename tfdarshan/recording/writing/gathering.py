@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.native.spool_reader import SpoolInfo, SpoolReader
-from tfdarshan.sessions.gathered_processes import LIST, SHARED, TABLES
-from tfdarshan.sessions.writing.shared_tables import EventRows, FileRows
+from tfdarshan.sessions.gathered_processes import LIST, SHARED, TABLES, UNTRACED
+from tfdarshan.sessions.writing.shared_tables import EventRows, FileRows, UntracedRows
 from tfdarshan.sessions.writing.tables import Process
 
 # A process with more has tables of its own, whose row groups views read by time.
@@ -68,13 +68,21 @@ class Gathering:
             "events": EventRows(self._files, events),
         }
 
+    @cached_property
+    def _untraced(self) -> UntracedRows:
+        return UntracedRows(self._files, self._directory / UNTRACED)
+
     def add_tables(self, process: Process, reader: SpoolReader, info: SpoolInfo) -> dict[str, Any]:
         """Add a process's rows, and return the entry `tables` of its metadata."""
         added = {name: table.add(process, reader, info) for name, table in self._tables.items()}
-        return {
+        tables = {
             name: {"file": TABLES[name], "first": first, "rows": rows}
             for name, (first, rows) in added.items()
         }
+        if info.events_dropped and len((sums := reader.untraced())["calls"]):
+            first, rows = self._untraced.add(process, sums)
+            tables["untraced"] = {"file": UNTRACED, "first": first, "rows": rows}
+        return tables
 
     def add(self, meta: Mapping[str, Any]) -> None:
         """Add a process's metadata."""
@@ -94,3 +102,5 @@ class Gathering:
         if self.count:
             for table in self._tables.values():
                 table.flush()
+        if "_untraced" in self.__dict__:
+            self._untraced.flush()

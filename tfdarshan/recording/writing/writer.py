@@ -42,6 +42,7 @@ from tfdarshan.sessions.writing.tables import (
     write_overview,
     write_steps,
     write_thinned,
+    write_untraced,
 )
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress, counter
 from tfdarshan.units import plural
@@ -335,6 +336,8 @@ def _write_tables(
     if isinstance(reader, SpoolReader) and reader.thinned()[0]:
         batches = reader.thinned_batches(schema.EVENTS_ROW_GROUP)
         rows["thinned"] = write_thinned(batches, process, Path(f"{stem}.thinned.parquet"))
+    if isinstance(reader, SpoolReader) and len((sums := reader.untraced())["calls"]):
+        rows["untraced"] = write_untraced(sums, process, Path(f"{stem}.untraced.parquet"))
     faults = reader.faults() if isinstance(reader, SpoolReader) else None
     if faults is not None and len(faults.start_ns):
         rows["faults"] = write_faults(faults, process, Path(f"{stem}.faults.parquet"))

@@ -112,9 +112,9 @@ def _ranks(source: Source) -> list[Panel]:
 
 def _bandwidth(source: Source) -> Panel:
     title = "Bandwidth over time"
-    if not source.traced:
+    if not source.timed:
         return Text([NO_TRACE], title)
-    note = "A call's bytes are spread over its duration."
+    note = f"A call's bytes are spread over its duration. {source.about_sums('bytes per second are')}".strip()
     if len(source.marks):
         note += " Dotted lines: starts of bursts of writes."
     if len(source.step_bounds):

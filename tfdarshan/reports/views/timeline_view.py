@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,12 +11,12 @@ import pandas as pd
 from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.queue_depth import mean_at_a_time, queue_depth
-from tfdarshan.analysis.calls.segments import Segments
+from tfdarshan.analysis.calls.segments import Segments, joined_segments, stretched
 from tfdarshan.analysis.calls.thinned_times import sample_sentence
 from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.time.activity import Activity, Blocks, activity, activity_by_name
-from tfdarshan.analysis.time.bandwidth import bandwidth
-from tfdarshan.analysis.time.thinned_activity import counted, with_calls
+from tfdarshan.analysis.time.bandwidth import all_calls, bandwidth
+from tfdarshan.analysis.time.untraced import NOT_TOLD_APART, unknown_from_ns, untraced_sums
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.reports.figures.over_time import (
     MEASURES,
@@ -32,12 +31,15 @@ from tfdarshan.reports.figures.theme import Figure
 from tfdarshan.reports.figures.time_marks import MOST_STEP_LINES, with_time_bands
 from tfdarshan.reports.views.epoch_bands import bands_within
 from tfdarshan.reports.views.panel import Chart, Panel, Text
-from tfdarshan.reports.views.view_source import NO_TRACE, TIME_PARTS, Source
+from tfdarshan.reports.views.view_source import NO_TRACE, OF_PROCESSES, TIME_PARTS, Source
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over
 from tfdarshan.units import human_seconds, plural
 
 GROUPINGS = ("thread", "process", "role", "rank", "directory", "operation")
+# Measures that are known as sums, of calls that were not kept.
+OF_CALLS_AND_BYTES = ("bandwidth", "operations")
+MEAN_DEPTH = "Queue depth: calls at a time, mean"
 # Up to so many calls, a window shows each of them.
 MOST_SINGLE_CALLS = 2_000
 
@@ -73,16 +75,36 @@ def timeline_view(source: Source, shown: Window | None = None) -> list[Panel]:
     shown = shown or Window(groupings(source.processes)[0])
     if shown.window_ns is not None:
         return _zoomed(source, shown, shown.window_ns)
-    found = _whole(source, shown.by)
+    found = _measured(_whole(source, shown.by), shown)
     if not found.names:
         # A job may read by page faults alone.
         bins = bins_over(*session_window(source), TIME_PARTS)
         return _faults(source, bins) or [Text([NO_TRACE], "Timeline")]
     heat = with_time_bands(activity_figure(found, shown.measure, bursts=source.marks), source.bands)
-    note = " ".join(filter(None, [_note(found), sample_sentence(source.session.meta)]))
+    note = " ".join(filter(None, [_note(found), _about_rows(source, shown, found)]))
+    depth = _mean_depth(source.bandwidth["depth"].to_numpy(), found.bins)
     panels: list[Panel] = [Chart("activity", _title(shown), heat, note)]
-    panels.append(Chart("depth", "Queue depth: calls at a time, mean", activity_depth(found)))
+    panels.append(Chart("depth", MEAN_DEPTH, depth, source.about_sums("calls at a time are")))
     return [*panels, *_faults(source, found.bins)]
+
+
+def _measured(found: Activity, shown: Window) -> Activity:
+    """Return the rows that have a measure: of calls that are known as a sum, no row has the time."""
+    chosen = [
+        shown.measure in OF_CALLS_AND_BYTES or name != NOT_TOLD_APART or shown.by in OF_PROCESSES
+        for name in found.names
+    ]
+    return found.rows(np.flatnonzero(chosen))
+
+
+def _about_rows(source: Source, shown: Window, found: Activity) -> str:
+    """Say from when on rows are sums over all calls, or a sample."""
+    if shown.by in OF_PROCESSES:
+        return source.about_sums("values are")
+    if shown.measure not in OF_CALLS_AND_BYTES:
+        return sample_sentence(source.session.meta)
+    said = source.about_sums("bytes and calls are")
+    return f'{said} The row "{NOT_TOLD_APART}" has them.' if NOT_TOLD_APART in found.names else said
 
 
 def _faults(source: Source, bins: TimeBins) -> list[Panel]:
@@ -96,16 +118,11 @@ def _faults(source: Source, bins: TimeBins) -> list[Panel]:
     return [Chart("faults", "Page faults on mapped files: threads in one, mean", drawn, note)]
 
 
-def activity_depth(found: Activity) -> Figure:
-    """Draw the mean queue depth of an activity."""
-    return _mean_depth(found.busy_ns.sum(axis=0) / found.bins.bin_ns, found.bins)
-
-
 def _mean_depth(mean: Array, bins: TimeBins) -> Figure:
+    """Draw the mean queue depth of the first parts of time."""
     edges = bins.edges_ns()
-    drawn = depth_figure(
-        pd.DataFrame({"start_ns": edges[:-1], "end_ns": edges[1:], "mean": mean, "most": mean})
-    )
+    start_ns, end_ns = edges[: len(mean)], edges[1 : len(mean) + 1]
+    drawn = depth_figure(pd.DataFrame({"start_ns": start_ns, "end_ns": end_ns, "mean": mean, "most": mean}))
     drawn["data"] = drawn["data"][1:]
     drawn["layout"]["margin"] = TIMELINE_MARGIN
     drawn["layout"]["xaxis"] = TIME_AXIS | {"range": [edges[0] / 1e9, edges[-1] / 1e9]}
@@ -113,37 +130,48 @@ def _mean_depth(mean: Array, bins: TimeBins) -> Figure:
 
 
 def _zoomed(source: Source, shown: Window, window_ns: tuple[int, int]) -> list[Panel]:
-    segments, names = source.window(window_ns)
+    segments, thinned, names = source.window(window_ns)
+    drawn = joined_segments([segments, thinned])
+    drawn = drawn.where(np.argsort(drawn.start_ns, kind="stable"))
     span = human_seconds((window_ns[1] - window_ns[0]) / 1e9)
-    if len(segments) == 0:
-        return [Text([f"No calls ran in these {span}."], "Timeline")]
-    faults = segments.is_fault
-    shown_calls = plural(len(segments) - int(faults.sum()), "call")
-    shown_calls += f", {plural(int(faults.sum()), 'page fault')}" if faults.any() else ""
     bins = bins_over(*window_ns, TIME_PARTS)
-    threads = [source.row_names["thread"](thread) for thread in segments.threads]
     steps, marks = _within(source.step_bounds, window_ns), _within(source.marks, window_ns)
-    said = sample_sentence(source.session.meta)
-    stretched = source.window(window_ns, stretched=True)[0] if said else segments
-    if len(segments) <= MOST_SINGLE_CALLS:
+    lines = _lines(source, segments.where(~segments.is_fault), bins, steps, marks)
+    if len(drawn) == 0:
+        return lines if source.about_sums("") else [Text([f"No calls ran in these {span}."], "Timeline")]
+    faults = int(drawn.is_fault.sum())
+    shown_calls = plural(len(drawn) - faults, "call")
+    shown_calls += f", {plural(faults, 'page fault')}" if faults else ""
+    threads = [source.row_names["thread"](thread) for thread in drawn.threads]
+    if len(drawn) <= MOST_SINGLE_CALLS:
         title = f"{shown_calls} in {span}"
         note = f"Hover a bar for its file, offset and bytes.{_marked(steps)}"
-        figure = _in_window(calls_figure(segments, names, threads, steps, marks), window_ns)
-        panels = [Chart("activity", title, figure, note)]
+        said = sample_sentence(source.session.meta)
+        figure = calls_figure(drawn, names, threads, steps, marks)
     else:
-        found = _grouped(source, stretched, names, shown.by, bins)
-        if said:
-            found = with_calls(found, _grouped(source, counted(segments, stretched), names, shown.by, bins))
-        figure = _in_window(activity_figure(found, shown.measure, steps, marks), window_ns)
+        found = _measured(_grouped(source, segments, thinned, names, shown.by, bins), shown)
         title = f"{_title(shown)}, {shown_calls} in {span}"
-        panels = [Chart("activity", title, figure, f"{_note(found)}{_marked(steps)}")]
-    bands = bands_within(source.bands, window_ns)
-    noted = f"{panels[0].note} {said}".strip()
-    panels[0] = replace(panels[0], figure=with_time_bands(panels[0].figure, bands), note=noted)
-    calls = stretched.where(~faults)
-    moved = _in_window(bandwidth_figure(bandwidth(calls, bins), steps, marks, steps), window_ns)
-    depth = _in_window(depth_figure(queue_depth(calls, bins)), window_ns)
-    return [*panels, Chart("window-bandwidth", "Bandwidth", moved), Chart("depth", "Queue depth", depth)]
+        note, said = f"{_note(found)}{_marked(steps)}", _about_rows(source, shown, found)
+        figure = activity_figure(found, shown.measure, steps, marks)
+    figure = with_time_bands(_in_window(figure, window_ns), bands_within(source.bands, window_ns))
+    return [Chart("activity", title, figure, f"{note} {said}".strip()), *lines]
+
+
+def _lines(
+    source: Source, calls: Segments, bins: TimeBins, steps: pd.DataFrame, marks: pd.DataFrame
+) -> list[Panel]:
+    """Draw the bandwidth and queue depth of a window, of all calls."""
+    window_ns, others = (bins.start_ns, bins.end_ns), untraced_sums(source.processes, bins)
+    table = all_calls(bandwidth(calls, bins), others, unknown_from_ns(source.session.meta))
+    moved = _in_window(bandwidth_figure(table, steps, marks, steps), window_ns)
+    about_moved, about_depth = map(source.about_sums, ("bytes per second are", "calls at a time are"))
+    depth, title = depth_figure(queue_depth(calls, bins)), "Queue depth"
+    if others.busy_ns.any() or len(table) < bins.count:
+        depth, title = _mean_depth(table["depth"].to_numpy(), bins), MEAN_DEPTH
+    return [
+        Chart("window-bandwidth", "Bandwidth", moved, about_moved),
+        Chart("depth", title, _in_window(depth, window_ns), about_depth),
+    ]
 
 
 def _within(table: pd.DataFrame, window_ns: tuple[int, int]) -> pd.DataFrame:
@@ -170,30 +198,16 @@ def _whole(source: Source, by: str) -> Activity:
 
 
 def _whole_by_directory(source: Source, bins: TimeBins) -> Activity:
-    """Add up all calls, and what thinned ones stand for."""
-    if not sample_sentence(source.session.meta):
-        return _by_directory(source.timeline_blocks, source.files, bins)
-    stretched = partial(source.timeline_blocks, stretched=True)
-
-    def of_counted() -> Iterator[Segments]:
-        return map(counted, source.timeline_blocks(), stretched())
-
-    found = _by_directory(stretched, source.files, bins)
-    return with_calls(found, _by_directory(of_counted, source.files, bins))
+    """Add up all calls, and the time that thinned ones stand for."""
+    found = _by_directory(source.blocks, source.sample_blocks, source.files, bins)
+    return source.with_untraced(found, "directory")
 
 
 def _movers_first(found: Activity, by: str) -> Activity:
     """Put threads that moved no bytes, such as those that list folders, below those that did."""
     if by != "thread":
         return found
-    order = np.argsort(found.bytes_moved.sum(axis=1) <= 0, kind="stable")
-    return replace(
-        found,
-        names=[found.names[place] for place in order],
-        calls=found.calls[order],
-        bytes_moved=found.bytes_moved[order],
-        busy_ns=found.busy_ns[order],
-    )
+    return found.rows(np.argsort(found.bytes_moved.sum(axis=1) <= 0, kind="stable"))
 
 
 def session_window(source: Source) -> tuple[int, int]:
@@ -203,19 +217,31 @@ def session_window(source: Source) -> tuple[int, int]:
     return start, max(start + 1, *(meta["start_ns"] + meta["duration_ns"] for meta in metas))
 
 
-def _grouped(source: Source, segments: Segments, files: Named, by: str, bins: TimeBins) -> Activity:
-    if by in source.row_names:
-        return _movers_first(activity_by_name(segments, source.row_names[by], bins), by)
-    if by == "directory":
-        return _by_directory(segments.blocks, files, bins)
-    names = [operation.name for operation in segments.operations]
-    return activity(segments.blocks, lambda block: block.operation.astype(np.int32), names, bins)
+def _grouped(
+    source: Source, segments: Segments, thinned: Segments, files: Named, by: str, bins: TimeBins
+) -> Activity:
+    sample = stretched(thinned, source.processes).blocks
+    if by in OF_PROCESSES:
+        found = activity_by_name(segments, source.row_names[by], bins, source.most_rows(by))
+    elif by == "thread":
+        segments = replace(segments, threads=thinned.threads)
+        found = activity_by_name(segments, source.row_names[by], bins, sample=sample)
+    elif by == "directory":
+        found = _by_directory(segments.blocks, sample, files, bins)
+    else:
+        names = [operation.name for operation in segments.operations]
+        found = activity(segments.blocks, _operation_of, names, bins, sample=sample)
+    return source.with_untraced(_movers_first(found, by), by)
 
 
-def _by_directory(blocks: Blocks, files: Named, bins: TimeBins) -> Activity:
+def _operation_of(block: Segments) -> Array:
+    return block.operation.astype(np.int32)
+
+
+def _by_directory(blocks: Blocks, sample: Blocks, files: Named, bins: TimeBins) -> Activity:
     folders = folders_of(files.paths)
     names = [path or "(no file)" for path in folders.paths]
-    return activity(blocks, lambda block: folders.of_file[block.file], names, bins)
+    return activity(blocks, lambda block: folders.of_file[block.file], names, bins, sample=sample)
 
 
 def _title(shown: Window) -> str:

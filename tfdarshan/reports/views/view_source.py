@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +12,13 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.file_names import FileNames
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import Segments, Thread, segment_blocks, thinned_segments
+from tfdarshan.analysis.calls.segments import (
+    Segments,
+    Thread,
+    segment_blocks,
+    stretched,
+    thinned_segments,
+)
 from tfdarshan.analysis.calls.some_segments import load_window
 from tfdarshan.analysis.files.directory import Directories, folders_of
 from tfdarshan.analysis.files.file_table import FileTable
@@ -23,10 +31,12 @@ from tfdarshan.analysis.steps.checkpoint_bursts import load_bursts
 from tfdarshan.analysis.steps.step_time import step_times
 from tfdarshan.analysis.storage.storage_share import storage_by_step
 from tfdarshan.analysis.summary_data import SummaryData, emulation_of, summarize
-from tfdarshan.analysis.time.activity import Activity, activity_of_overview
+from tfdarshan.analysis.time.activity import ROWS, Activity, activity_of_overview, with_untraced
 from tfdarshan.analysis.time.latency import latency_by_windows
 from tfdarshan.analysis.time.overview_times import OverviewSums, OverviewTimes, overview_times
 from tfdarshan.analysis.time.thinned_activity import thinned_parts
+from tfdarshan.analysis.time.untraced import NOT_TOLD_APART, untraced_parts, untraced_sentence
+from tfdarshan.analysis.time.untraced import TABLE as UNTRACED
 from tfdarshan.checkpoint.ledger import CheckpointRow
 from tfdarshan.checkpoint.session_ledger import session_ledger
 from tfdarshan.partials.serial import SERIAL, Runner
@@ -52,6 +62,8 @@ from tfdarshan.sessions.step_table import fault_times
 from tfdarshan.staging.probe import TierProbe
 
 TIME_PARTS = 400
+# What rows of whole processes can be of.
+OF_PROCESSES = ("process", "role", "rank")
 # With more files, the first page does not wait for their table.
 MOST_FILES = MANY_ROWS
 SUMMARY_FILES = 10
@@ -135,10 +147,10 @@ class Source:
         """Yield all calls in order of start, with no more than some row groups of each process in memory."""
         return segment_blocks(self.processes, self.files.index)
 
-    def timeline_blocks(self, *, stretched: bool = False) -> Iterator[Segments]:
-        """Yield these, and then the calls that the timeline alone shows, as `thinned_segments` reads them."""
-        yield from self.blocks()
-        yield from thinned_segments(self.processes, self.files.index, stretched=stretched).blocks()
+    def sample_blocks(self) -> Iterator[Segments]:
+        """Yield the thinned calls, each as long as the time that it stands for."""
+        thinned = thinned_segments(self.processes, self.files.index)
+        return stretched(thinned, self.processes).blocks()
 
     @cached_property
     def latency(self) -> pd.DataFrame:
@@ -221,16 +233,53 @@ class Source:
 
     def _activity(self, by: str) -> Activity:
         sums = OverviewSums(self.processes, TIME_PARTS)
-        named = self.row_names.get(by)
+        later = () if by in OF_PROCESSES else thinned_parts(self.processes)
         found = activity_of_overview(
-            self.processes, TIME_PARTS, named=named, beside=sums.add, later=thinned_parts(self.processes)
+            self.processes,
+            TIME_PARTS,
+            most=self.most_rows(by),
+            named=self.row_names.get(by),
+            beside=sums.add,
+            later=later,
         )
         self.cached("_times", sums.times)
-        return found
+        return self.with_untraced(found, by)
+
+    def with_untraced(self, found: Activity, by: str) -> Activity:
+        """Return an activity of segments with what other calls did: in rows of processes, or in one row.
+
+        A row of processes has their time, too. Other rows have the time of the calls that are a sample.
+        """
+        if not self._has_sums:
+            return found
+        parts = untraced_parts(self.processes, found.bins)
+        if by not in OF_PROCESSES:
+            rows = [(NOT_TOLD_APART, replace(sums, busy_ns=0 * sums.busy_ns)) for _, sums in parts]
+            return with_untraced(found, rows, len(found.names) + 1)
+        name, metas = self.row_names[by], self.session.meta
+        threads = [Thread(meta["host"], meta["pid"], 0, "", place) for place, meta in enumerate(metas)]
+        return with_untraced(found, ((name(threads[place]), sums) for place, sums in parts), ROWS)
+
+    def most_rows(self, by: str) -> int:
+        """Return how many rows an activity of segments tells apart, if what other calls did is added."""
+        return sys.maxsize if self._has_sums and by in OF_PROCESSES else ROWS
+
+    @property
+    def _has_sums(self) -> bool:
+        return any(UNTRACED in meta["tables"] for meta in self.session.meta)
+
+    def about_sums(self, what: str) -> str:
+        """Say from when on `what` is a sum over all calls, as `untraced_sentence` does."""
+        return untraced_sentence(self.session.meta, what)
 
     @property
     def traced(self) -> bool:
-        """Whether it is known when calls ran; so it is where there were none."""
+        """Whether single calls were kept; so they were where there were none."""
+        return any(meta["counts"]["segments"] for meta in self.session.meta) or self.calls == 0
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is known when calls ran, each or as sums; so it is where there were none."""
         return bool(self.bandwidth["calls"].any()) or self.calls == 0
 
     @cached_property
@@ -265,14 +314,13 @@ class Source:
         rows = session_ledger(self.processes)
         return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
 
-    def window(self, window_ns: tuple[int, int], *, stretched: bool = False) -> tuple[Segments, FileNames]:
-        """Return the calls that were running between two moments, page faults among them, and their files.
+    def window(self, window_ns: tuple[int, int]) -> tuple[Segments, Segments, FileNames]:
+        """Return `load_window` of the calls that were running between two moments, and their files.
 
-        No more than their row groups are read, and the paths only when they are asked for. `stretched` is as
-        in `load_window`.
+        No more than their row groups are read, and the paths only when they are asked for.
         """
         names = self._names()
-        return load_window(self.processes, window_ns, names, stretched=stretched), names
+        return (*load_window(self.processes, window_ns, names), names)
 
     def _names(self) -> FileNames:
         return FileNames() if self.redaction is None else FileNames(self.redaction.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from tfdarshan.sessions.writing.tables import (
     file_arrays,
     files_file,
     in_session_time,
+    untraced_arrays,
+    untraced_file,
 )
 
 # Rows that wait at most, but for those of the process added last.
@@ -132,6 +134,32 @@ class EventRows(_Rows):
         if self._batches:
             self._write(event_arrays(_joined(self._batches), 0, 0))
         self._batches = []
+
+
+class UntracedRows(_Rows):
+    """The table of what calls without a segment did over time.
+
+    Args:
+        files: Keeps the file open.
+        path: The file.
+    """
+
+    def __init__(self, files: ExitStack, path: Path) -> None:
+        super().__init__(EVENTS_AT_A_TIME)
+        self._write = files.enter_context(untraced_file(path))
+        self._arrays: list[list[Any]] = []
+
+    def add(self, process: Process, sums: Mapping[str, Array]) -> tuple[int, int]:
+        """Add a process's rows, and return the first one's number and how many they are."""
+        self._arrays.append(untraced_arrays(sums, process.start_ns))
+        return self._added(len(sums["calls"]))
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
+        super().flush()
+        for arrays in self._arrays:
+            self._write(arrays)
+        self._arrays = []
 
 
 def _joined(batches: Sequence[Any]) -> Any:

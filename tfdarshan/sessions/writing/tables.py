@@ -147,6 +147,13 @@ def write_thinned(batches: Iterable[EventBatch], process: Process, path: Path) -
     return rows
 
 
+def write_untraced(sums: Mapping[str, Array], process: Process, path: Path) -> int:
+    """Write what calls without a segment did over time. Return the number of rows."""
+    with untraced_file(path) as write:
+        write(untraced_arrays(sums, process.start_ns))
+    return len(sums["calls"])
+
+
 def write_faults(faults: EventBatch, process: Process, path: Path) -> int:
     """Write the page faults on mapped files, with the columns of events. Return the number of rows."""
     same = np.zeros(len(faults.start_ns), np.int8)
@@ -207,6 +214,18 @@ def events_file(path: Path) -> Appending:
     """Return a function that appends rows to an events table, as `parquet_file` does."""
     encodings = {"start_ns": DELTA, "end_ns": DELTA}
     return parquet_file(path, schema.EVENT_COLUMNS, row_group=schema.EVENTS_ROW_GROUP, encodings=encodings)
+
+
+def untraced_file(path: Path) -> Appending:
+    """Return a function that appends rows to a table of what untraced calls did, as `parquet_file` does."""
+    return parquet_file(path, schema.UNTRACED_COLUMNS, row_group=schema.EVENTS_ROW_GROUP)
+
+
+def untraced_arrays(sums: Mapping[str, Array], start_ns: int) -> list[Any]:
+    """Return rows of such a table as one array per column; `start_ns` is added to their times."""
+    moved = {name: sums[name] + start_ns for name in ("start_ns", "end_ns")}
+    columns = {**sums, **moved}
+    return [number_array(columns[column.name]) for column in schema.UNTRACED_COLUMNS]
 
 
 @contextmanager
