@@ -160,7 +160,8 @@ def test_a_reader_that_is_not_sharded_is_found(tmp_path, data, count):
     for session in sessions:
         found = rank_findings(session)
         assert set(found) == {"unsharded_input"}
-        assert found["unsharded_input"].cost_s > 0
+        # Its seconds may be those that more readers or copies give back, too.
+        assert found["unsharded_input"].gain.saved_s > 0
 
 
 @pytest.mark.timeout(1800)
