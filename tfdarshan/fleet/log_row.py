@@ -76,7 +76,7 @@ def _figures(row: Row, path: Path) -> Row:
         "files": _count_files(records),
         **file_figures(files_of_log(records, content.mounts, log.names)),
         "doubts": [
-            *incomplete(log, content),
+            *incomplete((module for module in log.partial if module in content.records), content),
             *clock_doubt,
         ],
     }

@@ -28,9 +28,17 @@ MODULE_IDS = {"POSIX": 1, "STDIO": 9, "DXT_POSIX": 10, "HEATMAP": 15}
 LAYER_IDS = {"MPI-IO": 2, "H5F": 3, "H5D": 4, "PNETCDF_FILE": 5, "PNETCDF_VAR": 6, "LUSTRE": 8}
 MODULE_VERSIONS = {"POSIX": 4, "STDIO": 2, "DXT_POSIX": 1, "HEATMAP": 1}
 
-# Bytes of a record by the version of the module's records. Source: darshan-posix-log-format.h and
-# darshan-stdio-log-format.h of the releases that brought the versions, of which 3.0.0 is the first.
-RECORD_BYTES = {"POSIX": {1: 680, 2: 648, 3: 664, 4: 704}, "STDIO": {1: 240, 2: 248}}
+# Bytes of a record by the version of the module's records. Source: the modules' headers of the releases that
+# brought the versions, of which 3.0.0 is the first.
+RECORD_BYTES = {
+    "POSIX": {1: 680, 2: 648, 3: 664, 4: 704},
+    "STDIO": {1: 240, 2: 248},
+    "MPI-IO": {1: 544, 2: 544, 3: 560},
+    "H5F": {1: 40, 2: 56, 3: 80},
+    "H5D": {1: 904},
+    "PNETCDF_FILE": {1: 48, 2: 64, 3: 152},
+    "PNETCDF_VAR": {1: 1120},
+}
 
 # Darshan's own: bins double their width until so many cover the job.
 MAX_HEATMAP_BINS = 200
@@ -97,6 +105,17 @@ DXT_RECORD = np.dtype(
 _SEGMENT = [("offset", "i8"), ("length", "i8"), ("start_s", "f8"), ("end_s", "f8")]
 # By the version of DXT_POSIX records; the writes of a record come before its reads.
 SEGMENTS = {1: np.dtype(_SEGMENT), 2: np.dtype([*_SEGMENT, ("thread", "u8")])}
+
+# By the version of LUSTRE records: what is before a file's layout, and the bytes of each of its parts.
+# Source: darshan-lustre-log-format.h, and darshan-lustre-logutils.c for version 1.
+LUSTRE_RECORDS = {
+    1: np.dtype([(name, "i8") for name in ("id", "rank", "osts", "mdts", "first", "stripe_size", "stripes")]),
+    2: np.dtype([(name, "i8") for name in ("id", "rank", "components", "stripes")]),
+}
+LUSTRE_PARTS = {1: {"stripes": 8}, 2: {"components": 72, "stripes": 8}}
+# Darshan takes a layout from an extended attribute of XATTR_SIZE_MAX bytes at most, in which a component
+# takes 80 bytes or more and a stripe 24. Source: darshan-lustre.c, linux/limits.h and lustre_user.h.
+LAYOUT_BYTES = 1 << 16
 
 # The two members after these are pointers, in a log as in memory; then come the write bins and the read bins.
 HEATMAP_RECORD = np.dtype(

@@ -1,8 +1,10 @@
 """Logs of other makers: those that PyDarshan ships, and damaged ones."""
 
+import bz2
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +15,13 @@ from tests.conftest import LIBDARSHAN
 from tests.integration.darshan_log.read_back import summary_report
 from tests.pydarshan import darshan
 from tfdarshan.commands import main
+from tfdarshan.file_name import exact_name
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.formats.importing.dxt_segments import read_segments
-from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.log_regions import OLD_VERSIONS, LogRegions
+from tfdarshan.formats.importing.region_records import SHAPES
 from tfdarshan.sessions import schema
 
 LOGS = sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
@@ -110,6 +114,53 @@ def test_shipped_logs_come_back_as_they_were(path, tmp_path):
     assert segments_of(tmp_path / "again.darshan") == segments_of(path)
 
 
+def with_bzip2(path, to):
+    """Write a log with its regions in the other compression and each name once, as darshan-convert does."""
+    content, log = path.read_bytes(), LogRegions(path)
+    layout = darshan_format.OLD_HEADER if log.version in OLD_VERSIONS else darshan_format.HEADER
+    header = np.frombuffer(content, layout, 1).copy()
+    names = b"".join(
+        number.to_bytes(8, "little") + exact_name(name).encode() + b"\0" for number, name in log.names.items()
+    )
+    packed = bz2.compress(log.job)
+    header_names = header["names"][0]
+    for place in [header_names, *header["modules"][0]]:
+        if place["length"]:
+            old = content[place["offset"] : place["offset"] + place["length"]]
+            region = bz2.compress(names if place is header_names else unpacked(old))
+            place["offset"], place["length"] = header.nbytes + len(packed), len(region)
+            packed += region
+    header["compression"] = darshan_format.BZIP2
+    to.write_bytes(header.tobytes() + packed)
+    return to
+
+
+def unpacked(region):
+    parts = []
+    while region:
+        stream = zlib.decompressobj()
+        parts.append(stream.decompress(region))
+        region = stream.unused_data
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_a_log_is_the_same_in_bzip2(path, tmp_path):
+    # GIVEN
+    zlibs = LogRegions(path)
+
+    # WHEN
+    bzip2s = LogRegions(with_bzip2(path, tmp_path / path.name))
+
+    # THEN
+    assert (bzip2s.job, bzip2s.names) == (zlibs.job, zlibs.names)
+    assert bzip2s.module_versions == zlibs.module_versions
+    for module, version in zlibs.module_versions.items():
+        if version in SHAPES[module]:
+            assert bzip2s.content(module) == zlibs.content(module), module
+            assert bzip2s.count(module) == zlibs.count(module) > 0, module
+
+
 def test_thousands_of_ranks_share_one_set_of_tables(tmp_path):
     # GIVEN a log of 2,048 ranks
     path = shipped("sample-badost.darshan")
@@ -191,12 +242,12 @@ def test_shared_records_are_one_process_and_their_segments_name_the_rank(tmp_pat
     summary_report(tmp_path / "again.darshan", tmp_path)
 
 
-def test_version_2_segments_have_their_threads(log, tmp_path):
+def test_version_2_segments_have_their_threads(log, monkeypatch):
     # GIVEN an exported log whose segments are rewritten as version 2, with a thread each
     regions = LogRegions(log)
     old = read_segments(regions)
     head, layout = darshan_format.DXT_RECORD, darshan_format.SEGMENTS[1]
-    region, place, parts = regions.modules["DXT_POSIX"], 0, []
+    region, place, parts = regions.content("DXT_POSIX"), 0, []
     while place < len(region):
         record = np.frombuffer(region, head, 1, place)[0]
         count = int(record["reads"] + record["writes"])
@@ -206,7 +257,8 @@ def test_version_2_segments_have_their_threads(log, tmp_path):
         segments["thread"] = 0x7F00_0000_0000 + np.arange(count) % 3
         parts.append(record.tobytes() + segments.tobytes())
         place += head.itemsize + count * layout.itemsize
-    regions.modules["DXT_POSIX"], regions.module_versions["DXT_POSIX"] = b"".join(parts), 2
+    monkeypatch.setattr(regions, "content", lambda _module: b"".join(parts))
+    regions.module_versions["DXT_POSIX"] = 2
 
     # WHEN
     new = read_segments(regions)
@@ -286,7 +338,8 @@ def test_region_that_the_header_has_too_short(capfd, log, tmp_path):
     path.write_bytes(content)
 
     assert fails_with(capfd, path, tmp_path) == (
-        f"tfdarshan: the Darshan log {path} is damaged: its POSIX data cannot be decompressed."
+        f"tfdarshan: the Darshan log {path} is damaged: its POSIX data cannot be decompressed. "
+        "Get another copy of it."
     )
 
 

@@ -11,6 +11,7 @@ import tfdarshan
 from tests.pydarshan import darshan
 from tfdarshan.analysis.files.log_layers import Layer, LogLayers
 from tfdarshan.commands import main
+from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing import layers as layers_table
 from tfdarshan.formats.importing.darshan_log import import_darshan
 from tfdarshan.formats.importing.fifo_records import find_no_files
@@ -271,6 +272,16 @@ def test_calls_of_all_kinds_are_summed_by_their_counters():
         assert rows[0]["bytes_read"] == 2 * names.index(f"{prefix}_BYTES_READ")
         f_names = backend.fcounter_names(module)
         assert rows[0]["meta_s"] == f_names.index(f"{prefix}_F_META_TIME") / 2
+
+
+# PyDarshan 3.5.0 has version 2 of H5D records, which no session has.
+@pytest.mark.parametrize("module", sorted(darshan_format.RECORD_BYTES.keys() - {"H5D"}))
+def test_records_are_as_long_as_pydarshans(module):
+    backend = __import__("darshan.backend.cffi_backend", fromlist=["ffi"])
+
+    record = backend.ffi.typeof(backend._structdefs[module]).item.item
+
+    assert backend.ffi.sizeof(record) in darshan_format.RECORD_BYTES[module].values()
 
 
 def test_one_of_each_is_said_in_the_singular():

@@ -147,7 +147,7 @@ def _write_tables(directory: Path, source: ImportedLog, process: RankData) -> di
 
 
 def _bounds(source: ImportedLog, first: RankData, lost: int) -> list[str]:
-    bounds = incomplete(source.log, source.content)
+    bounds = incomplete(source.log.partial, source.content)
     if first.is_merged:
         bounds.append(
             f"{len(first.pids):,} ranks share one set of tables, for they are more than {RANK_LIMIT}: "

@@ -7,11 +7,9 @@ PyDarshan makes a dictionary of each segment, and its release 3.5.0 does not rea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from tfdarshan.errors import SessionDataError
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.native.spool_reader import Array
@@ -46,27 +44,16 @@ def read_segments(log: LogRegions) -> DxtSegments | None:
     Raises:
         SessionDataError: The region is damaged or of a newer version.
     """
-    region = log.modules.get("DXT_POSIX")
-    if region is None:
+    if "DXT_POSIX" not in log.module_versions:
         return None
-    version = log.module_versions["DXT_POSIX"]
-    if version not in darshan_format.SEGMENTS:
-        raise SessionDataError(
-            f"the Darshan log {log.path} has DXT_POSIX version {version}, and tfdarshan reads up to "
-            f"{max(darshan_format.SEGMENTS)}: upgrade tfdarshan."
-        )
-    order: Literal["<", ">"] = ">" if log.swapped else "<"
-    head_layout = darshan_format.DXT_RECORD.newbyteorder(order)
-    layout = darshan_format.SEGMENTS[version].newbyteorder(order)
+    region, version = log.content("DXT_POSIX"), log.module_versions["DXT_POSIX"]
+    head_layout = darshan_format.DXT_RECORD.newbyteorder(log.order)
+    layout = darshan_format.SEGMENTS[version].newbyteorder(log.order)
     heads, parts, place, hosts = [], [], 0, {}
     while place < len(region):
-        if len(region) - place < head_layout.itemsize:
-            raise _cut_off(log)
         head = np.frombuffer(region, head_layout, 1, place)[0]
         place += head_layout.itemsize
         count = int(head["writes"]) + int(head["reads"])
-        if min(head["writes"], head["reads"]) < 0 or count * layout.itemsize > len(region) - place:
-            raise _cut_off(log)
         heads.append((int(head["id"]), int(head["rank"]), int(head["writes"]), count))
         parts.append(np.frombuffer(region, layout, count, place))
         hosts[int(head["rank"])] = head["host"].decode("utf-8", "backslashreplace")
@@ -104,7 +91,3 @@ def _joined(
         else np.zeros(len(segments), np.uint64),
         hosts=hosts,
     )
-
-
-def _cut_off(log: LogRegions) -> SessionDataError:
-    return SessionDataError(f"the Darshan log {log.path} is damaged: a DXT_POSIX record is cut off.")

@@ -6,7 +6,6 @@ Records are read and written in batches: a log of many takes no more memory than
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,80 +16,60 @@ from tfdarshan.errors import SessionDataError
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.pydarshan import opened_log
+from tfdarshan.formats.importing.region_records import SHAPES
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.writing.tables import parquet_file
 
-
-@dataclass(frozen=True)
-class Layout:
-    """Which counters of a module's record make a column's number: their sum."""
-
-    columns: Mapping[str, Sequence[str]]
-    newest: int
-
-
-LAYOUTS = {
-    "MPI-IO": Layout(
-        {
-            "opens": ("MPIIO_INDEP_OPENS", "MPIIO_COLL_OPENS"),
-            "reads": ("MPIIO_INDEP_READS", "MPIIO_COLL_READS", "MPIIO_SPLIT_READS", "MPIIO_NB_READS"),
-            "writes": ("MPIIO_INDEP_WRITES", "MPIIO_COLL_WRITES", "MPIIO_SPLIT_WRITES", "MPIIO_NB_WRITES"),
-            "collective": ("MPIIO_COLL_READS", "MPIIO_COLL_WRITES"),
-            "bytes_read": ("MPIIO_BYTES_READ",),
-            "bytes_written": ("MPIIO_BYTES_WRITTEN",),
-            "read_s": ("MPIIO_F_READ_TIME",),
-            "write_s": ("MPIIO_F_WRITE_TIME",),
-            "meta_s": ("MPIIO_F_META_TIME",),
-        },
-        newest=3,
-    ),
-    "H5F": Layout({"opens": ("H5F_OPENS",), "meta_s": ("H5F_F_META_TIME",)}, newest=3),
-    "H5D": Layout(
-        {
-            "opens": ("H5D_OPENS",),
-            "reads": ("H5D_READS",),
-            "writes": ("H5D_WRITES",),
-            "bytes_read": ("H5D_BYTES_READ",),
-            "bytes_written": ("H5D_BYTES_WRITTEN",),
-            "read_s": ("H5D_F_READ_TIME",),
-            "write_s": ("H5D_F_WRITE_TIME",),
-            "meta_s": ("H5D_F_META_TIME",),
-        },
-        newest=1,
-    ),
-    "PNETCDF_FILE": Layout(
-        {
-            "opens": ("PNETCDF_FILE_CREATES", "PNETCDF_FILE_OPENS"),
-            "bytes_read": ("PNETCDF_FILE_BYTES_READ",),
-            "bytes_written": ("PNETCDF_FILE_BYTES_WRITTEN",),
-            "meta_s": ("PNETCDF_FILE_F_META_TIME",),
-        },
-        newest=3,
-    ),
-    "PNETCDF_VAR": Layout(
-        {
-            "opens": ("PNETCDF_VAR_OPENS",),
-            "reads": ("PNETCDF_VAR_INDEP_READS", "PNETCDF_VAR_COLL_READS", "PNETCDF_VAR_NB_READS"),
-            "writes": ("PNETCDF_VAR_INDEP_WRITES", "PNETCDF_VAR_COLL_WRITES", "PNETCDF_VAR_NB_WRITES"),
-            "collective": ("PNETCDF_VAR_COLL_READS", "PNETCDF_VAR_COLL_WRITES"),
-            "bytes_read": ("PNETCDF_VAR_BYTES_READ",),
-            "bytes_written": ("PNETCDF_VAR_BYTES_WRITTEN",),
-            "read_s": ("PNETCDF_VAR_F_READ_TIME",),
-            "write_s": ("PNETCDF_VAR_F_WRITE_TIME",),
-            "meta_s": ("PNETCDF_VAR_F_META_TIME",),
-        },
-        newest=1,
-    ),
+# Which counters of a module's record make a column's number: their sum.
+COUNTERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "MPI-IO": {
+        "opens": ("MPIIO_INDEP_OPENS", "MPIIO_COLL_OPENS"),
+        "reads": ("MPIIO_INDEP_READS", "MPIIO_COLL_READS", "MPIIO_SPLIT_READS", "MPIIO_NB_READS"),
+        "writes": ("MPIIO_INDEP_WRITES", "MPIIO_COLL_WRITES", "MPIIO_SPLIT_WRITES", "MPIIO_NB_WRITES"),
+        "collective": ("MPIIO_COLL_READS", "MPIIO_COLL_WRITES"),
+        "bytes_read": ("MPIIO_BYTES_READ",),
+        "bytes_written": ("MPIIO_BYTES_WRITTEN",),
+        "read_s": ("MPIIO_F_READ_TIME",),
+        "write_s": ("MPIIO_F_WRITE_TIME",),
+        "meta_s": ("MPIIO_F_META_TIME",),
+    },
+    "H5F": {"opens": ("H5F_OPENS",), "meta_s": ("H5F_F_META_TIME",)},
+    "H5D": {
+        "opens": ("H5D_OPENS",),
+        "reads": ("H5D_READS",),
+        "writes": ("H5D_WRITES",),
+        "bytes_read": ("H5D_BYTES_READ",),
+        "bytes_written": ("H5D_BYTES_WRITTEN",),
+        "read_s": ("H5D_F_READ_TIME",),
+        "write_s": ("H5D_F_WRITE_TIME",),
+        "meta_s": ("H5D_F_META_TIME",),
+    },
+    "PNETCDF_FILE": {
+        "opens": ("PNETCDF_FILE_CREATES", "PNETCDF_FILE_OPENS"),
+        "bytes_read": ("PNETCDF_FILE_BYTES_READ",),
+        "bytes_written": ("PNETCDF_FILE_BYTES_WRITTEN",),
+        "meta_s": ("PNETCDF_FILE_F_META_TIME",),
+    },
+    "PNETCDF_VAR": {
+        "opens": ("PNETCDF_VAR_OPENS",),
+        "reads": ("PNETCDF_VAR_INDEP_READS", "PNETCDF_VAR_COLL_READS", "PNETCDF_VAR_NB_READS"),
+        "writes": ("PNETCDF_VAR_INDEP_WRITES", "PNETCDF_VAR_COLL_WRITES", "PNETCDF_VAR_NB_WRITES"),
+        "collective": ("PNETCDF_VAR_COLL_READS", "PNETCDF_VAR_COLL_WRITES"),
+        "bytes_read": ("PNETCDF_VAR_BYTES_READ",),
+        "bytes_written": ("PNETCDF_VAR_BYTES_WRITTEN",),
+        "read_s": ("PNETCDF_VAR_F_READ_TIME",),
+        "write_s": ("PNETCDF_VAR_F_WRITE_TIME",),
+        "meta_s": ("PNETCDF_VAR_F_META_TIME",),
+    },
 }
-LUSTRE, NEWEST_LUSTRE = "LUSTRE", 2
+LUSTRE = "LUSTRE"
 ROWS_AT_A_TIME = 8192
 Row = dict[str, Any]
 
 
 def shown_layers(log: LogRegions) -> list[str]:
     """Name the modules of a log whose records a session has as layers."""
-    known = {name: layout.newest for name, layout in LAYOUTS.items()} | {LUSTRE: NEWEST_LUSTRE}
-    return [name for name in log.layers if 0 < log.layers[name] <= known[name]]
+    return [name for name in log.layers if log.module_versions[name] in SHAPES[name]]
 
 
 def write_layers(path: Path, log: LogRegions, others: Iterable[Row]) -> int:
@@ -121,6 +100,8 @@ def _rows(log: LogRegions, others: Iterable[Row]) -> Iterator[Row]:
     names = shown_layers(log)
     if not names:
         return
+    for module in names:
+        log.count(module)  # PyDarshan gets no region that is damaged
     with opened_log(log.path) as (backend, handle):
         for module in names:
             read: Callable[[Any, Any, str], Iterator[Row]] = _lustre if module == LUSTRE else _counted
@@ -140,7 +121,7 @@ def _counted(backend: Any, handle: Any, module: str) -> Iterator[Row]:
     names = (*backend.counter_names(module), *backend.fcounter_names(module))
     columns = {
         column: [names.index(counter) for counter in counters]
-        for column, counters in LAYOUTS[module].columns.items()
+        for column, counters in COUNTERS[module].items()
     }
     while (record := backend.log_get_generic_record(handle, module, dtype="numpy")) is not None:
         values = [*record["counters"].tolist(), *record["fcounters"].tolist()]

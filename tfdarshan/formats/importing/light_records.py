@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tfdarshan.errors import SessionDataError
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.job_text import read_job_text
 from tfdarshan.formats.importing.log_regions import OLD_VERSIONS, LogRegions
@@ -26,9 +25,8 @@ def read_light(path: Path) -> tuple[LogRegions, LogContent]:
         ConfigurationError: The log's records are of an older version, and PyDarshan is not installed.
         SessionDataError: It is no Darshan log, or what is read of it is damaged, or newer than known here.
     """
-    log = LogRegions(path, kept=schema.MODULES, rest_checked=False)
-    if any(log.module_versions[name] < darshan_format.MODULE_VERSIONS[name] for name in log.modules):
-        log = LogRegions(path)
+    log = LogRegions(path)
+    if any(log.module_versions[name] < darshan_format.MODULE_VERSIONS[name] for name in log.record_modules):
         return log, read_content(log)
     return log, _content(log)
 
@@ -47,7 +45,7 @@ def _content(log: LogRegions) -> LogContent:
         command=command,
         mounts=mounts,
         metadata=_metadata(bytes(job["metadata"])),
-        records={name: _records(log, name) for name in log.modules},
+        records={name: _records(log, name) for name in log.record_modules},
         other_modules=[],
         reader_version="",
     )
@@ -55,7 +53,7 @@ def _content(log: LogRegions) -> LogContent:
 
 def _job(log: LogRegions) -> Any:
     layout = darshan_format.OLD_JOB if log.version in OLD_VERSIONS else darshan_format.JOB
-    return np.frombuffer(log.job, layout.newbyteorder(">" if log.swapped else "<"), 1)[0]
+    return np.frombuffer(log.job, layout.newbyteorder(log.order), 1)[0]
 
 
 def _nanoseconds(job: Any, name: str) -> int:
@@ -68,19 +66,10 @@ def _metadata(text: bytes) -> dict[str, str]:
 
 
 def _records(log: LogRegions, module: str) -> Records:
-    version, newest = log.module_versions[module], darshan_format.MODULE_VERSIONS[module]
-    if version != newest:
-        raise SessionDataError(
-            f"the Darshan log {log.path} has {module} version {version}, and tfdarshan reads up to {newest}: "
-            "upgrade tfdarshan, if the log is not damaged."
-        )
     names = [c.name for c in schema.counter_columns() if c.name.startswith(f"{module}_")]
     f_names = [c.name for c in schema.f_counter_columns() if c.name.startswith(f"{module}_")]
     layout = darshan_format.counter_record(len(names), len(f_names))
-    region = log.modules[module]
-    if len(region) % layout.itemsize or not region:
-        raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
-    found = np.frombuffer(region, layout.newbyteorder(">" if log.swapped else "<"))
+    found = np.frombuffer(log.content(module), layout.newbyteorder(log.order))
     counters, f_counters = found["counters"], found["f_counters"]
     return Records(
         found["id"].astype(np.uint64),

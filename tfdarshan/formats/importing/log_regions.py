@@ -1,64 +1,62 @@
 """Opens a Darshan log and gives its regions, decompressed and checked.
 
 Darshan's own library ends the process where a log is damaged in some places and stops silently in others. So
-every region is read here first, and given to PyDarshan only when all of it is there.
+every region is read here first, and given to PyDarshan only when all of it is there. A region that nobody
+asks for is not decompressed.
 """
 
 from __future__ import annotations
 
-import bz2
 import zlib
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from tfdarshan.errors import SessionDataError, reason
-from tfdarshan.file_name import table_name
 from tfdarshan.formats import darshan_format
+from tfdarshan.formats.importing.region_records import SHAPES, ModuleRecords, NameRecords, RegionRecords
+from tfdarshan.formats.importing.region_stream import PIECE, decompressed
+from tfdarshan.sessions import schema
 from tfdarshan.sessions.whole_file import TooLargeError, check_room, read_whole
 from tfdarshan.units import human_bytes
 
-KEPT = "DXT_POSIX"
-PIECE = 1 << 20
 # Bytes of memory for a byte of names at most: one without letters is 9, and 140 in a dictionary.
 NAMES_GROWTH = 16
 # And of records: its pieces, the region they are joined to, and the arrays that are made of it.
 RECORDS_GROWTH = 4
-READ_MODULES = ("POSIX", "STDIO", "DXT_POSIX")
 OLD_VERSIONS = ("3.00", "3.10", "3.20", "3.21")
 # A name of these follows its length, and no zero byte ends it.
 COUNTED_NAMES = ("3.00",)
 # Modules that later versions have in the midst of their lists.
 INSERTED_MODULES = {"3.00": (4, 6), "3.10": (4, 6), "3.20": (6,), "3.21": (6,)}
+# Modules that are read: no other region is decompressed.
+NUMBERS = {
+    name: number
+    for name, number in (darshan_format.MODULE_IDS | darshan_format.LAYER_IDS).items()
+    if name in SHAPES
+}
 
 
 class LogRegions:
-    """A log whose header and compression are sound.
+    """A log whose header, job and names are sound.
 
     Attributes:
         version: The log's version, such as "3.41".
         job: Content of the job's region.
         names: The records' names, by record; bytes that are not UTF-8 appear as backslash escapes.
-        modules: Content of the regions that are kept, where the log has them.
-        lengths: How many bytes the regions of POSIX, STDIO and DXT_POSIX have, decompressed.
-        module_versions: The versions of these modules' records.
-        layers: The versions of the records of MPI-IO, HDF5, PnetCDF and Lustre, where the log has them.
+        record_modules: Which of POSIX and STDIO the log has.
+        layers: Which of MPI-IO, HDF5, PnetCDF and Lustre it has.
+        module_versions: The versions of these modules' records, and of DXT_POSIX records if the log has some.
         partial: Modules that ran out of memory or of records.
         swapped: Whether the log's numbers have the other byte order.
-
-    Args:
-        path: The log.
-        kept: Modules whose content is kept.
-        rest_checked: Whether the regions of all other modules are decompressed, too, to see that they are
-            whole. Where they are not, `lengths` and `layers` leave them out.
 
     Raises:
         SessionDataError: It is no Darshan log, or damaged, or newer than what is known here.
     """
 
-    def __init__(self, path: Path, *, kept: Collection[str] = (KEPT,), rest_checked: bool = True) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         try:
             self._content = read_whole(path)
@@ -75,33 +73,38 @@ class LogRegions:
         if max(offset + length for offset, length in (names, *modules)) > len(self._content):
             raise self._damage("its end is cut off")
         starts = [offset for offset, _length in (names, *modules) if offset]
-        self.job = self._region("job", start, min([*starts, len(self._content)]) - start)
-        if len(self.job) <= darshan_format.OLD_JOB_BYTES:
-            raise self._damage("its job data is too short")
-        self.names = self._names(self._region("name", *names)) if names[1] else {}
-        wanted = {name: darshan_format.MODULE_IDS[name] for name in READ_MODULES}
-        wanted = {name: number for name, number in wanted.items() if modules[number][1]}
-        if not rest_checked:
-            wanted = {name: number for name, number in wanted.items() if name in kept}
-        self.modules = {
-            name: self._region(name, *modules[number]) for name, number in wanted.items() if name in kept
-        }
-        self.lengths = {
-            name: len(self.modules[name]) if name in kept else self._length(name, *modules[number])
-            for name, number in wanted.items()
-        }
-        self.module_versions = {name: versions[number] for name, number in wanted.items()}
-        above = {
-            name: number
-            for name, number in darshan_format.LAYER_IDS.items()
-            if rest_checked and modules[number][1]
-        }
-        for name, number in above.items():
-            self._length(name, *modules[number])  # PyDarshan gets no region that is damaged
-        self.layers = {name: versions[number] for name, number in above.items()}
-        wanted |= above
-        self.partial = [name for name, number in wanted.items() if partial >> number & 1]
-        del self._content
+        self.job = self._job(start, min([*starts, len(self._content)]) - start)
+        self.names = self._names(*names) if names[1] else {}
+        self._places = {name: modules[number] for name, number in NUMBERS.items() if modules[number][1]}
+        self.module_versions = {name: versions[NUMBERS[name]] for name in self._places}
+        self.record_modules = [name for name in schema.MODULES if name in self._places]
+        self.layers = [name for name in self._places if name in darshan_format.LAYER_IDS]
+        self.partial = [name for name in self._places if partial >> NUMBERS[name] & 1]
+
+    @property
+    def order(self) -> Literal["<", ">"]:
+        """Return the byte order of the log's numbers, as NumPy writes it."""
+        return ">" if self.swapped else "<"
+
+    def content(self, module: str) -> bytes:
+        """Return the records of a module that the log has.
+
+        Raises:
+            SessionDataError: They are damaged, newer than known here, or more than there is memory for.
+        """
+        pieces = self._followed(module, self._places[module], self._module_records(module))
+        return b"".join(self._kept(module, pieces, RECORDS_GROWTH))
+
+    def count(self, module: str) -> int:
+        """Return how many records a module has that the log has; all are decompressed, and none kept.
+
+        Raises:
+            SessionDataError: They are damaged, or newer than what is known here.
+        """
+        records = self._module_records(module)
+        for _piece in self._followed(module, self._places[module], records):
+            pass
+        return records.count
 
     def _version(self) -> str:
         word = self._content[:8].split(b"\0")[0]
@@ -139,20 +142,45 @@ class LogRegions:
             flags.insert(number, 0)
         return names, modules, versions, sum(flag << number for number, flag in enumerate(flags))
 
-    def _region(self, name: str, offset: int, length: int) -> bytes:
-        pieces: list[bytes] = []
-        length_bytes = 0
-        for piece in self._pieces(name, offset, length):
-            pieces.append(piece)
-            length_bytes += len(piece)
-            if len(pieces) > 1:  # most regions are one
-                self._check_room(name, length_bytes)
-        return b"".join(pieces)
+    def _job(self, offset: int, length: int) -> bytes:
+        job = b""
+        for piece, _taken in self._pieces("job", offset, length):
+            job += piece
+            if len(job) > darshan_format.JOB_REGION_BYTES:
+                raise self._damage(f"its job data is longer than {darshan_format.JOB_REGION_BYTES:,} bytes")
+        if len(job) <= darshan_format.OLD_JOB_BYTES:
+            raise self._damage("its job data is too short")
+        return job
 
-    def _check_room(self, name: str, length_bytes: int) -> None:
-        """Raise if there is no memory for a region of so many bytes: kilobytes may hold terabytes."""
+    def _names(self, offset: int, length: int) -> dict[int, str]:
+        records = NameRecords(self.order, counted=self.version in COUNTED_NAMES)
+        pieces = self._followed("name", (offset, length), records)
+        for _piece in self._kept("name", pieces, NAMES_GROWTH):
+            pass
+        return records.names
+
+    def _module_records(self, module: str) -> ModuleRecords:
+        version, shapes = self.module_versions[module], SHAPES[module]
+        if version not in shapes:
+            raise SessionDataError(
+                f"the Darshan log {self.path} has {module} version {version}, and tfdarshan reads up to "
+                f"{max(shapes)}: upgrade tfdarshan, if the log is not damaged."
+            )
+        return ModuleRecords(shapes[version], self.order)
+
+    def _kept(self, name: str, pieces: Iterator[bytes], growth: int) -> Iterator[bytes]:
+        """Yield pieces that stay in memory, in one form or another, as long as there is room for them."""
+        length_bytes = 0
+        for piece in pieces:
+            length_bytes += len(piece)
+            if length_bytes > PIECE:  # most regions are one piece
+                self._check_room(name, length_bytes, growth)
+            yield piece
+
+    def _check_room(self, name: str, length_bytes: int, growth: int) -> None:
+        """Raise if there is no memory for a region of so many bytes."""
         try:
-            check_room((NAMES_GROWTH if name == "name" else RECORDS_GROWTH) * length_bytes)
+            check_room(growth * length_bytes)
         except TooLargeError as error:
             raise SessionDataError(
                 f"the Darshan log {self.path} cannot be read: its {name} data takes more than "
@@ -160,76 +188,27 @@ class LogRegions:
                 "Read it on a machine with more memory."
             ) from error
 
-    def _length(self, name: str, offset: int, length: int) -> int:
-        """Return a region's length; all of it is decompressed for that, and none of it kept."""
-        return sum(map(len, self._pieces(name, offset, length)))
+    def _followed(self, name: str, place: tuple[int, int], records: RegionRecords) -> Iterator[bytes]:
+        """Yield a region's pieces while its records are whole, and no more than its bytes can hold."""
+        for piece, taken in self._pieces(name, *place):
+            try:
+                can_be = records.can_be(piece, taken)
+            except ValueError as error:
+                raise self._damage(f"its {name} records are not whole") from error
+            if not can_be:
+                raise self._damage(f"its {name} data expands to more records than its bytes can hold")
+            yield piece
+        if not (records.is_whole and records.count):
+            raise self._damage(f"its {name} records are not whole")
 
-    def _pieces(self, name: str, offset: int, length: int) -> Iterator[bytes]:
+    def _pieces(self, name: str, offset: int, length: int) -> Iterator[tuple[bytes, int]]:
         compressed = self._content[offset : offset + length]
         if length <= 0 or len(compressed) < length:
             raise self._damage(f"its {name} data is cut off")
-        if self._compression == darshan_format.UNCOMPRESSED:
-            yield compressed
-            return
         try:
-            yield from _decompressed(compressed, self._compression)
+            yield from decompressed(compressed, self._compression)
         except (zlib.error, OSError, EOFError, ValueError) as error:
             raise self._damage(f"its {name} data cannot be decompressed") from error
 
-    def _names(self, region: bytes) -> dict[int, str]:
-        order: Literal["big", "little"] = "big" if self.swapped else "little"
-        return {
-            int.from_bytes(record, order): table_name(name)
-            for record, name in self._name_records(region, order)
-        }
-
-    def _name_records(self, region: bytes, order: Literal["big", "little"]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the number, as bytes, and the name of each record."""
-        place, counted = 0, self.version in COUNTED_NAMES
-        while place < len(region):
-            first = place + 8 + 4 * counted
-            if counted:
-                end = first + int.from_bytes(region[place + 8 : first], order)
-            else:
-                end = region.find(b"\0", first)
-            if not first <= end <= len(region) - (not counted):
-                raise self._damage("a name is cut off")
-            yield region[place : place + 8], region[first:end]
-            place = end + (not counted)
-
     def _damage(self, what: str) -> SessionDataError:
-        return SessionDataError(f"the Darshan log {self.path} is damaged: {what}.")
-
-
-def _decompressed(compressed: bytes, compression: int) -> Iterator[bytes]:
-    """Decompress a region piece by piece: each process of a job may have written a stream of its own."""
-    while compressed:
-        if compression == darshan_format.ZLIB:
-            compressed = yield from _inflated(compressed)
-        elif compression == darshan_format.BZIP2:
-            compressed = yield from _unpacked(compressed)
-        else:
-            raise ValueError(f"no compression has the number {compression}")
-
-
-def _inflated(compressed: bytes) -> Generator[bytes, None, bytes]:
-    """Yield what a zlib stream holds; return what comes after it."""
-    stream = zlib.decompressobj()
-    while not stream.eof:
-        piece = stream.decompress(compressed, PIECE)
-        compressed = stream.unconsumed_tail
-        if not piece and not compressed and not stream.eof:
-            raise EOFError("a stream does not end")
-        yield piece
-    return stream.unused_data
-
-
-def _unpacked(compressed: bytes) -> Generator[bytes, None, bytes]:
-    """Yield what a bzip2 stream holds; return what comes after it."""
-    stream = bz2.BZ2Decompressor()
-    while not stream.eof:
-        if stream.needs_input and not compressed:
-            raise EOFError("a stream does not end")
-        yield stream.decompress(compressed, PIECE)
-        compressed = b""
-    return stream.unused_data
+        return SessionDataError(f"the Darshan log {self.path} is damaged: {what}. Get another copy of it.")

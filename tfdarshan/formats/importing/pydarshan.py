@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,6 @@ from tfdarshan.formats.importing.job_text import read_job_text
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.record_store import stored
 from tfdarshan.native.spool_reader import Array
-from tfdarshan.sessions import schema
 from tfdarshan.units import plural
 
 
@@ -58,11 +57,14 @@ class LogContent:
     mixed: int = 0
 
 
-def incomplete(log: LogRegions, content: LogContent) -> list[str]:
-    """Return a sentence for each kind of record that is missing from a log or from what is read of it."""
-    full = [
-        f"Darshan's {module} module ran out of memory or records: some are missing" for module in log.partial
-    ]
+def incomplete(partial: Iterable[str], content: LogContent) -> list[str]:
+    """Return a sentence for each kind of record that is missing from a log or from what is read of it.
+
+    Args:
+        partial: Modules that ran out of memory or of records.
+        content: What is read of the log.
+    """
+    full = [f"Darshan's {module} module ran out of memory or records: some are missing" for module in partial]
     if content.mixed:
         full.append(
             f"Darshan 3.0 counted POSIX and STDIO calls together in {plural(content.mixed, 'record')} "
@@ -80,15 +82,13 @@ def read_content(log: LogRegions) -> LogContent:
     """
     version = _backend()[1]
     command, mounts = read_job_text(log)
+    # PyDarshan gets no region that is damaged.
+    counts = {module: log.count(module) for module in log.record_modules}
     with opened_log(log.path) as (backend, handle):
         job = backend.log_get_job(handle)
         start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
         end_ns = int(job["end_time_sec"]) * 1_000_000_000 + int(job["end_time_nsec"])
-        records = {
-            module: _records(backend, handle, log, module)
-            for module in schema.MODULES
-            if module in log.lengths
-        }
+        records = {module: _records(backend, handle, log, module, counts[module]) for module in counts}
         return LogContent(
             user=int(job["uid"]),
             job=int(job["jobid"]),
@@ -103,7 +103,7 @@ def read_content(log: LogRegions) -> LogContent:
                 name for name in backend.log_get_modules(handle) if name not in darshan_format.MODULE_VERSIONS
             ],
             reader_version=version,
-            mixed=sum(_count(log, module) - len(part.record) for module, part in records.items()),
+            mixed=sum(counts[module] - len(part.record) for module, part in records.items()),
         )
 
 
@@ -144,20 +144,14 @@ def opened_log(path: Path) -> Iterator[tuple[Any, Any]]:
         backend.log_close(handle)
 
 
-def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records:
+def _records(backend: Any, handle: Any, log: LogRegions, module: str, count: int) -> Records:
     names, f_names = backend.counter_names(module), backend.fcounter_names(module)
-    version, newest = log.module_versions[module], darshan_format.MODULE_VERSIONS[module]
-    if not 0 < version <= newest:
-        raise SessionDataError(
-            f"the Darshan log {log.path} has {module} version {version}, and tfdarshan reads up to {newest}: "
-            "upgrade tfdarshan, if the log is not damaged."
-        )
+    version = log.module_versions[module]
     layout = darshan_format.counter_record(len(names), len(f_names))
     found = stored(_each(backend, handle, module), layout)
-    count = _count(log, module)
     # PyDarshan ends at a record it cannot read.
     whole = len(found) == count or ((module, version) == MIXED and len(found) < count)
-    if not whole or not count or log.lengths[module] != count * _record_bytes(log, module):
+    if not whole:
         raise SessionDataError(f"the Darshan log {log.path} is damaged: its {module} records are not whole.")
     f_counters = {name: found["f_counters"][:, place] for place, name in enumerate(f_names)}
     if log.swapped and module == "POSIX" and version < ALL_SWAPPED:
@@ -168,15 +162,6 @@ def _records(backend: Any, handle: Any, log: LogRegions, module: str) -> Records
         {name: found["counters"][:, place] for place, name in enumerate(names)},
         f_counters,
     )
-
-
-def _count(log: LogRegions, module: str) -> int:
-    """Return how many whole records a module's region has."""
-    return log.lengths[module] // _record_bytes(log, module)
-
-
-def _record_bytes(log: LogRegions, module: str) -> int:
-    return darshan_format.RECORD_BYTES[module][log.module_versions[module]]
 
 
 def _each(backend: Any, handle: Any, module: str) -> Iterator[dict[str, Any]]:
