@@ -278,7 +278,7 @@ def test_spawned_and_forked_workers_work(run_python, script):
     ("arguments", "sentence"),
     [
         ([], "run needs a script, or -m and a module"),
-        (["missing.py"], "the script missing.py cannot be read: No such file or directory."),
+        (["missing.py"], "the script missing.py cannot be read: No such file or directory; name a"),
         (["-m", "no_such_module"], "there is no module no_such_module"),
         (["--engine", "ldms", "x.py"], "engine must be"),
         (["--memory-cap-mb", "3", "x.py"], "memory_cap_mb must be a whole number of MiB from 16 to"),
