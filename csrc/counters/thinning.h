@@ -16,8 +16,9 @@ bool tfd_thinning_prepare(struct tfd_spool *spool);
 struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold_root *root,
                                             const struct tfd_event *event, uint32_t thread);
 
-/* Makes of a kept chunk one that is used again: what is folded of it is thinned, and added up over time, too. Caller
- * holds the fold lock. */
+/* Makes of a kept chunk, its thread's last one, one that is used again: what is folded of it is thinned, and added up
+ * over time, too. One store commits both: until then a reader finds the calls in the chunk, and leaves them out where
+ * they are thinned already (reader/thinned_list.c). Caller holds the fold lock. */
 void tfd_thinning_unkeep(struct tfd_spool *spool, const struct tfd_thread *thread, struct tfd_chunk *chunk);
 
 static inline void tfd_thinning_apply(const struct tfd_spool *spool, struct tfd_thinned_block *block,

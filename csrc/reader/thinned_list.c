@@ -52,6 +52,24 @@ static bool add_copy(struct thinned_list *list, const struct tfd_event *event, u
     return add_entry(list, COPIED | list->copy_count++);
 }
 
+/* Return when the first call in the thread's last chunk began, in ticks, if the trace has that chunk. Only a thread's last
+ * chunk may leave the trace, and its calls are thinned before (tfd_thinning_unkeep). */
+static uint64_t last_in_trace(const struct tfd_spool *spool, uint32_t thread)
+{
+    const struct tfd_chunk *last = NULL;
+    for (uint64_t offset = tfd_thread_at(spool, thread)->first_chunk; offset; offset = last->next)
+        last = tfd_at(spool, offset);
+    uint64_t start = last && last->kept ? tfd_chunk_first_start(last) : 0;
+    return start ? start : UINT64_MAX;
+}
+
+/* Was the process killed while the call's chunk was leaving the trace? The record may have been another thread's. */
+static bool is_in_trace(const struct thinned_list *list, const struct tfd_thinned_call *call)
+{
+    int32_t tid = tfd_thread_at(&list->image->spool, call->thread)->tid;
+    return call->event.start >= list->last_in_trace[call->thread] && (!call->tid || call->tid == tid);
+}
+
 static bool add_block(struct thinned_list *list, uint64_t offset)
 {
     const struct tfd_thinned_block *block = tfd_at(&list->image->spool, offset);
@@ -59,15 +77,27 @@ static bool add_block(struct thinned_list *list, uint64_t offset)
     for (uint32_t i = 0; i < count && i < TFD_THINNED_IN_BLOCK; i++) {
         const struct tfd_thinned_call *call = &block->calls[i];
         uint64_t place = offset + offsetof(struct tfd_thinned_block, calls) + i * sizeof *call;
-        if (is_part(list, &call->event, call->thread) && !add_entry(list, place))
+        if (is_part(list, &call->event, call->thread) && !is_in_trace(list, call) && !add_entry(list, place))
             return false;
     }
     return true;
 }
 
+static bool find_last_in_trace(struct thinned_list *list)
+{
+    const struct tfd_spool *spool = &list->image->spool;
+    uint32_t count = atomic_load(&spool->header->thread_count);
+    list->last_in_trace = calloc(count + 1ull, sizeof *list->last_in_trace);
+    for (uint32_t thread = 0; list->last_in_trace && thread < count; thread++)
+        list->last_in_trace[thread] = last_in_trace(spool, thread);
+    return list->last_in_trace;
+}
+
 /* In a damaged spool the blocks may be a circle. */
 static bool add_blocks(struct thinned_list *list, uint64_t offset)
 {
+    if (offset && !find_last_in_trace(list))
+        return false;
     uint64_t budget = list->image->limit / sizeof(struct tfd_thinned_block);
     while (budget-- && tfd_image_holds_block(list->image, offset, sizeof(struct tfd_thinned_block))) {
         if (!add_block(list, offset))
@@ -141,4 +171,5 @@ void tfd_thinned_list_free(struct thinned_list *list)
 {
     free(list->entries);
     free(list->copies);
+    free(list->last_in_trace);
 }

@@ -16,6 +16,8 @@ struct thinned_list {
     struct tfd_thinned_call *copies; /* of calls in chunks: as many as the process had not folded */
     size_t copy_count, copy_capacity;
     uint64_t resolution; /* ticks; 0: nothing is thinned */
+    uint64_t
+        *last_in_trace; /* of each thread: when its calls in the trace begin; UINT64_MAX: there are none */
 };
 
 /* Find them in a spool that was checked. Call this before the reader folds: chunks that are used again say by how far

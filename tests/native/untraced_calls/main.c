@@ -153,6 +153,19 @@ static uint64_t check_sums(struct tfd_reader *reader, uint64_t untraced)
     return width;
 }
 
+/* Each call is in the trace or, if it has the priority, a thinned one: never both. */
+static void check_each_is_kept_once(struct tfd_reader *reader)
+{
+    struct tfd_thinned_info thinned;
+    const uint64_t made[THREADS] = {untraced_of(reader, 0), untraced_of(reader, 1)};
+    uint64_t expected = 0;
+    tfd_reader_thinned_info(reader, &thinned);
+    for (uint32_t i = 0; i < CALLS; i++)
+        expected += i / THREADS < made[i % THREADS] &&
+                    tfd_thinned_has((uint64_t)thinned.resolution_ns, &calls[i], i % THREADS);
+    CHECK_EQUAL(thinned.calls, expected);
+}
+
 static void check_none(void)
 {
     int64_t row[6];
@@ -270,6 +283,7 @@ static void check_killed(pid_t child)
     struct tfd_reader *reader = tfd_reader_open(path);
     CHECK(reader && tfd_reader_info(reader, &info) == 0 && !info.damaged);
     check_sums(reader, info.events - info.segments);
+    check_each_is_kept_once(reader);
     tfd_reader_close(reader);
 }
 
@@ -302,6 +316,23 @@ static void keep_one_chunk(void)
     begin(TRACE_BYTES, true);
     record_kept(0, 40);
     CHECK(tfd_drain(&spool, UINT64_MAX) == 40);
+}
+
+/* The calls are more than a block has room for, so on the way some that are in it are thinned. */
+static void keep_large_chunks(void)
+{
+    begin(TFD_LEAST_TRACE_BYTES, true);
+    for (uint32_t i = 0; i < THREADS; i++)
+        builder_chunk(&spool, i, 8192, true);
+    record_kept(0, 800);
+    CHECK(tfd_drain(&spool, UINT64_MAX) == 800);
+}
+
+static void unkeep_more_than_has_room(void)
+{
+    const struct tfd_thinned *thinned = tfd_at(&spool, atomic_load(&spool.header->thinned));
+    unkeep();
+    CHECK(atomic_load(&thinned->resolution) > 0);
 }
 
 /* Kills the process after each instruction of `act`, as far as a reader can tell. */
@@ -369,6 +400,7 @@ int main(int argc, char **argv)
         CHECK(steps_per_read > 0);
         test_a_kill_at_each_step(fold_once_more, fold_rest);
         test_a_kill_at_each_step(keep_one_chunk, unkeep);
+        test_a_kill_at_each_step(keep_large_chunks, unkeep_more_than_has_room);
     }
     return 0;
 }
