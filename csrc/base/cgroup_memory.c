@@ -13,8 +13,9 @@
 #include "base/path_room.h"
 #include "base/whole_file.h"
 
-#define LEVELS 16
-#define LEVEL_BYTES 1024
+#define MOUNTS 8
+#define NAME_BYTES 1024
+#define FOLDER_BYTES (3 * NAME_BYTES)
 #define UNLIMITED (UINT64_MAX / 4) /* version 1 writes the largest number of pages */
 
 /* Files of a group. Source: cgroup-v1/memory.rst and cgroup-v2.rst of the kernel's documentation. */
@@ -29,16 +30,25 @@ static const struct version versions[] = {
     {{"memory.max", "memory.high"}, "memory.current", {"\ninactive_file ", "\nactive_file "}},
 };
 
-static struct level {
+/* This process's group below a mount point. The groups that enclose it, up to there, bound it too. Any of them may get or
+ * lose a limit at any time, so all are asked each time. */
+static struct place {
     const struct version *version;
-    char folder[LEVEL_BYTES];
-} levels[LEVELS]; /* that have a limit */
-static int level_count;
+    size_t top_length; /* of the mount point */
+    char folder[FOLDER_BYTES];
+} places[MOUNTS];
+static int place_count;
+
+struct group {
+    const struct version *version;
+    const char *folder;
+    int length; /* the group's part of `folder` */
+};
 
 /* Read a file of a group; return false if there is no such file, as in the outermost group. */
-static bool read_file(const struct level *level, const char *name, char *text, size_t capacity)
+static bool read_file(const struct group *group, const char *name, char *text, size_t capacity)
 {
-    snprintf(text, capacity, "%s/%s", level->folder, name);
+    snprintf(text, capacity, "%.*s/%s", group->length, group->folder, name);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, text, capacity - 1);
     if (fd >= 0)
@@ -50,70 +60,68 @@ static bool read_file(const struct level *level, const char *name, char *text, s
     return true;
 }
 
-static uint64_t number_in(const struct level *level, const char *name, char *text, uint64_t otherwise)
+static uint64_t number_in(const struct group *group, const char *name, char *text, uint64_t otherwise)
 {
-    bool found = name && read_file(level, name, text, TFD_PATH_ROOM_BYTES) && *text >= '0' && *text <= '9';
+    bool found = name && read_file(group, name, text, TFD_PATH_ROOM_BYTES) && *text >= '0' && *text <= '9';
     return found ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static uint64_t limit_of(const struct level *level, char *text)
+static uint64_t limit_of(const struct group *group, char *text)
 {
-    uint64_t hard = number_in(level, level->version->limits[0], text, UINT64_MAX);
-    uint64_t soft = number_in(level, level->version->limits[1], text, UINT64_MAX);
+    uint64_t hard = number_in(group, group->version->limits[0], text, UINT64_MAX);
+    uint64_t soft = number_in(group, group->version->limits[1], text, UINT64_MAX);
     return hard < soft ? hard : soft;
 }
 
-static uint64_t cache_of(const struct level *level, char *text)
+static uint64_t cache_of(const struct group *group, char *text)
 {
     uint64_t bytes = 0;
-    if (!read_file(level, "memory.stat", text, TFD_PATH_ROOM_BYTES))
+    if (!read_file(group, "memory.stat", text, TFD_PATH_ROOM_BYTES))
         return 0;
     for (int i = 0; i < 2; i++) {
-        const char *found = strstr(text, level->version->cache[i]);
-        bytes += found ? strtoull(strrchr(level->version->cache[i], ' ') - level->version->cache[i] + found,
+        const char *found = strstr(text, group->version->cache[i]);
+        bytes += found ? strtoull(strrchr(group->version->cache[i], ' ') - group->version->cache[i] + found,
                                   NULL, 10)
                        : 0;
     }
     return bytes;
 }
 
-static uint64_t left_in(const struct level *level, char *text)
+static uint64_t left_in(const struct group *group, char *text)
 {
-    uint64_t limit = limit_of(level, text), usage = number_in(level, level->version->usage, text, 0);
+    uint64_t limit = limit_of(group, text);
     if (limit >= UNLIMITED)
         return UINT64_MAX;
-    uint64_t cache = cache_of(level, text), held = usage > cache ? usage - cache : 0;
+    uint64_t usage = number_in(group, group->version->usage, text, 0);
+    uint64_t cache = cache_of(group, text), held = usage > cache ? usage - cache : 0;
     return limit > held ? limit - held : 0;
+}
+
+static uint64_t least_left(const struct place *place, char *text)
+{
+    struct group group = {place->version, place->folder, (int)strlen(place->folder)};
+    int top = (int)place->top_length;
+    uint64_t least = UINT64_MAX;
+    for (; group.length >= top; group.length--) {
+        uint64_t left = left_in(&group, text);
+        least = left < least ? left : least;
+        while (group.length > top && group.folder[group.length - 1] != '/')
+            group.length--;
+    }
+    return least;
 }
 
 uint64_t tfd_cgroup_memory_left(void)
 {
     uint64_t least = UINT64_MAX;
-    char *text = level_count ? tfd_path_room_take() : NULL;
-    for (int i = 0; i < level_count; i++) {
-        uint64_t left = left_in(&levels[i], text);
+    char *text = place_count ? tfd_path_room_take() : NULL;
+    for (int i = 0; i < place_count; i++) {
+        uint64_t left = least_left(&places[i], text);
         least = left < least ? left : least;
     }
     if (text)
         tfd_path_room_return(text);
     return least;
-}
-
-/* Add a group and those that enclose it, up to the mount point. */
-static void add_levels(const struct version *version, const char *folder, size_t top_length)
-{
-    char *text = tfd_path_room_take();
-    struct level *level = &levels[level_count];
-    size_t length = strlen(folder);
-    for (; length >= top_length && level_count < LEVELS && length < LEVEL_BYTES; length--) {
-        level->version = version;
-        snprintf(level->folder, sizeof level->folder, "%.*s", (int)length, folder);
-        if (limit_of(level, text) < UNLIMITED)
-            level = &levels[++level_count];
-        while (length > top_length && folder[length - 1] != '/')
-            length--;
-    }
-    tfd_path_room_return(text);
 }
 
 /* Return the part of a group's name that lies below the mount's own group, "" if the group lies elsewhere. */
@@ -154,8 +162,7 @@ static bool own_group(const char *groups, bool second, char *name, size_t capaci
 /* A line of /proc/self/mountinfo, proc_pid_mountinfo(5). */
 static void add_mount(char *line, const char *groups, const char *root)
 {
-    char mounted[LEVEL_BYTES], point[LEVEL_BYTES], type[16], options[256], group[LEVEL_BYTES];
-    char folder[3 * LEVEL_BYTES];
+    char mounted[NAME_BYTES], point[NAME_BYTES], type[16], options[256], group[NAME_BYTES];
     const char *rest = strstr(line, " - ");
     if (!rest || sscanf(line, "%*d %*d %*s %1023s %1023s", mounted, point) < 2 ||
         sscanf(rest, " - %15s %*s %255s", type, options) < 2)
@@ -163,15 +170,17 @@ static void add_mount(char *line, const char *groups, const char *root)
     bool second = !strcmp(type, "cgroup2");
     if (!second && (strcmp(type, "cgroup") || !lists(options, "memory")))
         return;
-    if (!own_group(groups, second, group, sizeof group))
+    if (place_count == MOUNTS || !own_group(groups, second, group, sizeof group))
         return;
-    snprintf(folder, sizeof folder, "%s%s%s", root, point, below(group, mounted));
-    add_levels(&versions[second], folder, strlen(root) + strlen(point));
+    struct place *place = &places[place_count++];
+    place->version = &versions[second];
+    place->top_length = strlen(root) + strlen(point);
+    snprintf(place->folder, sizeof place->folder, "%s%s%s", root, point, below(group, mounted));
 }
 
 static char *read_process_file(const char *root, const char *name)
 {
-    char path[LEVEL_BYTES];
+    char path[NAME_BYTES];
     snprintf(path, sizeof path, "%s/proc/self/%s", root, name);
     return tfd_read_whole(path);
 }
@@ -179,7 +188,7 @@ static char *read_process_file(const char *root, const char *name)
 void tfd_cgroups_find(const char *root)
 {
     char *groups = read_process_file(root, "cgroup"), *mounts = read_process_file(root, "mountinfo"), *save;
-    level_count = 0;
+    place_count = 0;
     if (groups && mounts)
         for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
             add_mount(line, groups, root);

@@ -51,6 +51,7 @@ HAZARDS = {
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
+    "cgroup_limits": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "closed_descriptors": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "data_pointers": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "dup2_over_tracked": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
