@@ -86,7 +86,11 @@ LACKING = meta(10**9, 5, 4 * 10**9)
     ("metas", "unknown_ns", "sentence"),
     [
         ([meta()], None, ""),
-        ([meta(dropped=5)], None, ""),
+        (
+            [meta(dropped=500), SUMMED],
+            None,
+            "Bytes are those of the calls in the trace, without 500 others. The counters of files have all.",
+        ),
         ([meta(), SUMMED], None, "From 3.000 s on, bytes are exact sums over all calls."),
         (
             [meta(), SUMMED, LACKING],

@@ -31,11 +31,15 @@ LONGER = (
     "the profile was taken while a longer session recorded: segments are those of the profile, counters "
     "those of the session up to its end"
 )
+LONGEST = (
+    "the trace has the 700 longest of 1,000 segments: bandwidth over time lacks the others, and the counters "
+    "have all"
+)
 NOTES: list[tuple[int, int, list[str]]] = [
     (0, 0, [ALWAYS]),
     (5, 0, [ALWAYS, LONGER]),
     (5, 300, [ALWAYS, LONGER]),
-    (0, 300, [ALWAYS, "the trace has the 700 longest of 1,000 segments; the counters have all"]),
+    (0, 300, [ALWAYS, LONGEST]),
 ]
 
 

@@ -70,8 +70,15 @@ def unknown_from_ns(metas: Sequence[dict[str, Any]]) -> int | None:
 
     None if there is none, or nothing says when it began.
     """
-    lacking = [m for m in metas if int(m["counts"].get("events_dropped") or 0) and TABLE not in m["tables"]]
-    return _first_dropped_ns(lacking)
+    return _first_dropped_ns(_lacking(metas))
+
+
+def _lacking(metas: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [meta for meta in metas if _dropped(meta) and TABLE not in meta["tables"]]
+
+
+def _dropped(meta: dict[str, Any]) -> int:
+    return int(meta["counts"].get("events_dropped") or 0)
 
 
 def _first_dropped_ns(metas: Sequence[dict[str, Any]]) -> int | None:
@@ -81,7 +88,9 @@ def _first_dropped_ns(metas: Sequence[dict[str, Any]]) -> int | None:
 
 
 def untraced_sentence(metas: Sequence[dict[str, Any]], what: str) -> str:
-    """Say from when on values are sums or unknown; "" if all calls have a segment.
+    """Say from when on values are sums or unknown, or that they lack calls; "" if all calls have a segment.
+
+    A session made of TensorFlow's trace lacks calls, all over its time: the trace has the longest ones.
 
     Args:
         metas: The processes' metadata.
@@ -90,6 +99,10 @@ def untraced_sentence(metas: Sequence[dict[str, Any]], what: str) -> str:
     unknown_ns = unknown_from_ns(metas)
     summed_ns = _first_dropped_ns([meta for meta in metas if TABLE in meta["tables"]])
     from_ns = summed_ns if unknown_ns is None else unknown_ns
+    left_out = sum(map(_dropped, _lacking(metas)))
+    if unknown_ns is None and left_out:
+        about = f"{what[:1].upper()}{what[1:]} those of the calls in the trace"
+        return f"{about}, without {left_out:,} others. The counters of files have all."
     if from_ns is None:
         return ""
     since = human_seconds((from_ns - min(meta["start_ns"] for meta in metas)) / 1e9)

@@ -137,7 +137,8 @@ def _notes(reader: XspaceReader) -> list[str]:
         )
     elif info.events_dropped:
         notes.append(
-            f"the trace has the {info.segments:,} longest of {info.events:,} segments; the counters have all"
+            f"the trace has the {info.segments:,} longest of {info.events:,} segments: bandwidth over time "
+            "lacks the others, and the counters have all"
         )
     return notes
 
