@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # What only root runs (mkfs, losetup) may be missing in PATH where root did not log in.
 export PATH := $(PATH):/usr/sbin:/sbin
+# Compile each module once, not at each of the thousand starts of Python, where the environment keeps no bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 
 BIN := $(VENV)/bin
