@@ -43,23 +43,28 @@ def places(tmp_path_factory):
     }
 
 
-def test_all_verbs_are_tried():
-    assert {typed.split()[0] for typed in TYPED} | OTHERS == set(COMMANDS)
-
-
-@pytest.mark.parametrize("columns", COLUMNS)
-@pytest.mark.parametrize("typed", TYPED)
-def test_lines_fit_the_terminal(typed, columns, places, monkeypatch, tmp_path):
-    # GIVEN a terminal of so many columns
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    fixes = {
+@pytest.fixture(scope="module")
+def fixes(places):
+    """Lines of programs, which are whole whatever the width."""
+    return {
         line.strip()
         for name in ("one", "other")
         for finding in diagnose(open_session(places[name])).findings
         if finding.fix is not None
         for line in (finding.fix.line + "\n" + finding.fix.instead_of).splitlines()
     }
+
+
+def test_all_verbs_are_tried():
+    assert {typed.split()[0] for typed in TYPED} | OTHERS == set(COMMANDS)
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("typed", TYPED)
+def test_lines_fit_the_terminal(typed, columns, places, fixes, monkeypatch, tmp_path):
+    # GIVEN a terminal of so many columns
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     words = [word.format(**places) for word in typed.split()]
     words += ["--force"] if words[0] in ("report", "export") else []
 
