@@ -47,7 +47,7 @@ HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
     "attach_backoff": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
-    "attach_cycles": {"plain": "2000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
+    "attach_cycles": {"plain": "1000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
@@ -63,7 +63,7 @@ HAZARDS = {
     "fd_reuse": {"plain": "5000", "sanitize": "1000", "thread": "500", "valgrind": "20"},
     "fold_counters": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},
-    "fold_thread": {"plain": "200", "sanitize": "60", "thread": "20"},
+    "fold_thread": {"plain": "60", "sanitize": "60", "thread": "20"},
     "fork_in_fork": {"plain": "", "sanitize": ""},
     "fork_in_handler": {"plain": "1000", "sanitize": "300", "thread": "300"},
     "fork_loader_lock": {"plain": "200", "sanitize": "100", "thread": "100"},
@@ -122,8 +122,8 @@ HAZARDS = {
     "unload": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "vfork_child": {"plain": "", "sanitize": "", "valgrind": ""},
 }
-# Plain, in the long tests: so many cycles; a kill after each instruction, of which each 499th is looked at.
-LONG = {"attach_cycles": "10000", "thinned_calls": "499", "untraced_calls": "97"}
+# Plain, in the long tests: so many cycles or runs; a kill after each instruction, of which each 499th counts.
+LONG = {"attach_cycles": "10000", "fold_thread": "200", "thinned_calls": "499", "untraced_calls": "97"}
 FORKING = {
     "closed_descriptors",
     "emulated_storage",
@@ -160,8 +160,8 @@ CASES += [(hazard, "coverage") for hazard in COUNTED if "coverage" in VARIANTS]
 def repeats(hazard: str, variant: str) -> str:
     """To run each line once the fewest do."""
     fits = HAZARDS[hazard]
-    few = fits.get("valgrind", fits.get("sanitize", fits["plain"]))
-    return few if variant == "coverage" else fits[variant]
+    slowest = next(name for name in ("valgrind", "thread", "sanitize", "plain") if name in fits)
+    return fits[slowest if variant == "coverage" else variant]
 
 
 def command(hazard: str, variant: str) -> list[str | Path]:
