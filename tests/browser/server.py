@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+from tests.lean_tensorflow import WITHOUT_KERAS
+
 START_SECONDS = 240
 ADDRESS = re.compile(r"http://[^\s/]+:(\d+)")
 
@@ -37,7 +39,10 @@ def started(
     process = subprocess.Popen(
         [*command, "--host", "127.0.0.1", "--port", "0"],
         cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "XDG_CACHE_HOME": cache.name, **environment},
+        env={
+            **os.environ, **WITHOUT_KERAS,
+            "TF_CPP_MIN_LOG_LEVEL": "3", "XDG_CACHE_HOME": cache.name, **environment,
+        },
     )  # fmt: skip
     said: list[str] = []
     listening = threading.Event()

@@ -1,6 +1,7 @@
 """Steps, the burst buffer's ledger and Staging of a real training run, in the tab and in the report."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tfdarshan
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
 from tests.browser.tab import Tab
+from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.staging_view import FAST
@@ -39,7 +41,8 @@ def run(tmp_path_factory):
     logs, folder = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("run")
     ran = subprocess.run(
         [sys.executable, "-m", "tests.browser.training_run", str(logs), str(folder)],
-        cwd=Path(__file__).parents[2], check=True, capture_output=True, text=True,
+        cwd=Path(__file__).parents[2], env={**os.environ, **WITHOUT_KERAS},
+        check=True, capture_output=True, text=True,
     )  # fmt: skip
     did = json.loads(ran.stdout.splitlines()[-1])
     return SimpleNamespace(**did, session=tfdarshan.open_session(logs), logdir=logs)

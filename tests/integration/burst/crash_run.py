@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.lean_tensorflow import WITHOUT_KERAS
 
 ROOT = Path(__file__).parents[3]
 
@@ -20,6 +23,7 @@ def saving(pool: Path, folder: Path, *options: object) -> Iterator[subprocess.Po
             *map(str, (pool, folder, *options)),
         ],
         cwd=ROOT,
+        env={**os.environ, **WITHOUT_KERAS},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

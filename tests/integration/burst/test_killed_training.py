@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.checkpoint.ledger import ledger_path
 
@@ -41,7 +43,10 @@ def train_and_kill(folder: Path, kills: int) -> int:
     """Check what is there after each kill and what the next run restores; return the last durable step."""
     chosen, before = random.Random(kills), 0
     for number in range(kills):
-        job = subprocess.Popen([sys.executable, JOB, folder], stdout=subprocess.PIPE, text=True)
+        job = subprocess.Popen(
+            [sys.executable, JOB, folder],
+            env={**os.environ, **WITHOUT_KERAS}, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
         restored = int(job.stdout.readline())
         assert restored >= before, f"kill {number}: restored {restored}, although {before} was durable"
         time.sleep(chosen.uniform(0.2, LONGEST_S))

@@ -14,6 +14,7 @@ import pytest
 import tfdarshan
 from tests.integration.staging.opened_paths import change_elsewhere, opened
 from tests.integration.staging.tree import make_files, plan_of
+from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
 from tfdarshan.native import _bridge
@@ -37,7 +38,8 @@ def job(tmp_path):
 def child(*words):
     """Run redirect_child and return what it found."""
     program = [sys.executable, "-m", "tests.integration.staging.redirect_child", *map(str, words)]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **WITHOUT_KERAS}
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.lean_tensorflow import WITHOUT_KERAS
+
 FILES = 40
 SIZES = [1_000 + number for number in range(FILES)]
 
@@ -46,12 +48,15 @@ class Job:
     def run(self, code: str, before: str = "", **environment: str) -> Any:
         """Run code that has `tf`, `tfdarshan`, `paths` and `read_all()`; return the JSON it printed last."""
         program = PRELUDE.format(before=before) + textwrap.dedent(code)
-        return self._run(["-c", program], environment)
+        return self._run(["-c", program], _keras_of(program) | environment)
 
     def run_script(self, script: Path, code: str, *arguments: str) -> Any:
         """Run such code as a script under `TFDARSHAN=1 tfdarshan run`."""
-        script.write_text(PRELUDE.format(before="") + textwrap.dedent(code))
-        return self._run(["-m", "tfdarshan", "run", *arguments, str(script)], {"TFDARSHAN": "1"})
+        program = PRELUDE.format(before="") + textwrap.dedent(code)
+        script.write_text(program)
+        return self._run(
+            ["-m", "tfdarshan", "run", *arguments, str(script)], _keras_of(program) | {"TFDARSHAN": "1"}
+        )
 
     def _run(self, arguments: list[str], environment: dict[str, str]) -> Any:
         done = subprocess.run(
@@ -72,6 +77,11 @@ class Job:
         assert done.returncode == 0, done.stderr
         lines = done.stdout.strip().splitlines()
         return json.loads(lines[-1]) if lines else None
+
+
+def _keras_of(program: str) -> dict[str, str]:
+    """Leave Keras to programs that name it."""
+    return {} if "keras" in program else WITHOUT_KERAS
 
 
 @pytest.fixture

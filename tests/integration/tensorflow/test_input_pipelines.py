@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 import tfdarshan
+from tests.lean_tensorflow import WITH_KERAS
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 
 JOB = """
@@ -95,7 +96,7 @@ JOB = """
 def said(shared_job):
     # In a file, so that the text of its lambdas can be read.
     (shared_job.folder / "job.py").write_text(textwrap.dedent(JOB))
-    return shared_job.run('exec(compile(open("job.py").read(), "job.py", "exec"))')
+    return shared_job.run('exec(compile(open("job.py").read(), "job.py", "exec"))', **WITH_KERAS)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import write
+from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.lmdb import Index, batched_records, borrowed_records, dataset, measured_reading, tensorflow_op
 
 RECORDS = 300
@@ -219,7 +220,7 @@ def test_a_process_ends_as_it_would(path, how):
             next(batches)
         {ENDS[how]}
     """
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {**os.environ, **WITHOUT_KERAS, "TF_CPP_MIN_LOG_LEVEL": "3"}
     ran = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], env=environment, capture_output=True, timeout=120
     )

@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 import tfdarshan
+from tests.lean_tensorflow import WITH_KERAS
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
 
 # Each is iterated in the order of its name's number; none is read from.
@@ -119,7 +120,7 @@ UNKNOWN = ("NumPy", "Python", "variable", "time", "large")
 @pytest.fixture(scope="module")
 def said(shared_job):
     (shared_job.folder / "job.py").write_text(textwrap.dedent(JOB))
-    return shared_job.run('exec(compile(open("job.py").read(), "job.py", "exec"))')
+    return shared_job.run('exec(compile(open("job.py").read(), "job.py", "exec"))', **WITH_KERAS)
 
 
 @pytest.fixture(scope="module")

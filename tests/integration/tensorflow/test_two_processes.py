@@ -10,6 +10,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.tensorflow.conftest import PRELUDE
+from tests.lean_tensorflow import WITHOUT_KERAS
 
 BATCHES = {"first": 5, "second": 9}
 
@@ -45,7 +46,12 @@ def sessions(shared_job):
         name: subprocess.Popen(
             [sys.executable, "-c", JOB, name, str(batches)],
             cwd=folder,
-            env={**os.environ, "TFDARSHAN_SPOOL_DIR": str(shared_job.spool), "CUDA_VISIBLE_DEVICES": "-1"},
+            env={
+                **os.environ,
+                **WITHOUT_KERAS,
+                "TFDARSHAN_SPOOL_DIR": str(shared_job.spool),
+                "CUDA_VISIBLE_DEVICES": "-1",
+            },
             stdout=subprocess.PIPE,
             text=True,
         )
