@@ -20,7 +20,7 @@ from tfdarshan.replay.job_model import OPEN, READ, TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
 from tfdarshan.replay.prior_model import all_processors, behind_share, prior_model, works_behind
 from tfdarshan.replay.priors import SETTING, Drawn, draw
-from tfdarshan.replay.simulate import SimulatedRun, simulate
+from tfdarshan.replay.simulate import SimulatedRun, crowding, simulate
 from tfdarshan.replay.thinned_facts import thinned
 
 
@@ -76,8 +76,17 @@ def calibrated(facts: JobFacts) -> ModelledJob:
     wait_error = (run.wait_s - facts.batches.weight @ facts.batches.wait_s) / recorded_s
     if not facts.batches.known:
         wait_error = np.zeros_like(step_error)
-    weight = _weights(facts, run, step_error)
-    return ModelledJob(facts, drawn, _with_rest(facts, model, run), weight, step_error, wait_error)
+    weight = _weights(facts, run, np.abs(step_error) + _not_taken(facts, drawn, model) / recorded_s)
+    model = _with_crowding(facts, drawn, _with_rest(facts, model, run))
+    return ModelledJob(facts, drawn, model, weight, step_error, wait_error)
+
+
+def _with_crowding(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
+    """Return the network that says how much longer its loop computes beside the input's work than alone."""
+    if facts.processors.cpus is None or facts.processors.cpu_s is None:
+        return model
+    model = model.but(cpus=np.full(1, facts.processors.cpus), steps_compute=drawn["steps_compute"])
+    return model.but(crowded=crowding(model, simulate(model)))
 
 
 def _with_rest(facts: JobFacts, model: JobModel, run: SimulatedRun) -> JobModel:
@@ -284,9 +293,17 @@ def split_work(facts: JobFacts, drawn: Drawn, model: JobModel, work_s: Array) ->
     return model.but(work_s=work_s * (1 - behind), behind_s=work_s * behind)
 
 
-def _weights(facts: JobFacts, run: SimulatedRun, step_error: Array) -> Array:
+def _not_taken(facts: JobFacts, drawn: Drawn, model: JobModel) -> Array:
+    """Return what computing and the input's work take of processors beyond what the job took of them."""
+    if facts.processors.cpu_s is None:
+        return np.zeros(1)
+    steps_s = drawn["steps_compute"] * (model.weight @ model.compute_s)
+    on_tasks_s = model.weight[model.batch] @ (model.work_s + model.behind_s)
+    return np.maximum(steps_s + on_tasks_s - facts.processors.cpu_s, 0.0)
+
+
+def _weights(facts: JobFacts, run: SimulatedRun, off: Array) -> Array:
     """Return how well each sample's waits are those that were recorded, part by part, and its calls last."""
-    off = np.abs(step_error)
     called_s = float(facts.batches.weight[facts.batch] @ facts.tasks.call_s.sum(0))
     if called_s > 0:
         off = off + np.abs(run.called_s / called_s - 1)

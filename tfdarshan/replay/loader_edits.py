@@ -47,8 +47,9 @@ class OwnProcessor:
     left: float
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job whose loop takes no turns with workers."""
-        return job.but(compute_s=job.model.compute_s * self.left)
+        """Return the job whose loop takes no turns with workers, however many work beside it."""
+        compute_s = job.model.compute_s * self.left
+        return job.but(compute_s=compute_s, crowded=np.zeros_like(job.model.crowded))
 
 
 @dataclass(frozen=True)

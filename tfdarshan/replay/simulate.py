@@ -59,9 +59,49 @@ class SimulatedRun:
 def simulate(model: JobModel) -> SimulatedRun:
     """Return the run of a job.
 
+    Its loop computes as much longer or shorter than recorded as the input's work leaves it less or more of
+    the processors.
+
     Raises:
         ValueError: An array of the network has another shape than `JobModel` says.
     """
+    run = _run(model)
+    if not model.crowded.any():
+        return run
+    times = crowding(model, run) / model.crowded
+    return run if np.allclose(times, 1.0) else _run(model.but(compute_s=model.compute_s * times))
+
+
+def crowding(model: JobModel, run: SimulatedRun) -> Array:
+    """Return how many times longer the loop computes than with the processors for itself, shape (samples,).
+
+    While the input's work runs beside it, all of them take turns: each is as much slower as processors are
+    fewer, and further ones add less than the first.
+
+    Args:
+        model: The network.
+        run: Its run.
+    """
+    tasks = model.weight[model.batch]
+    work_s, behind_s = tasks @ model.work_s, tasks @ model.behind_s
+    reading_s = np.maximum((run.called_s + work_s) / model.readers, work_s * model.work_serial)
+    busy_s = np.maximum(reading_s, behind_s * model.behind_serial)
+    computing_s = model.weight @ model.compute_s
+    loop_s = computing_s + model.weight @ (model.stall_s + model.write_s)
+    beside = ((busy_s - run.wait_s) / np.maximum(loop_s, TINY_S)).clip(0.0, 1.0)
+    # What takes turns at a lock does not run meanwhile; what takes turns at the processors does.
+    locked = model.work_serial * model.processors > 1
+    most = np.where(locked, 1 / np.maximum(model.work_serial, TINY_S), model.readers)
+    readers = np.minimum(model.readers * work_s / np.maximum(run.called_s + work_s, TINY_S), most)
+    working = model.processors_each * (readers * reading_s + behind_s) / np.maximum(busy_s, TINY_S)
+    running = model.steps_compute + working
+    further = np.minimum(np.maximum(running - 1, 0.0) / np.maximum(model.cpus - 1, TINY_S), 1.0)
+    given = np.minimum(running, 1 + (model.processors - 1) * further)
+    slower: Array = running / np.maximum(given, TINY_S)
+    return 1 + model.steps_compute * beside * (slower - 1)
+
+
+def _run(model: JobModel) -> SimulatedRun:
     columns = {name: getattr(model, name) for name in (*OF_TASKS, *OF_BATCHES, *SHARES, *COUNTS)}
     columns["wait_s"] = model.wait_s.sum(0)
     begins = np.diff(model.epoch, prepend=-1) != 0
