@@ -9,6 +9,7 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.storage.serialization import call_time
 from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
@@ -28,7 +29,8 @@ class BackgroundSaves:
         """Return the job with them: what was waited for goes on beside the next steps, if storage has to.
 
         A thread makes one save after the other, and the job has ended when the last one is on disk. What is
-        on a fast tier is written to the slow one, and read there once more.
+        on a fast tier is copied to the slow one and read there once more, and counts when it is durable: of
+        a local disk memory may have taken what was never synced.
         """
         model, batches = job.model, job.facts.batches
         saved = batches.write_bytes > THRESHOLD["save"]
@@ -36,9 +38,9 @@ class BackgroundSaves:
         rate = job.drawn["burst_bytes_per_s" if self.fast_tier else "snapshot_bytes_per_s"]
         copied_s = np.minimum(wrote_s, np.where(saved, batches.write_bytes, 0)[:, None] / rate)
         job = _without_writes(job, wrote_s)
-        moves = 2 if self.fast_tier else 1
+        moves = _drained_times(job) if self.fast_tier else 1.0
         beside_s = model.beside_s + moves * (model.write_s - job.model.write_s)
-        save_s = model.save_s + moves * wrote_s
+        save_s = model.save_s + moves * (wrote_s + _rested_s(batches)[:, None])
         return job.but(stall_s=job.model.stall_s + copied_s, beside_s=beside_s, save_s=save_s)
 
 
@@ -102,6 +104,30 @@ class ValidationCached:
         """Return the job with it: the first reading of it is left."""
         later = np.cumsum(job.facts.batches.validation_s > 0) > 1
         return job.but(stall_s=_without_validation(job, later[:, None]))
+
+
+def _drained_times(job: ModelledJob) -> Array:
+    """Return how many times as long as a save its way from a fast tier to storage takes, shape (samples,)."""
+    in_memory = job.facts.storage.local and not job.facts.batches.sync_s.any()
+    return job.drawn["drained_times"] * np.where(in_memory, job.drawn["durable_times"], 1.0)
+
+
+def _rested_s(batches: BatchFacts) -> Array:
+    """Return what each save would have taken longer without the rest before it, in seconds, shape (batches,).
+
+    Storage that takes some bytes at once, up to a limit or as memory has room, gets such room back while
+    nothing is written. The first save, which finds all of it, then takes less than later ones of its size.
+    """
+    saves = np.flatnonzero(batches.write_bytes > THRESHOLD["save"])
+    rested_s = np.zeros(len(batches.write_s))
+    if len(saves) < 2:
+        return rested_s
+    s_per_byte = batches.write_s[saves] / batches.write_bytes[saves]
+    lent_s = max(0.0, float(s_per_byte[1:].min() - s_per_byte[0])) * batches.write_bytes[saves[1:]]
+    ended_s = np.cumsum(batches.recorded_s)
+    between_s = np.diff(ended_s[saves]) - batches.write_s[saves[1:]]
+    rested_s[saves[1:]] = np.minimum(between_s, lent_s)
+    return rested_s
 
 
 def _without_writes(job: ModelledJob, spared_s: Array) -> ModelledJob:

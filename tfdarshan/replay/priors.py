@@ -188,6 +188,16 @@ PRIORS = (
         "how long the training loop computes while other threads read",
         JUDGED,
     ),
+    # Checkpoints that go from a fast tier to storage.
+    Prior(
+        "drained_times",
+        "times",
+        1.5,
+        2.5,
+        "how long a save takes to be copied and read back",
+        TRIALS,
+    ),
+    _ratio("durable_times", "times", 1, 4, "how long a local disk takes for what memory took of it", TRIALS),
 )
 
 SETTINGS = (

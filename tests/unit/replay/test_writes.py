@@ -133,12 +133,50 @@ def test_a_job_ends_when_its_last_save_is_on_disk(tmp_path, fast_tier):
     rate = job.drawn["burst_bytes_per_s" if fast_tier else "snapshot_bytes_per_s"]
     copied_s = np.minimum(SAVED / rate, 0.030)[free]
 
-    # WHEN what is on a fast tier is written and read once more
+    # WHEN what is on a fast tier is copied and read once more
     total_s = edited(job, BackgroundSaves(fast_tier=fast_tier)).run.total_s[free]
 
     # THEN one save goes on after the last step, or all of them do since the first step
-    after_first_s = 0.030 + copied_s + 10 * 0.060
-    assert total_s == pytest.approx(after_first_s if fast_tier else 10 * (0.030 + copied_s) + 0.030, rel=0.01)
+    save_s = 0.030 * (job.drawn["drained_times"][free] if fast_tier else 1.0)
+    assert total_s == pytest.approx(
+        np.maximum(0.030 + copied_s + 10 * save_s, 10 * (0.030 + copied_s) + save_s), rel=0.01
+    )
+
+
+@pytest.mark.parametrize(("made", "in_memory"), [(writing_job, True), (syncing_job, False)])
+def test_memory_may_have_taken_what_a_local_disk_has_to_take(tmp_path, made, in_memory):
+    # GIVEN ten saves of 30 ms on a local disk, with syncs and without
+    facts = facts_of(made(tmp_path, "/out/log", length=SAVED))
+    job = calibrated(dataclasses.replace(facts, storage=dataclasses.replace(facts.storage, local=True)))
+
+    # WHEN
+    save_s = edited(job, BackgroundSaves(fast_tier=True)).model.save_s
+
+    # THEN
+    times = job.drawn["drained_times"] * np.where(in_memory, job.drawn["durable_times"], 1.0)
+    assert save_s == pytest.approx(np.broadcast_to(0.030 * times, (10, 64)))
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "rested_ms"), [(30, 0), (10, 20), (2, 28), (40, 0)], ids=["like", "a part", "all", "slow"]
+)
+def test_storage_that_rests_between_saves_takes_as_much_longer_without_rest(tmp_path, first_ms, rested_ms):
+    # GIVEN saves of 30 ms after 30 ms without, and a first one that took another time
+    starts = [0, *(30 + first_ms + 60 * n for n in range(9))]
+    calls = [(at, at + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n, at in enumerate(starts)]
+    calls += [(at + 30, at + 30 + (first_ms if at == 0 else 30), LOOP, "write", 1, SAVED, 0) for at in starts]
+    steps = [(at, at + 30 + (first_ms if at == 0 else 30), 10) for at in starts]
+    session = training(
+        tmp_path, sorted(calls), steps, paths=["/data/a", "/out/model"], sizes=[10 * SIZE, 10 * SAVED]
+    )  # fmt: skip
+    job = calibrated(facts_of(session))
+
+    # WHEN
+    save_s = edited(job, BackgroundSaves()).model.save_s
+
+    # THEN what the first one was quicker by, where it was
+    assert save_s[0] == pytest.approx(first_ms / 1e3)
+    assert save_s[1:] == pytest.approx(np.full_like(save_s[1:], (30 + rested_ms) / 1e3))
 
 
 @pytest.mark.parametrize("saves", [BackgroundSaves(), BackgroundSaves(fast_tier=True)])
