@@ -88,9 +88,10 @@ def _is_longest(measures: Measures, name: str) -> bool:
 
 
 def decodes_in_its_reads(measures: Measures) -> bool:
-    """Say whether what reads decodes as well, and longer: then more of it is a fix of decoding."""
+    """Say whether what reads decodes as well, and longer, and more of it can: that is a fix of decoding."""
     decoder = decoding_stage(measures)
-    return decoder is not None and decoder is reader_of(measures) and _is_longest(measures, "decoding")
+    both = decoder is not None and decoder is reader_of(measures)
+    return both and _is_longest(measures, "decoding") and not _limit(measures)
 
 
 def _fixes(measures: Measures) -> list[ModelledFix]:
