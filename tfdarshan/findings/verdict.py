@@ -18,17 +18,20 @@ from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import percent, percent_at_most
 
-NO_FIX = "No known fix saves much of that time; `tfdarshan whatif` estimates other storage."
-# What to do if a part of the wait is the longest one, and no finding has a fix for it.
+NO_FIX = "No known fix is sure to save much of that time"
+OTHER_STORAGE = f"{NO_FIX}; `tfdarshan whatif` estimates other storage."
+# What is left to say if a part of the wait is the longest one, and the replay of no fix saves enough of it.
 WHAT_TO_DO = {
-    "worker_starts": "Start fewer workers, or import less in the program that they start with.",
-    "storage": NO_FIX,
-    "page_faults": NO_FIX,
-    "decoding": "Keep decoded samples in memory, store the data smaller, or give the job more processors.",
+    "worker_starts": f"{NO_FIX}; workers of a program that imports less start sooner.",
+    "storage": OTHER_STORAGE,
+    "page_faults": OTHER_STORAGE,
+    "decoding": f"{NO_FIX}; samples that take less work to decode would.",
     "other_wait": "Look for locks, generators and services that the input pipeline waits for.",
 }
 # Of what the first epoch alone waits for.
 OF_THIS_RUN = " in a run as short as this one"
+# Of a copy that would save time in the first epoch alone.
+IN_MEMORY = "Memory serves later epochs, so copies on a local disk pay only if several runs use them."
 RECORD_MORE = "record at least 20 steps and a few seconds"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, at least a few seconds"
@@ -96,10 +99,8 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         waits = _waits(measures)
         text = f"Healthy: {waits[:1].lower()}{waits[1:]} No change of the file I/O is needed."
         return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
-    if (note := _of_this_run(findings)) is not None:
-        text = " ".join([_waits(measures), as_sentence(note.title), *_fix(note, OF_THIS_RUN)])
-        return Verdict(text, "unknown", share, note.name, note.gain, epochs=epochs, notes=notes)
-    return Verdict(_unexplained(measures), "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
+    text = f"{_waits(measures)} {IN_MEMORY}" if _in_memory(findings) else _unexplained(measures)
+    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
 
 
 def as_sentence(words: str) -> str:
@@ -126,12 +127,9 @@ def _own_s(measures: Measures) -> float:
     return next((part.seconds for part in step_split(measures) if part.name == "own_calls"), 0.0)
 
 
-def _of_this_run(findings: Sequence[Finding]) -> Finding | None:
-    """Return the note whose fix makes this run faster, and a longer one hardly; None if there is none."""
-    notes = [one for one in findings if one.kind == "note" and one.cost_share >= THRESHOLD["problem"]]
-    best = max(notes, key=lambda one: one.cost_s, default=None)
-    supported = best is not None and best.fix is not None and best.gain is not None and best.gain.supported
-    return best if supported else None
+def _in_memory(findings: Sequence[Finding]) -> bool:
+    """Say whether a fix would be worth it if memory did not serve later epochs."""
+    return any(not one.lasts and one.cost_share >= THRESHOLD["problem"] for one in findings)
 
 
 def _unexplained(measures: Measures) -> str:
@@ -140,10 +138,7 @@ def _unexplained(measures: Measures) -> str:
     if (model.wait_share or 0.0) * model.unit_s >= own_s:
         return f"{_waits(measures)} {_no_fix(measures)}"
     own = percent(own_s, model.unit_s)
-    return (
-        f"The training loop's own file calls take {own} of step time. Make fewer calls, or let a thread "
-        "make them."
-    )
+    return f"The training loop's own file calls take {own} of step time. {NO_FIX}."
 
 
 def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
@@ -235,14 +230,14 @@ def _promised(what: str, speed: str) -> str:
 
 def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
     """Word the verdict on a session that does not say what was waited for."""
-    costly = [one for one in findings if one.kind == "note" and one.cost_s > 0]
+    costly = [one for one in findings if one.kind == "note" and one.cost_s > 0 and one.lasts]
     best = max(costly, key=lambda one: one.cost_s, default=None)
     name, gain = ("", None) if best is None else (best.name, best.gain)
     by_loop = gain is not None and surely_waits(measures, measures.job)
     told = _reads_itself(measures) if by_loop else _cannot_tell(measures)
-    because: list[str] = []
-    if best is not None:
-        fix = _fix(best, "" if best.lasts else OF_THIS_RUN)
+    because = [IN_MEMORY] if _in_memory(findings) else []
+    if best is not None and not because:
+        fix = _fix(best)
         because = [as_sentence(best.title), *fix] if by_loop else _if_it_did(best, fix, measures)
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*because, told] if suspect else [told, *because])
