@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -27,6 +28,9 @@ os.environ.pop("TFDARSHAN_SESSION", None)
 # Lines are as long as a test says, not as the terminal that the tests were started in.
 os.environ.pop("COLUMNS", None)
 
+# Their conftest.py makes for the whole session what takes long to make.
+SHARING_FOLDERS = ("tests/unit/fleet/", "tests/unit/sentences/")
+
 # A shell without job control starts what goes to its background with SIGINT ignored, which every program that
 # a test starts, and interrupts, would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -44,6 +48,21 @@ hypothesis.settings.load_profile("same examples")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that writes golden files anew."""
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have one process run a whole folder that makes sessions for all of its files."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByWhatIsShared(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return next((folder for folder in SHARING_FOLDERS if file.startswith(folder)), file)
+
+    return ByWhatIsShared(config, log)
 
 
 @pytest.fixture(autouse=True)
