@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+
+# Share of letters in common, from which on a name is a misspelled one.
+NEARLY = 0.75
 
 
 class TfdarshanError(Exception):
@@ -40,6 +44,14 @@ class StorageError(TfdarshanError, OSError):
 # Errors of taking values out of decoded JSON of any content: nested too deeply, of another type, missing,
 # or too large.
 NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
+def meant(name: str, names: Sequence[str], otherwise: str) -> str:
+    """Return "did you mean NAME?" for a name that is nearly one of `names`, else another hint."""
+    import difflib
+
+    near = difflib.get_close_matches(name, names, 1, cutoff=NEARLY)
+    return f"did you mean {near[0]}?" if near else otherwise
 
 
 def reason(error: BaseException) -> str:

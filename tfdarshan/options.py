@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import glob
 import os
 import site
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, meant
 from tfdarshan.storage_model import find_model
 
 MIN_MEMORY_CAP_MB = 16
@@ -98,16 +97,19 @@ class Options:
     )
     darshan_files: int = _option(
         1_000_000,
-        "files that libdarshan gets memory for, when it is first loaded in a process",
+        "number of files that libdarshan gets memory for, when it is first loaded in a process",
         _whole_number(MIN_DARSHAN_FILES, MAX_DARSHAN_FILES),
     )
     include: Sequence[str] = _option(
-        (), "path patterns recorded whatever the exclude patterns say", _PATTERNS
+        (), "patterns of paths that are recorded although they are excluded", _PATTERNS
     )
-    exclude: Sequence[str] = _option((), "path patterns left out, in addition to the default ones", _PATTERNS)
+    exclude: Sequence[str] = _option(
+        (), "patterns of paths that are not recorded, besides the default ones", _PATTERNS
+    )
     default_excludes: bool = _option(
         True,
-        "leave out the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except /dev/shm",
+        "do not record files of the interpreter's libraries, *.so, *.pyc, /proc, /sys and /dev except "
+        "/dev/shm",
         _SWITCH,
     )
     memory_cap_mb: int = _option(
@@ -140,21 +142,22 @@ class Options:
     )
     mapped: bool | str = _option(
         False,
-        "watch page faults on mapped files, and count the bytes that they read, from a thread: "
-        "True, False, or auto, which watches large mappings alone (docs/reference/mapped-files.md)",
+        "watch page faults on mapped files, and count the bytes that they read, from a thread; "
+        "auto watches large mappings alone (docs/reference/mapped-files.md)",
         _SWITCH_OR_AUTO,
     )
     as_if: str | None = _option(
         None,
-        "slow file calls down to simulate other storage: hdd, ssd, optane, lustre or bucket (engine builtin)",
+        "slow file calls down to simulate other storage: hdd, ssd, optane, lustre or bucket (engine "
+        "builtin only)",
         Kind("one of these names, or None for the storage that there is"),
     )
     as_if_paths: Sequence[str] = _option(
-        (), "path patterns that as_if applies to (default: every file that is recorded)", _PATTERNS
+        (), "patterns of paths that are slowed down (default: every file that is recorded)", _PATTERNS
     )
     tf_profiler: bool | str = _option(
         "auto",
-        "also run TensorFlow's profiler: True, False, or auto (if the job imports TensorFlow)",
+        "also run TensorFlow's profiler; auto does if the job imports TensorFlow",
         _SWITCH_OR_AUTO,
     )
     tf_profiler_max_s: int = _option(
@@ -237,8 +240,7 @@ def make_options(values: dict[str, Any]) -> Options:
     names = [option.name for option in dataclasses.fields(Options)]
     for name in values:
         if name not in names:
-            close = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(names)}."
+            hint = meant(name, names, f"the options are {', '.join(names)}.")
             raise ConfigurationError(f"there is no option {name}: {hint}")
     return Options(**values)
 

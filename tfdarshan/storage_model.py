@@ -9,11 +9,10 @@ known on this side. Nothing is cached: every byte is fetched.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, meant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +115,5 @@ def find_model(name: str) -> StorageModel:
     for model in STORAGE_MODELS:
         if model.name == name:
             return model
-    close = difflib.get_close_matches(str(name), names, 1, cutoff=0.75)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}."
+    hint = meant(str(name), names, f"take one of {', '.join(names)}.")
     raise ConfigurationError(f"there is no storage model {name!r}: {hint}")

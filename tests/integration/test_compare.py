@@ -125,7 +125,7 @@ def test_runs_and_sessions_are_named_below_a_logdir(capsys, logs):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["{logs}/fast"], "compare needs two to 26 runs, not 1"),
+        (["{logs}/fast"], "compare needs two to 26 logdirs or sessions, not 1"),
         (["{logs}/fast", "{logs}/none"], "there is no logdir {logs}/none"),
         (["{logs}/fast", "{logs}:none"], "has no run or session 'none': it has fast, slow, 20"),
         (["{logs}/fast", "{logs}/slow", "--runs", "0"], "--runs must be at least 1"),

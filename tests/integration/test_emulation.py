@@ -329,7 +329,7 @@ def test_run_emulates_too(run_python: Callable[..., Any], tmp_path: Path, data: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"as_if": "tape"}, r"no storage model 'tape': there are hdd, ssd, optane, lustre"),
+        ({"as_if": "tape"}, r"no storage model 'tape': take one of hdd, ssd, optane, lustre"),
         ({"as_if": "hdd", "engine": "darshan"}, "as_if goes with the builtin engine"),
         ({"as_if_paths": ["/data/"]}, "as_if_paths says where as_if applies: give as_if too"),
         ({"as_if": "hdd", "as_if_paths": "/data/"}, "as_if_paths must be a list"),

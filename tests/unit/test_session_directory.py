@@ -101,7 +101,7 @@ def test_damaged_marker_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("notes.txt", "give the folder that was passed to tfdarshan.profile()"),
+        ("notes.txt", r"give the folder that tfdarshan.profile\(\) or `tfdarshan run --logdir` wrote to"),
         ("job.darshan", "make a session of it with `tfdarshan import .*job.darshan --logdir DIR`"),
         ("session/host.1.files.parquet", "give the session it is in, .*session"),
     ],

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from tfdarshan.commands.arguments import say
 from tfdarshan.commands.exit_codes import BROKEN_PIPE, FAILURE, WRONG_USE
-from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
+from tfdarshan.errors import ConfigurationError, TfdarshanError, meant, reason
 from tfdarshan.file_name import printable
 from tfdarshan.native.versions import VERSION
 from tfdarshan.terminal.fitting import FittedStream, fold
@@ -197,11 +197,8 @@ class _TopParser(_Parser):
         wrong = re.search(r"argument VERB: invalid choice: '(.*?)'", message)
         if wrong is None:
             super().error(message)
-        import difflib
-
-        near = difflib.get_close_matches(wrong[1], self.verbs, 1, cutoff=0.5)
-        meant = f"did you mean {near[0]}?" if near else "`tfdarshan --help` lists them."
-        self.exit(WRONG_USE, f"tfdarshan: there is no verb {printable(wrong[1])!r}: {meant}\n")
+        hint = meant(wrong[1], list(self.verbs), "`tfdarshan --help` lists them.")
+        self.exit(WRONG_USE, f"tfdarshan: there is no verb {printable(wrong[1])!r}: {hint}\n")
 
 
 class _PrintCompletion(argparse.Action):

@@ -54,7 +54,7 @@ def add_parser(verbs: Any) -> None:
         "--session-epochs",
         type=float,
         metavar="N",
-        help="epochs that the sessions recorded (default: how often files were read, the median)",
+        help="epochs that the sessions recorded (default: the median of how often files were read)",
     )
     parser.add_argument(
         "--all",
@@ -71,7 +71,9 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-o", dest="output", type=Path, metavar="PLAN", help="write the plan for `tfdarshan stage`"
     )
-    parser.add_argument("--format", choices=tuple(FORMATS), help="write the plan for another mover instead")
+    parser.add_argument(
+        "--format", choices=tuple(FORMATS), help="write the plan for another copy program instead"
+    )
     parser.add_argument("--plot", type=Path, metavar="HTML", help="write the capacity curve as a page")
     parser.add_argument(
         "--check",
@@ -172,7 +174,9 @@ def _sessions(arguments: argparse.Namespace) -> list[Session]:
     from tfdarshan.session import open_session
 
     if not arguments.fast:
-        raise ConfigurationError("advise needs --fast DIR: a folder on the fast tier, where copies may go.")
+        raise ConfigurationError(
+            "advise needs --fast DIR: give a folder for the copies, on faster storage such as a local disk."
+        )
     return [open_session(path) for path in arguments.logdir or [DEFAULT_LOGDIR]]
 
 

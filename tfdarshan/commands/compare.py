@@ -52,11 +52,10 @@ def add_parser(verbs: Any) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="medians of the newest N sessions of each logdir, and their spread as noise (default: 1)",
+        help="compare the medians of the newest N sessions of each logdir, and take their spread as noise "
+        "(default: 1)",
     )
-    parser.add_argument(
-        "--strict", action="store_true", help="runs that are not comparable are wrong use: exit with 2"
-    )
+    parser.add_argument("--strict", action="store_true", help="exit with 2 if the runs are not comparable")
     add_runner(parser, usual="1")
     add_json(parser)
     parser.set_defaults(command=command)
@@ -100,8 +99,8 @@ def _sides(paths: Sequence[str], runs: int, runner: Runner) -> list[Side]:
 
     if not 2 <= len(paths) <= MOST_RUNS:
         raise ConfigurationError(
-            f"compare needs two to {MOST_RUNS} runs, not {len(paths)}: the first is what the others are "
-            "compared with."
+            f"compare needs two to {MOST_RUNS} logdirs or sessions, not {len(paths)}: name the baseline "
+            "first, and then what to compare with it."
         )
     check_least("--runs", runs, 1)
     try:

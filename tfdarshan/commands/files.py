@@ -203,7 +203,10 @@ def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 def _nothing(arguments: argparse.Namespace, otherwise: str = "the session has no files") -> str:
     names = ("filter", "module")
     given = [f"--{name} {printable(getattr(arguments, name))}" for name in names if getattr(arguments, name)]
-    return f"no file of the session matches {' and '.join(given)}" if given else otherwise
+    if not given:
+        return otherwise
+    options = " and ".join(given)
+    return f"no file of the session matches {options}: leave {options} out to list all files."
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -45,8 +45,8 @@ def add_parser(verbs: Any) -> None:
         "paths",
         metavar="[whatif] DIR|GLOB",
         nargs="*",
-        help="folders in which sessions and Darshan logs are, logs, or patterns of them in quotes; none: all "
-        "that the catalogue has, as it has it",
+        help="folders with sessions and Darshan logs, single logs, or quoted patterns of both (default: "
+        "all jobs in the catalogue, without a look at their files)",
     )
     _add_catalogue(parser)
     _add_views(parser)
@@ -70,8 +70,8 @@ def _add_catalogue(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=FINDINGS,
         metavar="N",
-        help=f"logs that are looked at for findings, those that lose most first (default: {FINDINGS}); "
-        "sessions all are",
+        help="number of logs to look for findings in, those that lose most first "
+        f"(default: {FINDINGS}); sessions are all looked at",
     )
     group.add_argument(
         "--with-vanished", action="store_true", help="also count jobs whose files are no longer there"
@@ -100,21 +100,23 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--storage-bandwidth",
         metavar="FACTOR",
-        help="ask for another bandwidth of the storage, such as 2x: twice as fast",
+        help="estimate another bandwidth of the storage, such as 2x: twice as fast",
     )
     group.add_argument(
-        "--stage-hot", metavar="SIZE", help="ask for a fast tier for the hottest folders, such as 10TB"
+        "--stage-hot",
+        metavar="SIZE",
+        help="estimate a fast tier of this size for the hottest folders, such as 10TB",
     )
     group.add_argument(
-        "--link", metavar="SPEED", help="ask for another network link of the nodes, such as 100Gb"
+        "--link", metavar="SPEED", help="estimate another network link of the nodes, such as 100Gb"
     )
     group.add_argument(
         "--models",
         type=int,
         default=MODELS,
         metavar="N",
-        help=f"sessions to simulate, those that may gain most first (default: {MODELS}); of the others, the "
-        "answer has bounds",
+        help=f"sessions to simulate, those that may gain most first (default: {MODELS}); the answer has "
+        "bounds for the others",
     )
     group.add_argument(
         "--fast-bandwidth",

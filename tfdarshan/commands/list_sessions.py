@@ -45,8 +45,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help=f"look at every session, however long that takes (default: new sessions for {LOOK_S:.0f} s, "
-        f"and none of more than {MOST_SESSIONS} sessions)",
+        help="judge every session, however long that takes (default: judge new sessions for at most "
+        f"{LOOK_S:.0f} s, and none if there are more than {MOST_SESSIONS})",
     )
     add_json(parser)
     parser.set_defaults(command=command)

@@ -53,8 +53,8 @@ def add_parser(verbs: Any) -> None:
         "--sort",
         default=DURATION,
         metavar="COLUMN",
-        help=f"largest first: {DURATION}, or a column of --json such as input_wait_ns; {IN_ORDER} lists them "
-        f"in their order (default: {DURATION})",
+        help=f"column to sort by, largest first: {DURATION}, or another of --json such as input_wait_ns; "
+        f"{IN_ORDER} lists them in their order (default: {DURATION})",
     )
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="rows to list, 0 for all (default: 20)"

@@ -36,10 +36,12 @@ def add_parser(verbs: Any) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add(actions, "info", "say what is in a database", info, db=True)
     verify_parser = _add(
-        actions, "verify", "read all of its databases, and say whether they are whole", verify
+        actions, "verify", "read all databases of a file, and say whether they are intact", verify
     )
     verify_parser.add_argument("--compare", action="store_true", help="also compare with what py-lmdb reads")
-    bench_parser = _add(actions, "bench", "measure reading it, and py-lmdb in a generator", bench, db=True)
+    bench_parser = _add(
+        actions, "bench", "measure how fast a database is read, also by py-lmdb", bench, db=True
+    )
     bench_parser.add_argument(
         "--threads", type=int, default=16, metavar="N", help="most reads at a time (default: 16)"
     )
@@ -61,7 +63,10 @@ def add_parser(verbs: Any) -> None:
         "--runs", type=int, default=3, metavar="N", help="runs of each reader (default: 3)"
     )
     bench_parser.add_argument(
-        "--bytes", default="256M", metavar="SIZE", help="the most values to read, such as 1G (default: 256M)"
+        "--bytes",
+        default="256M",
+        metavar="SIZE",
+        help="most bytes of values to read, such as 1G (default: 256M)",
     )
     bench_parser.add_argument(
         "--cold", action="store_true", help="have the page cache forget the file before each run"

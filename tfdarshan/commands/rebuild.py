@@ -18,8 +18,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "rebuild",
         help="make sessions of TensorFlow's traces",
-        description="Make sessions of the traces in a logdir that carry one: captures that TensorFlow's "
-        "profiler was asked for over the network.",
+        description="Make sessions from the traces of TensorFlow's profiler in a logdir that have recorded "
+        "I/O, such as captures that were started over the network.",
     )
     parser.add_argument("logdir", metavar="LOGDIR", type=Path, help="the logdir")
     parser.add_argument("--to", metavar="DIR", type=Path, help="write the sessions to this logdir instead")

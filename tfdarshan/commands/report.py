@@ -37,7 +37,7 @@ def add_parser(verbs: Any) -> None:
         "report",
         help="write a session as one HTML file",
         description="Write a session's charts and tables as one HTML file that opens without a network. Of "
-        "several, Darshan logs too, one file each, and a line each, the worst first.",
+        "several sessions or Darshan logs, write a file and print a line each, the worst first.",
     )
     add_sessions(parser)
     parser.add_argument(

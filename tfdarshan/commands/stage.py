@@ -32,7 +32,9 @@ def add_parser(verbs: Any) -> None:
     apply.add_argument("--dry-run", action="store_true", help="say what would be copied, and copy nothing")
     apply.add_argument("--threads", type=int, default=4, metavar="N", help="copies at a time (default: 4)")
     apply.add_argument(
-        "--bandwidth", metavar="SIZE", help="read at most this many bytes a second, such as 200M"
+        "--bandwidth",
+        metavar="SIZE",
+        help="read at most this many bytes a second, such as 200M (default: no limit)",
     )
     apply.add_argument(
         "--mirror",
@@ -42,7 +44,7 @@ def add_parser(verbs: Any) -> None:
     apply.add_argument(
         "--refresh",
         action="store_true",
-        help="copy originals that changed after the plan was made as they are now",
+        help="also copy originals that changed after the plan was made, in their present state",
     )
     verify = _action(actions, "verify", _verify, "find copies that are missing, stale or damaged")
     verify.add_argument(

@@ -25,8 +25,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "summary",
         help="print a session's summary",
-        description="Print what a session's file I/O was, the verdict on it first. A Darshan log is read "
-        "without being imported. Of several, a line each, the worst first.",
+        description="Print the verdict on a session, and its file I/O. A Darshan log need not be imported. "
+        "Of several sessions or logs, print a line each, the worst first.",
     )
     add_sessions(parser)
     parser.add_argument(

@@ -46,8 +46,12 @@ def add_parser(verbs: Any) -> None:
         default="1x",
         help="change of the latency, such as 0.5x: half the latency",
     )
-    parser.add_argument("--threads", metavar="N", type=int, help="reads at a time")
-    parser.add_argument("--fast", metavar="DIR", help="measure the device of DIR, and read all input from it")
+    parser.add_argument("--threads", metavar="N", type=int, help="number of reads at a time")
+    parser.add_argument(
+        "--fast",
+        metavar="DIR",
+        help="measure the device of DIR, and estimate steps with all input on that device",
+    )
     add_runner(parser, usual=USUAL)
     add_json(parser)
     parser.set_defaults(command=command)

@@ -23,13 +23,14 @@ USUAL = "1; as many as there are processors for a large session of several proce
 def add_runner(parser: Any, usual: str = "one a processor") -> None:
     """Add --processes and --cluster; `usual` says how many processes there are by default."""
     parser.add_argument(
-        "--processes", type=int, metavar="N", help=f"how many processes read (default: {usual})"
+        "--processes", type=int, metavar="N", help=f"processes that read the data (default: {usual})"
     )
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="let a Dask cluster read, whose workers see the same files: tcp://HOST:PORT, its scheduler, or "
-        "local:N, workers of this machine, or slurm:N, jobs of Slurm, or k8s:N, pods of Kubernetes",
+        help="read the data with a Dask cluster that sees the same files: tcp://HOST:PORT names its "
+        "scheduler; "
+        "local:N starts N workers on this machine, slurm:N as many Slurm jobs, k8s:N as many Kubernetes pods",
     )
 
 

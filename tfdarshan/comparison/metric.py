@@ -5,14 +5,13 @@ They are what the Compare view shows and what conditions of `--fail-if` name.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.steps.step_time import StepSummary, step_summary
 from tfdarshan.comparison.measured_run import Run
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, meant
 from tfdarshan.units import human_bytes, human_seconds, percent
 
 SECONDS, BYTES, RATE, COUNT, RATIO, SHARE = "s", "B", "B/s", "", "x", "share"
@@ -71,9 +70,10 @@ def find_metric(name: str) -> Metric:
         if metric.name == name:
             return metric
     names = [metric.name for metric in METRICS]
-    near = [known for known in names if name in known] + difflib.get_close_matches(name, names, 3, cutoff=0.6)
-    near = list(dict.fromkeys(near))[:3]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}."
+    near = [known for known in names if name in known][:3]
+    hint = meant(name, names, f"take one of {', '.join(names)}.")
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
     raise ConfigurationError(f"there is no metric {name!r}: {hint}")
 
 

@@ -11,8 +11,8 @@ from tfdarshan.options import flag
 from tfdarshan.sessions.process_role import INTERPRETER
 
 MARK_STEPS = (
-    "mark steps with `with tfdarshan.step() as step:` and the request for a batch with "
-    "`with step.input_wait():`"
+    "mark steps{} with `with tfdarshan.step() as step:` and the request for a batch with "
+    "`with step.input_wait():`, and record again"
 )
 RUN_IT = "record the job with `tfdarshan run`"
 
@@ -69,8 +69,7 @@ class CaptureMode:
         if self.started_by == "darshan":
             return self.to_see_more
         if not self.without_profiler:
-            where = "in the script, " if self.started_by == "run" else ""
-            return f"{where}{MARK_STEPS}"
+            return MARK_STEPS.format(self._where)
         default = self.spelled(tf_profiler="auto")
         return f"record with TensorFlow's profiler, as {default} does"
 
@@ -79,8 +78,18 @@ class CaptureMode:
         """Describe how to record steps; "" if nothing can."""
         if self.started_by == "darshan":
             return self.to_see_more
-        where = "in the script, " if self.started_by == "run" else ""
-        return f"{where}mark steps with tfdarshan.step()"
+        return f"mark steps{self._where} with tfdarshan.step()"
+
+    @property
+    def _where(self) -> str:
+        """Where the job's code is."""
+        return " in the script" if self.started_by == "run" else ""
+
+    @property
+    def fewer_steps(self) -> str:
+        """Describe the option that records a part of the steps."""
+        by_batches = self.started_by == "keras"
+        return "`IOCallback(logdir, batches=(100, 200))`" if by_batches else "`tfdarshan run --steps 100-200`"
 
     @property
     def to_keep_calls(self) -> str:

@@ -48,7 +48,7 @@ ABOUT = About(
     "memory if they fit. The better fix is named. The range is wide if Python decodes, because "
     "Python's lock may be held for any part of decoding.",
     ignore="the steps need the processors, or as many calls decode as there are processors",
-    fix="quicker decoding",
+    fix="faster decoding",
 )
 WHAT_WAITS = ("storage", "page_faults", "decoding", "other_wait")  # of `StepPart`
 

@@ -18,7 +18,7 @@ ABOUT = About(
     "same for one `fstat()` call.",
     says="33.3 % of the reads return nothing",
     fixes={
-        "plain Python": "`data = os.pread(handle, os.fstat(handle).st_size, 0)`",
+        "plain Python": "`data = os.pread(fd, os.fstat(fd).st_size, 0)`",
     },
     estimate="tfdarshan replays the job without end-of-file reads. TensorFlow's own readers are left out, "
     "because no line of a job changes their end-of-file reads.",
@@ -50,7 +50,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         fix=Fix(
             "Read as many bytes as the file has, instead of reading until nothing comes.",
-            "data = os.pread(handle, os.fstat(handle).st_size, 0)",
+            "data = os.pread(fd, os.fstat(fd).st_size, 0)",
         ),
         edits=(Without("probe"),),
     )

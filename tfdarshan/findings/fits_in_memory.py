@@ -32,7 +32,7 @@ ABOUT = About(
     estimate="The replay has later epochs that read nothing. If the cache stands behind "
     "the decoder, later epochs do not decode either. The first epoch stays.",
     ignore="decoded samples are many times larger than the files, or the job needs the memory",
-    fix="input kept in memory",
+    fix="a cache of the input in memory",
 )
 # Share of the memory that the input may take.
 ROOM = THRESHOLD["room"]
@@ -65,7 +65,7 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
         what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {measures.passes:.1f} times, "
-        f"{stored:.1f} times from storage. The input takes {room} of the {human_bytes(memory)} of memory.",
+        f"{stored:.1f} of them from storage. The input takes {room} of the {human_bytes(memory)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
             Evidence("memory", human_bytes(memory), memory),

@@ -64,5 +64,8 @@ def _one(waits: LoaderWaits) -> str:
     """Say which worker it is, if one alone is slow."""
     slow = slow_worker(waits)
     return (
-        "" if slow is None else f" Worker {slow.worker} takes {slow.times:.1f} times as long as the others."
+        ""
+        if slow is None
+        else f" Worker {slow.number} (worker id {slow.worker} in PyTorch) takes {slow.times:.1f} times as "
+        "long as the others."
     )

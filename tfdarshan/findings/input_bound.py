@@ -19,7 +19,7 @@ ABOUT = About(
         "any job": "apply the first fix of `tfdarshan findings`",
         "no finding with a fix": "look for locks, services and generators that the input pipeline waits for",
     },
-    ignore="the verdict says that the job is healthy",
+    ignore="the wait is so short that the verdict says healthy",
 )
 
 
@@ -40,7 +40,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="note",
         title=f"steps wait for input {share} of their time",
         what=f"A step takes {human_seconds(model.unit_s)}, and waits {human_seconds(model.wait_s)} of that "
-        "time for its batch.",
+        "time for its batch. The verdict and the other findings say why, and what to change.",
         evidence=(
             Evidence("steps", f"{model.units:,}", model.units),
             Evidence("mean step", human_seconds(model.unit_s), model.unit_s),

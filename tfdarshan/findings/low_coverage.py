@@ -22,7 +22,7 @@ ABOUT = About(
         "mapped files": "`tfdarshan run --mapped yes train.py`",
         "Python processes": "`tfdarshan doctor` tests whether they join the session",
     },
-    ignore="the unrecorded bytes are program files and shared libraries that the job loaded",
+    ignore="the job only loaded program files and shared libraries in these bytes",
 )
 
 
@@ -30,11 +30,12 @@ def find(measures: Measures) -> Finding | Unknown | None:
     """Find it where the kernel charged the job far more than was recorded."""
     coverage, data = measures.summary.coverage, measures.summary
     if measures.imported or coverage.read.kernel is None or coverage.incomplete:
-        lack = "is missing" if not coverage.incomplete else "lacks processes that nobody waited for"
         return Unknown(
             NAME,
-            f"how much of the I/O was not recorded: the kernel's count {lack}",
-            measures.recorded.to_see_more if measures.imported else "",
+            f"how much of the I/O was not recorded: {_lack(measures, incomplete=coverage.incomplete)}",
+            measures.recorded.to_see_more
+            if measures.imported
+            else "`tfdarshan doctor` shows what is recorded",
         )
     for name, direction, taken_s in (
         ("read", coverage.read, data.wall_clock.read_s),
@@ -58,6 +59,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return None
 
 
+def _lack(measures: Measures, *, incomplete: bool) -> str:
+    """Say what is not known of the kernel's count, and what that means."""
+    if measures.imported:
+        return "a Darshan log does not have the kernel's count"
+    lack = "lacks processes that nobody waited for" if incomplete else "(/proc/PID/io) could not be read"
+    return f"the kernel's count {lack}, so the figures may leave out I/O of other programs"
+
+
 def _matters(measures: Measures, missing: float, seen: int, taken_s: float | None) -> bool:
     """Return whether what is missing may have taken time, at the pace of what was seen."""
     if not seen or not taken_s:
@@ -73,8 +82,9 @@ def _fix(measures: Measures, mapped: float) -> Fix:
         )
     if not mapped:
         return Fix(
-            "Record the processes that do the I/O: `tfdarshan doctor` says whether child processes in Python "
-            f"are recorded, and {measures.recorded.spelled(programs=True)} also records other programs."
+            f"Record programs without Python as well ({measures.recorded.spelled(programs=True)}), and "
+            "check with `tfdarshan doctor` that child processes in Python are recorded.",
+            measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:
         return Fix("Read with calls instead of mapping files, and record the processes that do the I/O.")

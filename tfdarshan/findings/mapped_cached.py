@@ -27,7 +27,7 @@ ABOUT = About(
     },
     estimate="tfdarshan states no speedup: the recorded page faults hardly waited.",
     ignore="the job does not read LMDB records in a generator",
-    fix="records without a generator",
+    fix="records read without a generator",
 )
 
 

@@ -94,8 +94,8 @@ def _array(measures: Measures, file: FileWaits) -> Fix:
         what += " If most of the array is needed, read all of it with np.load(path): it fits in memory."
     return Fix(
         what,
-        f"{POOL}"
-        "batches = pool.map(lambda rows: np.array(array[rows]), order)  # order: the rows of each batch",
+        f"batches = map_ahead(lambda rows: np.array(array[rows]), order, threads={READERS})  "
+        "# from tfdarshan.ahead; order: the rows of each batch",
         "batch = array[rows]",
     )
 

@@ -22,7 +22,7 @@ ABOUT = About(
     seen=("the time that threads waited in page faults", "`tfdarshan summary`"),
     fixes={
         "LMDB": "`tfdarshan.lmdb.dataset(path, batch=32)`",
-        "NumPy": "`ThreadPoolExecutor(16).map(lambda rows: np.array(array[rows]), order)`",
+        "NumPy": "`map_ahead(lambda rows: np.array(array[rows]), order, threads=16)`",
         "PyTorch": "`torch.load(path, mmap=False)`",
         "Parquet": "`pq.read_table(path, memory_map=False, pre_buffer=True)`",
         "any file, read out of order": "`mapped.madvise(mmap.MADV_RANDOM)`",

@@ -23,16 +23,26 @@ def fix_once(finding: Finding, findings: Sequence[Finding]) -> Fix | None:
 
 
 def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Return which fixes give the same; "" if none does."""
-    names = one_of_names(finding, findings)
-    return f"Choose one, because they save the same time: {names}." if names else ""
+    """Say which fixes come first, because this one saves the same time; "" if none does."""
+    names = _others(finding, findings)
+    if not names:
+        return ""
+    first = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"First choice: {first}. Apply this fix only instead, because it saves the same time."
 
 
 def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:
     """Name them: "this fix, larger reads or copies on a local disk"; "" if there are none."""
-    same = {one.name for one in findings if finding is not None and same_lines(one, finding)}
-    others = [name for name in finding.one_of if name not in same] if finding is not None else []
+    others = _others(finding, findings)
     if not others:
         return ""
-    *first, last = ("this fix", *(FIX_NAMES[name] for name in others))
+    *first, last = ("this fix", *others)
     return f"{', '.join(first)} or {last}"
+
+
+def _others(finding: Finding | None, findings: Sequence[Finding]) -> list[str]:
+    """Name the other fixes that save the same time, those that come first."""
+    if finding is None:
+        return []
+    same = {one.name for one in findings if same_lines(one, finding)}
+    return [FIX_NAMES[name] for name in finding.one_of if name not in same]

@@ -20,8 +20,7 @@ ABOUT = About(
     says="the page cache served 99.0 % of the input",
     seen=("storage against page cache", "the tab's Overview"),
     fixes={
-        "plain Python": "`os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)`, for each file, "
-        "before the run",
+        "plain Python": "`os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)`, for each file, before the run",
         "any job": "`vmtouch -e FOLDER`, before the run",
     },
     ignore="the input fits in memory in production too",
@@ -62,6 +61,6 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         fix=Fix(
             "To measure storage, drop the cached pages of the input before the run.",
-            "os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)  # for each file; or vmtouch -e FOLDER",
+            "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)  # for each open file; or: vmtouch -e FOLDER",
         ),
     )

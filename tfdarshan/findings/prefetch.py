@@ -29,7 +29,7 @@ ABOUT = About(
     estimate="The replay has a buffer of batches between the readers and the training "
     "loop. The range is wide if the steps may need the processors that decode.",
     ignore="the steps keep all processors busy: then computing and decoding share them",
-    fix="batches prepared ahead",
+    fix="a prefetch of batches",
 )
 
 
@@ -53,8 +53,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         name=NAME,
         title="the next batch is not prefetched while a step computes",
         what=f"A step takes {human_seconds(model.unit_s)}: it waits {human_seconds(model.wait_s)} for its "
-        f"batch and then computes {human_seconds(model.compute_s)}. The input pipeline works{calls_only} "
-        f"{beside} as much while steps compute as while they wait." + (f" {NOT_SEEN}" if unseen else ""),
+        f"batch and then computes {human_seconds(model.compute_s)}. {_beside(overlap, calls_only)}"
+        + (f" {NOT_SEEN}" if unseen else ""),
         evidence=(
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
             Evidence("compute, mean", human_seconds(model.compute_s), model.compute_s),
@@ -62,6 +62,17 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         fix=read_ahead(measures),
         edits=(Prefetch(),),
+    )
+
+
+def _beside(overlap: float, calls_only: str) -> str:
+    """Say how much the pipeline works while steps compute, of what it does while they wait."""
+    share = percent(overlap, 1)
+    if share == percent(0, 1):
+        return f"The input pipeline does nothing{calls_only} while steps compute."
+    return (
+        f"While steps compute, the input pipeline does {share} of the work{calls_only} that it does while "
+        "steps wait."
     )
 
 

@@ -32,14 +32,18 @@ def uncertain_sentences(gain: Gain | None) -> list[str]:
     """Say how uncertain it is: that the fix may give nothing, and what the session leaves open."""
     if gain is None:
         return []
-    nothing = gain.speedup_range[0] <= 1
-    return [*(["The fix may give nothing."] if nothing else []), *map(open_sentence, gain.hangs_on)]
+    nothing = []
+    if not gain.waited:
+        nothing = [f"The fix gives nothing if {subject_words(gain)} does not wait for its files."]
+    elif gain.speedup_range[0] <= 1:
+        nothing = ["The fix may also give nothing: try it in a short run."]
+    return [*nothing, *map(open_sentence, gain.hangs_on)]
 
 
 def open_sentence(entry: OpenQuestion) -> str:
     """Say what the session leaves open, and which command tells."""
     told = f"; run `{entry.told_by}` to find out" if entry.told_by else ""
-    return f"The range is wide because the session does not show {entry.claim}{told}."
+    return f"The speedup depends on {entry.claim}, which the session does not show{told}."
 
 
 def most_words(gain: Gain) -> str:

@@ -22,7 +22,7 @@ ABOUT = About(
     seen=("more opens than files", "`tfdarshan files`, the tab's Files"),
     fixes={
         "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
-        "plain Python": "`handles = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
+        "plain Python": "`files = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
     },
     estimate="The replay has one open per file.",
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
@@ -30,7 +30,7 @@ ABOUT = About(
 )
 FIX = Fix(
     "Open each file once and keep it open, or keep what was read in memory.",
-    "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once",
+    "files = {path: open(path, 'rb', buffering=0) for path in paths}  # once",
 )
 
 

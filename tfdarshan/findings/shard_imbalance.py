@@ -49,7 +49,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of a step's reading beyond others'", percent(share, 1), share),
         ),
         fix=Fix(
-            "Give all ranks the same number of bytes: deal the files out by size, or make smaller files.",
+            "Give each rank as many bytes as the others: sort the files by size, and deal them out to the "
+            "ranks in turn. If that is not enough, split the largest files.",
             "files = sorted(files, key=os.path.getsize)[rank::world_size]",
             "files = files[rank * len(files) // world_size : (rank + 1) * len(files) // world_size]",
         ),

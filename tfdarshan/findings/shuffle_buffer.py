@@ -47,8 +47,8 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"each epoch begins with filling a buffer of {shuffle.size:,} samples",
-        what=f"{shuffle.typed} shuffles what was read already, so the first step of an epoch waits for "
-        f"all that fit into it: {human_seconds(float(longer_s.max()))} longer than others at most.",
+        what=f"{shuffle.typed} shuffles what was read already, so the first step of each epoch waits "
+        f"until the buffer is full: up to {human_seconds(float(longer_s.max()))} longer than other steps.",
         evidence=(
             Evidence("samples in the buffer", f"{shuffle.size:,}", shuffle.size),
             Evidence("epochs begun", f"{len(longer_s):,}", len(longer_s)),

@@ -28,7 +28,7 @@ ABOUT = About(
     },
     estimate="tfdarshan replays the slow rank with the latency and the bandwidth that the other ranks got.",
     ignore="the rank was slow only once: check a second session first",
-    fix="another place for the slow rank",
+    fix="a repair of the slow rank",
 )
 
 

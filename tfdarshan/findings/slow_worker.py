@@ -15,12 +15,12 @@ ABOUT = About(
     title="One worker is slow",
     cause="Each worker of an iterable data set reads a part of its own. The training loop takes a batch of "
     "each in turn, so it waits for the worker whose part is the slowest.",
-    says="worker 3 takes 2.4 times as long for a batch as the other workers",
+    says="batches of worker 3 take 2.4 times as long as others",
     seen=("longer fetches of one `worker` in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "`shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]`"},
     estimate="The replay has batches of that worker that take as long as those of the others.",
-    ignore="the part of that worker has to stay together",
-    fix="equal parts for the workers",
+    ignore="each worker has to keep the shards that it has",
+    fix="equal shards for the workers",
 )
 
 
@@ -33,9 +33,11 @@ def find(measures: Measures) -> Finding | None:
     made = int((waits.worker == slow.worker).sum())
     return Finding(
         name=NAME,
-        title=f"worker {slow.worker} takes {slow.times:.1f} times as long for a batch as the other workers",
-        what=f"Worker {slow.worker} prepares {made:,} of {len(waits):,} batches, and takes "
-        f"{human_seconds(slow.times * slow.usual_s)} for each. Others take {human_seconds(slow.usual_s)}.",
+        title=f"batches of worker {slow.number} take {slow.times:.1f} times as long as others",
+        what=f"Worker {slow.number} (worker id {slow.worker} in PyTorch) prepares {made:,} of {len(waits):,} "
+        f"batches in {human_seconds(slow.times * slow.usual_s)} each. The other workers take "
+        f"{human_seconds(slow.usual_s)} for a batch. Each worker reads shards of its own, so these shards "
+        "are larger or slower to read.",
         evidence=(
             Evidence("times as long", f"{slow.times:.1f}", slow.times),
             Evidence("a batch of the others, median", human_seconds(slow.usual_s), slow.usual_s),

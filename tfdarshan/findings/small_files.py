@@ -59,8 +59,9 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"the input is {files:,} small files, {human_bytes(mean)} each",
-        what=f"Opening, reading and closing a file takes {human_seconds(each_s)}, mean of {passes:,.0f} "
-        f"times. Opens, closes and stat() calls are {percent(opens_s, files_s)} of that time.",
+        what=f"Opening, reading and closing a file takes {human_seconds(each_s)} on average. The job did "
+        f"so {passes:,.0f} times. Opens, closes and stat() calls take {percent(opens_s, files_s)} of that "
+        "time.",
         evidence=(
             Evidence("files", f"{files:,}", files),
             Evidence("mean size", human_bytes(mean), mean),

@@ -43,7 +43,7 @@ ABOUT = About(
     "speed of that disk; `tfdarshan advise` measures the real fast tier. Copying has a price in "
     "the ranking.",
     ignore="the job runs one epoch, or the page cache keeps the input after the first epoch",
-    fix="copies on a local disk",
+    fix="a copy of the input on a local disk",
 )
 ONCE = (
     " Storage served one pass only, and memory served later epochs. Copying takes such a pass, too: copies "
@@ -126,7 +126,7 @@ def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
     if other_s <= float(use.storage_s[rows].sum()):
         return f"reads reach only {human_bytes(bytes_per_s)}/s per reader"
     each_s = other_s / max(float(use.opens[rows].sum()), 1.0)
-    return f"opens, closes and stats take {human_seconds(each_s)} a file"
+    return f"opens, closes and stat() calls take {human_seconds(each_s)} per file"
 
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:

@@ -28,8 +28,10 @@ ABOUT = About(
     },
     estimate="The replay has the slow files on a local NVMe disk. The range covers slow and fast NVMe disks.",
     ignore="the files were slow only once: check a second session first",
-    fix="a quicker place for the slow files",
+    fix="a copy of the slow files on faster storage",
 )
+
+AGAIN = " if a second session finds the same files slow"
 
 
 def find(measures: Measures) -> Finding | None:
@@ -65,7 +67,8 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order),
         fix=Fix(
-            "Copy these files to faster storage, or find out what is wrong with the storage they are on.",
+            f"Copy these files to faster storage{AGAIN if slow.once else ''}, or find out what is wrong "
+            "with the storage they are on.",
             copied(measures, slow.rows, everything=True, place=place).lines,
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),

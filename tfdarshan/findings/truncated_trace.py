@@ -17,7 +17,7 @@ ABOUT = About(
     says="the trace lacks 75.0 % of the calls",
     fixes={
         "any job": "`tfdarshan run --memory-cap-mb 4096 --trace-memory-mb 2048 train.py`",
-        "a long run": 'record fewer steps: `tfdarshan.keras.IOCallback("logs", batches=(10, 20))`',
+        "a long run": "record fewer steps: `tfdarshan run --steps 100-200 train.py`",
         "many small calls": "leave files out: `tfdarshan run --exclude '*.log' train.py`",
     },
     ignore="the recorded part of the run is like the rest",
@@ -53,7 +53,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _span(measures: Measures) -> str:
     span = measures.summary.trace_span
     if span is None or span.until_s is None:
-        return "When these calls were made is not known. The counters include them."
+        return "It is not known when these calls were made. Counters include all calls."
     return span.sentence
 
 
@@ -61,8 +61,11 @@ def _fix(measures: Measures) -> Fix:
     enough, memory = measures.dropped_events.enough, measures.machine.memory_bytes
     # The job needs memory, too.
     if enough is None or (memory and 2 * enough.memory_cap_mb * MIB_BYTES > memory):
-        return Fix(f"Record fewer steps, or leave files out with {measures.recorded.to_leave_files_out}.")
+        return Fix(
+            f"Record fewer steps ({measures.recorded.fewer_steps}), or leave files out with "
+            f"{measures.recorded.to_leave_files_out}."
+        )
     return Fix(
-        "Give the trace more memory, or record fewer steps.",
+        f"Give the trace more memory, or record fewer steps ({measures.recorded.fewer_steps}).",
         measures.recorded.line(memory_cap_mb=enough.memory_cap_mb, trace_memory_mb=enough.trace_memory_mb),
     )

@@ -29,7 +29,7 @@ ABOUT = About(
     estimate="tfdarshan replays the job twice: with 16 readers for the validation set, and with a "
     "validation set that stays in memory after its first pass. The better fix is named.",
     ignore="validating once in several epochs is enough",
-    fix="a quicker validation set",
+    fix="a faster validation set",
 )
 MOST_READERS = COUNTS[-1]
 

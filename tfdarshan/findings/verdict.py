@@ -31,7 +31,7 @@ WHAT_TO_DO = {
 # Of what the first epoch alone waits for.
 OF_THIS_RUN = " in a run as short as this one"
 # Of a copy that would save time in the first epoch alone.
-IN_MEMORY = "Memory serves later epochs, so copies on a local disk pay only if several runs use them."
+IN_MEMORY = "Memory serves later epochs, so a copy on a local disk only pays off if several runs use it."
 RECORD_MORE = "record at least 20 steps and a few seconds"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, at least a few seconds"
@@ -83,7 +83,8 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         findings: What was found, the most important first.
         unknown: What it cannot tell.
     """
-    doubts = [as_sentence(one.title) for one in findings if one.kind == "doubt"]
+    found_doubts = [one for one in findings if one.kind == "doubt"]
+    doubts = list(map(_doubt, found_doubts))
     problems = [one for one in findings if one.kind == "problem"]
     record = next((entry.record for entry in unknown if entry.name == "input_bound"), "")
     share, epochs, notes = measures.model.wait_share, first_alone(measures), (*doubts, *_beside(measures))
@@ -99,8 +100,24 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         waits = _waits(measures)
         text = f"Healthy: {waits[:1].lower()}{waits[1:]} No change of the file I/O is needed."
         return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
+    if found_doubts:
+        first, beside = found_doubts[0], (*doubts[1:], *_beside(measures))
+        text = " ".join([_waits(measures), f"The cause is not known, because {first.title}.", *_fix(first)])
+        return Verdict(text, "unknown", share, first.name, None, epochs=epochs, notes=beside)
     text = f"{_waits(measures)} {IN_MEMORY}" if _in_memory(findings) else _unexplained(measures)
     return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
+
+
+def record_sentence(verdict: Verdict) -> str:
+    """Say what to record for a better answer; "" if nothing is missing."""
+    if not verdict.record:
+        return ""
+    return f"{'To check this estimate' if verdict.state == 'slow' else 'To find out'}, {verdict.record}."
+
+
+def _doubt(finding: Finding) -> str:
+    """Say why other figures may be wrong, and what to do about that."""
+    return " ".join([f"{as_sentence(finding.title)[:-1]}, so other figures may be wrong.", *_fix(finding)])
 
 
 def as_sentence(words: str) -> str:
@@ -138,7 +155,10 @@ def _unexplained(measures: Measures) -> str:
     if (model.wait_share or 0.0) * model.unit_s >= own_s:
         return f"{_waits(measures)} {_no_fix(measures)}"
     own = percent(own_s, model.unit_s)
-    return f"The training loop's own file calls take {own} of step time. {NO_FIX}."
+    return (
+        f"The training loop's own file calls take {own} of step time. {NO_FIX}; `tfdarshan findings` shows "
+        "what was measured."
+    )
 
 
 def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str], record: str) -> Verdict:
@@ -184,18 +204,20 @@ def _waits(measures: Measures) -> str:
 
 
 def _lost(measures: Measures, first: Finding) -> str:
-    """Say what is lost."""
+    """Say what is lost, which is what the fix saves."""
     model, gain = measures.model, first.gain
     if gain is None:
         return "The job loses time."
     if model.wait_share and _is_of_waits(gain):
         return _waits(measures)
-    of, lost = "step time" if model.unit == "step" else "the session", percent(gain.saved_s, gain.before_s)
+    of = "step time" if model.unit == "step" else "the session"
     if not surely_waits(measures, measures.job):
+        why, most = measures.why_no_wait, percent(gain.high_s, gain.before_s)
         return (
-            f"Up to {lost} of {of} is lost, if {_who(measures)} waits for its files: {measures.why_no_wait}."
+            f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, up to {most} of {of} "
+            "can be saved."
         )
-    return f"{lost} of {of} is lost (estimated)."
+    return f"An estimated {percent(gain.saved_s, gain.before_s)} of {of} can be saved."
 
 
 def _is_of_waits(gain: Gain | None) -> bool:

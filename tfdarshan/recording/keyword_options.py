@@ -7,7 +7,6 @@ defaults against `tfdarshan.options.Options`, which alone says what each option 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 import re
@@ -15,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, meant
 from tfdarshan.options import Options
 
 P = ParamSpec("P")
@@ -109,8 +108,7 @@ def _complain(
     why = f"{called}() cannot be called with these arguments: {error}; `help()` shows what it takes."
     wrong = next((name for name in kwargs if name not in names), None)
     if wrong is not None:
-        close = difflib.get_close_matches(wrong, names, 1)
-        hint = f"did you mean {close[0]}?" if close else f"its arguments are {', '.join(names)}."
+        hint = meant(wrong, names, f"its arguments are {', '.join(names)}.")
         why = f"{called}() has no argument {wrong}: {hint}"
     elif own > len(positional):
         takes = f"takes {' and '.join(positional)} alone" if positional else "takes nothing"

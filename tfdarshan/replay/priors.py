@@ -97,7 +97,7 @@ PRIORS = (
         "share",
         0.0,
         1.0,
-        "the bandwidth of the storage, because all reads are alike",
+        "the bandwidth of the storage",
         JUDGED,
         by_probe=True,
     ),

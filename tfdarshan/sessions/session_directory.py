@@ -284,7 +284,7 @@ def is_of_a_url(directory: Path) -> bool:
 
 
 def no_logdir(
-    path: Path, give: str = "give the folder that was passed to tfdarshan.profile()"
+    path: Path, give: str = "give the folder that tfdarshan.profile() or `tfdarshan run --logdir` wrote to"
 ) -> SessionDataError:
     """Return the error for a path that is to be a logdir and is no folder."""
     if not path.exists():

@@ -62,7 +62,7 @@ def test_a_program_that_is_no_python_is_told_no_python(name, python, tmp_path, c
 
     # THEN nothing tells to change Python's lines, or to record what cannot be recorded
     for text in texts:
-        assert ("To know: record the job with `tfdarshan run`." in text) == python
+        assert ("To find out, record the job with `tfdarshan run`." in text) == python
         assert "tfdarshan.step()" not in text
     code = re.search(r"sync_behind|open\(path", texts[1])
     assert (code is not None) == python
@@ -149,7 +149,7 @@ def test_the_command_words_them(tmp_path, capsys):
 
     assert main(["findings", str(session.path)]) == 0
     text = capsys.readouterr().out
-    assert "Not known" in text
+    assert "What this session does not tell" in text
     assert max(len(line) for line in text.splitlines()) <= 100
 
     assert main(["findings", str(session.path), "--json"]) == 0

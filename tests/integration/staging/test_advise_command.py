@@ -171,7 +171,8 @@ def test_a_file_is_no_fast_tier(capsys, job, name):
 def test_advise_needs_a_fast_tier(capsys):
     assert main(["advise"]) == 2
     assert capsys.readouterr().err == (
-        "tfdarshan: advise needs --fast DIR: a folder on the fast tier, where copies may go.\n"
+        "tfdarshan: advise needs --fast DIR: give a folder for the copies, on faster storage such as a "
+        "local disk.\n"
     )
 
 

@@ -57,7 +57,7 @@ def test_a_condition_is_judged_on_exact_numbers(text, before, after, holds):
     [
         ("read_bandwith<-10%", "there is no metric 'read_bandwith': did you mean read_bandwidth"),
         ("wait>1s", "did you mean input_wait"),
-        ("zzz>1", "there are duration, step_time"),
+        ("zzz>1", "take one of duration, step_time"),
         ("duration", "is not a condition: write METRIC<VALUE"),
         ("duration=5s", "is not a condition"),
         ("duration<", "is not a condition"),

@@ -41,7 +41,7 @@ def test_every_option_can_be_spelled_for_the_command_line():
     [
         (CaptureMode("run", {"tf_profiler": False}, True), "as --tf-profiler auto does"),
         (CaptureMode("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' does"),
-        (CaptureMode("run", {"tf_profiler": False}, False), "in the script, mark steps with"),
+        (CaptureMode("run", {"tf_profiler": False}, False), "mark steps in the script with"),
         (CaptureMode("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
         (CaptureMode("darshan", is_python=True), "record the job with `tfdarshan run`"),
     ],

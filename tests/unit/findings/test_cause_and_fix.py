@@ -146,8 +146,9 @@ def test_without_steps_it_is_said_too_and_nothing_is_promised(tmp_path):
         f"{in_short(found.named.fix.what)}: the job gets up to "
     ) in found.verdict.sentence
     assert found.verdict.sentence.endswith("x faster.")
-    assert "The fix may give nothing." in found.verdict.notes
-    assert "The fix may give nothing." in brief_text(measure(session).summary, found)
+    unsure = "The fix gives nothing if the job does not wait for its files."
+    assert unsure in found.verdict.notes
+    assert unsure in brief_text(measure(session).summary, found)
 
 
 @pytest.mark.parametrize("name", [*SKETCHES, *EDGES])

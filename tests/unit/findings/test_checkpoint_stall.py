@@ -235,7 +235,7 @@ def test_a_job_whose_saves_hold_it_up_is_slow_because_of_them(tmp_path):
     verdict = diagnose(training(tmp_path, calls, steps, paths=paths)).verdict
 
     assert (verdict.state, verdict.finding) == ("slow", "checkpoint_stall")
-    assert "is lost (estimated). Each checkpoint holds training up for 100.0 ms." in verdict.sentence
+    assert "can be saved. Each checkpoint holds training up for 100.0 ms." in verdict.sentence
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Fixes that the seen API can take: no handles for tf.data, no cache in workers that end with an epoch."""
+"""Fixes that the seen API can take: no open files for tf.data, no cache in workers that end with an epoch."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -87,4 +87,4 @@ def test_no_handle_is_offered_to_a_map_of_tf_data(tmp_path, stages, can):
     # THEN a line is offered that its API takes
     assert keeps_open(measures) is can
     assert FIX.what == "Open each file once and keep it open, or keep what was read in memory."
-    assert FIX.line == "handles = {path: open(path, 'rb', buffering=0) for path in paths}  # once"
+    assert FIX.line == "files = {path: open(path, 'rb', buffering=0) for path in paths}  # once"

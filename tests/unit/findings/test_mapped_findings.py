@@ -127,7 +127,7 @@ def test_a_loop_that_waits_for_pages_itself_is_told_to_read_ahead(tmp_path):
     assert finding.files == (PATH,)
     assert "200 times a thread touched a page" in finding.what
     assert 1.3 < finding.gain.speedup_range[0] < finding.gain.speedup < 2.0
-    assert "pool.map" in finding.fix.line
+    assert "map_ahead" in finding.fix.line
 
 
 @pytest.mark.parametrize(("beside_compute", "rests"), [(False, True), (True, False)])
@@ -203,7 +203,7 @@ def test_faults_that_the_page_cache_serves_are_no_waits(tmp_path):
         ("safetensors", PATH, "safetensors.numpy.load("),
         ("parquet", PATH, "memory_map=False"),
         ("torch", PATH, "mmap=False"),
-        ("", PATH, "pool.map"),
+        ("", PATH, "map_ahead"),
     ],
 )
 def test_the_fix_is_in_the_words_of_the_format(tmp_path, kind, path, line):

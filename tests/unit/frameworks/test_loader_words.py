@@ -99,7 +99,7 @@ def test_shards_are_dealt_out_to_workers():
 
     assert "Split the input into 8 shards of one size" in words.more_shards(8).what
     assert "samples[number::8]" in words.more_shards(8).line
-    assert "Deal shards out to workers by size" in words.equal_parts().what
+    assert "sort the shards by size, and deal them out" in words.equal_parts().what
     assert words.equal_parts().line.endswith("[info.id :: info.num_workers]")
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,7 +82,12 @@ def _printed(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         code = ended.code
     said = capsys.readouterr()
     exit_code = f"[exit code {code}]\n" if code else ""
-    return without_folder(f"$ tfdarshan {command}\n{said.out}{said.err}{exit_code}", folder)
+    return without_folder(f"$ tfdarshan {_as_typed(command)}\n{said.out}{said.err}{exit_code}", folder)
+
+
+def _as_typed(command: str) -> str:
+    """Return a command with quotes around what a shell would take for its own."""
+    return " ".join(shlex.quote(word) if set(word) & set("<>*") else word for word in command.split(" "))
 
 
 def _words(value: Any, name: str = "") -> str:
@@ -107,6 +113,6 @@ def _about_parser(name: str, parser: argparse.ArgumentParser) -> str:
         if isinstance(action.choices, dict):
             lines += [_about_parser(f"{name} {verb}", below) for verb, below in action.choices.items()]
         elif action.help != argparse.SUPPRESS:
-            called = ", ".join(action.option_strings) or str(action.metavar)
+            called = ", ".join(action.option_strings) or str(action.metavar or action.dest)
             lines.append(f"  {called}: {(action.help or '') % vars(action)}")
     return "\n".join(lines) + "\n"

@@ -29,5 +29,6 @@ def test_findings_are_silent_where_they_are_false(shown: ShownSessions):
 def _words(finding: Finding | None) -> str:
     """Return all that a finding says but its figures, a line each."""
     assert finding is not None
-    fix = (finding.fix.what, finding.fix.line) if finding.fix else ()
-    return "\n".join(filter(None, (finding.title, finding.what, *fix, finding.not_worth)))
+    fix = (f"Fix: {finding.fix.what}", finding.fix.line) if finding.fix else ()
+    ignored = f"Ignore this if {finding.not_worth}." if finding.not_worth else ""
+    return "\n".join(filter(None, (finding.title, finding.what, *fix, ignored)))

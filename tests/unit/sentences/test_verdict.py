@@ -7,21 +7,24 @@ import pytest
 from tests.scenario_sessions import SKETCHES
 from tests.unit.golden.golden_file import Golden
 from tests.unit.sentences.raw_figures import raw
-from tests.unit.sentences.rows import texts_in
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown_sessions import ShownSessions
 from tfdarshan.findings.kept_verdicts import kept_verdict
+from tfdarshan.reports.text.findings_text import verdict_text
 from tfdarshan.reports.text.list_text import why
 from tfdarshan.sessions.catalogue import list_sessions
+
+# A sentence is a line.
+WIDEST = 10_000
 
 
 def test_the_first_sentence_of_each_session(golden: Golden, shown: ShownSessions):
     # GIVEN all sessions of the table, and what is said of them in full and in a list
-    said = {name: sorted(texts_in(shown.diagnosis(name).verdict)) for name in SESSIONS}
+    said = {name: verdict_text(shown.diagnosis(name), WIDEST) for name in SESSIONS}
     listed = {name: _listed(shown, name) for name in SESSIONS}
 
     # THEN
-    texts = {name: "\n".join([listed[name], *said[name]]) for name in SESSIONS}
+    texts = {name: f"{listed[name]}\n\n{said[name]}" for name in SESSIONS}
     golden("verdicts.txt", {name: shown.without_place(text) for name, text in texts.items()})
 
 

@@ -93,7 +93,7 @@ class SlowWorker:
     """A worker whose batches take far longer than those of the others.
 
     Attributes:
-        worker: Its number.
+        worker: Its id, from 0 on.
         times: How many times as long as others it takes for a batch, median.
         usual_s: What the others take, median.
         spared_s: What the loop would not have waited if it had taken as long as they do.
@@ -103,6 +103,11 @@ class SlowWorker:
     times: float
     usual_s: float
     spared_s: float
+
+    @property
+    def number(self) -> int:
+        """What it is called: names count workers from 1, as those of processes do."""
+        return self.worker + 1
 
 
 def slow_worker(waits: LoaderWaits) -> SlowWorker | None:

@@ -135,7 +135,8 @@ class LoaderWords:
     def equal_parts(self) -> Fix:
         """Word it by dealing out shards by size, in the data set's `__iter__`."""
         return Fix(
-            "Deal shards out to workers by size, one after the other. info comes from get_worker_info().",
+            "Give each worker shards of all sizes: sort the shards by size, and deal them out to the "
+            "workers in turn. In the data set's __iter__, info is get_worker_info().",
             "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]",
             "shards = shards[info.id * part : (info.id + 1) * part]",
         )

@@ -43,7 +43,10 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
         readers: How many calls.
         threads: How many threads tf.data has for them.
     """
-    lines = [reader.with_calls(readers).statement]
+    changed = reader.with_calls(readers)
+    lines = [changed.statement]
+    if changed.deterministic is False and reader.deterministic is not False:
+        what += " The order of samples then differs from run to run."
     if readers > threads:
         # A read that waits holds a thread of tf.data's pool, which has one for each processor.
         has = plural(round(threads), "thread")

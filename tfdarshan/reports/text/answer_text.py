@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfdarshan.file_name import printable
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.step_split import StepPart
-from tfdarshan.findings.verdict import explanation
+from tfdarshan.findings.verdict import explanation, record_sentence
 from tfdarshan.reports.text.step_text import length_words
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.terminal.wrapping import wrap
@@ -29,7 +29,7 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Return its lines, within `paint.width` columns but for the lines of the fix."""
     verdict = diagnosis.verdict
     lines = [paint.bold(line) for line in wrap(printable(verdict.sentence), paint.width)]
-    for said in (*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])):
+    for said in (*verdict.notes, *filter(None, [record_sentence(verdict)])):
         lines += wrap(printable(said), paint.width)
     change = [*explanation_lines(diagnosis, paint), *change_lines(diagnosis, paint)]
     lines += ["", *change] if change else []

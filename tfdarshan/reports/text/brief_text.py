@@ -226,7 +226,7 @@ def _seen(data: SummaryData) -> str:
         return ""
     coverage = data.coverage
     if coverage.read.kernel is None:
-        return "not known: the kernel's count (/proc/PID/io) is missing"
+        return "not known: the kernel's count (/proc/PID/io) could not be read, so other I/O may be missing"
     if coverage.incomplete:
         return "not known: the kernel's count lacks processes that nobody waited for"
     said = [

@@ -8,6 +8,7 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
 from tfdarshan.findings.promise_words import faster_words, open_sentence
+from tfdarshan.findings.verdict import record_sentence
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
 from tfdarshan.units import human_seconds, percent, shortened
@@ -20,9 +21,8 @@ HEADINGS = {"doubt": "Why other figures may be wrong", "problem": "What costs ti
 def verdict_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
     """Return the verdict as a paragraph, what else to know, and what to record where it cannot tell."""
     lines = wrap(printable(diagnosis.verdict.sentence), width)
-    lines += [line for note in diagnosis.verdict.notes for line in wrap(printable(note), width)]
-    if diagnosis.verdict.record:
-        lines += wrap(printable(f"To know: {diagnosis.verdict.record}."), width)
+    for said in (*diagnosis.verdict.notes, *filter(None, [record_sentence(diagnosis.verdict)])):
+        lines += wrap(printable(said), width)
     return "\n".join(lines) + "\n"
 
 
@@ -37,7 +37,7 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
             said = "\n".join(_finding(finding, diagnosis, width) for finding in found)
             parts.append(f"{heading}\n\n{said}")
     if diagnosis.unknown:
-        lines = ["Not known"]
+        lines = ["What this session does not tell"]
         for entry in diagnosis.unknown:
             record = f" ({entry.record})" if entry.record and entry.record != diagnosis.verdict.record else ""
             lines += _wrapped(f"{entry.why[:1].upper()}{entry.why[1:]}{record}", width, "  ")
@@ -78,6 +78,7 @@ def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
             lines += _wrapped(open_sentence(entry), width, "    ")
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)
     lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
+    lines += ["    Files:"] if finding.files else []
     lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]
     lines += _wrapped(f"Ignore this if {finding.not_worth}.", width, "    ") if finding.not_worth else []
     return "\n".join(lines) + "\n"

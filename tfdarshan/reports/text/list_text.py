@@ -75,7 +75,9 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if verdict.state == "slow":
         return verdict.title
     if verdict.wait_share is not None:
-        return "too short to tell" if "Too short to tell" in verdict.sentence else "no fix is known"
+        if "Too short to tell" in verdict.sentence:
+            return "too short to tell"
+        return "no fix is known" if verdict.finding == "input_bound" else verdict.title
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
 
 

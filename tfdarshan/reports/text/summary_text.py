@@ -378,7 +378,7 @@ def _failures(data: SummaryData, width: int) -> list[str]:
 
 def _coverage(coverage: Coverage, width: int) -> list[str]:
     if coverage.read.kernel is None:
-        return ["Coverage: not known, the kernel's count (/proc/PID/io) is missing"]
+        return ["Coverage: not known, because the kernel's count (/proc/PID/io) could not be read"]
     title = "Coverage (what was seen, against what the kernel counted for the job)"
     lines = wrap(title, width, hang="  ")
     for label, direction, counter, storage in (

@@ -13,6 +13,7 @@ from tfdarshan.findings.finding import Finding, Fix, Gain
 from tfdarshan.findings.measurement import measure_leading
 from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
 from tfdarshan.findings.promise_words import most_words, open_sentence, subject_words
+from tfdarshan.findings.verdict import record_sentence
 from tfdarshan.reports.figures.theme import STEP_PARTS
 from tfdarshan.reports.text.answer_text import LEAST_SHARE
 from tfdarshan.reports.text.findings_text import cost_text, gain_text
@@ -84,7 +85,7 @@ def said_by_headline(finding: Finding, diagnosis: Diagnosis) -> bool:
 
 def _headline(diagnosis: Diagnosis) -> Headline:
     verdict, named = diagnosis.verdict, diagnosis.named
-    note = " ".join([*verdict.notes, *([f"To know: {verdict.record}."] if verdict.record else [])])
+    note = " ".join([*verdict.notes, *filter(None, [record_sentence(verdict)])])
     if named is None or named.fix is None:
         return Headline(verdict.sentence, verdict.state, note)
     speedup, promise = "", ""
