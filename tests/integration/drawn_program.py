@@ -42,7 +42,8 @@ def run(program: Program, work: Path, number: int) -> tuple[int, float]:
     """Return the number of batches that it trained on, and the sum of all that was in them."""
     text = source(program, work / f"logs-{number}").replace("def compute(batch):\n", SUMMED)
     file = work / f"train-{number}.py"
-    checked = "assert validation_paths\n" if program.extra == "validation" else ""
+    # Not in processes that a program starts.
+    checked = 'assert __name__ != "__main__" or validation_paths\n' if program.extra == "validation" else ""
     file.write_text(f"import numpy as np\n{text}\n{checked}print(len(TOTALS), sum(TOTALS))\n")
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert ran.returncode == 0, f"{program}\n{ran.stderr}"

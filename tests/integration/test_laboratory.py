@@ -58,7 +58,7 @@ def test_a_job_runs_with_all_of_its_fixes_and_is_judged(tmp_path, medium):
     assert sorted((tmp_path / "kept" / f"seed-{seed}" / "runs").iterdir()) == runs
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "torch"])
+@pytest.mark.parametrize("framework", ["tensorflow", "torch", "grain"])
 def test_what_would_be_drawn_is_said_without_running_it(framework):
     ran = laboratory("--seeds", "8-10", "--kinds", "emulated", "--framework", framework, "--dry-run")
     words = [f"seed {seed}: {draw(seed, ('emulated',), framework).words}" for seed in (8, 9, 10)]

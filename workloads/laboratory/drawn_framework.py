@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .dice import Dice
+from .grain.grain_draw import draw_grain, draw_grain_shape
 from .pipeline_draw import Cause, Drawn, draw_pipeline, draw_shape
 from .python_source import PACKED
 from .pytorch.loader_draw import draw_loader, draw_loader_shape, loader_unit
@@ -36,4 +37,5 @@ def _unit(drawn: Drawn) -> int:
 FRAMEWORKS: Mapping[str, DrawnFramework] = {
     "tensorflow": DrawnFramework(draw_shape, draw_pipeline, _unit),
     "torch": DrawnFramework(draw_loader_shape, draw_loader, loader_unit),
+    "grain": DrawnFramework(draw_grain_shape, draw_grain, _unit),
 }

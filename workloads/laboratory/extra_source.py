@@ -87,8 +87,8 @@ def _torch_checkpoint(program: Program) -> ExtraPart:
 
 def _validation(program: Program) -> ExtraPart:
     """A set of files of its own, read after each epoch, by the library that training uses."""
-    validations = {"": _python_validation, "tensorflow": _tf_data_validation, "torch": loader_validation}
-    return validations[program.library](program, _validation_paths(program))
+    validations = {"tensorflow": _tf_data_validation, "torch": loader_validation}
+    return validations.get(program.library, _python_validation)(program, _validation_paths(program))
 
 
 def _validation_paths(program: Program) -> str:

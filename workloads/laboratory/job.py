@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .busy_processors import OtherLoad
-from .program import CHECKPOINTS, LOADERS, TF_DATA, Folders, Program
+from .program import CHECKPOINTS, GRAIN, LOADERS, TF_DATA, Folders, Program
 from .storage_kind import StorageKind
 
 # Of a job's samples, however long it is to last.
@@ -93,26 +93,28 @@ def _reader(one: Program) -> str:
         "generator": "from_generator",
         "torch_map": "a DataLoader",
         "torch_iterable": "a DataLoader of shards",
+        "grain": "a dataset of Grain's",
     }
     return readers.get(one.shape, f"tf.data {one.shape}")
 
 
 def _details(one: Program) -> list[str]:
     """Word the pipeline, a part each."""
-    calls = "workers" if one.shape in LOADERS else "calls"
+    calls = "workers" if one.shape in LOADERS else "threads" if one.shape == GRAIN else "calls"
     small = f" of {one.chunk_bytes} B" if one.access == "small_reads" else ""
     found = {
         f"{one.access}{small}": one.shape not in TF_DATA and one.access != "file",
         {-1: "AUTOTUNE calls", 0: "serial"}.get(one.threads, f"{one.threads} {calls}"): one.shape
         != "thread_pool",
         f"started by {one.start_method}": bool(one.start_method),
+        f"{one.processes} processes": one.processes > 0,
         "kept": one.persistent,
         "in any order": one.any_order,
         f"{one.prefetch_factor} batches ahead each": one.prefetch_factor > 0,
         f"{one.shards} shards": one.shape in ("interleave", "records", "torch_iterable"),
         f"cycle of {one.cycle}": one.shape == "interleave",
         f"batches of {one.batch}": True,
-        "read ahead": one.ahead and one.shape not in LOADERS,
+        "read ahead": one.ahead and one.shape not in (*LOADERS, GRAIN),
         "prefetch": one.prefetch,
         f"cache {one.cache}": bool(one.cache),
         f"shuffled {one.shuffle}{f' by {one.shuffle_size}' if one.shuffle == 'samples' else ''}": bool(

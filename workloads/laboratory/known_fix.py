@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .program import LOADERS, PYTHON, Program
+from .program import GRAIN, LOADERS, PYTHON, Program
 
 Effort = Literal[1, 2, 3]  # some lines, a copy of the data, a conversion of it
 THREADS = 16
@@ -15,7 +15,7 @@ FEW = 2
 WHOLE_FILES = ("file", "stats", "until_empty", "small_reads")
 
 # What Python reads and decodes, in threads or in worker processes.
-IN_PYTHON = (*PYTHON, *LOADERS)
+IN_PYTHON = (*PYTHON, *LOADERS, GRAIN)
 
 # What findings may call each fix. A name that stands nowhere here is reported, not taken for wrong.
 FINDINGS_OF = {

@@ -9,13 +9,14 @@ from typing import Literal
 from .storage_kind import PARTS
 
 Shape = Literal[
-    "map", "interleave", "records", "generator", "loop", "thread_pool", "torch_map", "torch_iterable"
+    "map", "interleave", "records", "generator", "loop", "thread_pool", "torch_map", "torch_iterable", "grain"
 ]
 SHAPES: tuple[Shape, ...] = ("map", "interleave", "records", "generator", "loop", "thread_pool")
 TF_DATA: tuple[Shape, ...] = ("map", "interleave", "records")
 PYTHON: tuple[Shape, ...] = ("generator", "loop", "thread_pool")
 # By PyTorch's DataLoader, over a data set of samples and over one of shards.
 LOADERS: tuple[Shape, ...] = ("torch_map", "torch_iterable")
+GRAIN: Shape = "grain"
 # How Python code reads a sample.
 Access = Literal["file", "stats", "until_empty", "small_reads", "reopened", "random", "sqlite", "shards"]
 # What is drawn of these: shards are a fix.
@@ -55,7 +56,8 @@ class Program:
         decode_in_map: The generator gives bytes, which a map of its data set decodes, several at a time.
         shards, cycle: Record files, and how many of them `interleave` takes in turn.
         start_method: Of workers, "" is what Python takes.
-        prefetch_factor: Batches that each worker is ahead, 0 is what PyTorch takes.
+        prefetch_factor: Batches that each worker, or thread of Grain's, is ahead; 0 is what the library takes.
+        processes: Of Grain's, each of which has so many threads.
         persistent: Workers live on from one epoch to the next.
         any_order: Batches are taken as they are ready.
         rounds: Sines of each value, if it decodes by arithmetic.
@@ -115,6 +117,7 @@ class Program:
     extra_cured: bool = False
     start_method: Literal["", "spawn", "forkserver"] = ""
     prefetch_factor: int = 0
+    processes: int = 0
     persistent: bool = False
     any_order: bool = False
     validation_cached: bool = False
@@ -134,6 +137,8 @@ class Program:
         """Name the library whose import takes seconds, "" if there is none."""
         if self.shape in LOADERS:
             return "torch"
+        if self.shape == GRAIN:
+            return "grain"
         return "tensorflow" if self.uses_tensorflow else ""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .grain.grain_fixes import by_grain
 from .known_fix import EXTRA_FIXES, FEW, IN_PYTHON, THREADS, WHOLE_FILES, KnownFix, changed
 from .program import PYTHON, TF_DATA, Program
 from .pytorch.loader_fixes import by_loader
@@ -11,7 +12,7 @@ from .pytorch.loader_fixes import by_loader
 
 def known_fixes(program: Program) -> list[KnownFix]:
     """List those that the program leaves room for: whether one helps is for the runs to tell."""
-    by_input = (_by_tf_data, _by_python, by_loader, _by_access)
+    by_input = (_by_tf_data, _by_python, by_loader, by_grain, _by_access)
     found = [fix for fixes in by_input for fix in fixes(program)] + _by_extra(program)
     found.append(changed("staging", program, 2, staged=True))
     if program.slow_path and program.access not in ("random", "sqlite"):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .extra_source import EXTRA_SOURCES
-from .program import LOADERS, PYTHON, TF_DATA, ExtraPart, Part, Program, Shape
+from .grain.grain_source import grain_input
+from .program import GRAIN, LOADERS, PYTHON, TF_DATA, ExtraPart, Part, Program, Shape
 from .python_source import python_input
 from .pytorch.loader_source import loader_input
 from .tf_data_source import tf_data_input
@@ -16,6 +17,7 @@ INPUTS: Mapping[Shape, Callable[[Program], Part]] = {
     **dict.fromkeys(TF_DATA, tf_data_input),
     **dict.fromkeys(PYTHON, python_input),
     **dict.fromkeys(LOADERS, loader_input),
+    GRAIN: grain_input,
 }
 
 

@@ -16,6 +16,7 @@ from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, p
 from tfdarshan.workloads.laboratory.dice import Dice
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.expected_time import expected
+from tfdarshan.workloads.laboratory.grain import grain_draw
 from tfdarshan.workloads.laboratory.known_fix import FINDINGS_OF
 from tfdarshan.workloads.laboratory.program import ACCESSES, EXTRAS, LOADERS, SHAPES
 from tfdarshan.workloads.laboratory.program_fixes import known_fixes
@@ -166,6 +167,29 @@ def test_loaders_of_all_kinds_appear_and_their_fixes_are_programs(loader_jobs):
     names = {fix.name for one in programs for fix in known_fixes(one)}
     assert {"parallel", "prefetch", "workers kept", "any order", "shards for all", "memory"} < names
     assert names <= set(FINDINGS_OF)
+
+
+def test_datasets_of_grain_are_drawn_with_all_of_their_fixes():
+    # GIVEN jobs of Grain, and all of their fixes
+    jobs = [draw(seed, ("fuse",), "grain") for seed in range(100)]
+    programs = [job.program(ANYWHERE) for job in jobs]
+    texts = [[source(one, ANYWHERE), *(source(fix.program, ANYWHERE) for fix in known_fixes(one))]
+             for one in programs]  # fmt: skip
+
+    # THEN they are programs of their own, that nothing marks
+    assert {one.access for one in programs} == set(grain_draw.ACCESSES)
+    assert {one.extra for one in programs} == {"", *grain_draw.EXTRAS}
+    assert {one.threads > 0 for one in programs} == {one.processes > 0 for one in programs} == {True, False}
+    for job, versions in zip(jobs, texts, strict=True):
+        assert len(set(versions)) == len(versions), job.words
+        for text in versions:
+            ast.parse(text)
+            assert "import tfdarshan" not in text
+            assert "grain." not in text.partition('if __name__ == "__main__":')[0]
+
+    # AND fixes of a dataset are among the fixes, which findings name
+    names = {fix.name for one in programs for fix in known_fixes(one)}
+    assert {"parallel", "prefetch", "decode calls", "fewer threads", "memory"} < names <= set(FINDINGS_OF)
 
 
 def test_a_worker_with_shards_makes_whole_batches(loader_jobs):

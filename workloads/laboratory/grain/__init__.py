@@ -1,0 +1,1 @@
+"""Drawn programs that read by Grain's datasets."""
