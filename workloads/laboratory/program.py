@@ -56,7 +56,7 @@ class Program:
         decode_in_map: The generator gives bytes, which a map of its data set decodes, several at a time.
         shards, cycle: Record files, and how many of them `interleave` takes in turn.
         start_method: Of workers, "" is what Python takes.
-        prefetch_factor: Batches that each worker, or thread of Grain's, is ahead; 0 is what the library takes.
+        prefetch_factor: Batches that each worker, or Grain's thread, is ahead; 0 is what the library takes.
         processes: Of Grain's, each of which has so many threads.
         persistent: Workers live on from one epoch to the next.
         any_order: Batches are taken as they are ready.
