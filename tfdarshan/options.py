@@ -143,7 +143,7 @@ class Options:
     mapped: bool | str = _option(
         False,
         "watch page faults on mapped files, and count the bytes that they read, from a thread; "
-        "auto watches large mappings alone (docs/reference/mapped-files.md)",
+        "auto watches only large mappings (docs/reference/mapped-files.md)",
         _SWITCH_OR_AUTO,
     )
     as_if: str | None = _option(

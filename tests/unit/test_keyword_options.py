@@ -126,7 +126,7 @@ def test_what_is_advised_for_the_command_line_means_the_value(name, value):
         ),
         (
             lambda: LOOSE.profile("x", 256),
-            "profile() takes logdir alone without a name: write options by name, such as memory_cap_mb=256.",
+            "profile() takes only logdir without a name: write options by name, such as memory_cap_mb=256.",
         ),
         (lambda: LOOSE_BUDGET(5), "io_budget() takes nothing without a name: write options by name"),
         (

@@ -84,7 +84,7 @@ def add_parser(verbs: Any) -> None:
         choices=(*FILE_MODULES, *LAYERS),
         metavar="MODULE",
         help=f"list only rows of one module: {', '.join((*FILE_MODULES, *LAYERS))} (all but the first three "
-        "are in imported Darshan logs alone)",
+        "are only in imported Darshan logs)",
     )
     parser.add_argument(
         "--steps",

@@ -41,7 +41,7 @@ def counted_note(
         name=name,
         kind="note",
         title=title,
-        what=f"{what} The counters have no time for these calls alone.",
+        what=f"{what} The counters do not tell how long these calls took.",
         evidence=(*evidence, bound),
         fix=fix,
     )

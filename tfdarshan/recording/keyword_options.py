@@ -111,7 +111,7 @@ def _complain(
         hint = meant(wrong, names, f"its arguments are {', '.join(names)}.")
         why = f"{called}() has no argument {wrong}: {hint}"
     elif own > len(positional):
-        takes = f"takes {' and '.join(positional)} alone" if positional else "takes nothing"
+        takes = f"takes only {' and '.join(positional)}" if positional else "takes nothing"
         why = f"{called}() {takes} without a name: write options by name, such as memory_cap_mb=256."
     elif own == 0 and positional and not set(positional) & set(kwargs):
         why = f'{called}() lacks {positional[0]}, the folder for sessions: write {called}("logs", ...).'
