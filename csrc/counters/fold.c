@@ -194,7 +194,7 @@ bool tfd_fold_event(struct tfd_spool *spool, struct fold_root *root, struct tfd_
 {
     struct fold_step step = {0};
     uint32_t next = tfd_chunk_event(chunk, index, &step.event);
-    const struct tfd_event event = step.event;
+    struct tfd_event event = step.event;
     if (step.event.start > step.event.end)
         step.event.start = step.event.end;
     bool makes_sense = tfd_event_makes_sense(spool, &step.event);

@@ -106,6 +106,7 @@ static struct tfd_thinned_block *thin(const struct tfd_spool *spool, struct tfd_
         if (tfd_thinned_has(resolution, &old->calls[i].event, old->calls[i].thread))
             copy->calls[left++] = old->calls[i];
     atomic_store(&copy->count, left);
+    copy->first_opens = old->first_opens;
     copy->next = old->next;
     __atomic_store_n(link, new_offset, __ATOMIC_RELEASE);
     thinned->spare = old_offset;
@@ -126,25 +127,48 @@ static void make_room(struct tfd_spool *spool, struct tfd_thinned *thinned)
     } while (atomic_load(&copy->count) > MOST_LEFT);
 }
 
+/* A file's record knows when its first open began: before that is counted there is none. */
+static bool is_first_open(const struct tfd_spool *spool, const struct tfd_event *event)
+{
+    bool opens = event->operation == TFD_OP_OPEN || event->operation == TFD_OP_FOPEN;
+    if (!opens || event->error || event->file < TFD_FIRST_FILE || !tfd_event_makes_sense(spool, event))
+        return false;
+    const struct tfd_file *file = tfd_file_at(spool, event->file);
+    if (file->over_cap || !file->record)
+        return !file->over_cap;
+    const struct fold_record *record = tfd_at(spool, file->record);
+    const struct fold_stdio *stdio = tfd_block(spool, record->stdio);
+    uint64_t first = event->operation == TFD_OP_OPEN ? record->open_start : stdio ? stdio->open_start : 0;
+    return !first || first == event->start;
+}
+
+static struct tfd_thinned_block *filled(const struct tfd_spool *spool, const struct tfd_thinned *thinned)
+{
+    return block_at(spool, *link_of(spool, thinned));
+}
+
 struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold_root *root,
-                                            const struct tfd_event *event, uint32_t thread)
+                                            struct tfd_event *event, uint32_t thread)
 {
     uint64_t offset = atomic_load_explicit(&spool->header->thinned, memory_order_relaxed);
     struct tfd_thinned *thinned = tfd_at(spool, offset);
-    if (!offset || atomic_load_explicit(&thinned->lacks, memory_order_relaxed) ||
+    if (!offset || atomic_load_explicit(&thinned->lacks, memory_order_relaxed))
+        return NULL;
+    bool is_first = is_first_open(spool, event);
+    if (!is_first &&
         !tfd_thinned_has(atomic_load_explicit(&thinned->resolution, memory_order_relaxed), event, thread))
         return NULL;
     if (!thinned->blocks && !begin(spool, thinned))
         return NULL;
-    struct tfd_thinned_block *block = block_at(spool, *link_of(spool, thinned));
-    if (atomic_load_explicit(&block->count, memory_order_relaxed) < TFD_THINNED_IN_BLOCK)
-        return block;
-    /* An undo would put back the number of calls of a block that is the spare by then. */
-    tfd_journal_end(&root->journal);
-    make_room(spool, thinned);
-    return tfd_thinned_has(atomic_load(&thinned->resolution), event, thread)
-               ? block_at(spool, *link_of(spool, thinned))
-               : NULL;
+    if (atomic_load_explicit(&filled(spool, thinned)->count, memory_order_relaxed) >= TFD_THINNED_IN_BLOCK) {
+        /* An undo would put back the number of calls of a block that is the spare by then. */
+        tfd_journal_end(&root->journal);
+        make_room(spool, thinned);
+    }
+    struct tfd_thinned_block *block = filled(spool, thinned);
+    if (is_first && block->first_opens < TFD_THINNED_FIRST_OPENS)
+        event->flags |= TFD_FLAG_FIRST_OPEN;
+    return tfd_thinned_has(atomic_load(&thinned->resolution), event, thread) ? block : NULL;
 }
 
 /* Not found in a child that a signal's handler made: there the spool is empty. */

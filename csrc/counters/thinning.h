@@ -12,9 +12,9 @@
 /* Makes the list, without blocks; nothing where no trace is kept. False: no room. */
 bool tfd_thinning_prepare(struct tfd_spool *spool);
 /* Returns the block that the call is to be added to, with room for it; NULL if it is not kept. Commits the fold if
- * calls have to make room. */
+ * calls have to make room. Marks the call if it is kept as its file's first open. */
 struct tfd_thinned_block *tfd_thinning_plan(struct tfd_spool *spool, struct fold_root *root,
-                                            const struct tfd_event *event, uint32_t thread);
+                                            struct tfd_event *event, uint32_t thread);
 
 /* Makes of a kept chunk, its thread's last one, one that is used again: what is folded of it is thinned, and added up
  * over time, too. One store commits both: until then a reader finds the calls in the chunk, and leaves them out where
@@ -27,6 +27,7 @@ static inline void tfd_thinning_apply(const struct tfd_spool *spool, struct tfd_
     uint32_t count = atomic_load_explicit(&block->count, memory_order_relaxed);
     int32_t tid = tfd_thread_at(spool, thread)->tid;
     block->calls[count] = (struct tfd_thinned_call){.event = *event, .thread = thread, .tid = tid};
+    block->first_opens += !!(event->flags & TFD_FLAG_FIRST_OPEN);
     atomic_store_explicit(&block->count, count + 1, memory_order_release);
 }
 

@@ -58,6 +58,7 @@ enum {
     TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */
     TFD_FLAG_MAJOR_FAULT = 32,  /* page fault: it read from storage */
+    TFD_FLAG_FIRST_OPEN = 64,   /* thinned call: the first open of its file, kept whatever the resolution */
 };
 
 /* Darshan's default memory alignment, in bytes. */

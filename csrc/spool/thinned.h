@@ -4,7 +4,10 @@
  * are those whose priority is at least their resolution T: all calls of T or longer, and of shorter ones on average one
  * for each T of time that they took. As a call's priority never changes, what a larger T keeps is part of what a smaller
  * one keeps. So one store of T thins all of them: what has a lower priority is no thinned call any more, wherever it
- * still lies. */
+ * still lies.
+ *
+ * The first open of a file is kept besides, and stands for itself. First opens take half of a block at most: of more
+ * files, later ones are calls like others. */
 #ifndef TFD_THINNED_H
 #define TFD_THINNED_H
 
@@ -29,10 +32,12 @@ struct tfd_thinned_call {
 
 #define TFD_THINNED_IN_BLOCK ((TFD_THINNED_BLOCK_BYTES - 16u) / sizeof(struct tfd_thinned_call))
 
+#define TFD_THINNED_FIRST_OPENS ((uint32_t)TFD_THINNED_IN_BLOCK / 2)
+
 struct tfd_thinned_block {
     uint64_t next; /* offset of the next one, 0 = last */
     _Atomic uint32_t count;
-    uint32_t unused;
+    uint32_t first_opens;                                /* of these */
     struct tfd_thinned_call calls[TFD_THINNED_IN_BLOCK]; /* in order of folding, the oldest ones anywhere */
 };
 
@@ -46,9 +51,11 @@ struct tfd_thinned {
     uint32_t blocks, unthinned;  /* in the list; of these, not thinned since T was raised */
 };
 
-/* Is its priority at least the resolution? */
+/* Is its priority at least the resolution, or is it kept besides? */
 static inline bool tfd_thinned_has(uint64_t resolution, const struct tfd_event *event, uint32_t thread)
 {
+    if (event->flags & TFD_FLAG_FIRST_OPEN)
+        return true;
     uint64_t ticks = event->end > event->start ? event->end - event->start : 1;
     if (!resolution || resolution > TFD_HIGHEST_RESOLUTION)
         return !resolution;

@@ -100,6 +100,8 @@ static int take_batch(struct plane *plane, const struct batch *batch, size_t row
             continue;
         if (stands_for_ns && event.duration_ns > stands_for_ns)
             event.stands_for_ns = event.duration_ns;
+        if (batch->flags[row] & TFD_FLAG_FIRST_OPEN)
+            event.stands_for_ns = 0;
         if (!stands_for_ns)
             add_rates(plane->rates, &event);
         if (!tfd_longest_add(&plane->longest, &event))

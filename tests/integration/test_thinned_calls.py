@@ -14,9 +14,11 @@ import pytest
 
 import tfdarshan
 from tests.integration.thinned_time import estimate, thinned_of
+from tfdarshan.analysis.time.thinned_activity import thinned_parts
 from tfdarshan.commands import main
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.sessions import schema
 from tfdarshan.sessions.session_data import SessionData
 
 SHORT, LONG, LONG_BYTES = 240_000, 24, 16 << 20
@@ -229,6 +231,46 @@ def test_all_calls_are_there_while_there_is_room(tmp_path):
     assert meta["thinned"]["resolution_ns"] == 0
     assert meta["tables"]["thinned"]["rows"] == meta["counts"]["events_dropped"] > 0
     assert "sample" not in timeline_view(Source(done.session))[0].note
+
+
+def test_the_first_open_of_each_file_is_kept_and_stands_for_itself(tmp_path):
+    # GIVEN files that are opened again and again after the trace is full
+    paths = [tmp_path / f"{number}.small" for number in range(60)]
+    for path in (*paths, tmp_path / "data.bin"):
+        path.write_bytes(bytes(4096))
+    handle = os.open(tmp_path / "data.bin", os.O_RDONLY)
+    with tfdarshan.profile(tmp_path / "logs", memory_cap_mb=64, trace_memory_mb=1) as done:
+        for number in range(100_000):
+            os.pread(handle, 1, number % 4096)
+        for path in paths * 30:
+            os.close(os.open(path, os.O_RDONLY))
+        for number in range(100_000):
+            os.pread(handle, 1, number % 4096)
+    os.close(handle)
+
+    # WHEN
+    session = done.session
+    process, files = process_of(session), session.files
+    thinned = process.table("thinned").to_pandas()
+    first = thinned[thinned["flags"] & schema.FIRST_OPEN > 0]
+
+    # THEN
+    opened = set(files.loc[files["path"].str.endswith(".small"), "file"])
+    assert len(opened) == 60
+    assert opened <= set(first["file"])
+    assert first["file"].is_unique
+    assert set(first["operation"]) == {"open"}
+    resolution_ns = process.meta["thinned"]["resolution_ns"]
+    assert (first["end_ns"] - first["start_ns"]).median() < resolution_ns
+
+    # THEN views draw its own time, and that of the sample for the others
+    taken_ns = thinned["end_ns"] - thinned["start_ns"]
+    stands_for_ns = np.where(thinned.index.isin(first.index), taken_ns, np.maximum(taken_ns, resolution_ns))
+    source = Source(session)
+    drawn_ns = sum(int((block.end_ns - block.start_ns).sum()) for block in source.sample_blocks())
+    assert drawn_ns == stands_for_ns.sum()
+    ((_, part),) = thinned_parts(source.processes)
+    assert part.busy_ns.sum() == pytest.approx(stands_for_ns.sum(), rel=0.01)
 
 
 @pytest.mark.parametrize("moment_s", [0.0, 0.05, 0.21])

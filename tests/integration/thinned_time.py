@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 
+from tfdarshan.sessions.schema import FIRST_OPEN
+
 
 def thinned_of(process):
-    table = process.table("thinned", ["start_ns", "end_ns", "length"])
+    table = process.table("thinned", ["start_ns", "end_ns", "length", "flags"])
     return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
@@ -16,6 +18,7 @@ def estimate(process):
     kept_ns = (kept["end_ns"].to_numpy() - kept["start_ns"].to_numpy()).sum()
     thinned, resolution_ns = thinned_of(process), process.meta["thinned"]["resolution_ns"]
     taken_ns = thinned["end_ns"] - thinned["start_ns"]
-    short_ns = resolution_ns * (taken_ns < resolution_ns).sum()
-    found_ns = kept_ns + np.maximum(taken_ns, resolution_ns).sum()
+    sampled = thinned["flags"] & FIRST_OPEN == 0
+    short_ns = resolution_ns * (sampled & (taken_ns < resolution_ns)).sum()
+    found_ns = kept_ns + np.where(sampled, np.maximum(taken_ns, resolution_ns), taken_ns).sum()
     return found_ns, math.sqrt(short_ns * resolution_ns)

@@ -24,6 +24,8 @@ MODULES = ("POSIX", "STDIO")
 FILE_MODULES = (*MODULES, "MMAP")
 # Page faults on mapped files: they are no calls, and have a table of their own with the columns of events.
 FAULT, FAULT_MODULE = "fault", "MMAP"
+# Of `flags`: a thinned call that is its file's first open, and no part of the sample. csrc/spool/event.h.
+FIRST_OPEN = 64
 # Times and bytes of a step that nothing says.
 UNKNOWN = -1
 
@@ -78,7 +80,7 @@ EVENT_COLUMNS = (
         "uint8",
         "",
         "1 unaligned memory, 2 append (offset estimated), 4 open with truncation, 32 a page fault that began "
-        "to read from storage",
+        "to read from storage, 64 first open",
     ),
 )
 

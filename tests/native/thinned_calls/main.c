@@ -70,13 +70,18 @@ static void fold_and_empty(void)
     atomic_store(&chunk->folded, 0);
 }
 
+static void record_one(const struct tfd_event *call)
+{
+    if (tfd_chunk_append(chunk, call))
+        return;
+    fold_and_empty();
+    CHECK(tfd_chunk_append(chunk, call));
+}
+
 static void record(uint32_t from, uint32_t until)
 {
     for (uint32_t i = from; i < until; i++)
-        if (!tfd_chunk_append(chunk, &calls[i])) {
-            fold_and_empty();
-            CHECK(tfd_chunk_append(chunk, &calls[i]));
-        }
+        record_one(&calls[i]);
 }
 
 static bool next_thinned(struct tfd_reader *reader, uint64_t index, struct tfd_event *call)
@@ -166,6 +171,61 @@ static void test_long_calls_and_a_sample_of_short_ones_are_kept(void)
     CHECK(kept <= kept_at_most() && kept >= kept_at_most() / 4);
     check_time(reader, (double)thinned.resolution_ns);
     tfd_reader_close(reader);
+}
+
+/* Of each file so many opens, each shorter than the resolution, among other calls. */
+static void record_opens(uint32_t files, uint32_t opens)
+{
+    uint64_t now = BUILDER_START;
+    for (uint32_t file = 0; file + 1 < files; file++)
+        builder_file(&spool, "/data/b", 0);
+    for (uint32_t i = 0; i < files * opens; i++) {
+        struct tfd_event open = {.start = now, .end = now + 20, .file = 2 + i % files};
+        struct tfd_event reads = {.start = now + 30, .end = now + 3000, .length = 1, .file = 2};
+        open.operation = TFD_OP_OPEN;
+        reads.operation = TFD_OP_PREAD;
+        record_one(&open);
+        record_one(&reads);
+        now += 4000;
+    }
+    tfd_fold_finish(&spool);
+    builder_stop(&spool, (int64_t)(now - BUILDER_START));
+}
+
+/* Return how many first opens are kept as such; each must be one, and be found once. */
+static uint32_t check_first_opens(uint32_t files)
+{
+    struct tfd_thinned_info thinned;
+    struct tfd_event kept;
+    uint32_t found = 0;
+    struct tfd_reader *reader = builder_open(directory);
+    tfd_reader_thinned_info(reader, &thinned);
+    CHECK(thinned.resolution_ns > 20 && thinned.calls <= kept_at_most());
+    for (uint64_t i = 0; next_thinned(reader, i, &kept); i++) {
+        if (!(kept.flags & TFD_FLAG_FIRST_OPEN))
+            continue;
+        CHECK(kept.operation == TFD_OP_OPEN);
+        CHECK(kept.start == BUILDER_START + 4000ull * (kept.file - 2) && kept.file < 2 + files);
+        found++;
+    }
+    tfd_reader_close(reader);
+    return found;
+}
+
+static void test_the_first_open_of_each_file_is_kept(void)
+{
+    begin();
+    record_opens(500, 40);
+    CHECK_EQUAL(check_first_opens(500), 500);
+}
+
+/* More files than have room: first opens leave half of it to other calls. */
+static void test_first_opens_of_very_many_files(void)
+{
+    begin();
+    record_opens(6000, 3);
+    uint32_t found = check_first_opens(6000);
+    CHECK(found >= 500 && found <= kept_at_most() / TFD_THINNED_IN_BLOCK * TFD_THINNED_FIRST_OPENS);
 }
 
 static void check_killed(pid_t child)
@@ -283,6 +343,8 @@ int main(int argc, char **argv)
     make_calls();
     test_all_are_kept_while_there_is_room();
     test_long_calls_and_a_sample_of_short_ones_are_kept();
+    test_the_first_open_of_each_file_is_kept();
+    test_first_opens_of_very_many_files();
     test_a_kill_at_any_time();
     test_damaged_blocks();
     test_a_spool_of_the_last_version();

@@ -66,6 +66,7 @@ class Segments:
         offset: int64, bytes, -1 if the call has none.
         length: int64, bytes moved; for other calls than reads and writes what `schema` says.
         error: int16, errno of a failed call, else 0.
+        flags: uint8, of thinned calls those of the table; 0 of other calls.
         threads: What `thread` stands for.
         operations: What `operation` stands for.
         complete: False where some calls have no segment: a bound was reached, or an imported log has none.
@@ -79,6 +80,7 @@ class Segments:
     offset: Array
     length: Array
     error: Array
+    flags: Array
     threads: tuple[Thread, ...]
     operations: tuple[Operation, ...]
     complete: bool
@@ -124,10 +126,12 @@ COLUMNS = {
     "offset": np.int64,
     "length": np.int64,
     "error": np.int16,
+    "flags": np.uint8,
 }
 STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
+OF_THINNED = (*STORED, "flags")
 # What need not be read where nobody asks where in their files calls were.
-DETAILS = ("offset", "length", "error")
+DETAILS = ("offset", "length", "error", "flags")
 OF_LENGTH = tuple(name for name in STORED if name != "offset")
 
 
@@ -204,6 +208,7 @@ def stretched(thinned: Segments, processes: Sequence[ProcessData]) -> Segments:
     """Return thinned calls of some processes, each as long as the time in calls that it stands for."""
     of_process = np.array([resolution_ns(process.meta) for process in processes])
     least_ns = np.array([of_process[thread.process] for thread in thinned.threads] or [0])[thinned.thread]
+    least_ns = np.where(thinned.flags & schema.FIRST_OPEN, 0, least_ns)
     return replace(thinned, end_ns=np.maximum(thinned.end_ns, thinned.start_ns + least_ns))
 
 
@@ -288,7 +293,7 @@ class SegmentLoader:
     ) -> None:
         """Add some thinned calls of one process, as `read_some` does."""
         if TABLE in process.meta["tables"]:
-            self._add_some(process, process.batches(TABLE, STORED), chosen, names)
+            self._add_some(process, process.batches(TABLE, OF_THINNED), chosen, names)
 
     def read_all_thinned(self, process: ProcessData, index: Array) -> None:
         """Add all thinned calls of one process, likewise."""
@@ -326,7 +331,8 @@ class SegmentLoader:
         They are as those of `stream`, in order of start.
         """
         if table in process.meta["tables"]:
-            parts = list(self._columns(process, index, process.batches(table, STORED)))
+            stored = process.batches(table, OF_THINNED if table == TABLE else STORED)
+            parts = list(self._columns(process, index, stored))
             found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
             if found:
                 order = np.argsort(found[0], kind="stable")
