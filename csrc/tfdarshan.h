@@ -73,6 +73,9 @@ void tfd_job_meet(const void *interpreter);
  * sessions. */
 void tfd_job_begin(const void *interpreter);
 int tfd_session_active(void);
+/* Copy the spool that this process records into, as it is at one moment: totals, trace and sums over time agree. Threads
+ * of the job may wait meanwhile. Return -ESRCH if `source` is another file. */
+int tfd_session_copy(int source, int target);
 /* Do the same as tfd_session_join() in an interpreter that the library for programs has recorded from its start. Keeps
  * what that library has recorded. Return -ENOENT if it does not record this process. */
 int tfd_session_take_over(const char *spool_directory);

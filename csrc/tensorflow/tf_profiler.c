@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -192,10 +193,27 @@ void tfd_tf_session_end(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Take a copy of a recording that goes on, as it is at one moment. The copy is marked as stopped, so that the reader maps
+ * it and does not copy it again. */
+static void take_copy(void)
+{
+    const uint32_t stopped = TFD_SPOOL_STOPPED;
+    int copy = memfd_create("tfdarshan", MFD_CLOEXEC);
+    bool copied = copy >= 0 && !tfd_session_copy(session.spool, copy) &&
+                  pwrite(copy, &stopped, sizeof stopped, offsetof(struct tfd_spool_header, state)) > 0;
+    int unused = copied ? session.spool : copy;
+    if (copied)
+        session.spool = copy;
+    if (unused >= 0)
+        close(unused);
+}
+
 /* Counters are needed only if the session is rebuilt from the trace. */
 static struct tfd_reader *open_spool(bool with_session)
 {
     char path[TFD_SPOOL_PATH_MAX + 32];
+    if (session.mode == JOINED)
+        take_copy();
     if (session.mode == OWN)
         snprintf(path, sizeof path, "%s/%d.spool", session.directory, (int)session.pid);
     else

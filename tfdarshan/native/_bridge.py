@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -200,6 +201,25 @@ def stop_session() -> AttachReport:
 def session_active() -> bool:
     """Return whether this process is recording."""
     return bool(core().lib.tfd_session_active())
+
+
+def copy_own_spool(source: int, target: int) -> bool:
+    """Copy the spool that this process records into, as it is at one moment. The job's threads may wait.
+
+    Args:
+        source: A descriptor of the spool.
+        target: A descriptor of an empty file.
+
+    Returns:
+        False: this process records into another file, or into none.
+
+    Raises:
+        StorageError: The copy cannot be written.
+    """
+    status = core().lib.tfd_session_copy(source, target)
+    if status != -errno.ESRCH:
+        _check(status, "the recording cannot be read meanwhile")
+    return bool(status == 0)
 
 
 def kernel_reads() -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError, reason
 from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
+from tfdarshan.native import _bridge
 from tfdarshan.recording.active_recording import UNREAD, Recording
 from tfdarshan.recording.spool import SO_FAR_PREFIX, copy_spool
 from tfdarshan.sessions.session_data import Opened
@@ -60,7 +61,10 @@ def _write(recording: Recording, folder: Path) -> Path:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy the spools: the recording itself may change while it is read."""
+    """Copy the spools: the recording itself may change while it is read.
+
+    The copy of this process's own spool is of one moment; other processes record on meanwhile.
+    """
     with os.scandir(source) as entries:
         spools = [Path(entry.path) for entry in entries if entry.name.endswith((".spool", BATCHES))]
     used = sum(spool.stat().st_blocks * 512 for spool in spools)
@@ -71,7 +75,13 @@ def _copy(source: Path, target: Path) -> None:
             f"what was recorded so far is too large to be read meanwhile ({human_bytes(used)})."
         )
     for spool in spools:
-        copy_spool(spool, target / spool.name)
+        if not _copy_own(spool, target / spool.name):
+            copy_spool(spool, target / spool.name)
+
+
+def _copy_own(spool: Path, target: Path) -> bool:
+    with spool.open("rb") as read, target.open("wb") as write:
+        return _bridge.copy_own_spool(read.fileno(), write.fileno())
 
 
 def _remove(folder: Path, pid: int) -> None:
