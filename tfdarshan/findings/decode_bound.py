@@ -25,7 +25,8 @@ from tfdarshan.findings.replayed import mean_s
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.findings.unseen_faults import NOT_SEEN, unseen_faults
 from tfdarshan.frameworks.tensorflow.pipeline_words import GENERATOR
-from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, edited
+from tfdarshan.frameworks.tensorflow.record_words import unpacked
+from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Uncompressed, edited
 from tfdarshan.replay.storage_edits import OtherStorage
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_seconds, percent
@@ -38,7 +39,8 @@ ABOUT = About(
     says="the input pipeline decodes longer than it reads",
     seen=("a long input wait with few calls running", "the tab's Timeline and Steps"),
     fixes={
-        "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, or `.cache()` behind the decoder",
+        "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` behind "
+        "the decoder, or records without compression",
         "PyTorch": "`DataLoader(..., num_workers=8)`",
         "Grain": "`.mp_prefetch(MultiprocessingOptions(num_workers=8))`",
         "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=8)`; store the samples decoded or "
@@ -78,6 +80,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         evidence=_evidence(measures),
         fix=chosen.fix,
         edits=chosen.edits,
+        work=chosen.work,
     )
 
 
@@ -95,9 +98,11 @@ def decodes_in_its_reads(measures: Measures) -> bool:
 
 
 def _fixes(measures: Measures) -> list[ModelledFix]:
-    """Return what can be done: to decode more at a time, and to decode in the first epoch alone."""
-    limit, samples = _limit(measures), kept_samples(measures)
+    """Return what can be done: to decode more at a time, less, or in the first epoch only."""
+    limit, samples, reader = _limit(measures), kept_samples(measures), reader_of(measures)
     found = [] if limit else [_more(measures)]
+    if reader is not None and reader.compression:
+        found.append(ModelledFix(unpacked(reader), (Uncompressed(),), "convert"))
     if measures.passes >= AGAIN and samples.drawing is None and _fits(measures):
         fix = keep_decoded(measures, limit)
         kept = CacheInMemory(works_behind=samples.works_behind, loads_first=fix.loads_first)

@@ -152,6 +152,20 @@ class ShufflePaths:
 
 
 @dataclass(frozen=True)
+class Uncompressed:
+    """Records that are not compressed: more bytes, and no unpacking."""
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them."""
+        model, times = job.model, job.drawn["inflated_times"]
+        unpacked_s = job.facts.tasks.size[:, None] * job.drawn["inflate_s_per_byte"]
+        return job.but(
+            transfer_s=model.transfer_s * times, limit_s=model.limit_s * times,
+            work_s=np.maximum(model.work_s - unpacked_s, 0.0),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class PartOfInput:
     """A rank that prepares a part of what it prepares now for each batch.
 

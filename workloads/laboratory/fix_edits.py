@@ -16,6 +16,7 @@ from tfdarshan.replay.edits import (
     Prefetch,
     Readers,
     ShufflePaths,
+    Uncompressed,
 )
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, ValidationCached, ValidationReaders
 from tfdarshan.replay.prior_model import processors
@@ -47,20 +48,6 @@ class DecodeInMap:
         return job.but(
             work_s=own_s, behind_s=behind_s, behind_serial=1 / left,
             calls_ahead=np.maximum(model.calls_ahead, calls),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Uncompressed:
-    """Records that are not compressed: more bytes, and no unpacking."""
-
-    def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with them."""
-        model, times = job.model, job.drawn["inflated_times"]
-        unpacked_s = job.facts.tasks.size[:, None] * job.drawn["inflate_s_per_byte"]
-        return job.but(
-            transfer_s=model.transfer_s * times, limit_s=model.limit_s * times,
-            work_s=np.maximum(model.work_s - unpacked_s, 0.0),
         )  # fmt: skip
 
 

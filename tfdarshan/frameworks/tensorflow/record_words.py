@@ -48,6 +48,33 @@ def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) 
     return Fix(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
 
 
+UNPACKED = """\
+for path in paths:  # once
+    with tf.io.TFRecordWriter("DIR/" + os.path.basename(path)) as writer:
+        for record in tf.data.TFRecordDataset(path, compression_type="{compression}"):
+            writer.write(record.numpy())
+{reads}"""
+
+
+def unpacked(reader: Stage) -> Fix:
+    """Word how to write compressed records again as they are, and how to read these.
+
+    Args:
+        reader: What reads them, a source or a stage whose function makes one.
+    """
+    what = "Write the records without compression to a folder DIR, and read them there."
+    plain = dataclasses.replace(reader, compression="")
+    reads, now = (
+        (one.statement if one.is_source else f"tf.data.TFRecordDataset(path{_packed(one)})")
+        for one in (plain, reader)
+    )
+    return Fix(what, UNPACKED.format(compression=reader.compression, reads=reads), now)
+
+
+def _packed(reader: Stage) -> str:
+    return f', compression_type="{reader.compression}"' if reader.compression else ""
+
+
 def _shuffles_paths(pipeline: Pipeline | None) -> bool:
     """Say whether the pipeline shuffles paths before it reads their files."""
     reader = None if pipeline is None else pipeline.reader
