@@ -40,7 +40,7 @@ ABOUT = About(
     seen=("a long input wait with few calls running", "the tab's Timeline and Steps"),
     fixes={
         "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` behind "
-        "the decoder, or records without compression",
+        "the decoder, or uncompressed records",
         "PyTorch": "`DataLoader(..., num_workers=8)`",
         "Grain": "`.mp_prefetch(MultiprocessingOptions(num_workers=8))`",
         "plain Python": "`tfdarshan.ahead.map_ahead(read, samples, threads=8)`; store the samples decoded or "

@@ -24,6 +24,14 @@ def test_options_are_spelled_as_they_were_given(started_by, line):
     assert CaptureMode(started_by).line(memory_cap_mb=1280, trace_memory_mb=512) == line
 
 
+@pytest.mark.parametrize(
+    ("started_by", "option"),
+    [("run", "`tfdarshan run --steps 100-200`"), ("keras", "`IOCallback(logdir, batches=(100, 200))`")],
+)
+def test_a_part_of_the_steps_is_recorded_in_the_way_that_was_used(started_by, option):
+    assert CaptureMode(started_by).fewer_steps == option
+
+
 def test_every_option_can_be_spelled_for_the_command_line():
     # GIVEN each option's own default, where it has one
     for name, value in vars(Options()).items():

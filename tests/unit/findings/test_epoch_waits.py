@@ -101,5 +101,7 @@ def test_a_copy_that_the_first_epoch_alone_gains_by_is_no_fix(tmp_path):
 
     # THEN the verdict says for whom it is one
     assert (session.verdict.state, session.verdict.gain) == ("unknown", None)
-    assert session.verdict.sentence.endswith("only pays off if several runs use it.")
+    assert session.verdict.sentence.endswith(
+        "Memory serves later epochs, so a copy on a local disk only pays off if several runs use it."
+    )
     assert "No fix known here" not in session.verdict.sentence

@@ -14,6 +14,8 @@ from tests.unit.sentences.changed_meta import changed
 from tests.unit.sentences.counters_only import without_trace
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import printed
+from tfdarshan.formats.export import chrome_trace
+from tfdarshan.formats.export.chrome_trace import ChromeTrace
 from tfdarshan.formats.export.darshan_log import ALWAYS_LEFT_OUT, export_darshan
 from tfdarshan.formats.importing import darshan_log
 from tfdarshan.formats.importing.darshan_log import import_darshan
@@ -145,7 +147,9 @@ def test_a_trace_is_said_to_lack_calls_if_a_bound_dropped_some(dropped, tmp_path
 
     assert f"wrote {out}: {calls:,} calls of " in text
     assert "; open it at https://ui.perfetto.dev or in chrome://tracing" in text
-    assert ("not in it: calls whose segments a bound dropped" in text) == bool(dropped)
+    assert ("Bandwidth counters are those of the calls in the trace, without 7 others." in text) == bool(
+        dropped
+    )
 
 
 def test_an_exported_log_says_how_to_see_it(tmp_path):
@@ -158,3 +162,13 @@ def test_an_exported_log_says_how_to_see_it(tmp_path):
     for part in ALWAYS_LEFT_OUT:
         assert f" not in it: {part}" in text
     assert NO_SEGMENTS not in text
+
+
+def test_calls_that_are_in_no_table_are_said_to_be_missing(tmp_path, monkeypatch):
+    # GIVEN a session whose bandwidth has calls that its trace lacks
+    lacking = ChromeTrace(tmp_path / "trace.json", calls=3, faults=0, threads=1, complete=False, sample="")
+    monkeypatch.setattr(chrome_trace, "export_chrome_trace", lambda *_given, **_options: lacking)
+
+    text = printed("export", "--trace", str(lacking.path), str(READER(tmp_path / "logs").path))
+
+    assert "not in it: calls whose segments a bound dropped" in text

@@ -189,7 +189,7 @@ def _taking(data: SummaryData, direction: str, moved: int, seconds: float | None
         if not seconds:
             return ""
         share = percent(seconds, clock.duration_s)
-        rate = f"{clock.at_least}{human_rate(moved, seconds)} in that time"
+        rate = f"{clock.at_least}{human_rate(moved, seconds)}"
         return f"; {clock.at_most}{human_seconds(seconds)}, {share} of the session; {rate}"
     summed_s = data.file_time.read_s if direction == "read" else data.file_time.write_s
     if not summed_s:
@@ -226,7 +226,7 @@ def _seen(data: SummaryData) -> str:
         return ""
     coverage = data.coverage
     if coverage.read.kernel is None:
-        return "not known: the kernel's count (/proc/PID/io) could not be read, so other I/O may be missing"
+        return "not known: the kernel's count (/proc/PID/io) could not be read"
     if coverage.incomplete:
         return "not known: the kernel's count lacks processes that nobody waited for"
     said = [
