@@ -137,7 +137,7 @@ class Options:
     )
     programs: bool = _option(
         False,
-        "record programs without Python that the job starts, through a library preloaded into them",
+        "also record programs that are not Python, such as ffmpeg, if the job starts them",
         _SWITCH,
     )
     mapped: bool | str = _option(

@@ -50,7 +50,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--fast",
         metavar="DIR",
-        help="measure the device of DIR, and estimate steps with all input on that device",
+        help="measure the device of DIR, and estimate the step time with all input on that device",
     )
     add_runner(parser, usual=USUAL)
     add_json(parser)

@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     again = ": the job asks about the same files again and again" if stats.calls > files else ""
     return Finding(
         name=NAME,
-        title=_title(per_unit, measures.model.unit),
+        title=f"{_title(per_unit, measures.model.unit)}, {human_seconds(each_s)} each",
         what=f"{asked} take {human_seconds(each_s)} each{again}.",
         evidence=(
             Evidence("stat() calls", f"{stats.calls:,.0f}", stats.calls),

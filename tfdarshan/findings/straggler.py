@@ -31,7 +31,7 @@ ABOUT = About(
     fix="a copy of the slow files on faster storage",
 )
 
-AGAIN = " if a second session finds the same files slow"
+AGAIN = "Record a second session. If the same files are slow again: "
 
 
 def find(measures: Measures) -> Finding | None:
@@ -67,8 +67,8 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order),
         fix=Fix(
-            f"Copy these files to faster storage{AGAIN if slow.once else ''}, or find out what is wrong "
-            "with the storage they are on.",
+            f"{f'{AGAIN}copy' if slow.once else 'Copy'} these files to faster storage, or find out what is "
+            "wrong with the storage they are on.",
             copied(measures, slow.rows, everything=True, place=place).lines,
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),

@@ -46,8 +46,9 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"{usual:.0f} reads at a time slow the storage down",
-        what=f"With {usual:.1f} reads at a time the storage gives {human_bytes(now)}/s. In "
-        f"{plural(phases.shallow_phases, 'phase')} with {shallow:.1f} reads it gave {human_bytes(best)}/s.",
+        what=f"With {usual:.1f} reads at a time the storage gives {human_bytes(now)}/s. While only "
+        f"{shallow:.1f} ran, {plural(phases.shallow_phases, 'time')} in this session, it gave "
+        f"{human_bytes(best)}/s.",
         evidence=(
             Evidence("queue depth", f"{usual:.1f}", usual),
             Evidence("bandwidth at it", f"{human_bytes(now)}/s", now),

@@ -45,9 +45,11 @@ def find(measures: Measures) -> Finding | None:
     model, passes = measures.model, times_read(measures)
     whole_s, size = model.unit_s * model.units, float(_sizes(measures).sum())
     read = f"{plural(len(rows), 'file')} {'is' if len(rows) == 1 else 'are'} read"
-    chosen = best_fix(measures, _fixes(measures))
+    fixes = _fixes(measures)
+    chosen = best_fix(measures, fixes) if fixes else None
     return Finding(
         name=NAME,
+        kind="note" if chosen is None else "problem",
         title=f"training stands still {human_seconds(reading_s / pauses)} an epoch while "
         "other files are read",
         what=f"In {plural(pauses, 'pause')} between steps, {read} that no step reads, such as a validation "
@@ -60,8 +62,8 @@ def find(measures: Measures) -> Finding | None:
             Evidence("times read", f"{passes:.1f}", passes),
         ),
         files=measures.paths_of(rows),
-        fix=chosen.fix,
-        edits=chosen.edits,
+        fix=None if chosen is None else chosen.fix,
+        edits=() if chosen is None else chosen.edits,
     )
 
 
@@ -72,10 +74,11 @@ def times_read(measures: Measures) -> float:
 
 
 def _fixes(measures: Measures) -> list[ModelledFix]:
-    """Return what can be done: more reads at a time, or to keep what fits and is read again."""
+    """Return what can be done: to read several files at a time, or to keep what fits and is read again."""
     memory, size = measures.machine.memory_bytes, float(_sizes(measures).sum())
     readers = ValidationReaders(MOST_READERS)
-    found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))]
+    several = len(measures.validation_files) > 1
+    found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))] if several else []
     if memory is not None and size <= ROOM * memory and times_read(measures) >= AGAIN:
         found.append(ModelledFix(validation_fix(measures, MOST_READERS, keep=True), (ValidationCached(),)))
     return found

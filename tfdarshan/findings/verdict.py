@@ -116,8 +116,10 @@ def record_sentence(verdict: Verdict) -> str:
 
 
 def _doubt(finding: Finding) -> str:
-    """Say why other figures may be wrong, and what to do about that."""
-    return " ".join([f"{as_sentence(finding.title)[:-1]}, so other figures may be wrong.", *_fix(finding)])
+    """Say why the rest of the verdict is uncertain, and what to do about that."""
+    return " ".join(
+        [f"{as_sentence(finding.title)[:-1]}, so the cause and the speedup are uncertain.", *_fix(finding)]
+    )
 
 
 def as_sentence(words: str) -> str:

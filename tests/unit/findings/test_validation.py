@@ -51,6 +51,22 @@ def test_one_that_does_not_fit_is_to_be_read_by_more(tmp_path):
     assert [type(edit) for edit in found.edits] == [ValidationReaders]
 
 
+def test_python_code_reads_several_files_of_it_at_a_time(tmp_path):
+    found = validation.find(measure(validation_job(tmp_path, memory=10_000 * KB, pipelines=False)))
+
+    assert found.fix.what == "Read the validation set with 16 calls at a time."
+    assert found.fix.line == (
+        "samples = concurrent.futures.ThreadPoolExecutor(16).map(read_validation, paths)"
+    )
+
+
+def test_one_file_that_does_not_fit_has_no_fix(tmp_path):
+    # GIVEN a set of one file, which no more calls than one read
+    found = validation.find(measure(validation_job(tmp_path, validation=1, read_ms=300.0, memory=50 * KB)))
+
+    assert (found.kind, found.fix, found.edits) == ("note", None, ())
+
+
 @pytest.mark.parametrize("thread", [1, LOOP])
 def test_a_copy_gives_what_training_stands_still_for_whichever_thread_reads(tmp_path, thread):
     # GIVEN four pauses of 600 ms behind four epochs as long, in which storage serves 10 ms a file

@@ -64,14 +64,14 @@ def cost_text(finding: Finding) -> str:
 def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
     fix, one_of = fix_once(finding, diagnosis.findings), one_of_words(finding, diagnosis.findings)
     cost = cost_text(finding)
-    title = f"* {finding.title}{f': {cost}' if cost else ''}"
+    title = f"* {finding.title}{f': costs {cost}' if cost else ''}"
     lines = _wrapped(title, width, "  ", hang="    ")
     lines += _wrapped(finding.what, width, "    ")
+    lines += _wrapped(one_of, width, "    ") if one_of else []
     if fix is not None:
         lines += _wrapped(f"Fix: {fix.what}", width, "    ")
         lines += [f"      - {printable(line)}" for line in fix.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in fix.line.splitlines()]
-    lines += _wrapped(one_of, width, "    ") if one_of else []
     if finding.gain is not None:
         lines += _wrapped(f"Speedup: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.hangs_on:
@@ -80,7 +80,9 @@ def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
     lines += _wrapped(f"Shown by: {numbers}", width, "    ") if numbers else []
     lines += ["    Files:"] if finding.files else []
     lines += [f"      {shortened(printable(path), width - 6)}" for path in finding.files]
-    lines += _wrapped(f"Ignore this if {finding.not_worth}.", width, "    ") if finding.not_worth else []
+    # Who is told to do nothing has nothing to ignore.
+    ignore = finding.not_worth if finding.fix is not None else ""
+    lines += _wrapped(f"Ignore this if {ignore}.", width, "    ") if ignore else []
     return "\n".join(lines) + "\n"
 
 
