@@ -22,6 +22,7 @@ from tests.integration.mapped.mapped_job import (
 )
 from tests.integration.mapped.touched_files import ALL
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
+from tfdarshan.ahead import map_ahead
 from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 
@@ -70,11 +71,10 @@ def test_threads_that_copy_ahead_give_a_numpy_job_what_is_promised(capsys, serve
 
     # and the line as printed gives it
     with storage(server, backing, tmp_path / "m", **SLOW) as folder:
-        names: dict[str, Any] = {"np": np, "concurrent": concurrent, "order": order}
+        names: dict[str, Any] = {"np": np, "map_ahead": map_ahead, "order": order}
         names["array"] = np.load(folder / "rows.npy", mmap_mode="r")
         exec(finding.fix.line, names)
         _, after_s = mapped_job(tmp_path / "fixed", names["batches"])
-        names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)
 
@@ -214,6 +214,5 @@ def test_reads_by_calls_give_an_arrow_job_what_is_promised(capsys, server, tmp_p
         names: dict[str, Any] = {"pa": pa, "concurrent": concurrent, "numbers": numbers, "path": path}
         exec(finding.fix.line, names)
         _, after_s = mapped_job(tmp_path / "fixed", used(names["batches"]))
-        names["pool"].shutdown()
         names.clear()
     is_kept(finding.gain, before_s, after_s)

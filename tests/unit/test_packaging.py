@@ -14,6 +14,7 @@ FOLDERS = {"tfdarshan": "tfdarshan", "tfdarshan.tensorboard_plugin": "tensorboar
 # They judge tfdarshan itself, and nobody who installs it runs them.
 TEST_BENCH = (
     "tfdarshan.workloads.laboratory",
+    "tfdarshan.workloads.laboratory.grain",
     "tfdarshan.workloads.laboratory.pytorch",
     "tfdarshan.workloads.scenarios",
 )
