@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tfdarshan
+from tfdarshan.frameworks import all_frameworks
+from tfdarshan.frameworks.adapter import DeclaredInput
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")
 POINTS, READ_S, COMPUTE_S = 0.02, 0.002, 0.004
@@ -79,3 +81,25 @@ def test_steps_and_waits_are_those_that_the_loop_times(grain, kind, tmp_path):
     assert len(session.meta[0]["loaders"]["found"]) == 1
     told = steps["input_wait_ns"].sum() / (steps["end_ns"] - steps["start_ns"]).sum()
     assert abs(told - share) <= POINTS
+
+
+@pytest.mark.parametrize(
+    ("threads", "buffer", "told"),
+    [(0, 0, DeclaredInput(0, 0, None)), (2, 6, DeclaredInput(2, 6, None))],
+    ids=["the loop", "two threads"],
+)
+def test_a_session_says_how_the_dataset_reads(grain, threads, buffer, told, tmp_path):
+    options = grain.ReadOptions(num_threads=threads, prefetch_buffer_size=buffer)
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        looped(dataset_of(grain).to_iter_dataset(options))
+
+    # THEN the replay goes by it, and fixes are typed with it
+    meta = session.meta[0]
+    (look,) = meta["loaders"]["found"]
+    assert (look["batch_size"], look["shuffled"]) == (4, True)
+    assert all_frameworks.declared_input(meta) == told
+    has = f"grain.ReadOptions(num_threads={threads}, prefetch_buffer_size={buffer})"
+    fix = all_frameworks.words_of(meta).more_readers(16)
+    assert fix.instead_of == f"dataset = dataset.to_iter_dataset({has})"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tfdarshan.frameworks.adapter import Adapter
+from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
 from tfdarshan.frameworks.grain import follow_datasets
+from tfdarshan.frameworks.grain.dataset_look import declared, training_look
+from tfdarshan.frameworks.grain.dataset_words import DatasetWords
+from tfdarshan.frameworks.words import Words
 
 
 class Grain(Adapter):
@@ -22,6 +26,16 @@ class Grain(Adapter):
         """Stop that: what was noted is in the session's folder."""
         follow_datasets.end()
         return {}
+
+    def declared(self, meta: Mapping[str, Any]) -> DeclaredInput | None:
+        """Return how the training dataset prepares batches."""
+        look = training_look(meta)
+        return None if look is None else declared(look)
+
+    def words(self, meta: Mapping[str, Any]) -> Words | None:
+        """Return how fixes of the training dataset are typed."""
+        look = training_look(meta)
+        return None if look is None else DatasetWords(look)
 
 
 ADAPTER = Grain()

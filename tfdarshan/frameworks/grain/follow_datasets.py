@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from tfdarshan.frameworks.batch_log import Hooks, current
+from tfdarshan.frameworks.grain.dataset_look import look_of
 from tfdarshan.frameworks.late_import import follow_import
 
 # Modules of Grain, and their classes of iterators.
@@ -52,8 +53,4 @@ def _look(_loader: Any, iterator: Any) -> tuple[dict[str, Any], list[int]] | Non
     """Describe the outermost iterator of the main thread: others feed it, in threads of Grain's."""
     if threading.current_thread() is not threading.main_thread():
         return None
-    loader = getattr(iterator, "_data_loader", None)
-    options = getattr(loader, "multiprocessing_options", None)
-    workers = getattr(options, "num_workers", 0)
-    looks = {"framework": "grain", "dataset": type(loader or iterator).__name__}
-    return looks | ({"workers": workers} if isinstance(workers, int) else {}), []
+    return look_of(iterator), []

@@ -1,0 +1,109 @@
+"""What a dataset or loader of Grain's looks like, as far as fixes and the replay model go by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tfdarshan.frameworks.adapter import DeclaredInput
+
+# What an iterator or a dataset has of what it is made of, by Grain's names.
+MADE_OF = ("_parents", "_maybe_nonnative_parent", "_map_parent", "_datasets", "_iterator")
+MOST_STAGES = 200
+LOADER = "DataLoader"
+
+
+def look_of(iterator: Any) -> dict[str, Any]:
+    """Return what it looks like, by an iterator over it: fields of `meta_shape.LoaderShape`."""
+    loader = getattr(iterator, "_data_loader", None)
+    stages = list(_stages(iterator))
+    names = [type(stage).__name__ for stage in stages]
+    options = _first(stages, "_read_options")
+    batch_size = _whole(_first(stages, "_batch_size"))
+    threads, buffer = (
+        _whole(getattr(options, name, None)) for name in ("num_threads", "prefetch_buffer_size")
+    )
+    look = {
+        "framework": "grain",
+        "dataset": type(loader or iterator).__name__,
+        "batch_size": batch_size,
+        "shuffled": any("Shuffle" in name for name in names)
+        or bool(_first([loader], "_sampler", "_shuffle")),
+        "workers": _workers(loader, names),
+        "threads": threads,
+        "buffer": buffer,
+        "buffer_batches": _in_batches(buffer, batch_size, stages),
+    }
+    return {name: value for name, value in look.items() if value is not None}
+
+
+def _stages(iterator: Any) -> Iterator[Any]:
+    """Yield an iterator, and what it is made of, the last stage first."""
+    found, seen = [iterator], set[int]()
+    while found and len(seen) < MOST_STAGES:
+        stage = found.pop(0)
+        if stage is None or id(stage) in seen:
+            continue
+        seen.add(id(stage))
+        yield stage
+        for name in MADE_OF:
+            below = getattr(stage, name, None)
+            found += below if isinstance(below, (tuple, list)) else [below]
+
+
+def _first(stages: list[Any], *names: str) -> Any:
+    """Return the first stage's attribute of an attribute, and so on, of those that have it."""
+    for stage in stages:
+        found = stage
+        for name in names:
+            found = getattr(found, name, None)
+        if found is not None:
+            return found
+    return None
+
+
+def _whole(number: Any) -> int | None:
+    """Return a number that is whole; what Grain tunes by itself is none."""
+    return number if isinstance(number, int) and number >= 0 else None
+
+
+def _workers(loader: Any, names: list[str]) -> int:
+    """Return how many processes read: of a loader as it says, of a dataset one for each of its parts."""
+    asked = _whole(getattr(getattr(loader, "multiprocessing_options", None), "num_workers", None))
+    return asked or sum(name.startswith("ProcessPrefetchIter") for name in names)
+
+
+def _in_batches(buffer: int | None, batch_size: int | None, stages: list[Any]) -> int | None:
+    """Return how many batches a buffer holds: it has samples if they are put together behind it."""
+    kinds = [
+        name
+        for stage in stages
+        for name in ("_read_options", "_batch_size")
+        if getattr(stage, name, None) is not None
+    ]
+    if buffer is None or not batch_size or kinds[:1] == ["_read_options"]:
+        return buffer
+    return buffer // batch_size
+
+
+def training_look(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what the first one looks like that is trained on, if its threads are known; else None."""
+    found = (meta.get("loaders") or {}).get("found", [])
+    return next(
+        (
+            one
+            for one in found
+            if one.get("training") and one.get("framework") == "grain" and one.get("threads") is not None
+        ),
+        None,
+    )
+
+
+def declared(look: Mapping[str, Any]) -> DeclaredInput:
+    """Return how one that looks so prepares batches: processes have so many threads each."""
+    threads, workers = int(look["threads"]), int(look.get("workers", 0))
+    return DeclaredInput(
+        readers=workers * max(threads, 1) if workers else threads,
+        prefetch=max(int(look.get("buffer_batches", 0)), workers),
+        processes=workers or None,
+    )
