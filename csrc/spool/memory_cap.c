@@ -7,15 +7,20 @@
 #include <sys/mman.h>
 
 #include "base/cgroup_memory.h"
+#include "base/clock.h"
 #include "base/memory_left.h"
 #include "spool/stop_request.h"
 #include "spool/thinned.h"
+
+#define RESTS                                                                                                \
+    100 /* times as long as asking took, in which nobody asks again after a refusal: it takes 1 % of the time */
 
 static struct tfd_spool_header *counting; /* the owner's header; NULL: nothing is recorded here */
 static struct tfd_spool_header *mapped;   /* the same in another process than the owner */
 static struct tfd_spool_header *own;
 static bool in_memory; /* what the spool holds is memory of a control group */
 static _Atomic uint64_t claimed, trace_claimed, thinned_claimed; /* by this process */
+static _Atomic int64_t refused_until_ns;
 
 /* What a child of fork finds of its parent's is forgotten: that is not mapped there, or mapped by it too. */
 void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t owner_pid)
@@ -32,6 +37,7 @@ void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t
     atomic_store(&claimed, 0);
     atomic_store(&trace_claimed, 0);
     atomic_store(&thinned_claimed, 0);
+    atomic_store(&refused_until_ns, 0);
 }
 
 void tfd_memory_cap_leave(void)
@@ -51,15 +57,21 @@ static bool take(_Atomic uint64_t *used, uint64_t bytes, uint64_t limit)
 }
 
 /* The job's own memory may have grown since the session began. What the session has already is part of what the job
- * would have left without it. */
+ * would have left without it. Asking reads files of the kernel, which near the limit takes a millisecond. */
 static bool memory_allows(uint64_t more_bytes)
 {
     if (!in_memory)
         return true;
+    int64_t asked_ns = tfd_clock_ns(CLOCK_MONOTONIC);
+    if (asked_ns < atomic_load(&refused_until_ns))
+        return false;
     uint64_t left = tfd_cgroup_memory_left(), taken = atomic_load(&counting->session_bytes);
     bool allowed = left == UINT64_MAX || taken + more_bytes <= tfd_share_of(left + taken);
-    if (!allowed)
+    if (!allowed) {
+        int64_t now_ns = tfd_clock_ns(CLOCK_MONOTONIC);
+        atomic_store(&refused_until_ns, now_ns + RESTS * (now_ns - asked_ns));
         tfd_spool_note_full(own, TFD_FULL_MEMORY);
+    }
     return allowed;
 }
 
