@@ -20,7 +20,7 @@ from tfdarshan.replay.job_model import OPEN, READ, TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
 from tfdarshan.replay.prior_model import all_processors, behind_share, prior_model, works_behind
 from tfdarshan.replay.priors import SETTING, Drawn, draw
-from tfdarshan.replay.simulate import SimulatedRun, crowding, simulate
+from tfdarshan.replay.simulate import SimulatedRun, lost_to_crowding, simulate
 from tfdarshan.replay.thinned_facts import thinned
 
 
@@ -77,16 +77,18 @@ def calibrated(facts: JobFacts) -> ModelledJob:
     if not facts.batches.known:
         wait_error = np.zeros_like(step_error)
     weight = _weights(facts, run, np.abs(step_error) + _not_taken(facts, drawn, model) / recorded_s)
-    model = _with_crowding(facts, drawn, _with_rest(facts, model, run))
+    model = _with_alone(facts, drawn, _with_rest(facts, model, run))
     return ModelledJob(facts, drawn, model, weight, step_error, wait_error)
 
 
-def _with_crowding(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
+def _with_alone(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     """Return the network that says how much longer its loop computes beside the input's work than alone."""
     if facts.processors.cpus is None or facts.processors.cpu_s is None:
         return model
     model = model.but(cpus=np.full(1, facts.processors.cpus), steps_compute=drawn["steps_compute"])
-    return model.but(crowded=crowding(model, simulate(model)))
+    computing_s = np.maximum(model.weight @ model.compute_s, TINY_S)
+    lost_s, slower = lost_to_crowding(model, simulate(model))
+    return model.but(alone=np.maximum(1 - lost_s / computing_s, 1 / slower))
 
 
 def _with_rest(facts: JobFacts, model: JobModel, run: SimulatedRun) -> JobModel:

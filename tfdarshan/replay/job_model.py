@@ -74,8 +74,8 @@ class JobModel:
         loop_s: What the loop takes, which is one thread, if nothing shows when it computed, likewise.
         cpus: How many processors the machine gives the job and other programs, likewise.
         steps_compute: The share of `compute_s` that keeps a processor busy, likewise.
-        crowded: How many times longer the loop computes in `compute_s` than with the processors for itself,
-            likewise; 0 while that is not known, and then no edit changes it.
+        alone: What of `compute_s` the loop would compute with the processors for itself, a share, likewise; 0
+            while that is not known, and then no edit changes it.
     """
 
     weight: Array
@@ -112,7 +112,7 @@ class JobModel:
     loop_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
     cpus: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     steps_compute: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
-    crowded: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
+    alone: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
 
     def but(self, **changes: Any) -> JobModel:
         """Return the same job with other values of some attributes."""

@@ -49,7 +49,7 @@ class OwnProcessor:
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job whose loop takes no turns with workers, however many work beside it."""
         compute_s = job.model.compute_s * self.left
-        return job.but(compute_s=compute_s, crowded=np.zeros_like(job.model.crowded))
+        return job.but(compute_s=compute_s, alone=np.zeros_like(job.model.alone))
 
 
 @dataclass(frozen=True)

@@ -66,21 +66,29 @@ def simulate(model: JobModel) -> SimulatedRun:
         ValueError: An array of the network has another shape than `JobModel` says.
     """
     run = _run(model)
-    if not model.crowded.any():
+    if not model.alone.any():
         return run
-    times = crowding(model, run) / model.crowded
+    computing_s = model.weight @ model.compute_s
+    lost_s, slower = lost_to_crowding(model, run)
+    alone_s = model.alone * computing_s
+    # Work that is done sooner than the computing leaves the rest of it alone.
+    times = np.minimum(alone_s * slower, alone_s + lost_s) / np.maximum(computing_s, TINY_S)
     return run if np.allclose(times, 1.0) else _run(model.but(compute_s=model.compute_s * times))
 
 
-def crowding(model: JobModel, run: SimulatedRun) -> Array:
-    """Return how many times longer the loop computes than with the processors for itself, shape (samples,).
+def lost_to_crowding(model: JobModel, run: SimulatedRun) -> tuple[Array, Array]:
+    """Return how much longer the loop computes because of the input's work beside it.
 
-    While the input's work runs beside it, all of them take turns: each is as much slower as processors are
-    fewer, and further ones add less than the first.
+    While that runs, all of them take turns: each is as much slower as processors are fewer, and further ones
+    add less than the first.
 
     Args:
         model: The network.
         run: Its run.
+
+    Returns:
+        The seconds, of all computing together, and how many times longer it takes if the work never ends,
+        each of shape (samples,).
     """
     tasks = model.weight[model.batch]
     work_s, behind_s = tasks @ model.work_s, tasks @ model.behind_s
@@ -88,7 +96,7 @@ def crowding(model: JobModel, run: SimulatedRun) -> Array:
     busy_s = np.maximum(reading_s, behind_s * model.behind_serial)
     computing_s = model.weight @ model.compute_s
     loop_s = computing_s + model.weight @ (model.stall_s + model.write_s)
-    beside = ((busy_s - run.wait_s) / np.maximum(loop_s, TINY_S)).clip(0.0, 1.0)
+    beside_s = np.maximum(busy_s - run.wait_s, 0.0) * computing_s / np.maximum(loop_s, TINY_S)
     # What takes turns at a lock does not run meanwhile; what takes turns at the processors does.
     locked = model.work_serial * model.processors > 1
     most = np.where(locked, 1 / np.maximum(model.work_serial, TINY_S), model.readers)
@@ -97,8 +105,9 @@ def crowding(model: JobModel, run: SimulatedRun) -> Array:
     running = model.steps_compute + working
     further = np.minimum(np.maximum(running - 1, 0.0) / np.maximum(model.cpus - 1, TINY_S), 1.0)
     given = np.minimum(running, 1 + (model.processors - 1) * further)
-    slower: Array = running / np.maximum(given, TINY_S)
-    return 1 + model.steps_compute * beside * (slower - 1)
+    part = given / np.maximum(running, TINY_S)
+    lost_s: Array = model.steps_compute * beside_s * (1 - part)
+    return lost_s, 1 + model.steps_compute * (1 / np.maximum(part, TINY_S) - 1)
 
 
 def _run(model: JobModel) -> SimulatedRun:
