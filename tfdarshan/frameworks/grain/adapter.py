@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
 from tfdarshan.frameworks.grain import follow_datasets
 from tfdarshan.frameworks.grain.dataset_look import declared, training_look
-from tfdarshan.frameworks.grain.dataset_words import DatasetWords
 from tfdarshan.frameworks.words import Words
 
 
@@ -34,6 +33,9 @@ class Grain(Adapter):
 
     def words(self, meta: Mapping[str, Any]) -> Words | None:
         """Return how fixes of the training dataset are typed."""
+        # No recording needs them.
+        from tfdarshan.frameworks.grain.dataset_words import DatasetWords
+
         look = training_look(meta)
         return None if look is None else DatasetWords(look)
 
