@@ -113,6 +113,32 @@ def test_a_session_says_what_others_took_and_has_no_call_of_asking(tmp_path):
     assert not session.files["path"].str.contains("/proc/stat").any()
 
 
+def busy(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_what_comes_before_the_first_step_is_none_of_the_training_s(tmp_path, marked):
+    # GIVEN a session that computes for 0.4 s before its steps, and for 0.1 s in these
+    with tfdarshan.profile(tmp_path) as session:
+        busy(0.4)
+        for _ in range(2):
+            if marked:
+                tfdarshan.step()
+            busy(0.05)
+
+    # THEN that is told apart where steps are marked
+    block, machine = session.meta[0]["machine"], machine_of(session.meta[0])
+    lasted_s = session.meta[0]["duration_ns"] / 1e9
+    assert block["cpu_s"] >= 0.5
+    assert machine.cpu_s == pytest.approx(block["cpu_s"] - block.get("start_cpu_s", 0.0))
+    assert machine.span_s == pytest.approx(lasted_s - block.get("start_s", 0.0))
+    assert (block["cpu_s"] - machine.cpu_s >= 0.4) is marked
+    assert (lasted_s - machine.span_s >= 0.39) is marked
+
+
 USES_CHILDREN = """
 import json, subprocess, sys
 from dataclasses import asdict

@@ -27,6 +27,7 @@ from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.file_costs import FileCosts, counted_costs
 from tfdarshan.analysis.storage.storage_share import fetched_bytes, fetched_in_steps
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
+from tfdarshan.sessions.machine_facts import machine_of
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.step_table import marked_columns
 
@@ -111,14 +112,15 @@ def measure_input(
         readers = dataclasses.replace(pipeline.readers, readers=untraced_readers(processes))
         pipeline = dataclasses.replace(pipeline, readers=readers)
     stored = _stored_bytes(processes, files, costs)
-    cpu_s = metas[0].get("machine", {}).get("cpu_s")
+    machine = machine_of(metas[0])
+    busy = None if machine.cpu_s is None else machine.cpu_s / max(machine.span_s, 1e-9)
     handed_s = windows.handed_s if windows is not None and pipelines_of(metas[0]) else 0.0
-    model = _model(clock, windows, pipeline, calls, cpu_s, handed_s)
+    model = _model(clock, windows, pipeline, calls, busy, handed_s)
     if 0 < kept < made and not imported and windows is not None and windows.wait_s is not None:
         # The readers were as busy in the calls that the trace lacks.
         model = dataclasses.replace(model, busy_share=min(1.0, model.busy_share * made / kept))
     size = files.rows["size_bytes"].to_numpy()
-    memory_bytes = (metas[0].get("machine") or {}).get("memory_bytes") or 0
+    memory_bytes = machine.memory_bytes or 0
     keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
     costs = costs.fetched(stored, size, _program_bytes(processes), memory_keeps=keeps)
     return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored)
@@ -179,7 +181,7 @@ def _model(
     windows: StepWindows | None,
     pipeline: InputPipeline,
     calls: dict[str, CallGroup],
-    cpu_s: float | None,
+    busy: float | None,
     handed_s: float,
 ) -> StepModel:
     beside_s = sum(group.beside_s for group in calls.values())
@@ -197,7 +199,6 @@ def _model(
         )  # fmt: skip
     count = len(windows.start_ns)
     unit_s = max(windows.step_s, 1e-9)
-    used_s = None if cpu_s is None else cpu_s / max(clock.duration_s, 1e-9) * unit_s
     wait_s = None if windows.wait_s is None else windows.wait_s / count
     most_s = wait_s if wait_s is not None else min(unit_s, pipeline.union_s / count)
     return StepModel(
@@ -206,5 +207,5 @@ def _model(
         readers=readers.readers,
         busy_share=min(1.0, (beside_s + within_s) / readers.readers / count / unit_s)
         if wait_s is None else readers.busy_share,
-        cpu_s=used_s, handed_s=handed_s,
+        cpu_s=None if busy is None else busy * unit_s, handed_s=handed_s,
     )  # fmt: skip

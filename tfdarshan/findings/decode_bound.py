@@ -150,7 +150,7 @@ def _busy(measures: Measures) -> float | None:
     machine = measures.machine
     if machine.cpu_s is None or not machine.cpus:
         return None
-    return machine.cpu_s / (machine.cpus * max(measures.summary.duration_s, 1e-9))
+    return machine.cpu_s / (machine.cpus * max(machine.span_s, 1e-9))
 
 
 def _drawn(measures: Measures) -> str:

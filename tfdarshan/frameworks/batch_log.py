@@ -32,18 +32,26 @@ class BatchLog:
 
     Args:
         folder: Where processes note.
+        at_start: Is called as the first step or pass of this process begins.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, at_start: Callable[[], object]) -> None:
         self.folder = folder
         self._pid = os.getpid()
         self._passes = itertools.count(1)
+        self._at_start: Callable[[], object] | None = at_start
         self._looks: list[tuple[type, Look]] = []
         native().begin(str(folder), self._note_pass)
 
     def describe(self, iterators: type, look: Look) -> None:
         """Have passes of iterators of a class described, and so noted."""
         self._looks.append((iterators, look))
+
+    def note_start(self) -> None:
+        """Say that a step or a pass begins."""
+        told, self._at_start = self._at_start, None
+        if told is not None and os.getpid() == self._pid:
+            told()
 
     def end(self) -> None:
         """Note no more."""
@@ -59,6 +67,7 @@ class BatchLog:
         found = None if look is None else look(loader, iterator)
         if found is None:
             return -1
+        self.note_start()
         number = next(self._passes)
         native().note(json.dumps(pass_note(number, *found)).encode())
         return number
@@ -112,11 +121,11 @@ def native() -> Any:
     return importlib.import_module("tfdarshan.native._batches")
 
 
-def begin(folder: Path) -> None:
-    """Begin the log of a session."""
+def begin(folder: Path, at_start: Callable[[], object] = bool) -> None:
+    """Begin the log of a session: see `BatchLog`."""
     global _log
     end()
-    _log = BatchLog(folder)
+    _log = BatchLog(folder, at_start)
 
 
 def end() -> None:
@@ -130,3 +139,9 @@ def end() -> None:
 def current() -> BatchLog | None:
     """Return the log of the session that records, None if none does."""
     return _log
+
+
+def note_start() -> None:
+    """Say that a step begins, to the session that records."""
+    if _log is not None:
+        _log.note_start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ from tfdarshan.frameworks.all_frameworks import adapters
 from tfdarshan.notice import warn
 
 
-def begin(folder: Path) -> None:
-    """Follow all of them; of one that cannot be followed a warning says so, and the job goes on."""
-    batch_log.begin(folder)
+def begin(folder: Path, at_start: Callable[[], object]) -> None:
+    """Follow all of them; of one that cannot be followed a warning says so, and the job goes on.
+
+    Args:
+        folder: Where processes note.
+        at_start: Is called as the first step or pass of this process begins.
+    """
+    batch_log.begin(folder, at_start)
     for adapter in adapters():
         try:
             adapter.begin()

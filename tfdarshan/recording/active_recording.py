@@ -76,6 +76,7 @@ class Recording:
     extra: dict[str, Any] = field(default_factory=dict)
     cpu_s_before: float = field(default_factory=cpu_seconds)
     machine: dict[str, Any] | None = None
+    start: dict[str, float] = field(default_factory=dict)
     counted: DarshanRecords | Exception | None = None
     written: bool = False
     clock: ClockExchange | None = None
@@ -168,7 +169,7 @@ class Recording:
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},
                 "engine": engine.block(),
                 **emulation,
-                **({} if self.machine is None else {"machine": self.machine}),
+                **({} if self.machine is None else {"machine": self.machine | self.start}),
                 **self.extra,
             }
             notes = [*(note for note in self.marker.notes if note != UNREAD), *engine.notes]
@@ -249,6 +250,11 @@ class Recording:
         # Only now: what it reads is not to be in the session.
         now, before = used_processors(), self.used_before
         self.machine = machine_block(used_s + now.running_s - before.running_s, now.by_others(before))
+
+    def note_start(self) -> None:
+        """Note when the first step begins, and what processor time the job has taken by now: of imports."""
+        took_s = time.monotonic() - self.used_before.at_s
+        self.start = {"start_s": took_s, "start_cpu_s": cpu_seconds() - self.cpu_s_before}
 
     def _compare_clocks(self) -> None:
         """Note what the job's first host says of this host's clock."""

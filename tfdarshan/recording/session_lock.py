@@ -173,7 +173,7 @@ class Recorder:
     def _follow(self) -> None:
         """Have every framework tell of steps, waits and the input pipeline."""
         if self._recording is not None:
-            following.begin(self._recording.spool_directory)
+            following.begin(self._recording.spool_directory, self._recording.note_start)
 
     def _before_attach(self) -> None:
         """Is called when nobody records and we are about to."""

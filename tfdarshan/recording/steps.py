@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from tfdarshan.frameworks import batch_log
-from tfdarshan.frameworks.batch_log import SOURCES, STEP_CALLS
+from tfdarshan.frameworks.batch_log import SOURCES, STEP_CALLS, note_start
 from tfdarshan.native import _bridge
 from tfdarshan.recording.chosen_steps import ChosenSteps
 from tfdarshan.sessions.schema import UNKNOWN
@@ -85,6 +85,7 @@ class StepLog:
 
     def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark:
         """Begin a step and end the one before, if it still lasts."""
+        note_start()
         reads = self._kernel_reads()
         now = time.time_ns()
         self._end(now, reads)
@@ -99,6 +100,7 @@ class StepLog:
 
         The kernel is asked what it has charged, but for steps of less than ASKED_NS.
         """
+        note_start()
         now, reads = time.time_ns(), None
         if now - self._asked_ns >= ASKED_NS:
             reads = self._kernel_reads()

@@ -155,7 +155,7 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     machine, total_s = facts.processors, facts.batches.total_s
     if machine.cpu_s is None or machine.cpus is None:
         return model.but(loop_s=_loop_s(facts, drawn, np.zeros(1)))
-    outside_s = max(machine.session_s - total_s, 0.0)
+    outside_s = max(machine.span_s - total_s, 0.0)
     left = all_processors(facts, drawn)
     least_s = np.clip(machine.cpu_s - left * outside_s, 0.0, left * total_s)
     most_s = np.minimum(machine.cpu_s, left * total_s)

@@ -84,6 +84,7 @@ class PipelineFacts:
         loop_reads: Whether the loop's own thread makes nearly all calls.
         beside: The share of the time in calls that is outside of the loop's waits.
         overlap: How busy readers are right before waits, in times of how busy they are in them, at most 1.
+        goes_on: Whether readers begin tasks of the next batch before all of a batch have ended.
         in_order: Whether samples stay in the order of their reads, whichever of these ends first.
         order_kept: Whether they still do if a fix lets more calls run at a time.
         late_s: How long after its first request each epoch's first call came; NaN: before it.
@@ -102,6 +103,7 @@ class PipelineFacts:
     loop_reads: bool = False
     beside: float = 0.0
     overlap: float = 0.0
+    goes_on: bool = False
     in_order: bool
     order_kept: bool
     late_s: Array
@@ -157,13 +159,13 @@ class ProcessorFacts:
         cpus: Processors that it may use.
         others: Those that other programs took, mean.
         cpu_s: Processor time that the job took.
-        session_s: How long the session took in which it took that.
+        span_s: How long it took that.
     """
 
     cpus: float | None
     others: float | None
     cpu_s: float | None
-    session_s: float
+    span_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,5 +202,5 @@ def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:
     machine = machine_of(meta)
     return ProcessorFacts(
         cpus=machine.cpus, others=machine.others_cpus, cpu_s=machine.cpu_s,
-        session_s=meta.get("duration_ns", 0) / 1e9,
+        span_s=machine.span_s,
     )  # fmt: skip

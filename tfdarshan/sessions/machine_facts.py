@@ -13,18 +13,26 @@ class Machine:
     Attributes:
         cpus: Processors that the job may use.
         memory_bytes: Memory that it may use.
-        cpu_s: Processor time of the job and of its children, during the session.
+        cpu_s: Processor time of the job and of its children: from the first step on, else of the session.
         others_cpus: What other programs took of these processors, mean.
+        span_s: How long it took that.
     """
 
     cpus: float | None = None
     memory_bytes: int | None = None
     cpu_s: float | None = None
     others_cpus: float | None = None
+    span_s: float = 0.0
 
 
 def machine_of(meta: dict[str, Any]) -> Machine:
     """Read it; sessions of older versions have none."""
-    block = meta.get("machine", {})
-    names = ("cpus", "memory_bytes", "cpu_s", "others_cpus")
-    return Machine(*(block.get(name) for name in names))
+    block, session_s = meta.get("machine", {}), meta.get("duration_ns", 0) / 1e9
+    cpus, memory_bytes, cpu_s, others = (
+        block.get(name) for name in ("cpus", "memory_bytes", "cpu_s", "others_cpus")
+    )
+    # What came before the first step, imports above all, is none of the training's.
+    start_s, start_cpu_s = (block.get(name) or 0.0 for name in ("start_s", "start_cpu_s"))
+    if cpu_s is not None:
+        cpu_s = max(cpu_s - start_cpu_s, 0.0)
+    return Machine(cpus, memory_bytes, cpu_s, others, max(session_s - start_s, 0.0))

@@ -296,6 +296,8 @@ class MachineShape(Struct, frozen=True):
     memory_bytes: Count | None = None
     cpu_s: Number | None = None
     others_cpus: Amount | None = None
+    start_s: Amount | None = None
+    start_cpu_s: Amount | None = None
 
 
 class LevelShape(Struct, frozen=True):

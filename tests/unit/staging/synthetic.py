@@ -102,7 +102,7 @@ def job_of(use, *, readers=4, other_s=0.0):
             local=False, depth_s=np.ones(1), serial=(0.0, 0.0, 0.0), limit_s=None, wait_share=0.5,
             files=len(use),
         ),
-        processors=ProcessorFacts(cpus=None, others=None, cpu_s=None, session_s=0.0),
+        processors=ProcessorFacts(cpus=None, others=None, cpu_s=None, span_s=0.0),
         files=FileTable(pd.DataFrame({"path": paths}), ()),
     ))  # fmt: skip
 

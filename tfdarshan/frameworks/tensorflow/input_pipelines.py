@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from tfdarshan.frameworks import batch_log
 from tfdarshan.frameworks.late_import import when_imported
 from tfdarshan.frameworks.tensorflow.batch_sizes import BatchSizes
 from tfdarshan.frameworks.tensorflow.graph_operations import operations_of
@@ -171,6 +172,7 @@ def _watch() -> None:
     @functools.wraps(create)
     def noted(self: Any, dataset: Any) -> Any:
         if _log is not None:
+            batch_log.note_start()
             _act_before_first(_log)
             _note(_log, dataset, self)
         return create(self, dataset)
