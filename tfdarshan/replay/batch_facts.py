@@ -15,6 +15,8 @@ from tfdarshan.thresholds import THRESHOLD
 def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) -> Array:
     """Return which files are read between steps alone, a validation set's, bool by row of the file table.
 
+    Pauses behind most steps are waits for batches, and what is read in these is input.
+
     Args:
         recorded: The session's tables.
         is_input: Which calls read input, bool.
@@ -28,7 +30,9 @@ def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) ->
     only: Array = (made > 0) & (within >= THRESHOLD["most"] * made)
     # Without steps, or if nothing else is read, these are the input.
     told = recorded.windows is not None and np.any(made[~only] > 0)
-    return only if told else np.zeros(count, bool)
+    pauses = np.unique(place[is_input & only[file]])
+    seldom = 2 * len(pauses) < len(loop.ask_s)
+    return only if told and seldom else np.zeros(count, bool)
 
 
 def batch_facts(

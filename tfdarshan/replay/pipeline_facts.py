@@ -72,6 +72,7 @@ def pipeline_facts(
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
         beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
         overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s) if loop.known else 0.0,
+        goes_on=loop.known and _goes_on(loop, calls.start_s, calls.end_s),
     )
 
 
@@ -120,6 +121,21 @@ def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array) -> 
     told_s = waits_s[1:] * ((busy > 0) & (epoch[1:] == epoch[:-1]))
     ratio = np.minimum(1.0, busy_before / np.where(busy > 0, busy, 1.0))
     return float(told_s @ ratio) / max(float(told_s.sum()), TINY_S)
+
+
+def _goes_on(loop: LoopTimes, start_s: Array, end_s: Array) -> bool:
+    """Return whether calls run across most moments at which the last call ended that a batch waited for.
+
+    Args:
+        loop: When batches were asked for, and there.
+        start_s: Starts of the calls on input, ascending.
+        end_s: Their ends.
+    """
+    ends_s = np.sort(end_s)
+    last_s = np.append(-np.inf, ends_s)[np.searchsorted(ends_s, loop.got_s, side="right")]
+    told_s = np.where(last_s >= loop.ask_s, loop.got_s - loop.ask_s, 0.0)
+    running = np.searchsorted(start_s, last_s, side="left") > np.searchsorted(ends_s, last_s, side="right")
+    return bool(2 * (told_s @ running) > told_s.sum())
 
 
 def noted_facts(noted: NotedPipeline | None, readers: float, late_s: Array) -> PipelineFacts:

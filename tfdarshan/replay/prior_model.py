@@ -42,6 +42,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     write_s = queued * batches.write_s[:, None]
     readers = np.full(samples, max(1, round(pipeline.readers)))
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
+    ahead = batches_ahead(facts, drawn)
     return JobModel(
         weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
         compute_s=compute_s(facts, drawn), write_s=write_s,
@@ -52,8 +53,8 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         wait_s=wait_s, transfer_s=transfer_s, seek_s=seek_s,
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
-        calls_ahead=np.where((readers > 1) & runs_ahead(facts), readers + decoded_behind(facts, drawn), 0),
-        batches_ahead=batches_ahead(facts, drawn), in_order=np.full(samples, int(pipeline.in_order)),
+        calls_ahead=np.where(readers > 1, _calls_ahead(facts, drawn, readers, ahead), 0),
+        batches_ahead=ahead, in_order=np.full(samples, int(pipeline.in_order)),
         burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
         wait_serial=wait_serial, transfer_serial=transfer_serial,
         work_serial=work_serial(facts, drawn), behind_serial=behind_serial(facts, drawn),
@@ -233,6 +234,18 @@ def runs_ahead(facts: JobFacts) -> bool:
     pipeline = facts.pipeline
     beside = not pipeline.python or pipeline.processes is not None or pipeline.declared_readers is not None
     return pipeline.framework and beside
+
+
+def _calls_ahead(facts: JobFacts, drawn: Drawn, readers: Array, batches_ahead: Array) -> Array:
+    """Return how many tasks readers have begun that are part of no batch, int; 0: those of one batch.
+
+    Threads of a program that go on with the next batch are ahead by whole batches.
+    """
+    if runs_ahead(facts):
+        return readers + decoded_behind(facts, drawn)
+    if facts.pipeline.framework or not facts.pipeline.goes_on:
+        return np.zeros_like(readers)
+    return np.ceil((1 + batches_ahead) * len(facts.batch) / len(facts.batches.weight)).astype(int)
 
 
 def works_behind(facts: JobFacts) -> bool:

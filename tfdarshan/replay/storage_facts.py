@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
@@ -10,9 +12,9 @@ from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
 from tfdarshan.analysis.storage.rate_limit import rate_limit_of
-from tfdarshan.analysis.storage.serialization import contention_of
+from tfdarshan.analysis.storage.serialization import Share, contention_of
 from tfdarshan.analysis.storage.storage_passes import from_storage
-from tfdarshan.analysis.storage.time_model import ONE_SIZE, POOR_R2, fit_time_model
+from tfdarshan.analysis.storage.time_model import ONE_SIZE, POOR_R2, TimeModel, fit_time_model
 from tfdarshan.analysis.summary_data import emulation_of
 from tfdarshan.replay.job_facts import StorageFacts
 from tfdarshan.replay.job_model import READ, TINY_S
@@ -36,8 +38,11 @@ def storage_facts(
         tasks: Which these calls are.
     """
     probe = probed_storage(probe_kept(meta, recorded.input_mount), tasks)
-    shown = contention_of(recorded.facts.stored.stretches)
-    device, fitted = emulated_storage(meta), _wait_share(calls)
+    fits = _fits(calls)
+    shown, in_turn = contention_of(recorded.facts.stored.stretches), _served_in_turn(fits)
+    if in_turn is not None and (shown is None or shown[0] < in_turn[1]):
+        shown = in_turn
+    device, fitted = emulated_storage(meta), _wait_share(fits)
     if device is not None:
         fitted = known_wait_share(device, float(tasks.size.sum() / max(tasks.calls[READ].sum(), 1.0)))
     costs, writes = recorded.pipeline.costs, recorded.facts.writes.segments
@@ -91,22 +96,67 @@ def _main_kind(kinds: object, seconds: object) -> str:
     return max(np.unique(names).tolist(), key=lambda name: float(spent[names == name].sum()), default="")
 
 
-def _wait_share(calls: InputCalls) -> float | None:
-    """Return what of a mean read is no transfer, if reads that storage served are of several sizes.
+@dataclass(frozen=True)
+class _Fit:
+    """What reads that storage served take, by their sizes.
 
-    Behind reads of other sizes a read takes as long as these: what it ends later than they do is its own.
+    Attributes:
+        length: Bytes of each.
+        taken_s: What it took, or what it ended later than the read before.
+        line: What that is by its bytes.
     """
+
+    length: Array
+    taken_s: Array
+    line: TimeModel
+
+    @property
+    def off_s(self) -> float:
+        """The standard deviation of what the line does not say."""
+        return float(np.std(self.taken_s - self.line.seconds(self.length)))
+
+
+def _fits(calls: InputCalls) -> tuple[_Fit, _Fit] | None:
+    """Return the durations of reads by their sizes, and their turns; None if they are too few."""
     reads = calls.kind == KIND["read"]
     length, lasted_s = calls.length[reads], (calls.end_s - calls.start_s)[reads]
     stored = from_storage(np.ones(len(length)), length, lasted_s)
     length = length[stored]
-    if len(length) < SETTING["fewest"] or length.max() <= ONE_SIZE * length.min():
+    if len(length) < SETTING["fewest"]:
         return None
-    fits = [fit_time_model(length, taken_s[stored]) for taken_s in (lasted_s, turns_of(calls)[reads])]
+    taken = lasted_s[stored], turns_of(calls)[reads][stored]
+    whole, turn = (_Fit(length, taken_s, fit_time_model(length, taken_s)) for taken_s in taken)
+    return whole, turn
+
+
+def _served_in_turn(fits: tuple[_Fit, _Fit] | None) -> Share | None:
+    """Return the share of a read that is served one at a time, if ends of reads say so.
+
+    Storage that serves one read after the other ends each so much later than the one before as its own bytes
+    take. If that foretells ends better than starts do, nothing runs side by side but what hides in waits for
+    one's turn. Ends that come by chance are as far from their mean as that is long.
+    """
+    if fits is None:
+        return None
+    whole, turn = fits
+    mean_s = float(np.mean(turn.taken_s))
+    if turn.off_s >= min(whole.off_s, mean_s / 2):
+        return None
+    return 1.0, min(mean_s / max(float(np.mean(whole.taken_s)), TINY_S), 1.0), 1.0
+
+
+def _wait_share(fits: tuple[_Fit, _Fit] | None) -> float | None:
+    """Return what of a mean read is no transfer, if reads that storage served are of several sizes.
+
+    Behind reads of other sizes a read takes as long as these: what it ends later than they do is its own.
+    """
+    if fits is None or fits[0].length.max() <= ONE_SIZE * fits[0].length.min():
+        return None
+    length = float(fits[0].length.mean())
     shares = [
-        fit.base_s / max(fit.base_s + fit.s_per_byte * float(length.mean()), TINY_S)
+        fit.line.base_s / max(fit.line.base_s + fit.line.s_per_byte * length, TINY_S)
         for fit in fits
-        if fit.s_per_byte > 0 and fit.r2 >= POOR_R2
+        if fit.line.s_per_byte > 0 and fit.line.r2 >= POOR_R2
     ]
     return min(shares, default=None)
 

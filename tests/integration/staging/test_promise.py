@@ -35,10 +35,11 @@ class Case:
     decode_s: float = 0.0
     epochs: int = 1
     fast_is_slow: bool = False
+    steps: bool = True
     reason: str = ""
 
     def __str__(self) -> str:
-        why = f"-{self.reason}" if self.reason else ""
+        why = f"-{self.reason}" if self.reason else "" if self.steps else "-no-steps"
         return f"{self.tier}-{self.heat}-{self.sigma}-{100 * self.share:.0f}%{why}"
 
 
@@ -55,6 +56,7 @@ CASES = [
     Case(tier="lustre", share=0.25, decode_s=5e-3, **IMAGENET),
     Case(tier="pipe", share=0.25, **IMAGENET),
     Case(tier="pipe", share=0.25, heat="zipf", **MALWARE),
+    Case(tier="lustre", share=0.25, steps=False, **MALWARE),
     Case(tier="lustre", share=0.25, decode_s=2.4, files=40, reason="not_io", **IMAGENET),
     Case(tier="none", share=0.25, epochs=3, files=1_000, reason="page_cache", **IMAGENET),
     Case(tier="lustre", share=0.25, fast_is_slow=True, reason="fast_tier", **IMAGENET),
@@ -122,6 +124,7 @@ class Job:
             THREADS,
             self.case.decode_s,
             self.case.epochs,
+            int(self.case.steps),
         ]
         self._python("tests.integration.staging.emulated_job", *words)
         return self.logs / name
@@ -169,7 +172,8 @@ def keeps_its_promise(case, memory, tmp_path, tier_library, within):
     after = job.run(job.fast, "after")
     found = json.loads(job.tfdarshan("advise", "--check", job.logs / "plan.json", after, "--json"))
     print(job.tfdarshan("advise", "--check", job.logs / "plan.json", after))
-    assert abs(found["error"]) <= within, found
+    # Without steps the range holds, which is as wide as a loop may compute beside its readers.
+    assert found["kept"] if not case.steps else abs(found["error"]) <= within, found
     assert found["copies_read"] == found["planned"]
     assert found["originals_read"] == 0
     job.tfdarshan("stage", "undo", job.logs / "plan.json")

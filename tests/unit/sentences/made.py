@@ -63,12 +63,15 @@ class Made:
 
     @cached_property
     def calls_of_ranks(self) -> pd.DataFrame:
-        """Calls of all ranks on files that nothing writes, from the first step on, with their `seconds`."""
+        """Calls of all ranks on files that nothing writes, of the time of all steps, with their `seconds`."""
         files, steps = self.found.files, self.found.steps
         read = files[files["POSIX_WRITES"] + files["STDIO_WRITES"] == 0][["rank", "file"]]
         found = self.found.calls(*OPENS, *READS, *STATS, *CLOSES, "lseek")
-        first = steps["start"].min() - self.meta["origin_realtime_ns"] if len(steps) else 0
-        return found[found["start_ns"] >= first].merge(read.drop_duplicates(), on=["rank", "file"])
+        origin = self.meta["origin_realtime_ns"]
+        if len(steps):
+            begins = found["start_ns"] + origin
+            found = found[(begins >= steps["start"].min()) & (begins < steps["end"].max())]
+        return found.merge(read.drop_duplicates(), on=["rank", "file"])
 
     @cached_property
     def input_files(self) -> pd.DataFrame:

@@ -1,0 +1,112 @@
+"""Threads that read for a loop whose short steps are marked, against a run of them worked out here."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from tests.unit.findings.made_up_training import training
+from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.promise import promise
+from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.storage_edits import Staged
+
+THREADS, BATCH, STEP_MS = 4, 8, 1.0
+
+
+def reads_of(taken_ms, *, in_turn, each_batch):
+    """Return (start, end, thread) of each read in ms, and (start, end) of each step.
+
+    Args:
+        taken_ms: What each takes by itself.
+        in_turn: Whether storage serves one at a time; else any number.
+        each_batch: Whether threads wait for a batch to be asked for; else they go on.
+    """
+    free, turn_ms, asked_ms = [(0.0, thread) for thread in range(THREADS)], 0.0, 0.0
+    reads, steps = [], []
+    for first in range(0, len(taken_ms), BATCH):
+        for taken in taken_ms[first : first + BATCH]:
+            at, thread = heapq.heappop(free)
+            at = max(at, asked_ms) if each_batch else at
+            end = max(turn_ms, at) + taken if in_turn and taken else at + taken
+            turn_ms = max(turn_ms, end) if taken else turn_ms
+            reads.append((at, end, thread))
+            heapq.heappush(free, (end + 0.01, thread))
+        got_ms = max(asked_ms, *(end for _, end, _ in reads[first:]))
+        asked_ms = got_ms + STEP_MS
+        steps.append((got_ms, asked_ms))
+    return reads, steps
+
+
+def sizes_of(count):
+    return np.random.default_rng(1).integers(20_000, 400_000, count)
+
+
+def pooled(logdir, order, taken_ms, **how):
+    """Write the session of a pool that reads files in such an order."""
+    reads, steps = reads_of(taken_ms[order], **how)
+    calls, size = [], sizes_of(len(taken_ms))
+    for file, (start, end, thread) in zip(order.tolist(), reads, strict=True):
+        calls += [(start, start, 200 + thread, "open", file, 0),
+                  (start, end, 200 + thread, "pread", file, int(size[file]), 0),
+                  (end, end, 200 + thread, "close", file, 0)]  # fmt: skip
+    paths = [f"/data/{number:03}" for number in range(len(taken_ms))]
+    marked = [(start, end, -1) for start, end in steps]
+    session = training(logdir, sorted(calls), marked, paths=paths, sizes=[int(one) for one in size])
+    return facts_of(session), steps
+
+
+def once(logdir, *, in_turn=False, each_batch=False):
+    """A pool that reads 240 files once: in 10 ms and 1 ms more for each 20 kB."""
+    taken_ms = 10 + sizes_of(240) / 20_000
+    return pooled(logdir, np.arange(240), taken_ms, in_turn=in_turn, each_batch=each_batch)[0]
+
+
+def test_what_most_pauses_read_is_input(tmp_path):
+    # GIVEN steps of 1 ms, so that few files are read beside them
+    facts = once(tmp_path)
+
+    # THEN the others are no validation set
+    assert not facts.validating.any()
+    assert facts.batches.validation_s.sum() == 0
+    assert facts.batches.wait_s.sum() > 0.9 * facts.batches.total_s
+
+
+@pytest.mark.parametrize("each_batch", [False, True])
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_threads_that_go_on_with_the_next_batch_read_across_its_beginning(tmp_path, in_turn, each_batch):
+    facts = once(tmp_path, in_turn=in_turn, each_batch=each_batch)
+    assert facts.pipeline.goes_on is not each_batch
+    assert (calibrated(facts).model.calls_ahead > BATCH).all() != each_batch
+
+
+def test_reads_that_end_as_far_apart_as_they_take_are_served_in_turn(tmp_path):
+    # GIVEN four readers all the time
+    in_turn, beside = (once(tmp_path / name, in_turn=name == "turn") for name in ("turn", "beside"))
+
+    # THEN depths tell nothing, but ends do: another reader may hide in waits of three turns
+    measured, low, high = in_turn.storage.serial
+    assert (measured, high) == (1, 1)
+    assert low == pytest.approx(1 / 4, rel=0.05)
+    assert beside.storage.serial is None or beside.storage.serial[0] < 1 / 4
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_a_part_of_the_files_on_a_fast_tier_takes_as_long_as_worked_out(tmp_path, in_turn):
+    # GIVEN files that differ in how often they are read, and two in five of them copied
+    dice = np.random.default_rng(2)
+    order = dice.permutation(np.repeat(np.arange(240), dice.choice([1, 1, 1, 5], 240)))
+    taken_ms, copied = 10 + sizes_of(240) / 20_000, dice.random(240) < 0.4
+    rows = {f"/data/{number:03}": one for number, one in enumerate(copied)}
+    facts, before = pooled(tmp_path, order, taken_ms, in_turn=in_turn, each_batch=False)
+
+    # WHEN
+    files = np.array([rows.get(path, False) for path in facts.files.rows["path"]])
+    told = promise(calibrated(facts), Staged(files=files, call_s=0.0, bytes_per_s=1e12))
+
+    # THEN what is left is read side by side, whatever batch it is of, in what is one epoch
+    steps = reads_of(np.where(copied, 0.0, taken_ms)[order], in_turn=in_turn, each_batch=False)[1]
+    speedup = (before[-1][1] - before[0][0]) / (steps[-1][1] - steps[0][0])
+    assert told.expected == pytest.approx(speedup, rel=0.1)
+    assert told.low < speedup < told.high
+    assert facts.tasks.epoch.max() == 0
