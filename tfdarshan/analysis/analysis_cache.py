@@ -18,6 +18,7 @@ from tfdarshan.analysis.ranks.rank_table import MountFigures, RankFigures, RankT
 from tfdarshan.analysis.steps.input_look import InputFacts
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline
 from tfdarshan.analysis.steps.read_bursts import ReadBursts
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.storage.file_costs import FileCosts
 from tfdarshan.analysis.storage.outlier_calls import ComparedReads, SlowCalls
 from tfdarshan.analysis.storage.stored_calls import StoredCalls
@@ -28,7 +29,7 @@ CLASSES = (
     CallGroup, ComparedReads, FileCosts, FileEntry, FileTotals, HeldCalls,
     InputFacts, InputPipeline, MountFigures, Operation, ProgramCalls,
     RankFigures, RankTable, ReadBursts, ReaderCount, ReadingTimes, ScatteredReads, Segments,
-    SharedReads, SlowCalls, StoredCalls, Thread, UnionPartial, WriteCalls,
+    SharedReads, SlowCalls, StepWindows, StoredCalls, Thread, UnionPartial, WriteCalls,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.files.input_files import input_files, own_files
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.steps.body_steps import waiting_bodies
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
@@ -42,7 +43,7 @@ class MeasuredSession:
         session: The session, or a process of it.
         files: One row per path.
         is_input: Which of its rows are input, bool.
-        windows: The steps that it is judged by, None if there are none.
+        marked: The steps that it is judged by as they were marked, None if there are none.
         epochs_s: Time from the first step's start to the last one's end, None if epochs take all time.
         calls: All calls that have a segment.
         is_loop: Whether a thread runs the training loop.
@@ -54,13 +55,25 @@ class MeasuredSession:
     session: SessionData
     files: FileTable
     is_input: Array
-    windows: StepWindows | None
+    marked: StepWindows | None
     epochs_s: float | None
     calls: SessionCalls
     is_loop: Callable[[Thread], bool]
     kept: AnalysisCache
     runner: Runner | None = None
     data_folder: str | None = None
+
+    @cached_property
+    def windows(self) -> StepWindows | None:
+        """The steps that it is judged by, with their waits as far as anything tells them."""
+        marked = self.marked
+        if marked is None or marked.wait_end_ns is not None:
+            return marked
+        return self.kept.get("bodies", lambda: self._bodies(marked))
+
+    def _bodies(self, marked: StepWindows) -> StepWindows:
+        calls = self.calls.in_memory
+        return marked if calls is None else waiting_bodies(marked, calls, self.is_input)
 
     @cached_property
     def clock(self) -> WallClock:
@@ -150,7 +163,7 @@ def measure_session(
         session=session,
         files=files,
         is_input=is_input,
-        windows=step_windows(stepped.step_bounds),
+        marked=step_windows(stepped.step_bounds),
         epochs_s=_epochs_s(stepped),
         calls=SessionCalls(session.processes, files.index),
         is_loop=loop_thread(stepped.processes[0]),

@@ -207,7 +207,8 @@ def note_end() -> None:
 class step:  # noqa: N801 - reads as a function where it is used
     """Marks a training step of a custom loop; does nothing where no session records.
 
-    Use it as `with tfdarshan.step():` around the step, or call it where each step begins: a step then lasts
+    Use it as `with tfdarshan.step():` around the step, or around the loop's body alone: the time between such
+    steps in which input is read is input wait. Or call it where each step begins: a step then lasts
     until the next one, or the end of the session.
 
     Args:

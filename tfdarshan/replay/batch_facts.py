@@ -6,6 +6,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.body_steps import read_in_pauses
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.loop_times import LoopTimes, union_by
 from tfdarshan.replay.recorded_job import RecordedJob
@@ -13,26 +14,20 @@ from tfdarshan.thresholds import THRESHOLD
 
 
 def validation_files(recorded: RecordedJob, is_input: Array, loop: LoopTimes) -> Array:
-    """Return which files are read between steps alone, a validation set's, bool by row of the file table.
-
-    Pauses behind most steps are waits for batches, and what is read in these is input.
+    """Return which files are read in pauses between steps alone, bool by row of the file table.
 
     Args:
         recorded: The session's tables.
         is_input: Which calls read input, bool.
         loop: When the loop asked for batches, and was done with them.
     """
-    file, count = recorded.calls.file, len(recorded.files)
-    start_s = recorded.calls.start_ns / 1e9
+    calls, count = recorded.calls, len(recorded.files)
+    if not loop.known:
+        return np.zeros(count, bool)
+    start_s = calls.start_ns[is_input] / 1e9
     place = loop.place(start_s)
-    pause = is_input & (start_s >= loop.stop_s[place]) & (start_s >= loop.ask_s[0])
-    made, within = (np.bincount(file[chosen], minlength=count) for chosen in (is_input, pause))
-    only: Array = (made > 0) & (within >= THRESHOLD["most"] * made)
-    # Without steps, or if nothing else is read, these are the input.
-    told = recorded.windows is not None and np.any(made[~only] > 0)
-    pauses = np.unique(place[is_input & only[file]])
-    seldom = 2 * len(pauses) < len(loop.ask_s)
-    return only if told and seldom else np.zeros(count, bool)
+    pause = (start_s >= loop.stop_s[place]) & (start_s >= loop.ask_s[0])
+    return read_in_pauses(calls.file[is_input], place, pause, count, len(loop.ask_s))
 
 
 def batch_facts(

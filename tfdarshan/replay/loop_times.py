@@ -46,48 +46,31 @@ class LoopTimes:
         return float(self.next_s[-1] - self.ask_s[0])
 
 
-def loop_times(windows: StepWindows | None, start_s: Array, end_s: Array, last_s: float) -> LoopTimes:
+def loop_times(
+    windows: StepWindows | None, start_s: Array, end_s: Array, last_s: float, *, loop_reads: bool = False
+) -> LoopTimes:
     """Return them.
 
     Args:
-        windows: The steps, None if there are none.
+        windows: The steps, None if there are none. What does not say what it waits for may be anywhere.
         start_s: Starts of the calls on input, ascending.
         end_s: Their ends.
         last_s: When the session ended.
+        loop_reads: Whether the loop's own thread makes nearly all calls: it waits in these, within its steps.
     """
-    if windows is not None:
-        return _of_steps(windows)
+    if windows is not None and (windows.wait_end_ns is not None or loop_reads):
+        got_ns = windows.start_ns if windows.wait_end_ns is None else windows.wait_end_ns
+        return _of_steps(windows.start_ns, got_ns, windows.end_ns)
     if len(start_s) < 2:
         return LoopTimes(np.array([0.0]), np.array([0.0]), np.array([max(last_s, TINY_S)]), False)
     return _of_bursts(start_s, np.maximum.accumulate(end_s), last_s)
 
 
-def _of_steps(windows: StepWindows) -> LoopTimes:
-    ask_s, stop_s = windows.start_ns / 1e9, windows.end_ns / 1e9
-    if windows.wait_end_ns is None:
-        return LoopTimes(ask_s, ask_s, stop_s, False)
-    got_s = windows.wait_end_ns / 1e9
+def _of_steps(ask_ns: Array, got_ns: Array, stop_ns: Array) -> LoopTimes:
+    ask_s, got_s, stop_s = ask_ns / 1e9, got_ns / 1e9, stop_ns / 1e9
     # The last request of an epoch gets nothing: no step follows it.
     steps = stop_s - got_s >= SETTING["no_step"] * np.median(stop_s - got_s)
     return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True)
-
-
-def with_waits(loop: LoopTimes, start_s: Array, end_s: Array) -> LoopTimes:
-    """Return times in which the loop waits between steps that do not say what they waited for.
-
-    Steps that are marked around the loop's body leave its wait between them: it asked for a batch when the
-    step before ended, or when the first call came that ran then.
-
-    Args:
-        loop: Its steps.
-        start_s: Starts of the calls on the training set, ascending.
-        end_s: Their ends.
-    """
-    free_s = np.append(loop.ask_s[0], loop.stop_s[:-1])
-    # Of calls in order of start the first one that ends behind a moment runs then, or is the next one.
-    place = np.searchsorted(np.maximum.accumulate(end_s), free_s, side="right")
-    next_s = np.append(start_s, np.inf)[place]
-    return LoopTimes(np.clip(next_s, free_s, loop.got_s), loop.got_s, loop.stop_s, True)
 
 
 def _of_bursts(start_s: Array, end_s: Array, last_s: float) -> LoopTimes:

@@ -16,8 +16,9 @@ from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
 from tfdarshan.replay.job_facts import JobFacts, processor_facts
 from tfdarshan.replay.job_model import TINY_S
-from tfdarshan.replay.loop_times import loop_times, union_by, with_waits
+from tfdarshan.replay.loop_times import loop_times, union_by
 from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
+from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
 from tfdarshan.replay.storage_facts import storage_facts
@@ -65,11 +66,12 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     is_input = recorded.is_input[recorded.calls.file] & (kinds != KIND["write"]) & (kinds != KIND["sync"])
     # What follows the last call is still the job's: its loop computes with what was read ahead.
     ends_s = max(float(end_s.max(initial=0.0)), meta.get("duration_ns", 0) / 1e9)
-    loop = loop_times(recorded.windows, start_s[is_input], end_s[is_input], ends_s)
+    lasted_s = (end_s - start_s) * is_input
+    loop_reads = float(lasted_s @ recorded.is_loop) > SETTING["loop_reads"] * float(lasted_s.sum())
+    times = start_s[is_input], end_s[is_input]
+    loop = loop_times(recorded.windows, *times, ends_s, loop_reads=loop_reads)
     between = validation_files(recorded, is_input, loop)
     validating = is_input & between[recorded.calls.file]
-    if recorded.windows is not None and not loop.known:
-        loop = with_waits(loop, start_s[is_input & ~validating], end_s[is_input & ~validating])
     after = (validating | recorded.is_loop & recorded.is_output) & (start_s >= loop.stop_s[-1])
     loop = dataclasses.replace(loop, last_s=float(end_s[after].max(initial=0.0)))
     reading = is_input & ~validating & (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])

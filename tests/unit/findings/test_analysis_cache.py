@@ -57,7 +57,14 @@ def without_steps(logdir):
     return training(logdir, calls, [], paths=[f"/data/{n}" for n in range(7)], sizes=[100_000] * 7)
 
 
-@pytest.mark.parametrize("make", [slow_file, validation_job, phases_job, without_steps])
+def marked_bodies(logdir):
+    """A thread that reads for 8 ms, and a loop whose steps of 2 ms are marked."""
+    calls = [(10.0 * n, 10.0 * n + 8, 1, "pread", n % 8, 100_000, 0) for n in range(128)]
+    steps = [(10.0 * n + 8, 10.0 * n + 10, -1) for n in range(128)]
+    return training(logdir, calls, steps, paths=[f"/data/{n}" for n in range(8)], sizes=[100_000] * 8)
+
+
+@pytest.mark.parametrize("make", [slow_file, validation_job, phases_job, without_steps, marked_bodies])
 def test_the_next_reader_is_told_the_same_and_reads_no_call(tmp_path, tables_read, make):
     path = make(tmp_path).path
     first = answers(path)

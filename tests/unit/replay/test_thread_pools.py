@@ -42,9 +42,11 @@ def sizes_of(count):
     return np.random.default_rng(1).integers(20_000, 400_000, count)
 
 
-def pooled(logdir, order, taken_ms, **how):
-    """Write the session of a pool that reads files in such an order."""
+def pooled(logdir, order, taken_ms, *, within=False, **how):
+    """Write the session of a pool that reads files in such an order; `within` steps they are waited for."""
     reads, steps = reads_of(taken_ms[order], **how)
+    if within:
+        steps = list(zip([0.0, *(end for _, end in steps)], [end for _, end in steps], strict=False))
     calls, size = [], sizes_of(len(taken_ms))
     for file, (start, end, thread) in zip(order.tolist(), reads, strict=True):
         calls += [(start, start, 200 + thread, "open", file, 0),
@@ -53,13 +55,42 @@ def pooled(logdir, order, taken_ms, **how):
     paths = [f"/data/{number:03}" for number in range(len(taken_ms))]
     marked = [(start, end, -1) for start, end in steps]
     session = training(logdir, sorted(calls), marked, paths=paths, sizes=[int(one) for one in size])
-    return facts_of(session), steps
+    return session, steps
 
 
-def once(logdir, *, in_turn=False, each_batch=False):
+def read_once(logdir, *, within=False, in_turn=False, each_batch=False):
     """A pool that reads 240 files once: in 10 ms and 1 ms more for each 20 kB."""
     taken_ms = 10 + sizes_of(240) / 20_000
-    return pooled(logdir, np.arange(240), taken_ms, in_turn=in_turn, each_batch=each_batch)[0]
+    how = {"within": within, "in_turn": in_turn, "each_batch": each_batch}
+    return pooled(logdir, np.arange(240), taken_ms, **how)[0]
+
+
+def once(logdir, **how):
+    """Return what the session of such a pool says."""
+    return facts_of(read_once(logdir, **how))
+
+
+def test_the_time_between_steps_is_input_wait_for_the_verdict_too(tmp_path):
+    # GIVEN steps of 1 ms behind waits of 30 ms, which nobody marks
+    session = read_once(tmp_path)
+
+    # THEN
+    assert session.verdict.wait_share == pytest.approx(0.97, abs=0.01)
+    assert session.verdict.sentence.startswith("Training waits for input 9")
+
+
+@pytest.mark.parametrize("each_batch", [False, True])
+def test_steps_that_have_their_request_within_do_not_tell_what_they_wait_for(tmp_path, each_batch):
+    # GIVEN the same steps, marked from the request on
+    session = read_once(tmp_path, within=True, each_batch=each_batch)
+    job = calibrated(facts_of(session))
+
+    # THEN they may wait as long as files are read, and nothing says that they do not
+    assert not job.facts.batches.known
+    assert "not tell whether training waits for input" in session.verdict.sentence or (
+        "if training waits for its files, up to" in session.verdict.sentence
+    )
+    assert promise(job, Staged()).high > 10
 
 
 def test_what_most_pauses_read_is_input(tmp_path):
@@ -98,7 +129,8 @@ def test_a_part_of_the_files_on_a_fast_tier_takes_as_long_as_worked_out(tmp_path
     order = dice.permutation(np.repeat(np.arange(240), dice.choice([1, 1, 1, 5], 240)))
     taken_ms, copied = 10 + sizes_of(240) / 20_000, dice.random(240) < 0.4
     rows = {f"/data/{number:03}": one for number, one in enumerate(copied)}
-    facts, before = pooled(tmp_path, order, taken_ms, in_turn=in_turn, each_batch=False)
+    session, before = pooled(tmp_path, order, taken_ms, in_turn=in_turn, each_batch=False)
+    facts = facts_of(session)
 
     # WHEN
     files = np.array([rows.get(path, False) for path in facts.files.rows["path"]])
