@@ -81,6 +81,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         fix=chosen.fix,
         edits=chosen.edits,
         work=chosen.work,
+        not_worth="" if chosen.edits else "training needs the data as it is",
     )
 
 

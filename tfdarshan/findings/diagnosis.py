@@ -133,7 +133,7 @@ def _of_cause(cause: Cause, measures: Measures) -> Finding | Unknown | None:
     found = cause.find(measures)
     if not isinstance(found, Finding):
         return found
-    found = replace(found, not_worth=cause.ABOUT.ignore, unit=measures.model.unit)
+    found = replace(found, not_worth=found.not_worth or cause.ABOUT.ignore, unit=measures.model.unit)
     return _in_its_language(with_place(found, measures), measures)
 
 

@@ -96,7 +96,7 @@ class Finding:
         fix: What to do; None where there is nothing to do.
         edits: The fix as edits of the replay model; empty where it has none.
         gain: What the fix alone gives, by replay; None where it is not known or there is none.
-        not_worth: When to ignore it, to be read after "Ignore this if".
+        not_worth: When to ignore it, to be read after "Ignore this if"; by default what its cause says.
         work: What the fix takes.
         one_of: Names of findings whose fixes give the same seconds back: one of them will do.
         lasts: Whether a longer run gains as much: it does not if the page cache serves its later epochs.

@@ -28,7 +28,7 @@ def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
     if not names:
         return ""
     first = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"First choice: {first}. This fix is an alternative that saves the same time."
+    return f"First choice: {first}. After that, this fix adds little."
 
 
 def one_of_names(finding: Finding | None, findings: Sequence[Finding]) -> str:

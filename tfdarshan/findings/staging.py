@@ -24,6 +24,7 @@ from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.knapsack import density_order
 from tfdarshan.staging.later_epochs import LaterEpochs, later_epochs
 from tfdarshan.staging.staged_input import StagedInput, staged_input
+from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, human_seconds, percent, plural
 
 NAME = "staging"
@@ -152,16 +153,17 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         beside = _beside(staged, ~by_sqlite) if all_of_it else led[:0]
         beside_bytes = float(size[beside].sum())
-        rest = human_bytes(float(size[led].sum()) + beside_bytes)
+        copied_bytes = float(size[led].sum()) + beside_bytes
+        rest = human_bytes(copied_bytes)
         rest = f"{rest} of other files" if len(opened) else f"{rest} of input"
         words.append(
             f"Copy {rest} to a local disk."
             if len(opened)
             else f"Copy {rest} to a local disk{condition}.{beyond}"
         )
-        if beside_bytes:
+        if beside_bytes > THRESHOLD["hardly"] * copied_bytes:
             unread = human_bytes(beside_bytes)
-            words.append(f"{unread} of the copy is read only before the first step or after the last.")
+            words.append(f"{unread} of that is read outside of steps, and makes no step faster.")
         words += [MIRRORED] if staged.mirrored else []
         rows = staged.found.rows[~by_sqlite]
         lines.append(copied(measures, rows, everything=all_of_it, mirrored=staged.mirrored).lines)

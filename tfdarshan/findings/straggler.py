@@ -69,7 +69,7 @@ def find(measures: Measures) -> Finding | None:
         fix=Fix(
             f"{f'{AGAIN}copy' if slow.once else 'Copy'} these files to faster storage, or find out what is "
             "wrong with the storage they are on.",
-            copied(measures, slow.rows, everything=True, place=place).lines,
+            copied(measures, slow.rows, everything=bool(place), place=place).lines,
         ),
         edits=(Staged(np.isin(np.arange(len(measures.files)), slow.rows)),),
         work="copy some",
