@@ -19,6 +19,6 @@ def estimate(process):
     thinned, resolution_ns = thinned_of(process), process.meta["thinned"]["resolution_ns"]
     taken_ns = thinned["end_ns"] - thinned["start_ns"]
     sampled = thinned["flags"] & FIRST_OPEN == 0
-    short_ns = resolution_ns * (sampled & (taken_ns < resolution_ns)).sum()
+    short_ns = float(resolution_ns) * (sampled & (taken_ns < resolution_ns)).sum()
     found_ns = kept_ns + np.where(sampled, np.maximum(taken_ns, resolution_ns), taken_ns).sum()
     return found_ns, math.sqrt(short_ns * resolution_ns)

@@ -256,10 +256,13 @@ def _epochs(passes: Array, begin_s: Array) -> Array:
     """
     begins, most = [begin_s[0]], int(passes.max()) + 1
     for number in range(1, most):
-        of, before = begin_s[passes == number], begin_s[passes == number - 1]
-        first_s = float(np.quantile(of, SETTING["early"], method="lower"))
+        of = begin_s[passes == number]
         # Few tasks that are ahead of all others begin no epoch: records that are read twice, by chance.
+        if len(of) * 2 * most <= len(passes):
+            continue
+        first_s = float(np.quantile(of, SETTING["early"], method="lower"))
         # Nor do passes side by side: files that are read more often than others.
-        if len(of) * 2 * most > len(passes) and 2 * np.count_nonzero(before < first_s) > len(before):
+        before = begin_s[passes == passes[passes < number].max(initial=0)]
+        if 2 * np.count_nonzero(before < first_s) > len(before):
             begins.append(max(begins[-1], first_s))
     return np.searchsorted(np.array(begins), begin_s, side="right") - 1

@@ -32,6 +32,23 @@ PARTS = 100
 MEMORY_CAP_MB = 64
 
 
+def anonymous_bytes() -> int:
+    """Return the memory of this process that no file backs."""
+    (found,) = [line for line in Path("/proc/self/status").open() if line.startswith("RssAnon")]
+    return int(found.split()[1]) * 1024
+
+
+def library_bytes(folder: Path, library: Path, count: int = 200) -> float:
+    """Return what a library takes of this process's memory that stays loaded."""
+    before = anonymous_bytes()
+    for number in range(count):
+        copy = folder / f"{number}.so"
+        shutil.copy(library, copy)
+        ctypes.CDLL(str(copy))
+        copy.unlink()
+    return (anonymous_bytes() - before) / count
+
+
 class Job:
     """The load, with its own count of reads and bytes."""
 
@@ -46,7 +63,7 @@ class Job:
         for path in self.inputs:
             path.write_bytes(bytes(INPUT_BYTES))
         self.lock, self.reads, self.opens = threading.Lock(), dict.fromkeys(self.cached, 0), 0
-        self.rows_of_memory: list[tuple[int, int, int]] = []
+        self.rows_of_memory: list[tuple[int, int, int, int]] = []
         self.waited_ns = array.array("q", bytes(8 * (PARTS + 1)))
         self.steps = self.library_calls = self.children = self.started_threads = 0
 
@@ -138,15 +155,14 @@ class Job:
             time.sleep(1)
 
     def watch_memory(self) -> None:
-        """Note the memory of process, own spool and all spools a hundred times after the first minute."""
+        """Note the memory of process, own spool, all spools, and libraries, each hundredth after a minute."""
         spools = Path(os.environ["TFDARSHAN_SPOOL_DIR"])
         warm_s = min(60, self.seconds / 2)
         for place in range(PARTS):
             time.sleep(max(warm_s + (self.seconds - warm_s) * place / PARTS - self.passed_s(), 0))
-            (anonymous,) = [line for line in Path("/proc/self/status").open() if line.startswith("RssAnon")]
             used = {path.stem: path.stat().st_blocks * 512 for path in spools.rglob("*.spool")}
-            row = int(anonymous.split()[1]) * 1024, used[str(os.getpid())], sum(used.values())
-            self.rows_of_memory.append(row)
+            own, libraries = used[str(os.getpid())], self.library_calls
+            self.rows_of_memory.append((anonymous_bytes(), own, sum(used.values()), libraries))
 
     def run(self) -> None:
         """Do all of it until the time is over."""
@@ -185,7 +201,7 @@ def main(folder: Path, seconds: float, library: Path, trace_mb: int) -> None:
     bounds: dict[str, Any] = {"memory_cap_mb": MEMORY_CAP_MB, "trace_memory_mb": trace_mb}
     with tfdarshan.profile(folder / "logs", engine="builtin", **options, **bounds):
         job.run()
-    print(json.dumps(job.told()))
+    print(json.dumps(job.told() | {"library_bytes": library_bytes(folder, library)}))
 
 
 if __name__ == "__main__":

@@ -193,3 +193,13 @@ def test_time_in_which_two_calls_run_counts_once():
     place = np.array([0, 0, 1])
     union = union_by(place, np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]), 3)
     assert union.tolist() == [3.0, 1.0, 0.0]
+
+
+def test_a_task_that_reads_its_file_twice_leaves_out_a_pass():
+    # GIVEN a file that is read once, and then opened and read twice
+    once = ((0, "open", 0), (1, "read", 100), (2, "close", 0))
+    twice = ((10, "open", 0), (11, "read", 100), (12, "read", 100), (13, "close", 0))
+    calls = calls_of(*((at, at + 1, kind, 0, 7, 0, length) for at, kind, length in once + twice))
+
+    # THEN no task is of the second pass, and the last one begins an epoch
+    assert read_tasks(calls, np.array([100]), 2).epoch.tolist() == [0, 1]
