@@ -195,11 +195,21 @@ def test_time_in_which_two_calls_run_counts_once():
     assert union.tolist() == [3.0, 1.0, 0.0]
 
 
-def test_a_task_that_reads_its_file_twice_leaves_out_a_pass():
-    # GIVEN a file that is read once, and then opened and read twice
-    once = ((0, "open", 0), (1, "read", 100), (2, "close", 0))
-    twice = ((10, "open", 0), (11, "read", 100), (12, "read", 100), (13, "close", 0))
-    calls = calls_of(*((at, at + 1, kind, 0, 7, 0, length) for at, kind, length in once + twice))
+def test_tasks_that_read_their_file_twice_leave_out_a_pass():
+    # GIVEN six files that are read once, and a seventh that is opened twice, and read twice each time
+    rows = [(10 * file, "open", file, 0) for file in range(6)]
+    rows += [(10 * file + 1, "read", file, 100) for file in range(6)]
+    for at in (60, 70):
+        rows += [
+            (at, "open", 6, 0),
+            (at + 1, "read", 6, 100),
+            (at + 2, "read", 6, 100),
+            (at + 3, "close", 6, 0),
+        ]
+    calls = calls_of(*((at, at + 1, kind, file, 7, 0, length) for at, kind, file, length in rows))
 
-    # THEN no task is of the second pass, and the last one begins an epoch
-    assert read_tasks(calls, np.array([100]), 2).epoch.tolist() == [0, 1]
+    # WHEN no task is of its third pass
+    tasks = read_tasks(calls, np.full(7, 100), 6)
+
+    # THEN
+    assert tasks.epoch.tolist() == [0] * 8
