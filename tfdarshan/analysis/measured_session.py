@@ -24,10 +24,10 @@ from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.files.input_files import input_files, own_files
 from tfdarshan.analysis.files.rereads import rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
-from tfdarshan.analysis.steps.body_steps import waiting_bodies
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
+from tfdarshan.analysis.steps.unsaid_waits import with_waits
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.session_data import SessionData
@@ -69,11 +69,11 @@ class MeasuredSession:
         marked = self.marked
         if marked is None or marked.wait_end_ns is not None:
             return marked
-        return self.kept.get("bodies", lambda: self._bodies(marked))
+        return self.kept.get("waits", lambda: self._waiting(marked))
 
-    def _bodies(self, marked: StepWindows) -> StepWindows:
+    def _waiting(self, marked: StepWindows) -> StepWindows:
         calls = self.calls.in_memory
-        return marked if calls is None else waiting_bodies(marked, calls, self.is_input)
+        return marked if calls is None else with_waits(marked, calls, self.is_input, self.is_loop)
 
     @cached_property
     def clock(self) -> WallClock:

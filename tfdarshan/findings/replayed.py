@@ -41,9 +41,8 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
     after, model = edited(job, *edits).run, measures.model
     times = job.run.total_s / np.maximum(after.total_s, TINY_S)
     found = promise_of(job, times)
-    # A session is more than what its batches take; steps are not.
-    part_s = mean_s(job, job.run.total_s) / model.units if measures.windows is None else model.unit_s
-    total_s = min(part_s, model.unit_s)
+    # A session is more than what its batches take, such as imports or a last request that nothing followed.
+    total_s = min(job.facts.batches.total_s / model.units, model.unit_s)
     waited_s = mean_s(job, job.run.wait_s - after.wait_s) / model.units
     low_s, saved_s, high_s = (total_s * (1 - 1 / one) for one in (found.low, found.expected, found.high))
     waited = surely_waits(measures, job)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.steps.body_steps import read_in_pauses
+from tfdarshan.analysis.steps.unsaid_waits import read_in_pauses
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.loop_times import LoopTimes, union_by
 from tfdarshan.replay.recorded_job import RecordedJob

@@ -192,8 +192,13 @@ def _loop_s(facts: JobFacts, drawn: Drawn, other_s: Array) -> Array:
 
 
 def _reads_on_demand(facts: JobFacts) -> bool:
-    """Return whether each burst of reads brings one batch: the loop computes in the pauses between them."""
+    """Return whether each burst of reads brings one batch: the loop computes in the pauses between them.
+
+    Behind a burst of one task its reader may be at work on that.
+    """
     tasks, count = facts.tasks, len(facts.batches.weight)
+    if len(tasks) < 2 * count:
+        return False
     brought = [
         np.bincount(facts.batch, part, count) for part in (tasks.calls[OPEN], tasks.calls[READ], tasks.size)
     ]

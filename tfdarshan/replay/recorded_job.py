@@ -13,10 +13,10 @@ from tfdarshan.analysis.calls.segments import Segments
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.measured_session import MeasuredSession
-from tfdarshan.analysis.steps.body_steps import waiting_bodies
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline
 from tfdarshan.analysis.steps.step_windows import StepWindows
+from tfdarshan.analysis.steps.unsaid_waits import with_waits
 from tfdarshan.replay.fault_calls import FaultCalls
 from tfdarshan.storage_probe.session_probes import main_mount
 
@@ -90,7 +90,7 @@ def job_with_faults(measured: MeasuredSession, faults: FaultCalls) -> RecordedJo
     files, calls, windows = faults.files, faults.calls, measured.windows
     is_input = input_files(files, measured.data_folder)
     if windows is not None and windows.wait_end_ns is None:
-        windows = waiting_bodies(windows, calls, is_input)
+        windows = with_waits(windows, calls, is_input, measured.is_loop)
     pipeline, facts = look_at_input(lambda _: calls.blocks(), files, is_input, windows, measured.is_loop)
     by_loop = _by_loop(measured, calls)
     return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, facts, faults)
