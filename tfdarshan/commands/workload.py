@@ -238,7 +238,7 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
         type=_factor,
         default=1.0,
         metavar="X",
-        help="multiply the size of generated malware files by this (default: 1)",
+        help="multiply the size of the malware workload's files, of random bytes, by this (default: 1)",
     )
     parser.add_argument(
         "--seed",

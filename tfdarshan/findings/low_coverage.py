@@ -82,8 +82,9 @@ def _fix(measures: Measures, mapped: float) -> Fix:
         )
     if not mapped:
         return Fix(
-            f"Record programs without Python as well ({measures.recorded.spelled(programs=True)}), and "
-            "check with `tfdarshan doctor` that child processes in Python are recorded.",
+            "Record programs that are not written in Python as well "
+            f"({measures.recorded.spelled(programs=True)}), and check with `tfdarshan doctor` that child "
+            "processes in Python are recorded.",
             measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:

@@ -41,8 +41,9 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"{plural(workers, 'worker')} share {plural(round(cpus), 'processor')} with the training loop",
-        what=f"While a step computes, {turns.beside:.1f} workers prepare a batch on average. The training "
-        f"loop then gets {percent(turns.had, 1)} of a processor, and could use {percent(turns.computes, 1)}.",
+        what=f"While a step computes, {turns.beside:.1f} workers prepare a batch on average. Meanwhile the "
+        f"training loop gets {percent(turns.had, 1)} of a processor, and could use "
+        f"{percent(turns.computes, 1)}.",
         evidence=(
             Evidence("workers", f"{workers:,}", workers),
             Evidence("processors", f"{cpus:g}", cpus),

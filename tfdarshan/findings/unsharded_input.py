@@ -50,8 +50,8 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"{who} ranks read the same files",
         what=f"{count} ranks each read all {human_bytes(shared.bytes_once)} of the input{times}: "
-        f"{human_bytes(shared.bytes_read)} together. If each rank reads a part, a pass over the "
-        f"input takes 1/{count} of the steps and of their wait.",
+        f"{human_bytes(shared.bytes_read)} together. If each rank reads a part, an epoch has "
+        f"1/{count} of the steps, and waits 1/{count} as long.",
         evidence=(
             Evidence("ranks with the same files", f"{count} of {len(table.ranks)}", count),
             Evidence("bytes read by several", human_bytes(shared.bytes_read), shared.bytes_read),

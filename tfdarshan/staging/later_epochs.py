@@ -53,7 +53,7 @@ class LaterEpochs:
     @property
     def condition(self) -> str:
         """What a first sentence says after what is to be staged; "" if later epochs are known."""
-        return "" if self.known else ", which makes a run's first epoch faster"
+        return "" if self.known else " (later epochs may gain nothing)"
 
     @property
     def beyond_first(self) -> str:

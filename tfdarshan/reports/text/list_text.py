@@ -77,7 +77,7 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if verdict.wait_share is not None:
         if "Too short to tell" in verdict.sentence:
             return "too short to tell"
-        return "no fix is known" if verdict.finding == "input_bound" else verdict.title
+        return "waits for input" if verdict.finding == "input_bound" else verdict.title
     return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
 
 

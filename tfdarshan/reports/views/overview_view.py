@@ -150,7 +150,7 @@ def _tiles(source: Source) -> list[Tile]:
         tiles.append(_read_again(source.rereads))
     if len(source.step_bounds):
         whole = step_summary(source.step_bounds)
-        note = _share(whole.input_wait_s, whole.span_s, "of step time") or "not known of these steps"
+        note = _share(whole.input_wait_s, whole.span_s, "of step time") or "steps do not say it: see Findings"
         tiles.insert(2, wait_tile(whole, note))
     if posix.zero_length_reads:
         note = _share(posix.zero_length_reads, posix.reads, "of reads")

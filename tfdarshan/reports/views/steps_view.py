@@ -151,7 +151,7 @@ def _each(whole: StepSummary, table: pd.DataFrame) -> str:
 
 def _share(part_s: float | None, whole: StepSummary) -> str:
     if part_s is None:
-        return "not known of these steps"
+        return "steps do not say it: see Findings"
     return f"{percent(part_s, whole.span_s)} of step time"
 
 
