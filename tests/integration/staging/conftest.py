@@ -1,4 +1,9 @@
-"""A slow folder with files, an empty fast one, and the proof that staging leaves originals alone."""
+"""A slow folder, an empty fast one, emulated tiers, and the proof that staging leaves originals alone."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +35,20 @@ def originals_untouched(request):
     yield
     if "changes_originals" not in request.keywords:
         assert snapshot(slow) == before
+
+
+@pytest.fixture(scope="module")
+def tier_library(tmp_path_factory):
+    library = tmp_path_factory.mktemp("tier") / "libtier.so"
+    source = Path(__file__).with_name("emulated_tier.c")
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    command = ["gcc", *flags, "-o", str(library), str(source), "-lm", "-ldl", "-lpthread"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.fixture
+def memory():
+    folder = Path(tempfile.mkdtemp(prefix="tfdarshan-test-", dir="/dev/shm"))
+    yield folder
+    shutil.rmtree(folder)

@@ -7,10 +7,8 @@ the machine does is small beside them.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,33 +59,6 @@ CASES = [
     Case(tier="none", share=0.25, epochs=3, files=1_000, reason="page_cache", **IMAGENET),
     Case(tier="lustre", share=0.25, fast_is_slow=True, reason="fast_tier", **IMAGENET),
 ]
-
-
-@pytest.fixture(scope="module")
-def tier_library(tmp_path_factory):
-    library = tmp_path_factory.mktemp("tier") / "libtier.so"
-    source = Path(__file__).with_name("emulated_tier.c")
-    command = [
-        "gcc",
-        "-std=c11",
-        "-O2",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-shared",
-        "-fPIC",
-        "-o",
-        str(library),
-    ]
-    subprocess.run([*command, str(source), "-lm", "-ldl", "-lpthread"], check=True)
-    return library
-
-
-@pytest.fixture
-def memory():
-    folder = Path(tempfile.mkdtemp(prefix="tfdarshan-test-", dir="/dev/shm"))
-    yield folder
-    shutil.rmtree(folder)
 
 
 class Job:
