@@ -19,6 +19,7 @@ from tfdarshan.analysis.steps.step_time import step_summary
 from tfdarshan.analysis.storage.time_model import TimeModel
 from tfdarshan.commands import main
 from tfdarshan.findings.measurement import measure
+from tfdarshan.replay.job_model import STAT
 from tfdarshan.reports.html_report import write_report
 from tfdarshan.reports.views.overview_view import overview_view
 from tfdarshan.reports.views.panel import Tiles
@@ -203,7 +204,9 @@ def _gains(answer: Callable[..., None], advice: Any, whatif: Any, measures: Any,
     everything, chosen = advice["everything"], advice["rules"][0]["expected"]
     before_s = everything["epoch_s"]
     parts = (("lower bound", "low_s"), ("expected", "saved_s"), ("upper bound", "high_s"))
-    for words, name in parts:
+    # Copies leave questions by name with the originals, and other storage does not.
+    by_name = measures.job.model.calls[STAT].any() and not advice["mirrored"]
+    for words, name in parts if advice["files"] and not by_name else ():
         question = f"share of the time that staging everything saves, {words}"
         answer(question, "advise", everything[name] / before_s)
         answer(question, "whatif", whatif and whatif["gain"][name] / whatif["gain"]["before_s"])
