@@ -211,6 +211,6 @@ def main(folder: Path, seconds: float, library: Path, trace_mb: int) -> None:
 
 
 if __name__ == "__main__" and len(sys.argv) == 3:
-    print(library_bytes(*map(Path, sys.argv[1:])))
+    print(library_bytes(Path(sys.argv[1]), Path(sys.argv[2])))
 elif __name__ == "__main__":
     main(Path(sys.argv[1]), float(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
