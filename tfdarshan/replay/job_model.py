@@ -149,6 +149,12 @@ class JobModel:
         return np.maximum(all_s, self.loop_s)
 
     @property
+    def least_s(self) -> Array:
+        """What the loop computes with the processors for itself, of all batches, shape (samples,) or (1,)."""
+        computing_s: Array = self.weight @ self.compute_s
+        return np.where(self.alone > 0, self.alone, 1.0) * computing_s
+
+    @property
     def tasks_per_batch(self) -> float:
         """How many tasks a batch has, of those that have any; at least 1."""
         return max(1.0, self.tasks / max(len(np.unique(self.batch)), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -56,11 +57,14 @@ def promise_of(job: ModelledJob, gain: Array, runs_differ: float = SETTING["runs
         runs_differ: What runs differ by: the standard deviation of a run's time, of its logarithm.
     """
     log_gain = np.log(gain)
-    differ = differ_by(log_gain, runs_differ)
-    ends = SETTING["quantile"], 1 - SETTING["quantile"]
-    low, expected, high = (
-        float(np.exp(_quantile(log_gain, differ, job.weight, end))) for end in (ends[0], 1 / 2, ends[1])
-    )
+    # No fix makes the loop compute less: what a model may be wrong by ends there.
+    most = np.maximum(np.log(job.run.total_s / np.maximum(job.model.least_s, TINY_S)), log_gain)
+    points = (np.arange(SETTING["points"]) + 1 / 2) / SETTING["points"]
+    places = np.array([NormalDist().inv_cdf(point) for point in points.tolist()])
+    wrong = log_gain[:, None] + differ_by(log_gain, runs_differ)[:, None] * places
+    found = np.minimum(wrong, most[:, None])
+    ends = SETTING["quantile"], 1 / 2, 1 - SETTING["quantile"]
+    low, expected, high = np.exp(_quantiles(found, job.weight, ends)).tolist()
     return Promise(low, expected, high, job.reproduces)
 
 
@@ -74,15 +78,12 @@ def differ_by(log_gain: Array, runs_differ: float = SETTING["runs_differ"]) -> A
     return np.hypot(np.sqrt(2) * runs_differ, SETTING["fixes_differ"] * changed)
 
 
-def _quantile(middle: Array, spread: Array, weight: Array, end: float) -> float:
-    """Return a quantile of a mixture of normal distributions, one a sample."""
-    points = int(SETTING["points"])
-    places = np.array([NormalDist().inv_cdf((point + 1 / 2) / points) for point in range(points)])
-    values = (middle[:, None] + spread[:, None] * places).ravel()
-    shares = np.repeat(weight, points)
-    order = np.argsort(values)
-    reached = np.cumsum(shares[order])
-    return float(values[order][np.searchsorted(reached, end * reached[-1])])
+def _quantiles(values: Array, weight: Array, ends: Sequence[float]) -> Array:
+    """Return quantiles of values of each sample, shape (samples, values), by how much each sample counts."""
+    order = np.argsort(values, axis=None)
+    reached = np.cumsum(np.repeat(weight, values.shape[1])[order])
+    found: Array = values.ravel()[order][np.searchsorted(reached, np.array(ends) * reached[-1])]
+    return found
 
 
 def epoch_seconds(job: ModelledJob) -> Array:

@@ -236,6 +236,17 @@ def test_a_model_is_wrong_in_proportion_to_the_time_that_it_changes(job, times):
     assert (found.low, found.high) == pytest.approx(ends.tolist(), rel=0.03)
 
 
+def test_no_range_goes_beyond_a_loop_that_never_waits(job):
+    # GIVEN a loop that computes for 20 of 80 ms
+    # WHEN the replay finds it 3.5 times as fast, and may be wrong
+    found = promise_of(job, np.full(len(job.weight), 3.5))
+
+    # THEN the range is as wide as ever below, and ends where nothing is waited for
+    assert found.low == pytest.approx(3.5 * np.exp(-1.645 * np.hypot(np.sqrt(2) * 0.03, 0.4 * 2.5 / 3.5)), rel=0.03)
+    assert found.expected == pytest.approx(3.5)
+    assert found.high == pytest.approx(4.0, rel=0.02)
+
+
 def test_a_part_of_a_long_job_takes_as_long_as_all_of_it(tmp_path):
     # GIVEN more tasks than are simulated, memory serving the second epoch
     facts = facts_of(file_job(tmp_path, batches=120, files=11, cached_ms=0.04))
