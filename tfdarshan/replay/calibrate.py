@@ -122,6 +122,7 @@ def _with_work(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel:
     # Without any work the network takes as long, as far as that is told: steps hold the pipeline back.
     hidden = goal_s - simulate(model).total_s < SETTING["reproduces"] * goal_s
     work = np.where(hidden, work * drawn["pipeline_pace"], work)
+    work = np.maximum(work, _least_work(facts, drawn, model, shape_s))
     model = _with_computing(facts, drawn, model, shape_s[:, None] * work)
     stored = _with_storage(facts, split_work(facts, drawn, model, shape_s[:, None] * work), hidden)
     quick = ~hidden & (simulate(stored).total_s < (1 - SETTING["reproduces"] / 2) * goal_s)
@@ -155,9 +156,7 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     machine, total_s = facts.processors, facts.batches.total_s
     if machine.cpu_s is None or machine.cpus is None:
         return model.but(loop_s=_loop_s(facts, drawn, np.zeros(1)))
-    outside_s = max(machine.span_s - total_s, 0.0)
-    left = all_processors(facts, drawn)
-    least_s = np.clip(machine.cpu_s - left * outside_s, 0.0, left * total_s)
+    left, least_s = _least_processor_time(facts, drawn)
     most_s = np.minimum(machine.cpu_s, left * total_s)
     took_s = least_s + drawn["processor_place"] * (most_s - least_s)
     steps_s = drawn["steps_compute"] * (facts.batches.weight @ model.compute_s)
@@ -244,6 +243,36 @@ def _most_work(facts: JobFacts, shape_s: Array) -> float:
         return most
     rest = (facts.tasks.work_s + facts.tasks.rest_s) / shape_s
     return min(most, float(np.quantile(rest, SETTING["quick"], method="lower")))
+
+
+def _least_work(facts: JobFacts, drawn: Drawn, model: JobModel, shape_s: Array) -> Array | float:
+    """Return the work, in times of its shape, that is the readers' because nobody else can have done it.
+
+    That is the processor time of what the loop waited, less that of calls which memory serves. Operations
+    may keep all processors busy, Python one.
+    """
+    machine, batches, tasks = facts.processors, facts.batches, facts.tasks
+    if not batches.known or machine.cpu_s is None:
+        return 0.0
+    weight, waited_s = batches.weight[facts.batch], float(batches.weight @ batches.wait_s)
+    calls, size = float(weight @ tasks.calls.sum(0)), float(weight @ tasks.size)
+    in_calls_s = calls * drawn["fast_call_s"] + size / drawn["fast_bytes_per_s"]
+    in_calls_s = np.minimum(in_calls_s, float(weight @ tasks.call_s.sum(0)))
+    left, least_s = _least_processor_time(facts, drawn)
+    each = 1.0 if facts.pipeline.python else left
+    worked_s = (least_s - left * (batches.total_s - waited_s) - in_calls_s) / each
+    # As much as takes no longer than that, if turns are taken.
+    return np.clip(worked_s, 0.0, waited_s / model.work_serial) / float(weight @ shape_s)
+
+
+def _least_processor_time(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array]:
+    """Return the processors that are left to the job, and what its batches took of them at least.
+
+    A session that is longer than its batches has imports, which may have taken all of these.
+    """
+    machine, total_s, left = facts.processors, facts.batches.total_s, all_processors(facts, drawn)
+    outside_s = max(machine.span_s - total_s, 0.0)
+    return left, np.clip((machine.cpu_s or 0.0) - left * outside_s, 0.0, left * total_s)
 
 
 def _most_processor_time(facts: JobFacts, shape_s: Array) -> float:

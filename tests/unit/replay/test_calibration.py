@@ -52,6 +52,19 @@ def test_what_a_full_pipe_takes_is_no_work_of_readers(pooled):
     assert promise(job, Readers(4)).expected == pytest.approx(1.0, abs=0.05)
 
 
+def test_what_processors_did_while_the_loop_waited_is_the_work_of_readers(pooled):
+    # GIVEN the same waits, and two processors that were busy all the time, of 2.08 s
+    machine = dataclasses.replace(pooled.processors, cpus=2.0, others=0.0, cpu_s=2 * 2.08, span_s=2.08)
+    job = calibrated(dataclasses.replace(pooled, processors=machine))
+
+    # THEN all of 1.28 s is decoding, as far as readers decode at a time, and the storage is as much quicker
+    together = np.minimum(1 / job.model.work_serial, 1 + job.drawn["further_processor"])
+    work_s = job.model.weight[job.model.batch] @ job.model.work_s
+    assert work_s == pytest.approx(1.28 * together, abs=0.1)
+    assert job.run.total_s == pytest.approx(np.full(64, 2.08), rel=0.05)
+    assert promise(job, Staged()).expected < 1.2
+
+
 def test_what_follows_reads_that_no_step_marks_may_be_work_on_them(tmp_path):
     # GIVEN 20 files of 10 ms, read twice, and 40 ms behind each: to decode it, or a step
     calls = [(50 * place, 50 * place + 10, LOOP, "pread", place % 20, SIZE, 0) for place in range(40)]

@@ -242,7 +242,9 @@ def test_no_range_goes_beyond_a_loop_that_never_waits(job):
     found = promise_of(job, np.full(len(job.weight), 3.5))
 
     # THEN the range is as wide as ever below, and ends where nothing is waited for
-    assert found.low == pytest.approx(3.5 * np.exp(-1.645 * np.hypot(np.sqrt(2) * 0.03, 0.4 * 2.5 / 3.5)), rel=0.03)
+    assert found.low == pytest.approx(
+        3.5 * np.exp(-1.645 * np.hypot(np.sqrt(2) * 0.03, 0.4 * 2.5 / 3.5)), rel=0.03
+    )
     assert found.expected == pytest.approx(3.5)
     assert found.high == pytest.approx(4.0, rel=0.02)
 
