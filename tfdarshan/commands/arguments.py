@@ -110,7 +110,7 @@ def folder_of(option: str, name: str) -> str:
     folder = Path(name).absolute()
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
-        raise ConfigurationError(f"{option} {name} {what}: name a folder on the device to measure.")
+        raise ConfigurationError(f"{option} {name} {what}: name a folder on the disk to measure.")
     return str(folder)
 
 

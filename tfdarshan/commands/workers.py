@@ -23,7 +23,10 @@ USUAL = "1; as many as there are processors for a large session of several proce
 def add_runner(parser: Any, usual: str = "one a processor") -> None:
     """Add --processes and --cluster; `usual` says how many processes there are by default."""
     parser.add_argument(
-        "--processes", type=int, metavar="N", help=f"processes that read the data (default: {usual})"
+        "--processes",
+        type=int,
+        metavar="N",
+        help=f"load the session with so many processes (default: {usual})",
     )
     parser.add_argument(
         "--cluster",

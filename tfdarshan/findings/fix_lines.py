@@ -33,6 +33,7 @@ from tfdarshan.staging.candidate import databases
 
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = SETTING["loop_reads"]
+LESS_TO_DECODE = "Store samples as training needs them, such as images already resized, to decode less"
 AS_LIBRARIES_DO = "which NumPy and Pillow allow"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
@@ -385,13 +386,16 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     """
     why = f"Decoding in more calls at a time would not help, because {limit}."
     if not fits:
-        return Fix(f"Store the data smaller, so that decoding takes less time. {why}")
+        return Fix(f"{LESS_TO_DECODE}. {why}")
     if not again:
         later = "if more epochs follow, keep decoded samples in memory"
-        return Fix(f"Store the data smaller, so that decoding takes less time, or {later}. {why}")
+        return Fix(f"{LESS_TO_DECODE}; {later}. {why}")
     what = "Keep decoded samples in memory from the first epoch on."
     if limit:
-        what = f"Keep decoded samples in memory from the first epoch on, or store the data smaller. {why}"
+        what = (
+            "Keep decoded samples in memory from the first epoch on, or store samples as training needs "
+            f"them. {why}"
+        )
     decoder = decoding_stage(measures) or DECODES
     pipeline = input_pipeline(measures)
     drawing = None if pipeline is None else draws(pipeline, decoder)

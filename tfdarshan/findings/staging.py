@@ -94,21 +94,19 @@ def find(measures: Measures) -> Finding | Unknown | None:
     storage_bytes = float(use.storage_bytes[rows].sum())
     all_bytes, hot_bytes = (float(staged.size_bytes[chosen].sum()) for chosen in (files.useful, files.staged))
     some, few = plural(len(files.staged), "file"), len(files.staged) < len(files.useful)
-    hot = (
-        f"; {human_bytes(hot_bytes)} of it in {some} gives {percent(files.share, 1)} of the gain"
-        if few
-        else ""
-    )
+    gives = "gives" if len(files.staged) == 1 else "give"
+    hot = f"; {some} of {human_bytes(hot_bytes)} {gives} {percent(files.share, 1)} of the gain" if few else ""
     members = files.staged if few else np.flatnonzero(files.chosen)
     return Finding(
         name=NAME,
         kind="note" if once else "problem",
         title=_title(use, rows, storage_bytes / max(slow_s, TINY_S)),
-        what=f"{human_bytes(all_bytes)} in {plural(len(files.useful), 'file')} comes from storage that is "
-        f"slower than a local disk{hot}.{ONCE if once else ''}",
+        what=f"{plural(len(files.useful), 'file')} of {human_bytes(all_bytes)} "
+        f"{'is' if len(files.useful) == 1 else 'are'} on storage that is slower than a local disk{hot}."
+        f"{ONCE if once else ''}",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
-            Evidence("time in it, over all threads", human_seconds(slow_s), slow_s),
+            Evidence("time in calls on them, all threads together", human_seconds(slow_s), slow_s),
             Evidence("the same on a local SSD (assumed)", human_seconds(fast_s), fast_s),
             Evidence("hot files", f"{len(files.staged):,} of {len(files.useful):,}", len(files.staged)),
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
@@ -132,7 +130,7 @@ def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:
     """Word it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
-    condition, beyond, size = later.condition, later.beyond_first, staged.size_bytes
+    condition, size = later.condition, staged.size_bytes
     by_sqlite = databases(measures.files.paths)[staged.found.rows]
     opened, led = (files.staged[by_sqlite[files.staged] == kind] for kind in (True, False))
     words, lines = [], []
@@ -140,7 +138,7 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         (first,) = measures.paths_of(staged.found.rows[opened[:1]])
         room = human_bytes(float(size[opened].sum()))
         words.append(
-            f"Copy {room} of SQLite databases to a local disk{condition}.{beyond} Open the copy with the "
+            f"Copy {room} of SQLite databases to a local disk{condition}. Open the copy with the "
             "arguments of the original. `cp -u` copies only what has changed since."
         )
         # Once, and not in each run: a copy takes as long as a pass.
@@ -156,11 +154,7 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         copied_bytes = float(size[led].sum()) + beside_bytes
         rest = human_bytes(copied_bytes)
         rest = f"{rest} of other files" if len(opened) else f"{rest} of input"
-        words.append(
-            f"Copy {rest} to a local disk."
-            if len(opened)
-            else f"Copy {rest} to a local disk{condition}.{beyond}"
-        )
+        words.append(f"Copy {rest} to a local disk{'' if len(opened) else condition}.")
         if beside_bytes > THRESHOLD["hardly"] * copied_bytes:
             unread = human_bytes(beside_bytes)
             words.append(f"{unread} of that is read outside of steps, and makes no step faster.")

@@ -11,7 +11,7 @@ from tfdarshan.findings.fix_lines import fewer_readers
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.storage_edits import Uncrowded
 from tfdarshan.thresholds import THRESHOLD
-from tfdarshan.units import human_bytes, plural
+from tfdarshan.units import human_bytes
 
 NAME = "too_many_threads"
 ABOUT = About(
@@ -46,8 +46,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"{usual:.0f} reads at a time slow the storage down",
-        what=f"With {usual:.1f} reads at a time the storage gives {human_bytes(now)}/s. While only "
-        f"{shallow:.1f} ran, {plural(phases.shallow_phases, 'time')} in this session, it gave "
+        what=f"With {usual:.1f} reads at a time the storage gives {human_bytes(now)}/s. In "
+        f"{phases.shallow_phases} parts of this session only {shallow:.1f} ran, and it gave "
         f"{human_bytes(best)}/s.",
         evidence=(
             Evidence("queue depth", f"{usual:.1f}", usual),

@@ -28,7 +28,7 @@ ABOUT = About(
     },
     estimate="tfdarshan replays the job twice: with 16 readers for the validation set, and with a "
     "validation set that stays in memory after its first pass. The better fix is named.",
-    ignore="validating once in several epochs is enough",
+    ignore="the pause is short beside a whole epoch of the job",
     fix="a faster validation set",
 )
 MOST_READERS = COUNTS[-1]
@@ -44,7 +44,6 @@ def find(measures: Measures) -> Finding | None:
     pauses = round(float(batches.weight @ (batches.validation_s > 0)))
     model, passes = measures.model, times_read(measures)
     whole_s, size = model.unit_s * model.units, float(_sizes(measures).sum())
-    read = f"{plural(len(rows), 'file')} {'is' if len(rows) == 1 else 'are'} read"
     fixes = _fixes(measures)
     chosen = best_fix(measures, fixes) if fixes else None
     return Finding(
@@ -52,8 +51,8 @@ def find(measures: Measures) -> Finding | None:
         kind="note" if chosen is None else "problem",
         title=f"training stands still {human_seconds(reading_s / pauses)} an epoch while "
         "other files are read",
-        what=f"In {plural(pauses, 'pause')} between steps, {read} that no step reads, such as a validation "
-        f"set: {human_bytes(size)}, {at_a_time:.1f} calls at a time.",
+        what=f"In {plural(pauses, 'pause')} between steps, the job reads {plural(len(rows), 'file')} that no "
+        f"step reads, such as a validation set: {human_bytes(size)}, {at_a_time:.1f} calls at a time.",
         evidence=(
             Evidence("pauses", f"{pauses:,}", pauses),
             Evidence("reading in them", human_seconds(reading_s), reading_s),

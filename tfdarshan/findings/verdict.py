@@ -179,7 +179,7 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
     if other is not None:
         second = other.name
         together = gain_of(measures.job, (*first.edits, *other.edits), measures)
-        notes.append(f"With {FIX_NAMES[second]} as well: {promise_words(together)}.")
+        notes.append(f"Together with {FIX_NAMES[second]}, {promise_words(together)}.")
     return Verdict(
         " ".join(said), "slow", measures.model.wait_share, first.name, first.gain, record, why, second,
         together, alone, (*notes, *_beside(measures)),
@@ -210,16 +210,19 @@ def _lost(measures: Measures, first: Finding) -> str:
     model, gain = measures.model, first.gain
     if gain is None:
         return "The job loses time."
-    if model.wait_share and _is_of_waits(gain):
-        return _waits(measures)
     of = "step time" if model.unit == "step" else "the session"
+    saved = f"an estimated {percent(gain.saved_s, gain.before_s)} of {of} can be saved."
+    if model.wait_share and _is_of_waits(gain):
+        beyond_s = gain.saved_s - model.wait_share * gain.before_s
+        waits = _waits(measures)
+        return waits if beyond_s < THRESHOLD["note"] * gain.before_s else f"{waits[:-1]}, and {saved}"
     if not surely_waits(measures, measures.job):
         why, most = measures.why_no_wait, percent(gain.high_s, gain.before_s)
         return (
             f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, up to {most} of {of} "
             "can be saved."
         )
-    return f"An estimated {percent(gain.saved_s, gain.before_s)} of {of} can be saved."
+    return f"{saved[0].upper()}{saved[1:]}"
 
 
 def _is_of_waits(gain: Gain | None) -> bool:

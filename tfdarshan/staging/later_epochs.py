@@ -52,13 +52,8 @@ class LaterEpochs:
 
     @property
     def condition(self) -> str:
-        """What a first sentence says after what is to be staged; "" if later epochs are known."""
-        return "" if self.known else " (later epochs may gain nothing)"
-
-    @property
-    def beyond_first(self) -> str:
-        """A sentence on what later epochs gain, after a blank; "" if that is known."""
-        return "" if self.known else " Later epochs gain only if the page cache does not keep the input."
+        """What a sentence says after what is to be staged; "" if it is known what later epochs gain."""
+        return "" if self.known else " (only the first epoch gains if the page cache keeps the input)"
 
     def paid_in(self, copy_s: float, share: float, *, kept: bool) -> int | None:
         """Return the epoch of a run in which copying is won back; None is never.

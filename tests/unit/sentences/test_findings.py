@@ -30,5 +30,5 @@ def _words(finding: Finding | None) -> str:
     """Return all that a finding says but its figures, a line each."""
     assert finding is not None
     fix = (f"Fix: {finding.fix.what}", finding.fix.line) if finding.fix else ()
-    ignored = f"Ignore this if {finding.not_worth}." if finding.not_worth else ""
+    ignored = f"Ignore this if {finding.not_worth}." if finding.fix and finding.not_worth else ""
     return "\n".join(filter(None, (finding.title, finding.what, *fix, ignored)))

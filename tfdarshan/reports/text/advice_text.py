@@ -72,7 +72,7 @@ def _verdict(advice: Advice, width: int) -> str:
     gains = human_faster(expected.speedup, *expected.speedup_range)
     what = f"{plural(chosen.files, 'file')}, {human_bytes(chosen.bytes)}{in_blocks(advice)}"
     lines = [
-        f"Stage {what}, to {advice.question.fast}{advice.later.condition}",
+        f"Stage {what}, to {advice.question.fast}",
         f"  {of_files} of the files, {of_bytes} of the bytes",
         *(f"  {words}" for words in filter(None, [outside_steps(advice)])),
         f"  {which_epoch(advice.later)} then takes {then} instead of {now}: {gains}",

@@ -58,7 +58,14 @@ def cost_text(finding: Finding) -> str:
     if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME:
         # Its title says it, and what others cost is a part of it.
         return ""
-    return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
+    further = "a further " if _is_further(finding) else ""
+    return f"{further}{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
+
+
+def _is_further(finding: Finding) -> bool:
+    """Say whether findings before it have claimed some of the time that its fix gives back."""
+    gain = finding.gain
+    return gain is not None and gain.saved_s - finding.cost_s >= LEAST_COST_SHARE * gain.before_s
 
 
 def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
@@ -73,7 +80,8 @@ def _finding(finding: Finding, diagnosis: Diagnosis, width: int) -> str:
         lines += [f"      - {printable(line)}" for line in fix.instead_of.splitlines()]
         lines += [f"      + {printable(line)}" for line in fix.line.splitlines()]
     if finding.gain is not None:
-        lines += _wrapped(f"Speedup: {gain_text(finding.gain)}", width, "    ")
+        label = "Speedup of this fix alone" if _is_further(finding) else "Speedup"
+        lines += _wrapped(f"{label}: {gain_text(finding.gain)}", width, "    ")
         for entry in finding.gain.hangs_on:
             lines += _wrapped(open_sentence(entry), width, "    ")
     numbers = "; ".join(f"{entry.label}: {entry.text}" for entry in finding.evidence)

@@ -78,7 +78,8 @@ def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
         if "Too short to tell" in verdict.sentence:
             return "too short to tell"
         return "waits for input" if verdict.finding == "input_bound" else verdict.title
-    return f"cannot tell; what stands out: {verdict.title}" if verdict.title else "cannot tell"
+    untold = "cannot tell whether it waits for files"
+    return f"{untold}; what stands out: {verdict.title}" if verdict.title else untold
 
 
 @dataclass(frozen=True)

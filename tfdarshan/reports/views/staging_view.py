@@ -123,7 +123,7 @@ def _verdict(advice: Advice) -> Text:
     what = f"{plural(chosen.files, 'file')} ({human_bytes(chosen.bytes)}{in_blocks(advice)})"
     takes = f"{then} instead of {human_seconds(expected.epoch_s)}"
     epoch, later = which_epoch(advice.later), later_gain(advice.later)
-    between = f"{advice.later.condition}. {epoch[:1].upper()}{epoch[1:]}" if later else f": {epoch}"
+    between = f". {epoch[:1].upper()}{epoch[1:]}" if later else f": {epoch}"
     lines = [f"Copy {what} to the fast tier{between} then takes {takes}, {_gain(expected)}."]
     if outside := outside_steps(advice):
         lines.append(f"{outside}.")
