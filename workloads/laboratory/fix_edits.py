@@ -65,7 +65,7 @@ def edits_for(fix: str, program: Program, job: ModelledJob) -> Edits | None:
     if fix == "shards for all":
         return (Readers(program.threads),)
     if fix == "memory":
-        by_item = program.shape == "torch_map" and not program.threads
+        by_item = program.shape == "torch_map" and not program.threads and not program.hugging_face
         return (CacheInMemory(loads_first=program.shape.startswith("torch") and not by_item),)
     if fix == "background checkpoint":
         return (BackgroundSaves(fast_tier=program.extra == "tf_checkpoint"),)

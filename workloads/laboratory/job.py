@@ -91,7 +91,7 @@ def _reader(one: Program) -> str:
         "loop": "a Python loop",
         "thread_pool": f"{one.threads} Python threads",
         "generator": "from_generator",
-        "torch_map": "a DataLoader",
+        "torch_map": "a DataLoader of Hugging Face's" if one.hugging_face else "a DataLoader",
         "torch_iterable": "a DataLoader of shards",
         "grain": "a dataset of Grain's",
     }

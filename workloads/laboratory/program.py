@@ -60,6 +60,7 @@ class Program:
         processes: Of Grain's, each of which has so many threads.
         persistent: Workers live on from one epoch to the next.
         any_order: Batches are taken as they are ready.
+        hugging_face: The data set is one of Hugging Face's, of which a transform reads what is asked for.
         rounds: Sines of each value, if it decodes by arithmetic.
         chunk_bytes: Of a read, where files are read in small ones.
         shuffle_size: Samples of the shuffle buffer, if there is one.
@@ -120,6 +121,7 @@ class Program:
     processes: int = 0
     persistent: bool = False
     any_order: bool = False
+    hugging_face: bool = False
     validation_cached: bool = False
     validation_threads: int = 0
 

@@ -131,7 +131,8 @@ def _samples(program: Program) -> str:
             if program.in_order
             else f"np.random.default_rng(0).permutation({program.count})"
         )
-        return f'file = os.open(f"{{DATA}}/{RECORDS}", os.O_RDONLY)\nsamples = {order}'
+        opened = OPENED if program.processes else f'file = os.open(f"{{DATA}}/{RECORDS}", os.O_RDONLY)\n'
+        return f"{opened}samples = {order}"
     if program.access == "sqlite":
         order = (
             f"range({program.count})"
@@ -148,16 +149,27 @@ def _samples(program: Program) -> str:
         files = listing(program)
         each = program.count // PACKED
         lines = [files, f"samples = [(path, number) for number in range({each}) for path in paths]"]
-        lines.append(
-            "handles = {path: os.open(path, os.O_RDONLY) for path in paths}" if program.kept_open else ""
-        )
-        return "\n".join(line for line in lines if line)
+        if program.kept_open:
+            handles = "handles = {path: os.open(path, os.O_RDONLY) for path in paths}"
+            lines.append(OPENED if program.processes else handles)
+        return "\n".join(lines)
     lines = [listing(program, "samples")]
     if program.access == "stats" and program.listed_once:
         lines.append("sizes = {path: os.path.getsize(path) for path in samples}")
     return "\n".join(lines)
 
 
+# What is pickled for another process opens its files there.
+OPENED = """\
+handles = {}
+
+def opened(path):
+    place = os.getpid(), path
+    if place not in handles:
+        handles[place] = os.open(path, os.O_RDONLY)
+    return handles[place]
+
+"""
 # Files that samples are packed into where each one opens its file again.
 PACKED = 8
 
@@ -165,18 +177,21 @@ PACKED = 8
 def _read(program: Program) -> str:
     """Define read(sample)."""
     size = program.size_bytes
+    file, handle = "file", "handles[path]"
+    if program.processes:
+        file, handle = f'opened(f"{{DATA}}/{RECORDS}")', "opened(path)"
     body = {
         "file": 'with open(sample, "rb") as file:\n    data = file.read()',
         "stats": _stats(program),
         "until_empty": _until_empty(program),
         "small_reads": _small_reads(program),
         "reopened": (
-            f"path, number = sample\ndata = os.pread(handles[path], {size}, number * {size})"
+            f"path, number = sample\ndata = os.pread({handle}, {size}, number * {size})"
             if program.kept_open
             else 'path, number = sample\nwith open(path, "rb", buffering=0) as file:\n'
             f"    file.seek(number * {size})\n    data = file.read({size})"
         ),
-        "random": f"data = os.pread(file, {size}, int(sample) * {size})",
+        "random": f"data = os.pread({file}, {size}, int(sample) * {size})",
         "sqlite": (
             f"row = {'opened.' if program.threads > 0 else ''}database"
             '.execute("SELECT data FROM samples WHERE id = ?", (int(sample),)).fetchone()\n'

@@ -159,7 +159,9 @@ def _timed(
     lasted_s = time.perf_counter() - start_s
     printed = PRINTED.search(done.out)
     if done.code or printed is None:
-        lines = done.err.strip().splitlines() or [f"exit code {done.code}"]
+        said = done.err.strip().splitlines()
+        # What tfdarshan says last is of its session, not of the failure.
+        lines = [line for line in said if not line.startswith("tfdarshan: ")] or [f"exit code {done.code}"]
         return TimedRun(lasted_s, logdir, failure=lines[-1][:200])
     seconds = float(printed[2] if program.marked else printed[1])
     disturbed = (stolen_s() - stolen) / lasted_s

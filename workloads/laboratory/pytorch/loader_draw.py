@@ -32,7 +32,8 @@ def draw_loader(dice: Dice, shape: Drawn, causes: Sequence[Cause]) -> Drawn:
     drawn = shape | _data_set(dice, shape) | draw_decoding(dice, shape, causes)
     drawn |= _workers(dice, causes) if reads_ahead(dice, causes) else {"threads": 0}
     # Its steps are found.
-    return drawn | draw_training(dice, drawn) | {"marked": False, "ahead": drawn["threads"] > 0}
+    drawn |= draw_training(dice, drawn) | {"marked": False, "ahead": drawn["threads"] > 0}
+    return drawn | {"hugging_face": shape["shape"] == "torch_map" and dice.happens(0.25)}
 
 
 def _data_set(dice: Dice, shape: Drawn) -> Drawn:

@@ -49,9 +49,8 @@ def _by_data(program: Program) -> list[KnownFix]:
     if program.epochs > 1:
         found.append(changed("memory", program, in_memory=True))
     if program.access in WHOLE_FILES:
-        found.append(
-            changed("shards", program, 3, shape="torch_iterable", access="shards", shuffle="", slow_path="")
-        )
+        shards = {"shape": "torch_iterable", "access": "shards", "shuffle": "", "slow_path": ""}
+        found.append(changed("shards", program, 3, **shards, hugging_face=False))
     if program.shape == "torch_iterable" and program.threads > program.shards:
         shards = math.lcm(program.shards, program.threads)
         found.append(changed("shards for all", program, 3, shards=shards))

@@ -15,6 +15,11 @@ class Samples(Dataset):
 {kept}    def __getitem__(self, number):
         return torch.tensor(read(samples[number]))
 """
+TRANSFORM = """\
+def read_rows(rows):
+    return {"data": [torch.tensor(read(samples[number])) for number in rows["number"]]}
+"""
+HUGGING_FACE = 'datasets.Dataset.from_dict({"number": range(len(samples))}).with_transform(read_rows)'
 ITERABLE = """\
 class Shards(IterableDataset):
     def __iter__(self):
@@ -45,6 +50,9 @@ def loader_input(program: Program) -> Part:
     if program.shape == "torch_iterable":
         imports.add("from torch.utils.data import DataLoader, IterableDataset, get_worker_info")
         blocks.append(ITERABLE)
+    elif program.hugging_face:
+        imports |= {"datasets", "from torch.utils.data import DataLoader"}
+        blocks.append(TRANSFORM)
     else:
         imports |= {MAP_NAMES, *(["functools"] if _keeps_items(program) else [])}
         blocks.append(MAP.format(kept=KEPT if _keeps_items(program) else ""))
@@ -53,14 +61,16 @@ def loader_input(program: Program) -> Part:
 
 
 def _keeps_items(program: Program) -> bool:
-    return program.in_memory and program.shape == "torch_map" and not program.threads
+    by_item = program.shape == "torch_map" and not program.hugging_face
+    return program.in_memory and by_item and not program.threads
 
 
 def _begin(program: Program) -> str:
     """Make the data set and its loader."""
     name = "dataset"
     lines = [f"multiprocessing.set_start_method({program.start_method!r})"] if program.start_method else []
-    lines.append(f"dataset = {'Shards' if program.shape == 'torch_iterable' else 'Samples'}()")
+    made = "Shards()" if program.shape == "torch_iterable" else "Samples()"
+    lines.append(f"dataset = {HUGGING_FACE if program.hugging_face else made}")
     if program.in_memory and not _keeps_items(program):
         lines.append("kept = [sample for sample in dataset]")
         name = "kept"
