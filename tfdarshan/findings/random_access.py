@@ -100,7 +100,7 @@ def _fix(measures: Measures, files: np.ndarray, mean: float) -> Fix:
         return words.read_in_order(math.ceil(BLOCK / max(mean, 1.0)))
     if reads_in_python(measures):
         return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of the block")
-    return Fix(f"{what} For TFRecord shards:", RECORDS_IN_ORDER)
+    return Fix(f"{what} The line below is for TFRecord shards.", RECORDS_IN_ORDER)
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

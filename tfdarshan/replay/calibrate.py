@@ -257,12 +257,17 @@ def _least_work(facts: JobFacts, drawn: Drawn, model: JobModel, shape_s: Array) 
     weight, waited_s = batches.weight[facts.batch], float(batches.weight @ batches.wait_s)
     calls, size = float(weight @ tasks.calls.sum(0)), float(weight @ tasks.size)
     in_calls_s = calls * drawn["fast_call_s"] + size / drawn["fast_bytes_per_s"]
-    in_calls_s = np.minimum(in_calls_s, float(weight @ tasks.call_s.sum(0)))
+    called_s = float(weight @ tasks.call_s.sum(0))
+    in_calls_s = np.minimum(in_calls_s, called_s)
     left, least_s = _least_processor_time(facts, drawn)
     each = 1.0 if facts.pipeline.python else left
     worked_s = (least_s - left * (batches.total_s - waited_s) - in_calls_s) / each
-    # As much as takes no longer than that, if turns are taken.
-    return np.clip(worked_s, 0.0, waited_s / model.work_serial) / float(weight @ shape_s)
+    # Readers take turns, and do not work while they are in a call, nor while they compute.
+    each_s = waited_s if facts.pipeline.loop_reads else batches.total_s
+    behind_s = batches.total_s / model.behind_serial if works_behind(facts) else 0.0
+    free_s = np.maximum(model.readers * each_s - called_s, 0.0) + behind_s
+    most_s = np.minimum(waited_s / model.work_serial, free_s)
+    return np.clip(worked_s, 0.0, most_s) / float(weight @ shape_s)
 
 
 def _least_processor_time(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array]:

@@ -87,8 +87,8 @@ def test_what_does_not_fit_is_not_kept(tmp_path):
     # THEN no fix is left, and the reader is told what remains
     assert (found.kind, found.edits, found.fix.line) == ("note", (), "")
     assert found.fix.what == (
-        "Store the data smaller, so that decoding takes less time. Decoding in more calls at a time would "
-        "not help, because all processors are busy."
+        "Store samples as training needs them, such as images already resized, to decode less. Decoding in "
+        "more calls at a time would not help, because all processors are busy."
     )
 
 

@@ -157,6 +157,7 @@ def test_loaders_of_all_kinds_appear_and_their_fixes_are_programs(loader_jobs):
     assert {one.extra for one in programs} == {"", *loader_draw.EXTRAS}
     assert {one.start_method for one in programs} == {"", "spawn", "forkserver"}
     assert {one.threads > 0 for one in programs} == {one.persistent for one in programs} == {True, False}
+    assert {one.shape for one in programs if one.hugging_face} == {"torch_map"}
     for job, versions in zip(loader_jobs, texts, strict=True):
         assert len(set(versions)) == len(versions), job.words
         for text in versions:
@@ -190,6 +191,17 @@ def test_datasets_of_grain_are_drawn_with_all_of_their_fixes():
     # AND fixes of a dataset are among the fixes, which findings name
     names = {fix.name for one in programs for fix in known_fixes(one)}
     assert {"parallel", "prefetch", "decode calls", "fewer threads", "memory"} < names <= set(FINDINGS_OF)
+
+
+def test_what_is_pickled_for_processes_of_grain_has_no_open_file():
+    for job in (draw(seed, ("fuse",), "grain") for seed in range(100)):
+        one = job.program(ANYWHERE)
+        for version in (one, *(fix.program for fix in known_fixes(one))):
+            defined = [
+                node for node in ast.parse(source(version, ANYWHERE)).body if isinstance(node, ast.Assign)
+            ]
+            opens = any("os.open" in ast.unparse(node) for node in defined)
+            assert not (version.processes and opens), job.words
 
 
 def test_a_worker_with_shards_makes_whole_batches(loader_jobs):

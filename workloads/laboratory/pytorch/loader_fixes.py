@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from typing import Any
 
 from ..known_fix import FEW, THREADS, WHOLE_FILES, KnownFix, changed
 from ..program import LOADERS, Program
@@ -49,8 +50,9 @@ def _by_data(program: Program) -> list[KnownFix]:
     if program.epochs > 1:
         found.append(changed("memory", program, in_memory=True))
     if program.access in WHOLE_FILES:
-        shards = {"shape": "torch_iterable", "access": "shards", "shuffle": "", "slow_path": ""}
-        found.append(changed("shards", program, 3, **shards, hugging_face=False))
+        packed: dict[str, Any] = {"shape": "torch_iterable", "access": "shards", "shuffle": ""}
+        packed |= {"slow_path": "", "hugging_face": False}
+        found.append(changed("shards", program, 3, **packed))
     if program.shape == "torch_iterable" and program.threads > program.shards:
         shards = math.lcm(program.shards, program.threads)
         found.append(changed("shards for all", program, 3, shards=shards))
