@@ -153,7 +153,9 @@ class Options:
         Kind("one of these names, or None for the storage that there is"),
     )
     as_if_paths: Sequence[str] = _option(
-        (), "patterns of paths that are slowed down (default: every file that is recorded)", _PATTERNS
+        (),
+        "with as_if: patterns of the paths to slow down, such as '/data/*' (default: every recorded file)",
+        _PATTERNS,
     )
     tf_profiler: bool | str = _option(
         "auto",

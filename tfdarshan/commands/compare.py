@@ -44,9 +44,9 @@ def add_parser(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="exit with 1 if this is true of any run but the first: 'read_bandwidth<-10%%' (relative "
-        "change), 'opens>+100' (change) or 'duration>90s' (value); see docs/reference/compare.md (may be "
-        "repeated)",
+        help="exit with 1 if any run after the first meets the condition: 'read_bandwidth<-10%%' (change in "
+        "percent of the first run), 'opens>+100' (change) or 'duration>90s' (value); see "
+        "docs/reference/compare.md (may be repeated)",
     )
     parser.add_argument(
         "--runs",

@@ -74,7 +74,8 @@ def _add_run(actions: Any) -> None:
         type=_setting,
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of the workload, such as workers=8 (may be repeated; a wrong name lists them)",
+        help="a setting of the workload, such as workers=8 (may be repeated; the error for an unknown name "
+        "lists all names)",
     )
     _add_data_options(parser)
     _add_work_dir(parser)

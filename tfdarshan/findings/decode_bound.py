@@ -36,7 +36,7 @@ ABOUT = About(
     title="Decoding is the bottleneck",
     cause="Steps wait for their batch, and decoding is the longest part of that wait, longer than file "
     "calls. Faster storage gives nothing.",
-    says="the input pipeline decodes longer than it reads",
+    says="decoding takes longer than reading",
     seen=("a long input wait with few calls running", "the tab's Timeline and Steps"),
     fixes={
         "tf.data": "`map(decode, num_parallel_calls=tf.data.AUTOTUNE)`, `.cache()` behind "
@@ -73,7 +73,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         kind="problem" if chosen.edits else "note",
         title="the input pipeline is busy longer outside of file calls than in them"
         if untold
-        else "the input pipeline decodes longer than it reads",
+        else "decoding takes longer than reading",
         what=f"Preparing a batch takes {human_seconds(model.pipeline_s)}, {in_calls} of it in file calls. "
         + (NOT_SEEN if unseen else "Faster storage or staging will not help.")
         + _drawn(measures),

@@ -100,6 +100,7 @@ class Finding:
         work: What the fix takes.
         one_of: Names of findings whose fixes give the same seconds back: one of them will do.
         lasts: Whether a longer run gains as much: it does not if the page cache serves its later epochs.
+        caveat: When the fix gives less than `gain`, a sentence that `fix` has too; "" if that is not known.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Finding:
     work: Work = "lines"
     one_of: tuple[str, ...] = ()
     lasts: bool = True
+    caveat: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.what}"

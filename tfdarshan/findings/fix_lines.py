@@ -384,7 +384,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         fits: Whether what is decoded may fit into memory.
         again: Whether the job decodes anything again, as far as is seen: in one epoch a cache only fills.
     """
-    why = f"Decoding in more calls at a time would not help, because {limit}."
+    why = f"Decoding more samples at a time would not help, because {limit}."
     if not fits:
         return Fix(f"{LESS_TO_DECODE}. {why}")
     if not again:

@@ -33,7 +33,7 @@ ABOUT = About(
     fix="syncs in the background",
 )
 FIX = Fix(
-    "Let another thread sync the file every second, or sync only after the last write.",
+    "Let another thread sync the file every second, or sync only after the last write of the run.",
     "sync_behind(file)  # from tfdarshan.checkpoint",
     "os.fsync(file.fileno())",
 )

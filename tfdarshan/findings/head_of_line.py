@@ -66,6 +66,5 @@ def _one(waits: LoaderWaits) -> str:
     return (
         ""
         if slow is None
-        else f" Worker {slow.number} (worker id {slow.worker} in PyTorch) takes {slow.times:.1f} times as "
-        "long as the others."
+        else f" The worker with id {slow.worker} takes {slow.times:.1f} times as long as the others."
     )

@@ -95,7 +95,7 @@ def _array(measures: Measures, file: FileWaits) -> Fix:
     return Fix(
         what,
         f"batches = map_ahead(lambda rows: np.array(array[rows]), order, threads={READERS})  "
-        "# from tfdarshan.ahead; order: the rows of each batch",
+        "# from tfdarshan.ahead; order: a list of row numbers for each batch",
         "batch = array[rows]",
     )
 

@@ -58,7 +58,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         title=f"{'reads are serial' if shown == '1' else 'few reads run at a time'} (queue depth {shown})",
-        what=f"{_who(model.readers)} one call after another. Calls take {human_seconds(mean_s)} on average, "
+        what=f"{_who(model.readers)}. Calls take {human_seconds(mean_s)} on average, "
         f"and fill {percent(model.busy_share, 1)} of a reader's time.",
         evidence=(
             Evidence("readers", f"{model.readers:.1f}", model.readers),
@@ -75,8 +75,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
 def _who(readers: float) -> str:
     """Begin the sentence with the readers: one, or about so many."""
     if _rounded(readers) == "1":
-        return "A single reader reads the input,"
-    return f"About {_rounded(readers)} readers at a time read the input, each"
+        return "A single reader reads the input, one call after another"
+    return f"About {_rounded(readers)} readers read at the same time, and each makes one call after another"
 
 
 def _rounded(number: float) -> str:

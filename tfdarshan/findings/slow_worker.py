@@ -33,8 +33,8 @@ def find(measures: Measures) -> Finding | None:
     made = int((waits.worker == slow.worker).sum())
     return Finding(
         name=NAME,
-        title=f"batches of worker {slow.number} take {slow.times:.1f} times as long as others",
-        what=f"Worker {slow.number} (worker id {slow.worker} in PyTorch) prepares {made:,} of {len(waits):,} "
+        title=f"batches of worker id {slow.worker} take {slow.times:.1f} times as long as others",
+        what=f"The worker with id {slow.worker} prepares {made:,} of {len(waits):,} "
         f"batches in {human_seconds(slow.times * slow.usual_s)} each. The other workers take "
         f"{human_seconds(slow.usual_s)} for a batch. Each worker reads shards of its own, so these shards "
         "are larger or slower to read.",

@@ -47,9 +47,11 @@ ABOUT = About(
     fix="a copy of the input on a local disk",
 )
 ONCE = (
-    " Storage served one pass only, and memory served later epochs. Copying takes such a pass, too: copies "
-    "help only if several runs use them."
+    " Only the first epoch read them from storage, later epochs found them in memory. Copying reads them "
+    "from storage once as well, so copies help only if several runs use them."
 )
+# When to ignore a copy, if the session shows what later epochs gain.
+ONE_RUN, FEW_EPOCHS = "no other run reads this input", "few epochs follow: copying takes about as long as one"
 MIRRORED = (
     "Point the job to the mirror that these commands make: with `run --staged`, the job's `stat()` calls "
     "still go to the originals."
@@ -95,20 +97,20 @@ def find(measures: Measures) -> Finding | Unknown | None:
     all_bytes, hot_bytes = (float(staged.size_bytes[chosen].sum()) for chosen in (files.useful, files.staged))
     some, few = plural(len(files.staged), "file"), len(files.staged) < len(files.useful)
     gives = "gives" if len(files.staged) == 1 else "give"
-    hot = f"; {some} of {human_bytes(hot_bytes)} {gives} {percent(files.share, 1)} of the gain" if few else ""
+    hot = f"; {some}, {human_bytes(hot_bytes)}, {gives} {percent(files.share, 1)} of the gain" if few else ""
     members = files.staged if few else np.flatnonzero(files.chosen)
     return Finding(
         name=NAME,
         kind="note" if once else "problem",
         title=_title(use, rows, storage_bytes / max(slow_s, TINY_S)),
-        what=f"{plural(len(files.useful), 'file')} of {human_bytes(all_bytes)} "
+        what=f"{plural(len(files.useful), 'file')}, {human_bytes(all_bytes)} in all, "
         f"{'is' if len(files.useful) == 1 else 'are'} on storage that is slower than a local disk{hot}."
         f"{ONCE if once else ''}",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
             Evidence("time in calls on them, all threads together", human_seconds(slow_s), slow_s),
             Evidence("the same on a local SSD (assumed)", human_seconds(fast_s), fast_s),
-            Evidence("hot files", f"{len(files.staged):,} of {len(files.useful):,}", len(files.staged)),
+            Evidence("files to copy", f"{len(files.staged):,} of {len(files.useful):,}", len(files.staged)),
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),
         ),
         files=measures.paths_of(found.rows[files.staged]),
@@ -116,6 +118,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
         edits=(staged.staged(members),),
         work="copy some" if few else "copy all",
         lasts=not once,
+        caveat=later.caveat,
+        not_worth="" if not later.measured else ONE_RUN if once else FEW_EPOCHS,
     )
 
 
@@ -130,7 +134,7 @@ def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:
     """Word it: SQLite's files are opened for writing, so that no open of theirs is redirected."""
-    condition, size = later.condition, staged.size_bytes
+    caveat, size = f" {later.caveat}".rstrip(), staged.size_bytes
     by_sqlite = databases(measures.files.paths)[staged.found.rows]
     opened, led = (files.staged[by_sqlite[files.staged] == kind] for kind in (True, False))
     words, lines = [], []
@@ -138,7 +142,7 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         (first,) = measures.paths_of(staged.found.rows[opened[:1]])
         room = human_bytes(float(size[opened].sum()))
         words.append(
-            f"Copy {room} of SQLite databases to a local disk{condition}. Open the copy with the "
+            f"Copy {room} of SQLite databases to a local disk.{caveat} Open the copy with the "
             "arguments of the original. `cp -u` copies only what has changed since."
         )
         # Once, and not in each run: a copy takes as long as a pass.
@@ -154,7 +158,7 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         copied_bytes = float(size[led].sum()) + beside_bytes
         rest = human_bytes(copied_bytes)
         rest = f"{rest} of other files" if len(opened) else f"{rest} of input"
-        words.append(f"Copy {rest} to a local disk{'' if len(opened) else condition}.")
+        words.append(f"Copy {rest} to a local disk.{'' if len(opened) else caveat}")
         if beside_bytes > THRESHOLD["hardly"] * copied_bytes:
             unread = human_bytes(beside_bytes)
             words.append(f"{unread} of that is read outside of steps, and makes no step faster.")

@@ -14,7 +14,7 @@ ABOUT = About(
     cause="The session made more calls than its trace has room for. The counters stay exact, but the "
     "trace lacks single calls. tfdarshan scales the seconds of the recorded calls up to all "
     "calls.",
-    says="the trace is full and lacks 75.0 % of the calls",
+    says="the trace is full, and 75.0 % of the calls are missing",
     fixes={
         "any job": "`tfdarshan run --memory-cap-mb 4096 --trace-memory-mb 2048 train.py`",
         "a long run": "record fewer steps: `tfdarshan run --steps 100-200 train.py`",
@@ -39,7 +39,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     return Finding(
         name=NAME,
         kind="doubt",
-        title=f"the trace is full and lacks {_part(dropped, made)}",
+        title=f"the trace is full, and {_part(dropped, made)} are missing",
         what=f"The trace had no room for {dropped:,} of {made:,} calls. {_span(measures)} Times of calls are "
         "those of the calls in the trace, scaled up to all calls.",
         evidence=(
@@ -73,7 +73,7 @@ def _fix(measures: Measures) -> Fix:
         )
     more = {"memory_cap_mb": enough.memory_cap_mb, "trace_memory_mb": enough.trace_memory_mb}
     return Fix(
-        f"Give the trace more memory ({measures.recorded.spelled(**more)}), or record fewer steps "
-        f"({measures.recorded.fewer_steps}).",
+        f"Record fewer steps ({measures.recorded.fewer_steps}), or give the trace more memory "
+        f"({measures.recorded.spelled(**more)}).",
         measures.recorded.line(**more),
     )

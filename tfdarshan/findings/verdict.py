@@ -29,7 +29,7 @@ WHAT_TO_DO = {
     "other_wait": "Look for locks, generators and services that the input pipeline waits for.",
 }
 # Of what the first epoch alone waits for.
-OF_THIS_RUN = " in a run as short as this one"
+OF_THIS_RUN = "A longer run gains less, because only epoch {} waits."
 # Of a copy that would save time in the first epoch alone.
 IN_MEMORY = "Memory serves later epochs, so a copy on a local disk only pays off if several runs use it."
 RECORD_MORE = "record at least 20 steps and a few seconds"
@@ -167,14 +167,16 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
     first, second, together = problems[0], "", None
     largest = _largest_cause(problems)
     alone = first_alone(measures)
-    lost, fix = _lost(measures, first), _fix(first, OF_THIS_RUN if alone and _is_of_waits(first.gain) else "")
+    lost, fix = _lost(measures, first), _fix(first)
     if largest is first:
         why = f"{lost} {as_sentence(first.title)}"
         said = [why, *fix]
     else:
         why = f"{lost} Another cause is larger: {largest.title}."
         said = [*fix, why]
-    notes = [*doubts, *uncertain_sentences(first.gain), *_of_rank(measures)]
+    longer = [OF_THIS_RUN.format(alone.first)] if alone and _is_of_waits(first.gain) else []
+    caveats = [*longer, *filter(None, [first.caveat])]
+    notes = [*doubts, *caveats, *uncertain_sentences(first.gain), *_of_rank(measures)]
     other = next((one for one in problems[1:] if not same_lines(one, first)), None)
     if other is not None:
         second = other.name
@@ -240,13 +242,13 @@ def explanation(what: str) -> str:
     return "".join(NEXT_SENTENCE.split(what, maxsplit=1)[1:])
 
 
-def _fix(finding: Finding, of: str = "") -> list[str]:
-    """Say what to do, what that gives, and of what."""
+def _fix(finding: Finding) -> list[str]:
+    """Say what to do, and what that gives."""
     if finding.fix is None:
         return []
     if finding.gain is None:
         return [f"{in_short(finding.fix.what)}."]
-    return [_promised(finding.fix.what, faster_words(finding.gain) + of)]
+    return [_promised(finding.fix.what, faster_words(finding.gain))]
 
 
 def _promised(what: str, speed: str) -> str:
@@ -268,7 +270,8 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
         because = [as_sentence(best.title), *fix] if by_loop else _if_it_did(best, fix, measures)
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*because, told] if suspect else [told, *because])
-    notes = (*doubts, *uncertain_sentences(gain), *_beside(measures))
+    caveats = [] if best is None or because == [IN_MEMORY] else list(filter(None, [best.caveat]))
+    notes = (*doubts, *caveats, *uncertain_sentences(gain), *_beside(measures))
     return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, notes=notes)
 
 

@@ -51,9 +51,9 @@ class LaterEpochs:
         return self.later_s is not None
 
     @property
-    def condition(self) -> str:
-        """What a sentence says after what is to be staged; "" if it is known what later epochs gain."""
-        return "" if self.known else " (only the first epoch gains if the page cache keeps the input)"
+    def caveat(self) -> str:
+        """A sentence on what later epochs gain; "" if it is known."""
+        return "" if self.known else "If the page cache keeps the input, only the first epoch gets faster."
 
     def paid_in(self, copy_s: float, share: float, *, kept: bool) -> int | None:
         """Return the epoch of a run in which copying is won back; None is never.

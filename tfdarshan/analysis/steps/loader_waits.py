@@ -104,11 +104,6 @@ class SlowWorker:
     usual_s: float
     spared_s: float
 
-    @property
-    def number(self) -> int:
-        """What it is called: names count workers from 1, as those of processes do."""
-        return self.worker + 1
-
 
 def slow_worker(waits: LoaderWaits) -> SlowWorker | None:
     """Return the slowest worker if it takes far longer than the others; None if none does."""

@@ -136,8 +136,9 @@ class LoaderWords:
         """Word it by dealing out shards by size, in the data set's `__iter__`."""
         return Fix(
             "Give each worker shards of all sizes: sort the shards by size, and deal them out to the "
-            "workers in turn. In the data set's __iter__, info is get_worker_info().",
-            "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]",
+            "workers in turn.",
+            "shards = sorted(shards, key=os.path.getsize)[info.id :: info.num_workers]  "
+            "# in __iter__; info: get_worker_info()",
             "shards = shards[info.id * part : (info.id + 1) * part]",
         )
 
