@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -51,33 +52,47 @@ def _try(name: str, action: Callable[[], None]) -> None:
 
 
 class _Finder:
-    """Finds a module as Python would have, and has it call back when it is imported."""
+    """Finds a module as Python would have, and has it call back when it is imported.
+
+    It stays until then: programs also look a module up only to know whether it is installed.
+    """
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self._name = name
         self._action = action
+        # Threads that look the module up, past this finder.
+        self._looking: set[int] = set()
 
     def find_spec(
         self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the module's spec with a loader that calls back; None of other modules."""
-        if name != self._name:
+        thread = threading.get_ident()
+        if name != self._name or thread in self._looking:
             return None
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._looking.add(thread)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking.discard(thread)
         if spec is not None and spec.loader is not None:
-            loader: Any = _Loader(spec.loader, self._action)
+            loader: Any = _Loader(spec.loader, self)
             spec.loader = loader
         return spec
+
+    def note_import(self) -> None:
+        """Look no more, and act."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._action()
 
 
 class _Loader:
     """The module's own loader, and a call after it."""
 
-    def __init__(self, loader: Any, action: Callable[[], None]) -> None:
+    def __init__(self, loader: Any, finder: _Finder) -> None:
         self._loader = loader
-        self._action = action
+        self._finder = finder
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -88,9 +103,9 @@ class _Loader:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Import the module, give it its own loader back, and call."""
-        self._loader.exec_module(module)
+        """Give the module its own loader back, import it, and call."""
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
-        self._action()
+        self._loader.exec_module(module)
+        self._finder.note_import()
