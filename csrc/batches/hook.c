@@ -31,7 +31,8 @@ static PyObject *pass_name, *sampler_name, *queue_name, *size_name, *tasks_name,
 static int32_t fetchers;
 /* What goes on within a call that is noted already is no wait of its own. */
 static _Thread_local int starting, requesting;
-static _Thread_local int32_t delivering_worker;
+/* started_pass: of the iterator that was made last in the call that starts one, -1 for none. */
+static _Thread_local int32_t delivering_worker, started_pass;
 
 static void meet_process(void)
 {
@@ -151,13 +152,30 @@ static enum tfd_batch_outcome outcome_of(PyObject *result)
     return PyErr_ExceptionMatches(PyExc_StopIteration) ? TFD_BATCH_STOPPED : TFD_BATCH_FAILED;
 }
 
+/* Begins the pass of an iterator of PyTorch's that a call has made, and returns its number, else -1. The call may hand
+ * on what a call within it has made: nothing was taken from that yet. */
+static int32_t start_pass(PyObject *args, PyObject *iterator)
+{
+    PyObject *sampler = get_or_null(iterator, sampler_name), *loader = PyTuple_GetItem(args, 0);
+    if (!loader)
+        PyErr_Clear();
+    struct pass *pass = sampler ? known_pass(iterator) : NULL;
+    if (sampler && (!pass || pass->batches)) {
+        Py_XDECREF(pass);
+        pass = begin_pass(loader ? loader : Py_None, iterator);
+    }
+    int32_t number = pass ? pass->number : -1;
+    Py_XDECREF(pass);
+    Py_XDECREF(sampler);
+    return number;
+}
+
 static PyObject *timed_iter(struct hook *hook, PyObject *args, PyObject *keywords)
 {
-    if (starting)
-        return PyObject_Call(hook->original, args, keywords);
-    struct tfd_batch_times times = {.pass = -1, .worker = -1};
-    starting++;
-    PyObject *ending = begin_wait();
+    if (!starting)
+        started_pass = -1;
+    struct tfd_batch_times times = {.worker = -1};
+    PyObject *ending = starting++ ? NULL : begin_wait();
     times.begin_ns = tfd_batch_log_now();
     PyObject *iterator = PyObject_Call(hook->original, args, keywords);
     times.end_ns = tfd_batch_log_now();
@@ -165,17 +183,12 @@ static PyObject *timed_iter(struct hook *hook, PyObject *args, PyObject *keyword
     starting--;
     if (!iterator)
         return NULL;
-    PyObject *sampler = get_or_null(iterator, sampler_name), *loader = PyTuple_GetItem(args, 0);
-    if (!loader)
-        PyErr_Clear();
-    if (sampler) {
-        struct pass *pass = begin_pass(loader ? loader : Py_None, iterator);
-        if (pass)
-            times.pass = pass->number;
-        Py_XDECREF(pass);
-        Py_DECREF(sampler);
-    }
-    tfd_batch_log_add(TFD_BATCH_START, TFD_BATCH_CAME, times);
+    int32_t number = start_pass(args, iterator);
+    if (number >= 0)
+        started_pass = number;
+    times.pass = started_pass;
+    if (!starting)
+        tfd_batch_log_add(TFD_BATCH_START, TFD_BATCH_CAME, times);
     return iterator;
 }
 
@@ -214,7 +227,7 @@ static void look_at_ready(PyObject *iterator, struct tfd_batch_times *times)
 
 static PyObject *timed_next(struct hook *hook, PyObject *args, PyObject *keywords)
 {
-    PyObject *iterator = requesting ? NULL : PyTuple_GetItem(args, 0);
+    PyObject *iterator = requesting || starting ? NULL : PyTuple_GetItem(args, 0);
     if (!iterator) {
         PyErr_Clear();
         return PyObject_Call(hook->original, args, keywords);

@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ Look = Callable[[Any, Any], "tuple[dict[str, Any], list[int]] | None"]
 
 # What says where a step that the job marks begins and ends.
 STEP_CALLS, LOOPED_STEPS, KERAS_BATCHES = SOURCES = ("step()", "steps()", "Keras batches")
+
+# An attribute that a class inherits, if it has it.
+NOTHING = object()
 
 _log: BatchLog | None = None
 
@@ -78,13 +82,15 @@ class Hooks:
 
     def __init__(self) -> None:
         self._put: list[tuple[Any, str, Any, Any]] = []
+        # What is to be done with classes that derive from a class later.
+        self._later: dict[Any, list[Callable[[Any], None]]] = {}
 
     def hook(self, owner: Any, name: str, kind: str) -> None:
         """Stand in for a method of a class itself: `kind` is "ITER", "NEXT", "WORKER" or "FETCH"."""
         self.replace(owner, name, native().Hook(getattr(native(), kind), owner.__dict__[name]))
 
     def hook_all(self, base: Any, name: str, kind: str, *, chosen: Callable[[Any], bool] = bool) -> None:
-        """Stand in for a method of a class and of all that derive from it and have their own.
+        """Stand in for a method of a class and of all that derive from it, also later, and have their own.
 
         Args:
             base: The class.
@@ -92,22 +98,51 @@ class Hooks:
             kind: As `hook` takes it.
             chosen: Which methods to take.
         """
-        for owner in _derived(base):
+
+        def follow(owner: Any) -> None:
             if name in owner.__dict__ and chosen(owner.__dict__[name]):
                 self.hook(owner, name, kind)
 
+        for owner in _derived(base):
+            follow(owner)
+        if base not in self._later:
+            self._later[base] = []
+            self.replace(base, "__init_subclass__", _noting_subclasses(base, self._later[base]))
+        self._later[base].append(follow)
+
     def replace(self, owner: Any, name: str, ours: Any) -> None:
         """Put something into the place of a class's or module's attribute."""
-        original = owner.__dict__[name]
+        original = owner.__dict__.get(name, NOTHING)
         setattr(owner, name, ours)
         self._put.append((owner, name, original, ours))
 
     def remove(self) -> None:
         """Put back what was replaced."""
+        for follow in self._later.values():
+            follow.clear()
         while self._put:
             owner, name, original, ours = self._put.pop()
-            if owner.__dict__.get(name) is ours:
+            if owner.__dict__.get(name) is not ours:
+                continue
+            if original is NOTHING:
+                delattr(owner, name)
+            else:
                 setattr(owner, name, original)
+
+
+def _noting_subclasses(base: Any, told: list[Callable[[Any], None]]) -> Any:
+    """Return an `__init_subclass__` for a class, which also calls what is told of each class that derives."""
+    own = base.__dict__.get("__init_subclass__")
+
+    def note_subclass(owner: Any, /, **keywords: Any) -> None:
+        initialise: Any = super(base, owner).__init_subclass__ if own is None else own.__get__(None, owner)
+        initialise(**keywords)
+        for tell in told:
+            # The class is the job's, and is made whatever happens here.
+            with suppress(Exception):
+                tell(owner)
+
+    return classmethod(note_subclass)
 
 
 def _derived(base: Any) -> Iterator[Any]:

@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
@@ -47,6 +48,22 @@ class Stream(IterableDataset):
         return map(read, mine)
 
 
+def stateful_loader():
+    """Return a loader's class as torchdata has it: defined late, and making its iterators by itself."""
+
+    class Stateful(DataLoader):
+        made: Any = None
+
+        def __iter__(self):
+            if self.made is None:
+                self.made = self._get_iterator()
+            else:
+                self.made._reset(self)
+            return self.made
+
+    return Stateful
+
+
 class Marks:
     """What the loop times itself: each step from its request to the next one."""
 
@@ -73,10 +90,11 @@ def batches(loader, marks):
         begin = time.perf_counter()
 
 
-def train(paths, *, accumulate=1, validate=False, optimizer=True, iterable=False, **options):
+def train(paths, *, accumulate=1, validate=False, optimizer=True, iterable=False, stateful=False, **options):
     torch.manual_seed(7)
     data = Stream(paths) if iterable else Files(paths)
-    loader = DataLoader(data, batch_size=BATCH, shuffle=None if iterable else True, **options)
+    kind = stateful_loader() if stateful else DataLoader
+    loader = kind(data, batch_size=BATCH, shuffle=None if iterable else True, **options)
     validation = DataLoader(Files(paths[:8]), batch_size=2)
     model = torch.nn.Linear(FILE_BYTES, 1)
     stepper = torch.optim.SGD(model.parameters(), lr=1e-9)

@@ -7,6 +7,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "no_workers": {},
     "workers": {"num_workers": 2},
     "persistent": {"num_workers": 2, "persistent_workers": True},
+    "stateful": {"num_workers": 2, "persistent_workers": True, "stateful": True},
     "iterable": {"num_workers": 2, "iterable": True},
     "iterable_alone": {"iterable": True},
     "unordered": {"num_workers": 2, "in_order": False},

@@ -7,9 +7,11 @@ import pickle
 import resource
 import traceback
 import warnings
+from typing import ClassVar
 
 import pytest
 
+from tfdarshan.frameworks.batch_log import Hooks
 from tfdarshan.frameworks.batch_rows import CAME, END, FAILED, FETCH, REQUEST, START, STOPPED, read_rows
 from tfdarshan.native import _batches
 
@@ -123,6 +125,98 @@ def test_ctrl_c_while_a_wait_is_measured_is_the_jobs(noted):
     # WHEN / THEN
     with pytest.raises(KeyboardInterrupt):
         list(Loader("a"))
+
+
+def kinds_of(process):
+    return [(row["kind"], row["pass"]) for row in process.rows if row["kind"] != END]
+
+
+def test_a_class_that_is_defined_later_is_followed(noted):
+    # GIVEN a loader that makes its iterator by itself, as StatefulDataLoader does, and a generator
+    hooks, before = Hooks(), dict(vars(Loader))
+    hooks.hook_all(Loader, "__iter__", "ITER", chosen=lambda one: not inspect.isgeneratorfunction(one))
+
+    # WHEN
+    class Later(Loader):
+        def __iter__(self):
+            return Iterator(self.batches)
+
+    class Generating(Loader):
+        def __iter__(self):
+            yield from self.batches
+
+    methods = [one.__dict__["__iter__"] for one in (Later, Generating)]
+    assert list(Later("a")) == list(Generating("a")) == ["a"]
+    hooks.remove()
+
+    # THEN
+    assert [type(method) for method in methods] == [_batches.Hook, type(lambda: 0)]
+    (process,) = noted()
+    assert kinds_of(process) == [(START, 1), (REQUEST, 1), (REQUEST, 1)]
+    assert dict(vars(Loader)) == before
+    assert inspect.isfunction(Later.__dict__["__iter__"])
+
+
+def test_classes_that_derive_are_told_as_before(noted):
+    # GIVEN a base class that asks something of those that derive
+    class Base:
+        named: ClassVar[list[tuple[type, str]]] = []
+
+        def __init_subclass__(cls, *, name, **keywords):
+            super().__init_subclass__(**keywords)
+            cls.named.append((cls, name))
+
+    own, hooks = Base.__dict__["__init_subclass__"], Hooks()
+    hooks.hook_all(Base, "__iter__", "ITER", chosen=lambda _: bool(1 / 0))
+
+    # WHEN
+    class Derived(Base, name="first"):
+        def __iter__(self):
+            return iter(())
+
+    with pytest.raises(TypeError, match="name"):
+        type("Unnamed", (Base,), {})
+    hooks.remove()
+
+    # THEN
+    assert Base.named == [(Derived, "first")]
+    assert inspect.isfunction(Derived.__dict__["__iter__"])
+    assert Base.__dict__["__init_subclass__"] is own
+
+
+def test_batches_that_a_start_skips_are_part_of_it(noted):
+    # GIVEN a loader that goes on where it was left
+    class Resumed(Loader):
+        def __iter__(self):
+            iterator = super().__iter__()
+            next(iterator)
+            return iterator
+
+    Hooks().hook(Resumed, "__iter__", "ITER")
+
+    # WHEN
+    assert list(Resumed("a", "b")) == ["b"]
+
+    # THEN the pass is one, of the batch that came and of the end
+    (process,) = noted()
+    assert kinds_of(process) == [(START, 1), (REQUEST, 1), (REQUEST, 1)]
+    assert process.rows["ordinal"][process.rows["kind"] == REQUEST].tolist() == [0, 1]
+
+
+def test_an_iterator_that_is_wrapped_keeps_its_start(noted):
+    # GIVEN
+    class Wrapping(Loader):
+        def __iter__(self):
+            return map(str, super().__iter__())
+
+    Hooks().hook(Wrapping, "__iter__", "ITER")
+
+    # WHEN
+    assert list(Wrapping(1)) == ["1"]
+
+    # THEN
+    (process,) = noted()
+    assert kinds_of(process) == [(START, 1), (REQUEST, 1), (REQUEST, 1)]
 
 
 def test_an_error_has_no_frame_of_ours(noted):
