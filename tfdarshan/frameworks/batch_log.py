@@ -11,6 +11,7 @@ import importlib
 import itertools
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,9 @@ from tfdarshan.frameworks.pass_note import pass_note
 # What a loader looks like, and its workers' process numbers: by the loader, None if nobody saw the iterator
 # made, and by an iterator over it. None if the iterator is not to be noted.
 Look = Callable[[Any, Any], "tuple[dict[str, Any], list[int]] | None"]
+
+# The data set of an iterator, None if nobody knows it.
+DataSet = Callable[[Any], Any]
 
 # What says where a step that the job marks begins and ends.
 STEP_CALLS, LOOPED_STEPS, KERAS_BATCHES = SOURCES = ("step()", "steps()", "Keras batches")
@@ -44,12 +48,13 @@ class BatchLog:
         self._pid = os.getpid()
         self._passes = itertools.count(1)
         self._at_start: Callable[[], object] | None = at_start
-        self._looks: list[tuple[type, Look]] = []
+        self._looks: list[tuple[type, Look, DataSet]] = []
+        self._data_sets = _Numbers()
         native().begin(str(folder), self._note_pass)
 
-    def describe(self, iterators: type, look: Look) -> None:
+    def describe(self, iterators: type, look: Look, data_set: DataSet = lambda _: None) -> None:
         """Have passes of iterators of a class described, and so noted."""
-        self._looks.append((iterators, look))
+        self._looks.append((iterators, look, data_set))
 
     def note_start(self) -> None:
         """Say that a step or a pass begins."""
@@ -67,14 +72,35 @@ class BatchLog:
 
         Of an iterator that nobody describes, return -1.
         """
-        look = next((look for iterators, look in self._looks if isinstance(iterator, iterators)), None)
+        described = ((look, data) for iterators, look, data in self._looks if isinstance(iterator, iterators))
+        look, data_set = next(described, (None, None))
         found = None if look is None else look(loader, iterator)
-        if found is None:
+        if found is None or data_set is None:
             return -1
         self.note_start()
         number = next(self._passes)
-        native().note(json.dumps(pass_note(number, *found)).encode())
+        note = pass_note(number, *found, self._data_sets.of(data_set(iterator)))
+        native().note(json.dumps(note).encode())
         return number
+
+
+class _Numbers:
+    """Numbers of the job's objects, from 1 on. It keeps none of them alive."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._next = itertools.count(1)
+
+    def of(self, thing: Any) -> int:
+        """Return a number that no other object has ever had, 0 for a list and what else nobody can watch."""
+        known = self._known.get(id(thing))
+        if known is not None and known[0]() is thing:
+            return known[1]
+        with suppress(TypeError):
+            number = next(self._next)
+            self._known[id(thing)] = weakref.ref(thing), number
+            return number
+        return 0
 
 
 class Hooks:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START
 from tfdarshan.native.spool_reader import Array
 
 NO_EPOCH, NO_WORKER = -1, -1
+# What a loader looks like, and the number of its data set.
+DataSet = tuple[str, int]
 
 
 class Loaders:
-    """Loaders that look alike are one: a loop may make one anew for each epoch.
+    """Loaders that look alike are one: a loop may make one anew for each epoch, of a data set made anew.
+
+    They are two if their data sets are used by turns, as those of training and validation are.
 
     Args:
-        notes: Of the process: of a pass its number, what its loader looks like, and its workers' process
-            numbers, as `pass_note` makes them.
+        notes: Of the process: of a pass its number, what its loader looks like, the number of its data set,
+            and its workers' process numbers, as `pass_note` makes them.
+        rows: The process's rows, in order of time.
 
     Attributes:
         found: What the loaders look like, the first that was used first.
@@ -28,23 +34,20 @@ class Loaders:
         workers_of_pass: The process numbers of the workers of each pass.
     """
 
-    def __init__(self, notes: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, notes: Iterable[Mapping[str, Any]], rows: Array) -> None:
         self.found: list[dict[str, Any]] = []
         self.of_pass: dict[int, int] = {}
         self.epoch_of_pass: dict[int, int] = {}
         self.workers_of_pass: dict[int, list[int]] = {}
-        passes: list[int] = []
-        for note in notes:
-            number, looks = note.get("pass"), note.get("loader")
-            if not isinstance(number, int) or not isinstance(looks, dict):
-                continue
-            if looks not in self.found:
-                self.found.append(looks)
-                passes.append(0)
-            place = self.found.index(looks)
-            passes[place] += 1
+        passes = [note for note in notes if _is_pass(note)]
+        taken = Counter[int]()
+        for note, place in zip(passes, _places(passes, rows), strict=True):
+            number = note["pass"]
+            if place == len(self.found):
+                self.found.append(note["loader"])
+            taken[place] += 1
             self.of_pass[number] = place
-            self.epoch_of_pass[number] = passes[place]
+            self.epoch_of_pass[number] = taken[place]
             self.workers_of_pass[number] = list(note.get("workers") or [])
 
     def number_epochs(self, rows: Array) -> None:
@@ -95,3 +98,38 @@ class Loaders:
                 for place, looks in enumerate(self.found)
             ]
         }
+
+
+def _is_pass(note: Mapping[str, Any]) -> bool:
+    return isinstance(note.get("pass"), int) and isinstance(note.get("loader"), dict)
+
+
+def _places(passes: Sequence[Mapping[str, Any]], rows: Array) -> list[int]:
+    """Return the place of each pass's loader.
+
+    A data set takes the place of one that looks alike and is not used again.
+    """
+    uses, until = _uses(rows), Counter[DataSet]()
+    data_sets = [(json.dumps(note["loader"], sort_keys=True), note.get("data_set", 0)) for note in passes]
+    for note, data_set in zip(passes, data_sets, strict=True):
+        until[data_set] = max(until[data_set], uses.get(note["pass"], (0, 0))[1])
+    holders: list[DataSet] = []
+    places: dict[DataSet, int] = {}
+    for note, data_set in zip(passes, data_sets, strict=True):
+        if data_set not in places:
+            since, _ = uses.get(note["pass"], (len(rows), 0))
+            left = (
+                place for place, one in enumerate(holders) if one[0] == data_set[0] and until[one] < since
+            )
+            place = places[data_set] = next(left, len(holders))
+            holders[place : place + 1] = [data_set]
+    return [places[data_set] for data_set in data_sets]
+
+
+def _uses(rows: Array) -> dict[int, tuple[int, int]]:
+    """Return the places of the first and the last row in which each pass is used."""
+    used = np.flatnonzero((rows["kind"] == START) | (rows["kind"] == REQUEST))
+    numbers, first = np.unique(rows["pass"][used], return_index=True)
+    _, last = np.unique(rows["pass"][used][::-1], return_index=True)
+    uses = zip(used[first].tolist(), used[::-1][last].tolist(), strict=True)
+    return dict(zip(numbers.tolist(), uses, strict=True))

@@ -9,12 +9,15 @@ from typing import Any
 SUFFIX = ".batches"
 
 
-def pass_note(number: int, looks: Mapping[str, Any], workers: Iterable[int]) -> dict[str, Any]:
+def pass_note(
+    number: int, looks: Mapping[str, Any], workers: Iterable[int], data_set: int = 0
+) -> dict[str, Any]:
     """Return what is to be noted when a pass begins.
 
     Args:
         number: Its number within the process.
         looks: What its loader looks like: fields of `meta_shape.LoaderShape`.
         workers: The process numbers of its workers.
+        data_set: The number of its data set, 0 if that is unknown.
     """
-    return {"pass": number, "loader": dict(looks), "workers": list(workers)}
+    return {"pass": number, "loader": dict(looks), "workers": list(workers), "data_set": data_set}

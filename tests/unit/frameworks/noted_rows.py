@@ -29,10 +29,10 @@ class Job:
         self.rows, self.notes = [], []
         self.batches = {}
 
-    def loader(self, name, *, workers=()):
+    def loader(self, name, *, workers=(), data_set=0):
         number = len(self.notes) + 1
         looks = {"framework": "pytorch", "dataset": name, "workers": len(workers)}
-        self.notes.append(pass_note(number, looks, workers))
+        self.notes.append(pass_note(number, looks, workers, data_set))
         self.batches[number] = 0
         return number
 
@@ -75,4 +75,4 @@ class Job:
 
     @property
     def loaders(self):
-        return Loaders(self.notes)
+        return Loaders(self.notes, self.array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.frameworks.batch_log import Hooks, current, native
@@ -41,7 +42,9 @@ class Following:
             return
         loaders, fetchers, workers = (sys.modules[name] for name in (LOADERS, FETCHERS, WORKERS))
         iterators = loaders._BaseDataLoaderIter
-        log.describe(iterators, lambda loader, one: (look_of(loader, one), worker_pids(one)))
+        log.describe(
+            iterators, lambda loader, one: (look_of(loader, one), worker_pids(one)), attrgetter("_dataset")
+        )
         native().set_workers(workers)
         self._waits = ExposedWaits(native().note_exposed)
         native().set_waits(self._waits.begin)
