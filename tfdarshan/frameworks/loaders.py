@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START
+from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START, ProcessRows
 from tfdarshan.native.spool_reader import Array
 
 NO_EPOCH, NO_WORKER = -1, -1
@@ -23,9 +23,7 @@ class Loaders:
     They are two if their data sets are used by turns, as those of training and validation are.
 
     Args:
-        notes: Of the process: of a pass its number, what its loader looks like, the number of its data set,
-            and its workers' process numbers, as `pass_note` makes them.
-        rows: The process's rows, in order of time.
+        process: The process that took the batches. Its notes on passes are those that `pass_note` makes.
 
     Attributes:
         found: What the loaders look like, the first that was used first.
@@ -34,14 +32,15 @@ class Loaders:
         workers_of_pass: The process numbers of the workers of each pass.
     """
 
-    def __init__(self, notes: Iterable[Mapping[str, Any]], rows: Array) -> None:
+    def __init__(self, process: ProcessRows) -> None:
+        self._main = process.pid
         self.found: list[dict[str, Any]] = []
         self.of_pass: dict[int, int] = {}
         self.epoch_of_pass: dict[int, int] = {}
         self.workers_of_pass: dict[int, list[int]] = {}
-        passes = [note for note in notes if _is_pass(note)]
+        passes = [note for note in process.notes if _is_pass(note)]
         taken = Counter[int]()
-        for note, place in zip(passes, _places(passes, rows), strict=True):
+        for note, place in zip(passes, _places(passes, process.rows), strict=True):
             number = note["pass"]
             if place == len(self.found):
                 self.found.append(note["loader"])
@@ -54,13 +53,20 @@ class Loaders:
         """Number passes by those that are epochs: who builds a model by one batch, or looks, begins others.
 
         A pass that took nothing, or one batch where another pass took more, is no epoch: its number is -1.
+        Nor is one of the main thread if the loader's batches come in other threads: Keras looks at two to
+        have TensorFlow's threads take the rest.
         """
-        came = (rows["kind"] == REQUEST) & (rows["outcome"] == CAME)
-        taken, most, epochs = Counter(rows["pass"][came].tolist()), Counter[int](), Counter[int]()
+        came = rows[(rows["kind"] == REQUEST) & (rows["outcome"] == CAME)]
+        taken = Counter(came["pass"].tolist())
+        in_main = Counter(came["pass"][came["thread"] == self._main].tolist())
+        most, batches, main_batches, epochs = (Counter[int]() for _ in range(4))
         for number, place in self.of_pass.items():
             most[place] = max(most[place], taken[number])
+            batches[place] += taken[number]
+            main_batches[place] += in_main[number]
         for number, place in self.of_pass.items():
-            is_epoch = taken[number] > (most[place] > 1)
+            is_look = in_main[number] > 0 and 2 * main_batches[place] <= batches[place]
+            is_epoch = taken[number] > (most[place] > 1) and not is_look
             epochs[place] += is_epoch
             self.epoch_of_pass[number] = epochs[place] if is_epoch else NO_EPOCH
 

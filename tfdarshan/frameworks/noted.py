@@ -44,7 +44,7 @@ def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
     own = next((one for one in processes if one.pid == owner), None)
     if own is None:
         return Noted({})
-    loaders = Loaders(own.notes, own.rows)
+    loaders = Loaders(own)
     loaders.number_epochs(own.rows)
     steps, training = step_rows(own.rows, loaders, owner)
     found: dict[str, Any] = {"loaders": loaders.block(own.rows, training)} if loaders.found else {}

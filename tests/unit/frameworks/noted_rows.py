@@ -12,6 +12,7 @@ from tfdarshan.frameworks.batch_rows import (
     REQUEST,
     START,
     STOPPED,
+    ProcessRows,
     timed_rows,
 )
 from tfdarshan.frameworks.loaders import Loaders
@@ -75,4 +76,4 @@ class Job:
 
     @property
     def loaders(self):
-        return Loaders(self.notes, self.array)
+        return Loaders(ProcessRows(PID, self.array, self.notes, 0))

@@ -59,6 +59,22 @@ def test_data_sets_that_are_made_anew_for_each_epoch_are_one_loaders():
     assert waits == [10] * 6
 
 
+def test_a_look_at_batches_that_come_in_other_threads_is_no_epoch():
+    # GIVEN two batches in the main thread, as Keras takes them, and two epochs in TensorFlow's threads
+    job = Job()
+    take(job, job.loader("train"), 2)
+    for _ in range(2):
+        number = job.loader("train")
+        for thread in (7, 8, 7):
+            job.batch(number, 10, thread=thread)
+
+    # THEN the loop's steps are not known from these batches
+    loaders = job.loaders
+    loaders.number_epochs(job.array)
+    assert list(loaders.epoch_of_pass.values()) == [-1, 1, 2]
+    assert step_rows(job.array, loaders, PID)[0] is None
+
+
 def test_a_data_set_that_nobody_can_tell_apart_is_one_loaders():
     # GIVEN
     job = Job()
