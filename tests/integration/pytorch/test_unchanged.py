@@ -132,3 +132,54 @@ def test_a_wrapper_that_somebody_put_around_ours_stays_and_passes_through(data, 
 
     # THEN
     assert len(session.steps) == 2
+
+
+def trained_by(torch, data, model, step, path):
+    """Train with a step that is compiled, and return the steps' sources and the warnings."""
+    with tfdarshan.profile(path) as session, warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for batch in data.DataLoader(torch.ones(12, 4), batch_size=2):
+            model(batch).sum().backward()
+            step()
+    step()
+    assert not torch._dynamo.config.reorderable_logging_functions
+    return session.steps["source"].tolist(), [str(one.message) for one in seen]
+
+
+def test_a_step_that_is_compiled_as_a_whole_is_compiled_as_before(data, tmp_path):
+    # GIVEN an optimizer of the job's own
+    import torch
+
+    model = torch.nn.Linear(4, 1)
+
+    class Descent(torch.optim.Optimizer):
+        def step(self):
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    parameter.data.add_(parameter.grad, alpha=-0.5)
+
+    descent = Descent(model.parameters(), {})
+    step = torch.compile(lambda: descent.step(), backend="eager", fullgraph=True)
+
+    # WHEN
+    sources, warned = trained_by(torch, data, model, step, tmp_path / "logs")
+
+    # THEN nothing is said of ours
+    assert len(sources) == 6
+    assert not [text for text in warned if "tfdarshan" in text]
+
+
+def test_a_compiled_step_of_pytorchs_optimizer_is_noted(data, tmp_path):
+    # GIVEN
+    import torch
+
+    model = torch.nn.Linear(4, 1)
+    descent = torch.optim.SGD(model.parameters(), lr=0.5)
+    step = torch.compile(lambda: descent.step(), backend="eager")
+
+    # WHEN
+    sources, warned = trained_by(torch, data, model, step, tmp_path / "logs")
+
+    # THEN
+    assert sources == ["PyTorch's optimizer"] * 6
+    assert not [text for text in warned if "tfdarshan" in text]

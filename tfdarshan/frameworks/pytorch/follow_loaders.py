@@ -15,7 +15,7 @@ from tfdarshan.frameworks.pytorch.worker_loop import WorkerLoop
 if TYPE_CHECKING:
     from tfdarshan.frameworks.pytorch.exposed_wait import ExposedWaits
 
-DATA, OPTIMIZER = "torch.utils.data", "torch.optim.optimizer"
+DATA, OPTIMIZER, COMPILER = "torch.utils.data", "torch.optim.optimizer", "torch._dynamo.config"
 LOADERS, FETCHERS, WORKERS = (
     "torch.utils.data.dataloader", "torch.utils.data._utils.fetch", "torch.utils.data._utils.worker"
 )  # fmt: skip
@@ -31,6 +31,7 @@ class Following:
     def __init__(self) -> None:
         self._hooks = Hooks()
         self._handle: Any = None
+        self._compiled: set[Any] = set()
         self._waits: ExposedWaits | None = None
 
     def begin_loaders(self) -> None:
@@ -61,13 +62,21 @@ class Following:
         """Follow the optimizers of PyTorch, which is imported."""
         register = getattr(sys.modules[OPTIMIZER], "register_optimizer_step_post_hook", None)
         if register is not None:
-            self._handle = register(native().optimizer_step)
+            step = native().optimizer_step
+            # torch.compile hands no optimizer to what it cannot trace.
+            self._handle = register(lambda *_: step())
+
+    def begin_compiled(self) -> None:
+        """Have torch.compile, which is imported, compile optimizers whose steps are noted as others."""
+        self._compiled = getattr(sys.modules[COMPILER], "reorderable_logging_functions", set())
+        self._compiled.add(native().optimizer_step)
 
     def end(self) -> None:
         """Put back what was replaced."""
         self._hooks.remove()
         if self._handle is not None:
             self._handle.remove()
+        self._compiled.discard(native().optimizer_step)
         if self._waits is not None:
             self._waits.end()
 
@@ -82,6 +91,7 @@ def begin() -> None:
     _following = Following()
     follow_import(DATA, _begin_loaders)
     follow_import(OPTIMIZER, _begin_optimizers)
+    follow_import(COMPILER, _begin_compiled)
 
 
 def end() -> None:
@@ -100,3 +110,8 @@ def _begin_loaders() -> None:
 def _begin_optimizers() -> None:
     if _following is not None:
         _following.begin_optimizers()
+
+
+def _begin_compiled() -> None:
+    if _following is not None:
+        _following.begin_compiled()
