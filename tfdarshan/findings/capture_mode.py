@@ -14,6 +14,11 @@ MARK_STEPS = (
     "mark steps{} with `with tfdarshan.step() as step:` and the request for a batch with "
     "`with step.input_wait():`, and record again"
 )
+# Steps are recorded of the process alone that the session began in.
+IN_WORKERS = (
+    "If processes that the job starts do the training, record those in place of the main process, with "
+    "`with tfdarshan.profile(logdir):` around the training loop"
+)
 RUN_IT = "record the job with `tfdarshan run`"
 
 
@@ -27,12 +32,14 @@ class CaptureMode:
         options: The session's options, as they are in the metadata.
         uses_tensorflow: Whether the job has loaded TensorFlow.
         is_python: Whether Python runs the job, so that tfdarshan can record it.
+        has_workers: Whether the job has worker processes, and its main process takes no batches from them.
     """
 
     started_by: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     uses_tensorflow: bool = False
     is_python: bool = True
+    has_workers: bool = False
 
     def spelled(self, **options: Any) -> str:
         """Word options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
@@ -69,7 +76,8 @@ class CaptureMode:
         if self.started_by == "darshan":
             return self.to_see_more
         if not self.without_profiler:
-            return MARK_STEPS.format(self._where)
+            marks = MARK_STEPS.format(self._where)
+            return f"{marks}. {IN_WORKERS}" if self.has_workers else marks
         default = self.spelled(tf_profiler="auto")
         return f"record with TensorFlow's profiler, as {default} does"
 

@@ -38,6 +38,7 @@ from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.machine_facts import Machine
+from tfdarshan.sessions.process_role import WORKER
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.run_facts import RunFacts, put_together
@@ -230,6 +231,8 @@ class Measures:
             owner.get("options") or {},
             "tensorflow" in self.versions,
             is_python(self.summary.command),
+            "loaders" not in owner
+            and any((meta.get("role") or {}).get("kind") == WORKER for meta in self.session.meta),
         )
 
     def untraced(self, name: str, what: str) -> Unknown:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.made_up_session import job_of, write_session
 from tfdarshan.commands import make_parser
 from tfdarshan.commands.arguments import options_of
 from tfdarshan.findings.capture_mode import CaptureMode, is_python
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.options import Options
 
 
@@ -86,3 +88,29 @@ def test_which_command_lines_are_pythons(command, python):
 def test_why_there_are_no_steps_goes_with_what_is_to_be_done(way, why):
     assert way.why_no_step == why
     assert ("mark steps" in way.to_see_waits) == (why == "no step was marked")
+
+
+@pytest.mark.parametrize(
+    ("child", "loaders", "told"),
+    [("worker", {}, True), ("program", {}, False), ("worker", {"loaders": {"found": []}}, False)],
+    ids=["a worker", "a program", "a loader's worker"],
+)
+def test_a_job_whose_workers_may_train_is_told_to_record_them(child, loaders, told, tmp_path):
+    # GIVEN a job without steps, and a process that it has started
+    calls = [(0, 500, 100, "pread", 0, 4000, 0)]
+    metas = [loaders, {"role": {"kind": child, "number": 1, "name": ""}}]
+    jobs = [
+        job_of(calls, ["/data/a"], [4000], pid=100 + place, duration_ns=20 * 10**9, meta=meta)
+        for place, meta in enumerate(metas)
+    ]
+
+    # WHEN
+    record = diagnose(write_session(tmp_path, *jobs)).verdict.record
+
+    # THEN
+    said = (
+        "If processes that the job starts do the training, record those in place of the main process, with "
+        "`with tfdarshan.profile(logdir):` around the training loop"
+    )
+    assert record.endswith(said) == told
+    assert "mark steps" in record
