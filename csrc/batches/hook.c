@@ -25,7 +25,7 @@ struct pass {
 };
 
 static PyTypeObject *pass_type;
-static PyObject *method_type, *on_pass, *on_wait, *worker_module;
+static PyObject *method_type, *copy_function, *on_pass, *on_wait, *worker_module;
 static PyObject *pass_name, *sampler_name, *queue_name, *size_name, *tasks_name, *worker_name, *id_name,
     *turn_name;
 static int32_t fetchers;
@@ -330,6 +330,8 @@ static PyObject *get_of_original(PyObject *self, PyObject *name)
         Py_INCREF(original);
         return original;
     }
+    if (!PyUnicode_CompareWithASCIIString(name, "__reduce_ex__"))
+        return PyObject_GenericGetAttr(self, name);
     PyObject *found = PyObject_GetAttr(original, name);
     if (found || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return found;
@@ -382,7 +384,16 @@ static PyObject *new_hook(PyTypeObject *type, PyObject *args, PyObject *keywords
     return (PyObject *)hook;
 }
 
+/* Who pickles a class by value gets its own method: copy.copy() hands functions on. */
+static PyObject *reduce_hook(PyObject *self, PyObject *protocol)
+{
+    (void)protocol;
+    return Py_BuildValue("(O(O))", copy_function, ((struct hook *)self)->original);
+}
+
+static PyMethodDef hook_methods[] = {{"__reduce_ex__", reduce_hook, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 static PyType_Slot hook_slots[] = {
+    {Py_tp_methods, hook_methods},
     {Py_tp_new, (void *)new_hook},
     {Py_tp_dealloc, (void *)free_hook},
     {Py_tp_call, (void *)call_hook},
@@ -567,12 +578,13 @@ static bool make_names(void)
     return true;
 }
 
-static PyObject *find_method_type(void)
+static PyObject *imported(const char *module, const char *name)
 {
-    PyObject *types = PyImport_ImportModule("types");
-    PyObject *found = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
-    Py_XDECREF(types);
-    return found;
+    PyObject *found = PyImport_ImportModule(module), *value = NULL;
+    if (found)
+        value = PyObject_GetAttrString(found, name);
+    Py_XDECREF(found);
+    return value;
 }
 
 PyMODINIT_FUNC PyInit__batches(void)
@@ -580,8 +592,9 @@ PyMODINIT_FUNC PyInit__batches(void)
     PyObject *module = PyModule_Create(&definition);
     PyObject *hook_type = module ? PyType_FromSpec(&hook_spec) : NULL;
     pass_type = hook_type ? (PyTypeObject *)PyType_FromSpec(&pass_spec) : NULL;
-    method_type = pass_type ? find_method_type() : NULL;
-    if (!method_type || !make_names() || PyModule_AddObjectRef(module, "Hook", hook_type) < 0 ||
+    method_type = pass_type ? imported("types", "MethodType") : NULL;
+    copy_function = method_type ? imported("copy", "copy") : NULL;
+    if (!copy_function || !make_names() || PyModule_AddObjectRef(module, "Hook", hook_type) < 0 ||
         PyModule_AddIntConstant(module, "ITER", HOOK_ITER) < 0 ||
         PyModule_AddIntConstant(module, "NEXT", HOOK_NEXT) < 0 ||
         PyModule_AddIntConstant(module, "WORKER", HOOK_WORKER) < 0 ||

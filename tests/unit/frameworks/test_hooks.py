@@ -255,6 +255,18 @@ def test_a_hook_looks_as_the_method_does(noted):
     assert inspect.ismethod(loader.__iter__)
 
 
+def test_a_class_that_is_pickled_by_value_has_its_own_method(noted):
+    # GIVEN
+    hook = vars(Loader)["__iter__"]
+
+    # WHEN as libraries do that send classes of a script to other processes
+    make, arguments = hook.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+
+    # THEN
+    assert make(*arguments) is hook.__wrapped__
+    assert inspect.isfunction(hook.__wrapped__)
+
+
 def test_a_forked_process_notes_into_a_file_of_its_own(noted):
     # GIVEN
     fetcher = Fetcher()
