@@ -31,7 +31,7 @@ struct tfd_batch_times {
     int64_t end_ns;
     int64_t thread;
     int32_t pass;    /* of an iterator, or of what puts batches together */
-    int32_t ordinal; /* within the pass, from 0 */
+    int32_t ordinal; /* within the pass, from 0; of an optimizer's step, which one it is */
     int32_t worker;  /* -1: none, or unknown */
     int32_t queued;  /* batches that lay ready in the queue */
     int32_t kept;    /* batches that were kept aside, as it was not their turn */

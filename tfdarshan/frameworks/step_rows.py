@@ -7,7 +7,8 @@ batch is requested and ends when the next step's is, or, as an epoch's last, whe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps
 from tfdarshan.native.spool_reader import Array
+
+NO_PASS = -1
 
 
 @dataclass
@@ -40,15 +43,13 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
         pid: Its number.
     """
     thread = training_thread(rows, pid)
-    # An iterator may be freed by any thread.
-    mine = rows[((rows["thread"] == thread) | (rows["kind"] == END)) & (rows["kind"] != FETCH)]
-    places = loaders.places(mine)
-    by_optimizer = _optimizer_tells(mine, places)
-    training = _followed(mine, places) if by_optimizer else _longest_used(mine, places)
-    if by_optimizer:
-        steps = _steps_of_optimizer(mine, places, training, loaders)
-    else:
-        steps = _steps_of_batches(mine, places, training, loaders)
+    # An iterator may be freed by any thread, and a backward pass may step optimizers in one of its own.
+    mine = (rows["thread"] == thread) | (rows["kind"] == END) | (rows["kind"] == OPTIMIZER)
+    mine = rows[mine & (rows["kind"] != FETCH)]
+    by_optimizer = _optimizer_tells(mine, loaders.places(mine))
+    marked = mine if by_optimizer else _with_steps(mine[mine["kind"] != OPTIMIZER], loaders)
+    training = _trained_on(marked, loaders.places(marked))
+    steps = _steps(marked, training, loaders) if training else _without_batches(marked)
     found = np.fromiter(
         (_session_step(number, step) for number, step in enumerate(steps)),
         SESSION_STEP,
@@ -68,13 +69,15 @@ def _session_step(number: int, step: Step) -> tuple[int, ...]:
 def training_thread(rows: Array, pid: int) -> int:
     """Return the thread that trains: the one whose optimizer steps most often, else the main one.
 
-    A thread that only takes batches reads ahead of the loop, and nobody waits for it.
+    A thread that only takes batches reads ahead of the loop, and nobody waits for it. One that only steps
+    optimizers works for the main one, if that takes the batches.
     """
     stepped = rows["thread"][rows["kind"] == OPTIMIZER]
     if not len(stepped):
         return pid
     threads, times = np.unique(stepped, return_counts=True)
-    return int(threads[np.argmax(times)])
+    thread, takers = int(threads[np.argmax(times)]), rows["thread"][_came(rows)]
+    return pid if pid in takers and thread not in takers else thread
 
 
 def _came(rows: Array) -> Array:
@@ -102,21 +105,60 @@ def _optimizer_tells(rows: Array, places: Array) -> bool:
 
 def _followed(rows: Array, places: Array) -> frozenset[int]:
     """Return the loaders that were asked last when an optimizer stepped."""
-    events = np.flatnonzero((rows["kind"] == REQUEST) | (rows["kind"] == OPTIMIZER))
-    stepped = rows["kind"][events] == OPTIMIZER
-    before = events[:-1][stepped[1:] & ~stepped[:-1]]
+    before = _before_steps(rows)
     return frozenset(int(place) for place in np.unique(places[before]) if place >= 0)
 
 
-def _longest_used(rows: Array, places: Array) -> frozenset[int]:
-    """Return the loader between whose requests most time goes by."""
+def _before_steps(rows: Array) -> Array:
+    """Return the places of the requests behind which an optimizer stepped next."""
+    events = np.flatnonzero((rows["kind"] == REQUEST) | (rows["kind"] == OPTIMIZER))
+    stepped = rows["kind"][events] == OPTIMIZER
+    found: Array = events[:-1][stepped[1:] & ~stepped[:-1]]
+    return found
+
+
+def _trained_on(rows: Array, places: Array) -> frozenset[int]:
+    """Return the loaders whose batches optimizers step for.
+
+    Those are the ones that were asked last, and those that gave batches to most of the same steps. A pass
+    that begins and ends within a step only validates.
+    """
+    ends, last = _before_steps(rows), _followed(rows, places)
     came = np.flatnonzero(_came(rows))
+    step, number = np.searchsorted(ends, came), rows["pass"][came]
+    passes, inverse = np.unique(number, return_inverse=True)
+    first, latest = np.full(len(passes), len(ends)), np.full(len(passes), -1)
+    np.minimum.at(first, inverse, step)
+    np.maximum.at(latest, inverse, step)
+    goes_on = (first < latest)[inverse] & (step < len(ends))
+    pairs = np.unique(np.stack([step[goes_on], places[came][goes_on]]), axis=1)
+    found = set(last)
+    for place in last:
+        ended = places[ends] == place
+        gave, steps = np.unique(pairs[1][ended[pairs[0]]], return_counts=True)
+        found.update(gave[2 * steps > np.count_nonzero(ended)].tolist())
+    return frozenset(place for place in found if place >= 0)
+
+
+def _with_steps(rows: Array, loaders: Loaders) -> Array:
+    """Return the rows of a job without optimizers: each batch that it works on is a step.
+
+    It works on batches of the loader between whose requests most time goes by.
+    """
+    came, places = np.flatnonzero(_came(rows)), loaders.places(rows)
     if not len(came):
-        return frozenset()
+        return rows
     begins = rows["begin_ns"]
     until = np.append(begins, rows["end_ns"][-1])[came + 1]
     used = np.bincount(places[came] + 1, (until - begins[came]).astype(float))[1:]
-    return frozenset([int(np.argmax(used))]) if len(used) else frozenset()
+    if not len(used):
+        return rows
+    worked_on = came[places[came] == np.argmax(used)]
+    epochs = [loaders.epoch_of_pass.get(number, UNKNOWN) > 0 for number in rows["pass"][worked_on].tolist()]
+    worked_on = worked_on[np.array(epochs, bool)]
+    steps = rows[worked_on].copy()
+    steps["kind"], steps["begin_ns"], steps["pass"] = OPTIMIZER, steps["end_ns"], NO_PASS
+    return np.insert(rows, worked_on + 1, steps)
 
 
 def _source(loaders: Loaders, training: frozenset[int], *, by_optimizer: bool) -> str:
@@ -125,40 +167,11 @@ def _source(loaders: Loaders, training: frozenset[int], *, by_optimizer: bool) -
     return adapter_of(loaders.found[min(training)]["framework"]).batches
 
 
-def _steps_of_batches(
-    rows: Array, places: Array, training: frozenset[int], loaders: Loaders
-) -> Iterator[Step]:
-    step: Step | None = None
-    started: Any = None
-    passed = -1
-    for row, place in zip(rows, places.tolist(), strict=True):
-        begin_ns = int(row["begin_ns"])
-        if step is not None and (row["kind"] in (START, REQUEST) or row["pass"] == passed):
-            step.end_ns = begin_ns
-            yield step
-            step = None
-        if row["kind"] == START:
-            started = row
-        elif row["kind"] == REQUEST:
-            begun = _begun(row, started, loaders)
-            if row["outcome"] == CAME and place in training and begun.epoch > 0:
-                step, passed = begun, int(row["pass"])
-            started = None
-    if step is not None:
-        step.end_ns = max(int(rows["end_ns"].max()), step.start_ns)
-        yield step
-
-
-def _begun(row: Any, started: Any, loaders: Loaders) -> Step:
-    """Return the step that begins with a request, or with the start of the iterator before it."""
+def _begun(row: Any, loaders: Loaders) -> Step:
+    """Return the step that begins with a request."""
     epoch = loaders.epoch_of_pass.get(int(row["pass"]), UNKNOWN)
-    waits = [row] if started is None else [started, row]
-    return Step(
-        int(waits[0]["begin_ns"]),
-        sum(int(wait["end_ns"] - wait["begin_ns"]) for wait in waits),
-        epoch,
-        exposed_ns=_all_exposed(int(wait["exposed_ns"]) for wait in waits),
-    )
+    begin_ns = int(row["begin_ns"])
+    return Step(begin_ns, int(row["end_ns"]) - begin_ns, epoch, exposed_ns=int(row["exposed_ns"]))
 
 
 def _all_exposed(exposed_ns: Iterable[int]) -> int:
@@ -170,11 +183,14 @@ def _all_exposed(exposed_ns: Iterable[int]) -> int:
 class _OptimizerSteps:
     """The step that goes on: `done_ns` is when an optimizer stepped last in it, 0 before."""
 
-    def __init__(self, loaders: Loaders) -> None:
-        self._loaders = loaders
+    def __init__(self, loaders: Loaders, usual: Mapping[int, int]) -> None:
+        self._loaders, self._usual = loaders, usual
         self._step: Step | None = None
         self._done_ns = 0
-        self._started: Any = None
+        self._stepped: Counter[int] = Counter()
+        # The loaders that gave its batches, and the start of each pass that has not given one.
+        self._gave: set[int] = set()
+        self._started: dict[int, Any] = {}
         # The end of a pass: batches that were taken before may be trained on behind it.
         self._rest: Step | None = None
 
@@ -185,60 +201,102 @@ class _OptimizerSteps:
         step, self._step = self._step, None
         step.end_ns = max(at_ns, self._done_ns)
         self._done_ns = 0
+        self._stepped.clear()
+        self._gave.clear()
         return step
 
-    def start(self, row: Any) -> None:
-        """Note that the training loader begins a pass: batches of the one before are trained on no more."""
-        self._started, self._step, self._rest = row, None, None
+    def start(self, row: Any, place: int) -> None:
+        """Note that a training loader begins a pass: its batches of the one before are trained on no more."""
+        self._started[int(row["pass"])], self._rest = row, None
+        if place in self._gave:
+            self._step = None
+            self._gave.clear()
 
-    def take(self, row: Any) -> None:
-        """Note a batch of the training loader."""
-        begun = _begun(row, self._started, self._loaders)
-        self._started = self._rest = None
+    def take(self, row: Any, place: int) -> None:
+        """Note a batch of a training loader."""
+        begun, self._rest = _begun(row, self._loaders), None
         if self._step is None:
             self._step = begun
         else:
-            self._step.wait_ns += begun.wait_ns
-            self._step.exposed_ns = _all_exposed((self._step.exposed_ns, begun.exposed_ns))
+            self._wait(begun.wait_ns, begun.exposed_ns)
+        self._gave.add(place)
+        started = self._started.pop(int(row["pass"]), None)
+        if started is not None:
+            lasted_ns = int(started["end_ns"] - started["begin_ns"])
+            if started["begin_ns"] < self._step.start_ns:
+                # What the job did between the start and its first request is no part of a step.
+                self._step.start_ns -= lasted_ns
+            self._wait(lasted_ns, int(started["exposed_ns"]))
+
+    def _wait(self, wait_ns: int, exposed_ns: int) -> None:
+        assert self._step is not None
+        self._step.wait_ns += wait_ns
+        self._step.exposed_ns = _all_exposed((self._step.exposed_ns, exposed_ns))
 
     def stop(self, row: Any) -> None:
-        """Note that the training loader has no more batches."""
-        self._rest = _begun(row, None, self._loaders)
+        """Note that a training loader has no more batches."""
+        self._rest = _begun(row, self._loaders)
 
     def leave(self) -> None:
         """Note a batch of another loader."""
-        self._started = self._rest = None
+        self._rest = None
 
-    def optimizer(self, at_ns: int) -> None:
-        """Note a step of an optimizer."""
+    def optimizer(self, row: Any) -> Step | None:
+        """Note a step of an optimizer; return the step that it ends, if it has stepped as often as usual."""
+        name, ended = int(row["ordinal"]), None
         if self._step is None:
             self._step, self._rest = self._rest, None
+        elif self._stepped[name] >= self._usual.get(name, 1):
+            ended = self.end(0)
+        if ended is not None:
+            exposed_ns = min(ended.exposed_ns, 0)
+            self._step = Step(ended.end_ns, 0, ended.epoch, exposed_ns=exposed_ns)
         if self._step is not None:
-            self._done_ns = at_ns
+            self._done_ns = int(row["end_ns"])
+            self._stepped[name] += 1
+        return ended
 
 
-def _steps_of_optimizer(
-    rows: Array, places: Array, training: frozenset[int], loaders: Loaders
-) -> Iterator[Step]:
-    if not training:
-        yield from _without_batches(rows)
-        return
-    steps = _OptimizerSteps(loaders)
+def _usual_times(rows: Array, places: Array, training: frozenset[int]) -> dict[int, int]:
+    """Return how often each optimizer steps for a batch, at least: a loop may keep its batches and step on.
+
+    What follows the first batch and the last one may have been recorded in part.
+    """
+    batch = np.cumsum(_came(rows) & np.isin(places, list(training)))
+    stepped = (rows["kind"] == OPTIMIZER) & (batch > 0) & (batch < batch.max(initial=0))
+    found: dict[int, int] = {}
+    pairs = np.stack([batch[stepped], rows["ordinal"][stepped]])
+    for (_, name), times in zip(*(part.tolist() for part in _counted(pairs)), strict=True):
+        found[name] = min(found.get(name, times), times)
+    return found
+
+
+def _counted(pairs: Array) -> tuple[Array, Array]:
+    """Return the different ones of pairs, shape (pairs, 2), and how often there is each."""
+    different, times = np.unique(pairs, axis=1, return_counts=True)
+    return different.T, times
+
+
+def _steps(rows: Array, training: frozenset[int], loaders: Loaders) -> Iterator[Step]:
+    places = loaders.places(rows)
+    steps = _OptimizerSteps(loaders, _usual_times(rows, places, training))
     for row, place in zip(rows, places.tolist(), strict=True):
-        kind = row["kind"]
-        if kind in (START, REQUEST) and (ended := steps.end(int(row["begin_ns"]))) is not None:
-            yield ended
+        kind, ended = row["kind"], None
+        if kind in (START, REQUEST) or (kind == END and place in training):
+            ended = steps.end(int(row["begin_ns"]))
         if kind == OPTIMIZER:
-            steps.optimizer(int(row["end_ns"]))
+            ended = steps.optimizer(row)
         elif kind in (START, REQUEST) and place not in training:
             steps.leave()
         elif kind == START:
-            steps.start(row)
+            steps.start(row, place)
         elif kind == REQUEST and row["outcome"] == CAME:
-            steps.take(row)
+            steps.take(row, place)
         elif kind == REQUEST:
             steps.stop(row)
-    if (ended := steps.end(0)) is not None:
+        if ended is not None:
+            yield ended
+    if (ended := steps.end(int(rows["end_ns"][-1]))) is not None:
         yield ended
 
 

@@ -53,8 +53,8 @@ class Job:
     def fetch(self, begin, end, *, number=0, ordinal=0, worker=-1, thread=PID):
         self.rows.append((FETCH, CAME, begin * MS, end * MS, thread, number, ordinal, worker, 0, 0, 0))
 
-    def optimizer(self, thread=PID):
-        self._row(OPTIMIZER, 0, thread, -1)
+    def optimizer(self, thread=PID, number=0):
+        self._row(OPTIMIZER, 0, thread, -1, number)
 
     def exposed(self, ms):
         """Say how much of the last wait the GPU was idle."""

@@ -1,6 +1,7 @@
 """Steps by an optimizer or by the batch, of loops as frameworks run them."""
 
 import numpy as np
+import pytest
 
 from tests.unit.frameworks.noted_rows import MS, PID, Job
 from tfdarshan.frameworks.marked_steps import SESSION_STEP
@@ -97,18 +98,107 @@ def test_batches_that_are_accumulated_are_one_step():
 
 
 def test_two_optimizers_of_a_batch_are_one_step():
-    # GIVEN a generator and a discriminator
+    # GIVEN a generator and a discriminator, which steps for every second batch
     job = Job()
     number = job.loader("train")
-    for _ in range(2):
+    for place in range(4):
         job.batch(number, 10)
         job.compute(5)
         job.optimizer()
         job.compute(5)
-        job.optimizer()
+        if place % 2:
+            job.optimizer(number=1)
     job.stop(number)
 
-    assert steps_of(job)[0] == [(0, 20, 10, 1), (20, 20, 10, 1)]
+    assert steps_of(job)[0] == [(20 * place, 20, 10, 1) for place in range(4)]
+
+
+def test_an_optimizer_that_steps_on_with_batches_that_were_kept_makes_steps_of_no_wait():
+    # GIVEN an epoch of three batches that are kept, and two epochs of these
+    job = Job()
+    number = job.loader("train")
+    for place in range(9):
+        if place < 3:
+            job.batch(number, 10)
+        job.compute(5)
+        job.optimizer()
+    job.end(number)
+
+    # THEN
+    assert steps_of(job)[0] == [(15 * place, 15, 10, 1) for place in range(3)] + [
+        (45 + 5 * place, 5, 0, 1) for place in range(6)
+    ]
+
+
+def test_an_optimizer_that_always_steps_several_times_for_a_batch_makes_one_step():
+    # GIVEN one that steps for parts of the parameters, and a session that ends in the middle
+    job = Job()
+    number = job.loader("train")
+    for place in range(4):
+        job.batch(number, 10)
+        for _ in range(3 if place < 3 else 1):
+            job.compute(5)
+            job.optimizer()
+
+    assert [step[:3] for step in steps_of(job)[0]] == [(25 * place, 25, 10) for place in range(3)] + [
+        (75, 15, 10)
+    ]
+
+
+def paired(by_optimizer):
+    """Return a job that takes a batch of each of two loaders for a step, and validates after every second."""
+    job = Job()
+    long, short = job.loader("labelled"), job.loader("unlabelled")
+    job.start(long, 3)
+    job.start(short, 4)
+    for place in range(6):
+        job.batch(long, 10)
+        job.batch(short, 2)
+        job.compute(20)
+        if by_optimizer:
+            job.optimizer()
+        if place % 2:
+            validation = job.loader("validation")
+            job.start(validation, 1)
+            job.batch(validation, 5)
+            job.stop(validation, 0)
+    return job
+
+
+@pytest.mark.parametrize("by_optimizer", [True, False])
+def test_batches_of_several_loaders_are_one_step(by_optimizer):
+    steps, training = steps_of(paired(by_optimizer))
+    assert [step[2] for step in steps] == [19, 12, 12, 12, 12, 12]
+    assert [step[0] for step in steps] == [0, 39, 77, 109, 147, 179]
+    assert training == {"labelled", "unlabelled"}
+
+
+def test_what_the_job_does_before_it_asks_its_iterator_is_no_step():
+    # GIVEN an iterator that is made a second before its first batch is requested
+    job = Job()
+    number = job.loader("train")
+    job.start(number, 5)
+    job.compute(1000)
+    for _ in range(3):
+        job.batch(number, 10)
+        job.compute(20)
+        job.optimizer()
+
+    # THEN its start is waited for
+    assert steps_of(job)[0] == [(1000, 35, 15, 1), (1035, 30, 10, 1), (1065, 30, 10, 1)]
+
+
+def test_optimizers_that_the_backward_pass_steps_work_for_the_loop():
+    # GIVEN an optimizer for each parameter, which a thread of the backward pass steps
+    job = Job()
+    number = job.loader("train")
+    for _ in range(3):
+        job.batch(number, 10)
+        job.compute(20)
+        for parameter in range(4):
+            job.optimizer(thread=7, number=parameter)
+
+    assert steps_of(job)[0] == [(30 * place, 30, 10, 1) for place in range(3)]
 
 
 def test_a_loop_that_takes_one_batch_ahead_has_as_many_steps_as_batches():
