@@ -347,7 +347,7 @@ static bool leave_last_spool(void)
 {
     if (!tfd_session.spool.header || tfd_session.pid != tfd_own_pid()) /* a parent's is not mapped here */
         return true;
-    bool quiet = tfd_quiesce() && tfd_fold_thread_stop();
+    bool quiet = tfd_quiesce() && tfd_fold_thread_stop() && tfd_mapped_reads_end();
     if (quiet)
         tfd_spool_unmap(&tfd_session.spool);
     return quiet;
@@ -363,16 +363,20 @@ static void tell_missed_opens(void)
         tfd_missed_opens_forget();
 }
 
-static void leave_and_join(void)
+/* Return false if another thread is leaving the last session: then nothing is known of the next one yet. */
+static bool leave_and_join(void)
 {
     char directory[TFD_SPOOL_PATH_MAX];
     if (tfd_is_recording_here() && tfd_stop_was_requested())
         tfd_abandon();
-    if (tfd_session.active || !tfd_rendezvous_find(directory, sizeof directory) || !leave_last_spool())
-        return;
+    if (tfd_session.active)
+        return atomic_load(&tfd_shared->generation);
+    if (!tfd_rendezvous_find(directory, sizeof directory) || !leave_last_spool())
+        return true;
     int status = join_in(directory);
     if (status && status != -ESRCH)
         tfd_note_unseen_self(directory, TFD_PROGRAM_NOT_JOINED);
+    return true;
 }
 
 /* A session began or ended. A change that comes meanwhile is seen at the next call. */
@@ -382,9 +386,10 @@ static void meet_sessions(bool opens)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (tfd_attach_lock_timed()) {
         uint32_t counter = atomic_load(&tfd_job_page()->counter);
-        leave_and_join();
+        bool met = leave_and_join();
         tell_missed_opens();
-        tfd_late_attach_set_seen(counter);
+        if (met)
+            tfd_late_attach_set_seen(counter);
         tfd_attach_unlock();
     } else if (opens && !atomic_load(&tfd_shared->generation)) {
         tfd_missed_opens_add();

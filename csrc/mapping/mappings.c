@@ -254,9 +254,9 @@ static uint32_t file_of_line(const struct line *line, struct stat *status, struc
     if (stat(path, status) || !S_ISREG(status->st_mode) || status->st_ino != line->inode ||
         statfs(path, where) || !may_be_watched(where))
         return TFD_FILE_NONE;
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_target target = tfd_path_target(&tfd_session.spool, AT_FDCWD, path);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     return target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
 }
 

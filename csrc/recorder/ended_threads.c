@@ -30,21 +30,21 @@ static uint64_t *list_of(uint32_t bytes)
 uint64_t tfd_ended_chunk_take(const struct tfd_spool *spool, uint32_t bytes)
 {
     uint64_t *list = list_of(bytes);
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     uint64_t offset = list ? *list : 0;
     if (offset) {
         struct tfd_chunk *chunk = tfd_at(spool, offset);
         *list = chunk->next;
         chunk->next = 0;
     }
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     return offset;
 }
 
 /* No record leads to these chunks any more. */
 static void give_chunks(const struct tfd_spool *spool, uint64_t first)
 {
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     for (uint64_t offset = first; offset;) {
         struct tfd_chunk *chunk = tfd_at(spool, offset);
         uint64_t next = chunk->next, *list = list_of(tfd_chunk_bytes(chunk));
@@ -57,7 +57,7 @@ static void give_chunks(const struct tfd_spool *spool, uint64_t first)
         }
         offset = next;
     }
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
 }
 
 static bool is_in_trace(const struct tfd_spool *spool, const struct tfd_thread *thread)

@@ -254,6 +254,21 @@ static enum tfd_other_kind kind_of_mode(mode_t mode)
     return TFD_OTHER_ANONYMOUS;
 }
 
+/* Shared memory has a name for each piece, of a process and a random number, which never comes again: pieces have one
+ * row for each family of names. What is opened by its name has a row of its own. */
+static size_t family_of_shared_memory(char *path, size_t length)
+{
+    static const char folder[] = "/dev/shm/";
+    size_t begin = sizeof folder - 1;
+    if (length <= begin || memcmp(path, folder, begin) || strchr(path + begin, '/'))
+        return length;
+    size_t family = begin + strcspn(path + begin, "0123456789");
+    if (family == length)
+        return length;
+    memcpy(path + family, "*", sizeof "*");
+    return family + 1;
+}
+
 tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offset)
 {
     static const char deleted[] = " (deleted)";
@@ -272,5 +287,5 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
         length -= suffix;
     path[length] = '\0';
     *offset = lseek(fd, 0, SEEK_CUR);
-    return absolute_target(spool, length);
+    return absolute_target(spool, family_of_shared_memory(path, length));
 }

@@ -90,9 +90,9 @@ static const char *readable_path(const char *path, bool failed, int error)
 
 static tfd_target path_target(int dirfd, const char *path)
 {
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_target target = tfd_path_target(&tfd_session.spool, dirfd, path);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     return target;
 }
 
@@ -102,9 +102,9 @@ static tfd_target opened_target(int dirfd, const char *path, int fd, int open_fl
     if (fd < 0 || (open_flags & O_TMPFILE) != O_TMPFILE)
         return path_target(dirfd, path);
     int64_t offset;
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_target target = tfd_descriptor_target(&tfd_session.spool, fd, &offset);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     return target;
 }
 
@@ -117,9 +117,9 @@ static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, i
     int64_t offset = is_stream && appends && !fstat(fd, &status) ? status.st_size : 0;
     if (!(target & TFD_OTHER_BIT) && target >= TFD_FIRST_FILE)
         tfd_mount_learn_block_size(spool, tfd_file_at(spool, target)->mount, fd);
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_descriptor_set(fd, slot->generation, target, offset, appends);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
 }
 
 /* Return the target of a path that is opened again and again, without looking it up each time. */
@@ -221,9 +221,9 @@ void tfd_record_dup(int old_fd, int new_fd, uint64_t start)
     if (new_fd >= 0) {
         bool resolved;
         tfd_known_word(slot, old_fd, &resolved);
-        pthread_mutex_lock(&tfd_tables_lock);
+        int cancel_state = tfd_tables_lock_take();
         tfd_descriptor_share(old_fd, new_fd, slot->generation);
-        pthread_mutex_unlock(&tfd_tables_lock);
+        tfd_tables_lock_give(cancel_state);
     }
     errno = saved_errno;
     tfd_record_slowly(slot, old_fd, event, false, new_fd < 0);
@@ -269,9 +269,9 @@ uint64_t tfd_forget(int fd)
     if (tfd_descriptor_at(fd)) {
         bool resolved;
         word = tfd_known_word(slot, fd, &resolved);
-        pthread_mutex_lock(&tfd_tables_lock);
+        int cancel_state = tfd_tables_lock_take();
         tfd_descriptor_forget(fd, slot->generation);
-        pthread_mutex_unlock(&tfd_tables_lock);
+        tfd_tables_lock_give(cancel_state);
     }
     tfd_leave(slot);
     errno = saved_errno;
@@ -287,9 +287,9 @@ void tfd_forget_range(unsigned first, unsigned last)
     struct tfd_slot *slot = tfd_enter(0, 0);
     if (!slot)
         return;
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_descriptor_forget_range(first, last, slot->generation);
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     tfd_leave(slot);
 }
 

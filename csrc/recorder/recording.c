@@ -150,10 +150,10 @@ bool tfd_child_begin(void)
     if (!atomic_compare_exchange_strong(&tfd_shared->child_pending, &pending, TFD_CHILD_STARTING))
         return wait_for_child_start(own_tid);
     atomic_store(&child_starter, own_tid);
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     tfd_positions_reset();
     bool begun = make_child_spool();
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     if (begun)
         tfd_recording_begin();
     else
@@ -195,10 +195,13 @@ bool tfd_is_recording_here(void)
 /* What is said to be stopped is read: nothing is folded there any more. */
 static void tell_stopped(void)
 {
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* what is told is read from files */
     tfd_fold_thread_hold();
     tfd_recording_take_closing_snapshots(tfd_session.spool.header);
     atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     tfd_fold_thread_let_go();
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void tfd_abandon(void)

@@ -43,6 +43,10 @@ extern bool tfd_fork_is_handled;
  * signal handler never waits for its own thread. */
 extern pthread_mutex_t tfd_tables_lock, tfd_fold_lock;
 
+/* Take the tables' lock: nobody cancels the thread that holds it. Unlock it with what this returns. */
+int tfd_tables_lock_take(void);
+void tfd_tables_lock_give(int cancel_state);
+
 /* The order matters: a starting child sets its generation before it clears `child_pending`. */
 static inline bool tfd_is_recording_or_about_to(void)
 {

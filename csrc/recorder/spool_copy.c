@@ -76,9 +76,9 @@ int tfd_session_copy(int source, int target)
     int status = -ESRCH;
     if (is_own_spool(source)) {
         tfd_fold_lock_first();
-        pthread_mutex_lock(&tfd_tables_lock);
+        int cancel_state = tfd_tables_lock_take();
         status = copy_still(&tfd_session.spool, source, target);
-        pthread_mutex_unlock(&tfd_tables_lock);
+        tfd_tables_lock_give(cancel_state);
         pthread_mutex_unlock(&tfd_fold_lock);
     }
     tfd_attach_unlock();

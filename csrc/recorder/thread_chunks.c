@@ -99,9 +99,9 @@ void tfd_chunks_begin(struct tfd_slot *slot, const char *name)
     /* of the slot's thread before, which has ended: a slot is set up once in a session for each thread */
     bool is_left = slot->thread && slot->session == tfd_session.generation;
     if (!is_left || !tfd_ended_thread_take_over(spool, slot->thread, tid, name)) {
-        pthread_mutex_lock(&tfd_tables_lock);
+        int cancel_state = tfd_tables_lock_take();
         slot->thread = add_thread(spool, tid, name);
-        pthread_mutex_unlock(&tfd_tables_lock);
+        tfd_tables_lock_give(cancel_state);
     }
     slot->session = tfd_session.generation;
     slot->chunk = &no_chunk;

@@ -32,14 +32,14 @@ uint64_t tfd_known_word(struct tfd_slot *slot, int fd, bool *resolved)
         return tfd_word(generation, TFD_OTHER_BIT | TFD_OTHER_UNKNOWN);
     if (tfd_word_is_current(word, generation))
         return word;
-    pthread_mutex_lock(&tfd_tables_lock);
+    int cancel_state = tfd_tables_lock_take();
     word = atomic_load(&descriptor->word);
     if (!tfd_word_is_current(word, generation)) {
         tfd_target target = look_up(fd, generation);
         word = tfd_word(generation, target);
         *resolved = !(target & TFD_OTHER_BIT);
     }
-    pthread_mutex_unlock(&tfd_tables_lock);
+    tfd_tables_lock_give(cancel_state);
     return word;
 }
 

@@ -55,7 +55,10 @@ static int allocate_blocks(const struct tfd_spool *spool, uint64_t start, uint64
     int fd = open(spool->path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    int error = posix_fallocate(fd, (off_t)start, (off_t)(end - start));
+    int error;
+    do
+        error = posix_fallocate(fd, (off_t)start, (off_t)(end - start));
+    while (error == EINTR);
     close(fd);
     return error;
 }
@@ -71,8 +74,8 @@ static bool reserve_until(struct tfd_spool *spool, uint64_t reserved, uint64_t e
     return done;
 }
 
-/* Blocks are allocated before they are written: a full file system then is an
- * error code here instead of a SIGBUS in a training step. */
+/* Blocks are allocated before they are written: a full file system then is an error code here instead of a SIGBUS in a
+ * training step. Nobody cancels the thread meanwhile. */
 static bool reserve(struct tfd_spool *spool, uint64_t end)
 {
     struct tfd_spool_header *header = spool->header;
@@ -80,6 +83,8 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
         return true;
     if (end >= atomic_load(&refused_end))
         return false;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&reserve_lock);
     uint64_t reserved = atomic_load(&header->reserved_bytes);
     uint64_t step = reserved / 4 < RESERVE_STEP_BYTES ? reserved / 4 : RESERVE_STEP_BYTES;
@@ -88,6 +93,7 @@ static bool reserve(struct tfd_spool *spool, uint64_t end)
     if (!done)
         atomic_store(&refused_end, end);
     pthread_mutex_unlock(&reserve_lock);
+    pthread_setcancelstate(cancel_state, NULL);
     return done;
 }
 
@@ -98,7 +104,11 @@ static bool make_usable(struct tfd_spool *spool, uint64_t start, uint64_t size)
     if (size < LARGE_BYTES)
         return reserve(spool, start + size);
     uint64_t first_page = start & ~(uint64_t)4095, end = (start + size + 4095) & ~(uint64_t)4095;
-    return !spool->path[0] || (tfd_memory_cap_claim(end) && !allocate_blocks(spool, first_page, end));
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    bool done = !spool->path[0] || (tfd_memory_cap_claim(end) && !allocate_blocks(spool, first_page, end));
+    pthread_setcancelstate(cancel_state, NULL);
+    return done;
 }
 
 void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size)

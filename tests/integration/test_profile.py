@@ -2,6 +2,8 @@ import asyncio
 import os
 import threading
 import warnings
+from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -168,6 +170,26 @@ def test_include_and_exclude(logdir, tmp_path):
     # THEN
     assert session.files["path"].tolist() == [str(tmp_path / "b.dat")]
     assert session.meta[0]["other"]["excluded"]["bytes_read"] == 2_000
+
+
+def test_pieces_of_shared_memory_have_a_row_for_each_family_of_names(logdir):
+    # GIVEN pieces whose names are a process's and random, and a file that is opened by name
+    named = Path(f"/dev/shm/tfdarshan-{os.getpid()}.bin")
+    with tfdarshan.profile(logdir, include=["/dev/shm/*"]) as session:
+        for _ in range(200):
+            piece = SharedMemory(create=True, size=4096)
+            piece.close()
+            piece.unlink()
+        named.write_bytes(b"x")
+        named.unlink()
+
+    # THEN pieces of one beginning are one row, with all of their calls
+    files = session.files
+    pieces = files[files["path"] != str(named)]
+    assert pieces["path"].str.endswith("*").all()
+    assert len(pieces) < 100
+    assert pieces["TFD_TRUNCATES"].sum() == 200
+    assert row(session, named)["POSIX_BYTES_WRITTEN"] == 1
 
 
 def test_trace_off_keeps_counters_and_no_segments(logdir, data):

@@ -72,6 +72,24 @@ static void *look_up_while_cancelled(void *unused)
     return NULL;
 }
 
+/* stat is no cancellation point, not even when the tables grow in it, which reads files. */
+static void *stat_while_cancelled(void *unused)
+{
+    char name[64];
+    struct stat status;
+    (void)unused;
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL) == 0);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(name, sizeof name, "/no/such/folder/%d", i);
+        CHECK(stat(name, &status) < 0);
+    }
+    atomic_fetch_add(&cleaned, 1);
+    pthread_testcancel();
+    return NULL;
+}
+
 static void cancel(void *(*work)(void *), int pauses)
 {
     pthread_t thread;
@@ -79,7 +97,7 @@ static void cancel(void *(*work)(void *), int pauses)
     CHECK(pthread_create(&thread, NULL, work, NULL) == 0);
     while (pauses-- > 0)
         child_pause();
-    CHECK(pthread_cancel(thread) == 0 || work == look_up_while_cancelled);
+    CHECK(pthread_cancel(thread) == 0 || work == look_up_while_cancelled || work == stat_while_cancelled);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
@@ -89,6 +107,14 @@ int main(int argc, char **argv)
     long count = check_repeats(argc, argv, 200);
     check_make_file(path, argv[1], "data", 1000);
     CHECK(pipe(ends) == 0);
+    char memory[] =
+        "/dev/shm/tfd-cancelled-XXXXXX"; /* what is in memory is held against the memory that is left */
+    CHECK(mkdtemp(memory));
+    check_start(memory);
+    cancel(stat_while_cancelled, 0);
+    check_stop();
+    CHECK(atomic_load(&cleaned) == 1);
+    check_drop_spool(memory, getpid());
     for (int round = 0; round < 2; round++) {
         atomic_store(&cleaned, 0);
         check_start(argv[1]);
@@ -101,5 +127,6 @@ int main(int argc, char **argv)
         CHECK_EQUAL(atomic_load(&cleaned), 2 * count + 1);
         check_drop_spool(argv[1], getpid());
     }
+    CHECK(rmdir(memory) == 0);
     return 0;
 }
