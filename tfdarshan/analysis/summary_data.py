@@ -133,7 +133,9 @@ def summarize(
     clock = measure_wall_clock(session.processes, runner=runner, kept=kept)
     files = files or SessionFiles(session, top)
     totals = kept.get(f"file totals, {top}", lambda: files.totals)
-    ranks = kept.get("ranks", lambda: rank_table(session, files.grouped))
+    # A job's tables may be read as those of one rank alone, which has no table of ranks.
+    joint = "one process" if session.joint is None else "a job"
+    ranks = kept.get(f"ranks of {joint}", lambda: rank_table(session, files.grouped))
     kept.save()
     return summary_of(session, totals, clock, ranks)
 

@@ -5,12 +5,14 @@ import html
 import json
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import tfdarshan
 from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
+from tfdarshan.formats.export.flat_tables import _Paths
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,11 @@ def test_flat_tables_hold_what_the_session_holds(session, tmp_path, kind, read):
     assert events["path"].tolist() == session.events["path"].astype(str).tolist()
     assert events["length"].tolist() == session.events["length"].tolist()
     assert events["operation"].tolist() == session.events["operation"].astype(str).tolist()
+
+
+def test_events_of_files_that_found_no_room_have_no_path(session):
+    paths = _Paths(session.processes[0])
+    assert paths.of(np.array([10**6])).to_pylist() == [None]
 
 
 @pytest.mark.parametrize("option", ["--trace", "--parquet", "--csv"])

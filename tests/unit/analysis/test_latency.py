@@ -1,5 +1,6 @@
 """Questions that are asked window by window: their algebra, and the same answers as of all calls at once."""
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,8 @@ from tfdarshan.analysis.calls.segments import load_segments, segment_blocks
 from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.read_passes import read_passes
-from tfdarshan.analysis.time.latency import CallDurations, latency, latency_by_windows
+from tfdarshan.analysis.time.latency import CallDurations, Durations, latency, latency_by_windows
+from tfdarshan.native.call_sums import DurationSums, cell_start_ns
 from tfdarshan.partials.process_pool import ProcessPool
 from tfdarshan.partials.serial import SERIAL
 
@@ -24,6 +26,18 @@ def check_latency(session, runner=SERIAL, at_a_time=8):
     processes = session.processes
     segments = load_segments(processes, load_files(processes).index)
     pd.testing.assert_frame_equal(latency_by_windows(processes, runner, at_a_time), latency(segments))
+
+
+@pytest.mark.parametrize("thousands", [1, 2, 3, 5])
+def test_one_slow_call_of_a_thousand_is_no_percentile(thousands):
+    # GIVEN 999 reads of 1 us and one of 5 s, or several times as many
+    starts_ns = cell_start_ns(np.arange(len(DurationSums(1).cells[0])))
+    quick, slow = np.searchsorted(starts_ns, [1000, 5 * 10**9], "right") - 1
+    cells = Counter({int(quick): 999 * thousands, int(slow): thousands})
+    found = Durations(0, 0, 5 * 10**9, cells)
+
+    # THEN
+    assert max(found.percentiles()) < 2000
 
 
 @settings(max_examples=20)

@@ -23,8 +23,8 @@ def row(path="/d/a", *, faults=10, bytes_in=4096, seconds=2.0, module="MMAP"):
     )
 
 
-def process(*rows, asked=True, **block):
-    meta = {"options": {"mapped": asked}} | ({"mapping": WATCHED | block} if rows else {})
+def process(*rows, asked=True, host="n1", **block):
+    meta = {"host": host, "options": {"mapped": asked}} | ({"mapping": WATCHED | block} if rows else {})
     batch = pa.RecordBatch.from_pylist(list(rows)) if rows else None
     return SimpleNamespace(meta=meta, batches=lambda table, columns: iter([batch]))
 
@@ -38,6 +38,14 @@ def test_files_of_several_processes_are_joined():
     assert (reads.files, reads.mappings, reads.bytes_in, reads.bytes_unknown) == (1, 2, 8192, 0)
     assert (reads.faults, reads.fault_s, reads.sampled_share) == (20, 4.0, 1.0)
     assert reads.notes == ()
+
+
+def test_each_host_has_a_page_cache_of_its_own():
+    # GIVEN two processes of one host and one of another, which map one file
+    told = row(bytes_in=4096) | {"MMAP_BYTES_TOUCHED": 4096, "MMAP_BYTES_EVICTED": 100}
+    reads = mapped_reads([process(told), process(told), process(told, host="n2")])
+
+    assert (reads.files, reads.bytes_in, reads.bytes_evicted, reads.bytes_touched) == (1, 8192, 200, 3 * 4096)
 
 
 def test_touched_and_evicted_bytes_are_unknown_in_tables_of_before():

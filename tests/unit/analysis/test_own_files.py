@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, epochs_of_steps, training
 from tfdarshan.analysis.files.file_table import load_files
-from tfdarshan.analysis.files.input_files import input_files
+from tfdarshan.analysis.files.input_files import input_files, never_input
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import gain_of
@@ -81,3 +82,8 @@ def test_a_copy_of_the_input_spares_nothing_of_what_the_loop_reads_back(tmp_path
     assert isinstance(found, Finding)
     gain = gain_of(measures.job, found.edits, measures)
     assert gain.saved_s == pytest.approx(0.0195, abs=0.0015)
+
+
+def test_folders_whose_names_begin_as_those_of_the_system_hold_data():
+    paths = pa.array(["/librispeech/1.flac", "/library/2", "/lib/libc", "/lib64/ld", "/usr/share/3"])
+    assert never_input(paths).tolist() == [False, False, True, True, True]

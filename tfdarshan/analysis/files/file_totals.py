@@ -93,6 +93,10 @@ class FileTotals:
     moved: tuple[tuple[int, int], ...] = ()
     programs: ProgramCalls = NO_PROGRAMS
 
+    def __post_init__(self) -> None:
+        # Also of what was kept in a file.
+        object.__setattr__(self, "sums", _Zeros(self.sums))
+
     def known(self, name: str) -> int | None:
         """Return a counter's sum, None where some rows do not have it."""
         return None if name in self.unknown else self.sums[name]
@@ -161,7 +165,7 @@ class TotalSums:
         """Return the sums."""
         read_s, write_s, meta_s = self._seconds.values()
         return FileTotals(
-            _Zeros(self._sums), self._zero if self._zero_known else None, self._slowest, self._most_read,
+            self._sums, self._zero if self._zero_known else None, self._slowest, self._most_read,
             frozenset(self._unknown), read_s, write_s, meta_s,
             tuple((read, written) for read, written in self._moved.tolist()),
             self._programs.calls(),

@@ -15,7 +15,19 @@ from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
 from tfdarshan.frameworks.all_frameworks import transport_parts
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
-SYSTEM_FOLDERS = ("/bin/", "/boot/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
+SYSTEM_FOLDERS = (
+    "/bin/",
+    "/boot/",
+    "/etc/",
+    "/lib/",
+    "/lib32/",
+    "/lib64/",
+    "/libx32/",
+    "/proc/",
+    "/sbin/",
+    "/sys/",
+    "/usr/",
+)
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
 # Folders of modules, wherever an interpreter or an environment is, and interpreters.
 MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"

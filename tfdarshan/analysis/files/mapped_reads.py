@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,9 @@ LATER_COLUMNS = ("MMAP_BYTES_TOUCHED", "MMAP_BYTES_EVICTED")
 PLACE = ("file", "mount_point", "fs_type")
 # Figures of a file that are added up over processes, or the largest one taken; and those added up over files.
 ADDED = ("faults", "major_faults", "fault_s", "wait_s", "bytes_touched")
-LARGEST = ("bytes_in", "longest_s", "bytes_evicted")
+LARGEST = ("longest_s",)
+# Of the page cache, which processes of one host share.
+OF_HOST = ("bytes_in", "bytes_evicted")
 KNOWN_SUMS = ("bytes_in", "faults", "fault_s", "wait_s", "bytes_touched", "bytes_evicted")
 REASONS = {
     "no events": "the kernel refused perf_event_open{why}",
@@ -119,10 +121,14 @@ def mapped_reads(processes: Sequence[ProcessData], top: int = 5) -> MappedReads:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    files: dict[str, MappedFile] = {}
+    of_hosts: dict[tuple[str, str], MappedFile] = {}
     for process in processes:
         for _, found in rows_of(process, COLUMNS):
-            files[found.path] = _joined(files.get(found.path), found)
+            place = process.meta["host"], found.path
+            of_hosts[place] = _joined(of_hosts.get(place), found, _largest)
+    files: dict[str, MappedFile] = {}
+    for found in of_hosts.values():
+        files[found.path] = _joined(files.get(found.path), found, _added)
     asked = any(process.meta.get("options", {}).get("mapped") is True for process in processes)
     if not files:
         return MappedReads(asked=asked)
@@ -197,7 +203,8 @@ def _time(row: Mapping[str, Any], name: str, share: float) -> float | None:
     return float(row[name]) / share if share > 0 else None
 
 
-def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
+def _joined(first: MappedFile | None, other: MappedFile, of_cache: Callable[[Any, Any], Any]) -> MappedFile:
+    """Join what two processes did with a file; `of_cache` joins what they say of the page cache."""
     if first is None:
         return other
     return replace(
@@ -205,13 +212,18 @@ def _joined(first: MappedFile | None, other: MappedFile) -> MappedFile:
         size_bytes=max(first.size_bytes, other.size_bytes),
         mappings=first.mappings + other.mappings,
         bytes_mapped=first.bytes_mapped + other.bytes_mapped,
-        **{name: _sum([getattr(one, name) for one in (first, other)]) for name in ADDED},
+        **{name: _added(getattr(first, name), getattr(other, name)) for name in ADDED},
+        **{name: of_cache(getattr(first, name), getattr(other, name)) for name in OF_HOST},
         **{name: _largest(getattr(first, name), getattr(other, name)) for name in LARGEST},
     )
 
 
 def _largest(one: Any, other: Any) -> Any:
     return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _added(one: Any, other: Any) -> Any:
+    return _sum([one, other])
 
 
 def _sum(values: Sequence[Any]) -> Any:

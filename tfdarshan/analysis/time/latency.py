@@ -48,7 +48,9 @@ class Durations:
         """Return PERCENTILES of them, in ns."""
         cells = sorted(self.cells)
         reached = np.cumsum([self.cells[cell] for cell in cells])
-        ranks = [max(0, int(np.ceil(share / 100 * reached[-1])) - 1) for share in PERCENTILES]
+        # In whole parts of a thousand: of 1,000 calls, 999 are the quickest 99.9 %.
+        parts = [round(10 * share) for share in PERCENTILES]
+        ranks = [max(0, -(-part * int(reached[-1]) // 1000) - 1) for part in parts]
         return cell_start_ns(np.array(cells)[np.searchsorted(reached, ranks, "right")]).tolist()
 
 

@@ -116,7 +116,8 @@ class _Paths:
     def of(self, files: Any) -> Any:
         if self._paths is None:
             return pa.array([""] * len(files), pa.string())
-        return self._paths.take(pa.array(files)).cast(pa.string())
+        # Files that found no room have events of their own, and no row.
+        return self._paths.take(pa.array(files, mask=files >= len(self._paths))).cast(pa.string())
 
 
 def _flat(batch: Any, paths: _Paths | None) -> pa.Table:

@@ -166,4 +166,5 @@ def _threads(traced: RankSegments) -> list[ThreadInfo]:
 
 
 def _stem(source: ImportedLog, process: RankData) -> str:
-    return f"{'ranks' if process.is_merged else source.host_of(process.rank)}.{process.pid}"
+    # Ranks of one host may have had one process number, one after the other or in containers of their own.
+    return f"{'ranks' if process.is_merged else source.host_of(process.rank)}.{process.pid}.{process.rank}"
