@@ -58,7 +58,8 @@ def read_ahead(batches: Iterable[Batch], *, depth: int = 4) -> Generator[Batch, 
 def map_ahead(function: Callable[[Item], Sample], items: Iterable[Item], *, threads: int) -> Iterator[Sample]:
     """Iterate over what a function gives for each item, which threads call beforehand.
 
-    The order is that of `items`, and what a call raises is raised in the loop where its result would be. Each
+    The order is that of `items`. What a call raises is raised in the loop where its result would be, and what
+    `items` raises after the results before it. Each
     thread is at most two calls ahead of the loop. The threads start when the first result is asked for, and
     end with the loop, however that ends.
 
@@ -81,10 +82,14 @@ def _take_results(
     function: Callable[[Item], Sample], items: Iterable[Item], threads: int
 ) -> Iterator[Sample]:
     ahead: deque[Future[Sample]] = deque()
+    error: BaseException | None = None
     with ThreadPoolExecutor(threads, thread_name_prefix="map-ahead") as pool:
         try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
+            for item in _until_error(items):
+                if isinstance(item, _Ended):
+                    error = item.error
+                    break
+                ahead.append(pool.submit(function, item.batch))
                 if len(ahead) >= CALLS_PER_THREAD * threads:
                     yield ahead.popleft().result()
             while ahead:
@@ -92,6 +97,17 @@ def _take_results(
         finally:
             for call in ahead:
                 call.cancel()
+    if error is not None:
+        raise error
+
+
+def _until_error(items: Iterable[Item]) -> Iterator[_Ready[Item] | _Ended]:
+    """Yield the items, and what ends them: results of those before it come first."""
+    try:
+        for item in items:
+            yield _Ready(item)
+    except Exception as error:
+        yield _Ended(error)
 
 
 def _take(

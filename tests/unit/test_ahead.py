@@ -135,6 +135,17 @@ def test_what_a_call_raises_is_raised_where_its_result_would_be():
         next(results)
 
 
+def test_what_the_items_raise_comes_after_the_results_before_it():
+    def items():
+        yield from range(5)
+        raise ValueError("no more items")
+
+    results = map_ahead(str, items(), threads=4)
+    assert [next(results) for _ in range(5)] == ["0", "1", "2", "3", "4"]
+    with pytest.raises(ValueError, match="no more items"):
+        next(results)
+
+
 def test_no_threads_are_refused():
     with pytest.raises(ConfigurationError, match="at least one thread"):
         map_ahead(str, [], threads=0)

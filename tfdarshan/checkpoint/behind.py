@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,6 +15,8 @@ from tfdarshan.errors import ConfigurationError
 
 # How often a file is synced at most, in seconds.
 EVERY_S = 1.0
+# Files that wait for a sync, each with a descriptor. A loop that writes more waits for the oldest itself.
+MOST_FILES = 128
 
 
 class HasDescriptor(Protocol):
@@ -59,21 +63,45 @@ class _Syncs:
     due: dict[tuple[int, int], _Due] = field(default_factory=dict)
     thread: threading.Thread | None = None
     syncing: bool = False
+    ended: bool = False
     error: OSError | None = None
 
     def ask(self, descriptor: int, every_s: float) -> None:
         """Remember a file, whose sync is due after an interval: then it is of what else is written, too."""
         status = os.fstat(descriptor)
-        key = (status.st_dev, status.st_ino)
+        key, oldest = (status.st_dev, status.st_ino), None
         with self.changed:
             self._raise_error()
             if key not in self.due:
+                if len(self.due) >= MOST_FILES:
+                    oldest = self.due.pop(min(self.due, key=lambda one: self.due[one].at_s))
                 self.due[key] = _Due(os.dup(descriptor), time.monotonic() + every_s)
-            if self.thread is None:
-                self.thread = threading.Thread(target=self._run, name="sync-behind", daemon=True)
-                self.thread.start()
-                atexit.register(self.finish)
+            if self.thread is None and not self.ended:
+                self._begin()
             self.changed.notify_all()
+        if oldest is not None:
+            self._sync(oldest)
+        if self.ended or self.thread is None:
+            self.finish()
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._run, name="sync-behind", daemon=True)
+        with suppress(RuntimeError):  # this user may have no more threads: then the caller syncs
+            thread.start()
+            self.thread = thread
+            atexit.register(self.end)
+            # A worker of multiprocessing ends without what atexit has.
+            if "multiprocessing.util" in sys.modules:
+                sys.modules["multiprocessing.util"].Finalize(None, self.end, exitpriority=0)
+
+    def end(self) -> None:
+        """Sync all that is due, and from now on at once: the program ends.
+
+        Raises:
+            OSError: A sync failed.
+        """
+        self.ended = True
+        self.finish()
 
     def finish(self) -> None:
         """Sync all that is due or will be.
@@ -120,8 +148,10 @@ class _Syncs:
             os.fsync(one.descriptor)
         except OSError as error:
             self.error = error
-        finally:
+        try:
             os.close(one.descriptor)
+        except OSError as error:
+            self.error = error
 
     def _raise_error(self) -> None:
         error, self.error = self.error, None

@@ -69,8 +69,7 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
         super().__init__(os.fspath(self._fresh / pattern), **own)
         self._pipeline = Pipeline(fast_dir, slow_dir or ".", chosen)
         self._fresh.mkdir(exist_ok=True)
-        for leftover in self._fresh.iterdir():
-            leftover.unlink()
+        self._forget_leftovers()
         self._step = 0
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
@@ -95,9 +94,17 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
         """Wait for what is not durable yet and return both folders up; say whether all is durable."""
         return self._pipeline.close()
 
+    def _forget_leftovers(self) -> None:
+        for leftover in self._fresh.iterdir():
+            leftover.unlink()
+
     def _timed(self, hook: Any, number: int, logs: dict[str, Any] | None) -> None:
         began_s, saved_at = time.monotonic(), time.time()
-        hook(number, logs)
+        try:
+            hook(number, logs)
+        except BaseException:
+            self._forget_leftovers()  # what was being written is not whole
+            raise
         for path in sorted(self._fresh.iterdir()):
             self._take(path, began_s, saved_at)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.checkpoint.behind import EVERY_S
 from tfdarshan.findings.about import About
 from tfdarshan.findings.checkpoint_saves import kind_of_saves
@@ -39,6 +40,13 @@ FIX = Fix(
 )
 
 
+# The new name has to stand for what is durable.
+RENAMED_FIX = Fix(
+    "Let another thread write, sync and then rename the file: a file that is renamed before it is synced "
+    "may be empty after a crash."
+)
+
+
 def find(measures: Measures) -> Finding | Unknown | None:
     """Find syncs by the loop's own thread."""
     if not measures.writes_known:
@@ -52,7 +60,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = whole_s / len(places)
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
-    chosen = _fix(measures)
+    chosen = _fix(measures, np.unique(segments.file[places]))
     return Finding(
         name=NAME,
         title=f"{measures.loop} waits for {plural(len(places), 'fsync call')}, {human_seconds(each_s)} per "
@@ -70,9 +78,14 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _fix(measures: Measures) -> ModelledFix:
-    kind = kind_of_saves(measures)
-    return in_the_background(kind) if kind.fast_tier else ModelledFix(FIX, (SyncsBehind(EVERY_S),))
+def _fix(measures: Measures, synced: Array | slice = slice(None)) -> ModelledFix:
+    """Choose it for what is synced, rows of the file table; of counters alone any file may be."""
+    kind, rows = kind_of_saves(measures), measures.files.rows
+    if kind.fast_tier:
+        return in_the_background(kind)
+    renamed = (rows["moves"] > 0) & (rows["writes"] > 0)
+    fix = RENAMED_FIX if renamed.to_numpy()[synced].any() else FIX
+    return ModelledFix(fix, (SyncsBehind(EVERY_S),))
 
 
 def _counted(measures: Measures) -> Finding | Unknown | None:

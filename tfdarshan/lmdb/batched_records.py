@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ class Records:
     Attributes:
         read_bytes: How much is read at a time, in whole batches; None for what merges well.
         takes_turns: Each read waits for those of other readers of the file, also in other processes.
+        passes: Numbers the iterations, each of which has orders of its own.
     """
 
     index: Index
@@ -47,6 +49,7 @@ class Records:
     drop_remainder: bool = False
     read_bytes: int | None = None
     takes_turns: bool = False
+    passes: Iterator[int] = field(default_factory=count, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.
@@ -63,15 +66,19 @@ class Records:
         order = self.index.order(shard=self.shard, shuffle=self.shuffle, seed=self.seed + epoch)
         return order[: len(order) // self.batch * self.batch] if self.drop_remainder else order
 
+    def begin(self) -> int:
+        """Begin another iteration; return the number of its first epoch."""
+        return next(self.passes) * (self.epochs or 1)
+
     def part(self, which: int, parts: int) -> Records:
         """Return a part of the shard, for one worker of several."""
         shard = (self.shard[0] * parts + which, self.shard[1] * parts)
         return replace(self, shard=shard)
 
     def __iter__(self) -> Iterator[Batch | MappedBatch]:
-        epoch = 0
+        epoch, first = 0, self.begin()
         while self.epochs is None or epoch < self.epochs:
-            order = self.order(epoch)
+            order = self.order(first + epoch)
             if not len(order):
                 return
             yield from self.batches(order)

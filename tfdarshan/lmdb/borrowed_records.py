@@ -38,6 +38,7 @@ class BorrowedRecords:
         self.batches_ahead = int(np.clip(READ_BYTES // batch_bytes, 2, 16))
         self._lock = threading.Lock()
         self._epoch: tuple[int, NDArray[np.uint64]] | None = None
+        self._first = 0
         self._began: tuple[float, int] | None = None
 
     def numbers(self, span: int) -> NDArray[np.int64]:
@@ -49,6 +50,9 @@ class BorrowedRecords:
         """
         epoch, part = divmod(int(span), self.spans)
         with self._lock:
+            if not span:
+                self._first = self.records.begin()
+            epoch += self._first
             if self._epoch is None or self._epoch[0] != epoch:
                 self._epoch = (epoch, self.records.order(epoch))
             numbers = self._epoch[1][part * self._span : (part + 1) * self._span]

@@ -41,7 +41,7 @@ def dataset(
         batch: Records at a time.
         shard: (i, n): part i of n of the records, for process i of n.
         shuffle: None, "blocks" or "exact": see `record_order`. Each epoch has another order.
-        seed: The same seed gives the same orders.
+        seed: The same seed gives the same orders; in a DataLoader's workers, with the same seed of PyTorch's.
         epochs: How often; None for ever.
         drop_remainder: Leaves out a last batch that is smaller.
         framework: "python" gives an iterable of `Batch`; "torch" a torch IterableDataset of them, whose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
@@ -26,7 +27,13 @@ class TorchRecords(IterableDataset):  # type: ignore[misc]
 
     def __iter__(self) -> Iterator[Batch | MappedBatch]:
         worker: Any = get_worker_info()
-        return iter(self._records if worker is None else self._records.part(worker.id, worker.num_workers))
+        if worker is None:
+            return iter(self._records)
+        part = self._records.part(worker.id, worker.num_workers)
+        if isinstance(part, Records):
+            # Workers that are started anew for each pass count none: the loader draws them a seed for each.
+            part = replace(part, seed=part.seed + worker.seed - worker.id)
+        return iter(part)
 
 
 def iterable(records: Records | SharedRecords) -> TorchRecords:

@@ -67,6 +67,31 @@ def test_the_same_files_as_model_checkpoint_writes(tmp_path, pattern, options):
     assert not list((tmp_path / "fast").rglob("*.keras")) + list((tmp_path / "fast").rglob("*.h5"))
 
 
+def test_a_save_that_is_interrupted_leaves_the_one_before_it(tmp_path, monkeypatch):
+    # GIVEN a model that was saved, and a save that ends in the middle
+    callback = BurstModelCheckpoint(tmp_path / "slow" / "m.keras", fast_dir=tmp_path / "fast")
+    model = make_model()
+    model.fit(ROWS, ROWS, verbose=0, callbacks=[callback])
+    whole = (tmp_path / "slow" / "m.keras").read_bytes()
+
+    def torn(self, path, *args, **more):
+        with open(path, "wb") as file:
+            file.write(whole[:2])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(keras.Model, "save", torn)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(ROWS, ROWS, verbose=0, callbacks=[callback])
+
+    # WHEN training goes on, and has not saved again
+    callback.on_train_batch_end(0, {})
+
+    # THEN
+    callback.on_train_end()
+    assert (tmp_path / "slow" / "m.keras").read_bytes() == whole
+
+
 def test_the_ledger_counts_batches_as_steps(tmp_path):
     callback = BurstModelCheckpoint(tmp_path / "slow" / "{epoch}.keras", fast_dir=tmp_path / "fast")
     make_model().fit(ROWS, ROWS, epochs=3, batch_size=2, verbose=0, callbacks=[callback])

@@ -64,6 +64,19 @@ def test_each_epoch_has_all_in_another_order_and_the_same_with_the_seed(path, sh
     assert first != other
 
 
+@pytest.mark.parametrize("shuffle", ["blocks", "exact"])
+def test_each_iteration_has_another_order_and_the_same_with_the_seed(path, shuffle):
+    # GIVEN data sets of one epoch, which a loop iterates over for each of its own
+    with Index(path) as index:
+        first, again = (dataset(index, batch=7, shuffle=shuffle, seed=1) for _ in range(2))
+        passes, others = ([values_of(one) for _ in range(3)] for one in (first, again))
+
+    # THEN
+    assert passes == others
+    assert sorted(passes[0]) == sorted(passes[1]) == sorted(passes[2])
+    assert passes[0] != passes[1] != passes[2]
+
+
 def test_shards_share_the_records(path):
     with Index(path) as index:
         parts = [values_of(dataset(index, batch=9, shard=(which, 4))) for which in range(4)]
@@ -145,7 +158,7 @@ def test_parts_of_torch_workers_without_torch(path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     data: Any = types.ModuleType("torch.utils.data")
     data.IterableDataset = object
-    data.get_worker_info = lambda: types.SimpleNamespace(id=1, num_workers=3)
+    data.get_worker_info = lambda: types.SimpleNamespace(id=1, num_workers=3, seed=42)
     monkeypatch.setitem(sys.modules, "torch.utils.data", data)
     monkeypatch.delitem(sys.modules, "tfdarshan.lmdb.torch_dataset", raising=False)
 

@@ -82,6 +82,58 @@ def test_each_file_is_synced_and_none_stays_open(tmp_path, synced):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_a_loop_that_writes_more_files_than_are_synced_waits_for_the_oldest(tmp_path, synced):
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(behind.MOST_FILES + 10):
+        with open(tmp_path / str(number), "wb") as file:
+            sync_behind(file, every_s=LONG_S)
+
+    assert len(os.listdir("/proc/self/fd")) == before + behind.MOST_FILES
+    assert [synced[(tmp_path / str(number)).stat().st_ino] for number in range(11)] == [1] * 10 + [0]
+
+
+def test_what_is_asked_for_while_the_program_ends_is_synced_at_once(tmp_path, synced):
+    with open(tmp_path / "log", "wb") as file:
+        sync_behind(file, every_s=LONG_S)
+        behind._SYNCS.end()
+        sync_behind(file, every_s=LONG_S)
+        assert synced[(tmp_path / "log").stat().st_ino] == 2
+
+
+def test_without_a_further_thread_the_caller_syncs(tmp_path, synced, monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with open(tmp_path / "log", "wb") as file:
+        sync_behind(file, every_s=LONG_S)
+        assert synced[(tmp_path / "log").stat().st_ino] == 1
+
+
+def ask_for_ever(file):
+    while True:
+        sync_behind(file, every_s=0.001)
+
+
+def test_a_descriptor_that_cannot_be_closed_leaves_the_thread_at_work(tmp_path, synced, monkeypatch):
+    # GIVEN a close that says, as NFS does, that what was written is lost
+    real = os.close
+
+    def close(descriptor):
+        monkeypatch.setattr(os, "close", real)
+        real(descriptor)
+        raise OSError(122, "Disk quota exceeded")
+
+    with open(tmp_path / "log", "wb") as file:
+        monkeypatch.setattr(os, "close", close)
+        sync_behind(file, every_s=0.001)
+        with pytest.raises(OSError, match="Disk quota"):
+            ask_for_ever(file)
+        synced.made.clear()
+        sync_behind(file, every_s=0.001)
+        assert synced.made.wait(ROOM_S)
+
+
 def test_a_sync_that_fails_is_raised_by_the_next_call(tmp_path, synced, monkeypatch):
     def fails(descriptor):
         synced.made.set()

@@ -48,7 +48,7 @@ def test_small_writes_of_the_loop_stand_in_its_way(tmp_path):
     assert (one.kind, one.fix, one.files) == ("problem", small_writes.FIX, (LOG,))
     assert one.gain.speedup == pytest.approx(100 / 80, rel=0.01)
     assert one.cost_s == pytest.approx(0.020, rel=0.01)
-    assert one.title == "the training loop makes 400 writes of 100 B"
+    assert one.title == "the training loop makes 400 writes of 100 B, 1.0 ms each"
 
 
 def test_small_writes_of_another_thread_cost_the_loop_nothing(tmp_path):
@@ -88,8 +88,8 @@ def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apa
     # THEN who flushes the file after each is told to flush it less often, and of no line that he has not
     assert one.fix == (small_writes.SYNCED_FIX if synced else small_writes.FIX)
     told_so = (
-        "Collect small writes in a buffer: flush and sync the file only after the last write, or every "
-        "second."
+        "Collect small writes in a buffer: flush and sync the file only after the last write of the run, or "
+        "every second."
     )
     assert (one.fix.what == told_so) is synced
 
@@ -102,6 +102,16 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     assert (one.kind, one.fix) == ("problem", fsync.FIX)
     assert one.gain.speedup == pytest.approx(100 / 70, rel=0.01)
     assert one.title == "the training loop waits for 20 fsync calls, 30.0 ms per call"
+
+
+def test_a_file_that_is_synced_and_then_renamed_is_not_renamed_before_its_sync(tmp_path):
+    # GIVEN the same, and that the file takes another's place at last
+    calls = [*synced_writes(30), (1999, 1999.5, LOOP, "rename", 1, 0)]
+
+    # WHEN / THEN no line is printed that would sync it later
+    one = told(writing(tmp_path, calls), fsync)
+    assert (one.kind, one.fix) == ("problem", fsync.RENAMED_FIX)
+    assert one.gain.speedup == pytest.approx(100 / 70, rel=0.01)
 
 
 def test_syncs_of_tensorflows_saves_go_behind_the_loop_with_these(tmp_path):
