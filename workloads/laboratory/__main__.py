@@ -141,7 +141,7 @@ def _ended(outcomes: list[Judgement], arguments: argparse.Namespace, drawn: str)
 
     print(as_text(outcomes))
     if arguments.page and outcomes:
-        fill_page(arguments.page, outcomes, drawn)
+        fill_page(arguments.page, outcomes, drawn, arguments.framework)
     return 1 if missed(outcomes) else 0
 
 

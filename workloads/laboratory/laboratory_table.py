@@ -51,13 +51,14 @@ def as_text(judgements: Sequence[Judgement]) -> str:
     return "\n".join(lines)
 
 
-def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
+def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str, framework: str = "tensorflow") -> None:
     """Put the totals, and the jobs that were missed, between the marks of a page.
 
     Args:
         page: Which.
         judgements: What there is to tell, one at least.
         drawn: When, by which code and on which machine, as it was when the draw began.
+        framework: Whose jobs they are: each one's have marks of their own.
 
     Raises:
         ConfigurationError: The page has none.
@@ -70,7 +71,8 @@ def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str) -> None:
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     others = len(judgements) - len(missed_jobs)
     rest = f"The other {others} jobs were judged rightly, or allow both answers.\n"
-    _fill(page, DRAW, f"{note}\n{counted}\n{table}\n{rest}")
+    mark = DRAW if framework == "tensorflow" else f"{DRAW}-{framework}"
+    _fill(page, mark, f"{note}\n{counted}\n{table}\n{rest}")
 
 
 def fill_beside(page: Path, today: Sequence[Judgement], other: Sequence[Judgement], version: str) -> None:

@@ -460,7 +460,16 @@ def test_a_page_is_filled_with_the_misses(tmp_path):
     rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
     assert rows == ["| seed", "| ---", "| 2", "| 3"]
     assert "\nThe other 2 jobs were judged rightly, or allow both answers.\n" in text
-    page.write_text("nothing to fill")
+
+    # AND jobs of another framework have a place of their own
+    page.write_text("<!-- laboratory:begin -->\nold\n<!-- laboratory:end -->\n"
+                    "<!-- laboratory-torch:begin -->\nold\n<!-- laboratory-torch:end -->\n")  # fmt: skip
+    fill_page(page, outcomes(), "on a day by a commit", "torch")
+    first, _, second = page.read_text().partition("<!-- laboratory-torch:begin -->")
+    assert "old" in first
+    assert "drawn on a day" in second
+
+    page.write_text("")
     with pytest.raises(ConfigurationError, match="laboratory:begin"):
         fill_page(page, outcomes(), "-")
 
