@@ -507,8 +507,11 @@ static PyObject *optimizer_step(PyObject *module, PyObject *args, PyObject *keyw
     meet_process();
     int64_t now_ns = tfd_batch_log_now();
     struct tfd_batch_times times = {.begin_ns = now_ns, .end_ns = now_ns, .pass = -1, .worker = -1};
-    if (PyTuple_GET_SIZE(args) > 0) /* a number that no other living one has, but for its lowest bits */
-        times.ordinal = (int32_t)((uintptr_t)PyTuple_GET_ITEM(args, 0) / sizeof(max_align_t));
+    PyObject *optimizer = PyTuple_GetItem(args, 0);
+    if (!optimizer)
+        PyErr_Clear();
+    /* a number that no other living one has, but for its highest bits */
+    times.ordinal = (int32_t)((uintptr_t)optimizer / sizeof(max_align_t));
     tfd_batch_log_add(TFD_BATCH_OPTIMIZER, TFD_BATCH_CAME, times);
     Py_RETURN_NONE;
 }
