@@ -113,7 +113,7 @@ def command(arguments: argparse.Namespace) -> int:
         from tfdarshan.reports.capacity_plot import write_plot
 
         write_plot(decision.advice, arguments.plot)
-    if planned is not None and not arguments.json:
+    if planned is not None and (arguments.output or arguments.format):
         job = sessions[-1].meta[0].get("command", "")
         _write(planned, arguments, job, mirrored=decision.advice.mirrored)
     if arguments.json:
@@ -131,6 +131,10 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_wrong_numbers(arguments: argparse.Namespace) -> None:
+    if arguments.json and arguments.format and not arguments.output:
+        raise ConfigurationError(
+            "--json and --format both write to stdout: name a file for the list with -o."
+        )
     epochs, session_epochs = arguments.epochs, arguments.session_epochs
     if epochs is not None and epochs < 1:
         raise ConfigurationError(f"--epochs is how many the job will run, 1 or more, not {epochs}.")

@@ -92,6 +92,18 @@ def test_json_has_advice_and_plan(capsys, job):
     assert data["advice"]["helps"] is True
 
 
+@pytest.mark.parametrize("form", [(), ("--format", "list")], ids=["plan", "list"])
+def test_json_and_a_plan_in_a_file_are_both_written(capsys, job, form):
+    code, text, err = advise(capsys, job, "--slow", job / "data", "--json", "-o", job / "plan", *form)
+
+    planned = json.loads(text)["plan"]["files"]
+    assert code == 0
+    assert len(planned) == FILES
+    assert f"{job}/plan" in err or form
+    written = (job / "plan").read_bytes().splitlines() if form else read_plan(job / "plan").files
+    assert len(written) == FILES
+
+
 def test_rsync_takes_the_list(capsys, job):
     # GIVEN the list of a plan
     advise(capsys, job, "--slow", job / "data", "--format", "tar", "-o", job / "list")
@@ -146,6 +158,7 @@ def test_a_plot_leaves_the_settings_of_later_pages_as_they_were(capsys, job):
         (["--session-epochs", "nan"], "more than 0, not nan"),
         (["--reserve", "1000P"], "there is no room"),
         (["--plot", "/nowhere/plot.html"], "cannot be written"),
+        (["--json", "--format", "rsync"], "name a file for the list with -o"),
     ],
 )
 def test_wrong_use_is_one_sentence(capsys, job, arguments, message):
