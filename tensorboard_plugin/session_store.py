@@ -14,6 +14,7 @@ from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
+from tfdarshan.sessions.find import Began, began
 from tfdarshan.sessions.job_liveness import is_recording
 from tfdarshan.sessions.overlap import overlapping
 from tfdarshan.sessions.rank_folder import is_rank_folder, parts_of
@@ -70,6 +71,7 @@ class SessionStore:
         self._lock = Lock()
         self._listed: list[Listed] = []
         self._listed_at = float("-inf")
+        self._began: dict[tuple[Path, str], Began] = {}
         self._sources: OrderedDict[tuple[object, ...], tuple[Source, RLock]] = OrderedDict()
         self._described: dict[tuple[object, ...], Session] = {}
 
@@ -151,7 +153,12 @@ class SessionStore:
                 clear = listed if listed.id not in found else _by_whole_path(listed)
                 found[clear.id] = clear
         self.refused = [f"{link} leads out of its run and is not followed." for link in refused]
-        return sorted(found.values(), key=lambda listed: (listed.name, listed.run), reverse=True)
+        known = self._began
+        self._began = {
+            (listed.path, listed.state): known.get((listed.path, listed.state)) or began(listed.path)
+            for listed in found.values()
+        }
+        return sorted(found.values(), key=lambda one: self._began[one.path, one.state], reverse=True)
 
 
 def _by_whole_path(listed: Listed) -> Listed:

@@ -106,7 +106,7 @@ def test_the_newest_session_is_meant_where_none_is_named(tmp_path, capsys):
     sketched(tmp_path / "b", SKETCHES[OTHER])
     (meta,) = newest.path.glob("*.meta.json")
     content = json.loads(meta.read_text())
-    meta.write_text(json.dumps(content | {"start_realtime_ns": content["start_realtime_ns"] + 10**9}))
+    meta.write_text(json.dumps(content | {"origin_realtime_ns": content["origin_realtime_ns"] + 10**9}))
 
     # WHEN
     (answer,) = talk(mcp_tools.server_of(tmp_path), ("verdict", {}))

@@ -1,9 +1,11 @@
+import json
 import time
 
 import pytest
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError
 from tfdarshan.session import find_sessions, open_session
+from tfdarshan.sessions.find import locate_session
 from tfdarshan.sessions.session_directory import (
     checked_logdir,
     discard_session_directory,
@@ -59,6 +61,23 @@ def test_sessions_are_listed_in_the_order_they_began(tmp_path):
 
     # WHEN / THEN
     assert find_sessions(tmp_path) == begun
+
+
+def test_the_newest_session_began_last_whatever_its_name_says(tmp_path):
+    # GIVEN sessions of a clock that was set back, and one whose ranks began apart
+    names = ["2024_02_03_12_00_00", "2024_02_03_04_00_00", "job-7", "2024_02_03_04_00_00_2"]
+    for began_s, name in enumerate(names, 1):
+        folder = tmp_path / "plugins" / "tfdarshan" / name
+        parts = [folder / "rank-00001", folder / "rank-00000"] if name == "job-7" else [folder]
+        for later_s, part in enumerate(parts):
+            part.mkdir(parents=True)
+            owner = {"owner": True, "host": "h", "pid": 1, "duration_ns": 1}
+            meta = owner | {"origin_realtime_ns": (began_s + 10 * later_s) * 10**9}
+            (part / "h.1.meta.json").write_text(json.dumps(meta))
+
+    # WHEN / THEN
+    assert [path.name for path in find_sessions(tmp_path)] == names
+    assert locate_session(tmp_path).name == names[-1]
 
 
 def test_discarding_leaves_nothing_of_ours_and_everything_else(tmp_path):

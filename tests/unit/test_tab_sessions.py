@@ -16,7 +16,9 @@ from tests.unit.findings.made_up_training import training
 from tfdarshan.commands import main
 from tfdarshan.sessions import session_data
 from tfdarshan.tensorboard_plugin import session_list
+from tfdarshan.tensorboard_plugin.logdirs import Logdir
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+from tfdarshan.tensorboard_plugin.session_store import SessionStore
 from tfdarshan.units import started_at
 
 SECOND_NS = 1_000_000_000
@@ -183,6 +185,16 @@ def test_a_cache_that_cannot_be_written_is_done_without(logdir, cache):
     cache.write_text("a file")
 
     assert len(rows(asker(logdir)(look="1"))) == 3
+
+
+def test_the_tab_opens_the_session_that_began_last(logdir):
+    # GIVEN the newest session, whose name is from another time zone
+    (newest,) = (logdir / "bad" / "plugins" / "tfdarshan").iterdir()
+    newest.rename(newest.with_name("1999_01_01_00_00_00"))
+
+    listed = SessionStore([Logdir(logdir)]).sessions()
+
+    assert [session.run for session in listed] == ["bad", "worst", "fine"]
 
 
 def test_a_thousand_sessions_are_listed_without_their_tables(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from pydantic import Field
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.analysis_cache_file import KEEP_NOTHING
 from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, list_sessions
+from tfdarshan.sessions.find import began
 from tfdarshan.sessions.session_directory import leads_below
 
 # Bytes of an answer as JSON: an assistant reads all of it.
@@ -165,7 +166,7 @@ class Tools:
             names = ", ".join(one.name for one in listed[:10])
             there = f"it has {names}" if listed else "it has no finished session"
             raise ToolError(f"the logdir has no session {name!r}: {there}.")
-        path = max(named, key=lambda one: one.start_ns).path
+        path = max((one.path for one in named), key=began)
         links = [one for one in (path, *path.rglob("*")) if not leads_below(one, self._logdir)]
         if links:
             raise ToolError(f"the session {path.name} has a link out of the logdir, which is not followed.")

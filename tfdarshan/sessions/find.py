@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
@@ -14,11 +15,13 @@ from tfdarshan.sessions.session_directory import (
     META_SUFFIX,
     STAMP_FORMAT,
     no_logdir,
+    read_marker,
     walk_sessions,
 )
 from tfdarshan.units import plural
 
 STAMP_LENGTH = len("2024_01_31_23_59_59")
+Began = tuple[int, str, int, str]
 
 
 def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
@@ -31,7 +34,7 @@ def find_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
     folder = Path(logdir)
     if not folder.is_dir():
         raise no_logdir(folder)
-    return sorted((path for path in walk_sessions(folder) if _has_data(path)), key=_age)
+    return sorted((path for path in walk_sessions(folder) if _has_data(path)), key=began)
 
 
 def locate_sessions(path: str | os.PathLike[str], count: int) -> list[Path]:
@@ -70,7 +73,7 @@ def locate_session(path: Path) -> Path:
         return sessions[-1]
     unfinished = [directory for directory in walk_sessions(path) if _is_begun(directory)]
     if unfinished:
-        raise _unfinished(unfinished[-1], path)
+        raise _unfinished(max(unfinished, key=began), path)
     raise SessionDataError(
         f"there is no session in {path}: record one with tfdarshan.profile({str(path)!r})."
     )
@@ -87,7 +90,7 @@ def named_run(path: Path) -> Path:
     sessions = list(walk_sessions(Path(logdir)))
     named = [session for session in sessions if session.name == run]
     if named:
-        return named[-1]
+        return max(named, key=began)
     runs = {str(session.parents[2].relative_to(logdir)) for session in sessions} - {"."}
     names = [*sorted(runs), *(session.name for session in sessions)]
     there = f"it has {', '.join(names[:10])}" if names else "it has no session"
@@ -114,21 +117,37 @@ def _is_begun(directory: Path) -> bool:
     return any((part / MARKER).exists() for part in parts_of(directory))
 
 
-def _age(directory: Path) -> tuple[str, int, str]:
-    """Sort by the stamp in the name and the number added to it; `recover` writes old sessions late.
+def began(directory: Path) -> Began:
+    """Return what sorts sessions by when they began: ns since the epoch, then the name and the path.
 
-    A joint session is named by its job: the stamp is when its first rank began.
+    The metadata of a session says when, of a joint one that of the first rank, or the marker of a session
+    that is not written. The stamp in a name counts only if neither can be read: it is a local time, so it
+    goes back when a clock does.
     """
-    ranks = rank_folders(directory)
-    if ranks:
-        return _stamp_of(ranks), 0, str(directory)
-    stamp, _, number = directory.name[STAMP_LENGTH:].rpartition("_")
-    return (directory.name[:STAMP_LENGTH] + stamp, int(number) if number.isdecimal() else 0, str(directory))
+    began_ns = _recorded_ns(directory) or _stamped_ns(directory.name)
+    rest, _, number = directory.name[STAMP_LENGTH:].rpartition("_")
+    name = directory.name[:STAMP_LENGTH] + rest
+    return began_ns, name, int(number) if number.isdecimal() else 0, str(directory)
 
 
-def _stamp_of(ranks: list[Path]) -> str:
-    """Return the stamp of the first of some ranks to begin, "" if none of them can be read."""
+def _recorded_ns(directory: Path) -> int:
+    """Return when the first part of a session began, in ns since the epoch; 0 if nobody says."""
     from tfdarshan.sessions.overlap import recorded_in
 
-    starts_ns = [found.start_ns for found in map(recorded_in, ranks) if found is not None]
-    return time.strftime(STAMP_FORMAT, time.localtime(min(starts_ns) / 1e9)) if starts_ns else ""
+    starts_ns = []
+    for part in parts_of(directory):
+        found = recorded_in(part)
+        if found is not None:
+            starts_ns.append(found.start_ns)
+        elif (part / MARKER).exists():
+            with suppress(SessionDataError):
+                starts_ns.append(read_marker(part).start_realtime_ns)
+    return min(starts_ns, default=0)
+
+
+def _stamped_ns(name: str) -> int:
+    """Return the stamp in a session's name in ns since the epoch, 0 if it has none."""
+    try:
+        return round(time.mktime(time.strptime(name[:STAMP_LENGTH], STAMP_FORMAT)) * 1e9)
+    except (ValueError, OverflowError):
+        return 0
