@@ -1,7 +1,7 @@
 """Conditions on what changed, for `--fail-if`: `read_bandwidth<-10%`.
 
     condition = metric ("<" | "<=" | ">" | ">=") value
-    value     = number "%"                    the change, relative to the first run
+    value     = ["+" | "-"] number "%"        the change, relative to the first run; a share's needs its sign
               | ("+" | "-") number [unit]     the change
               | number [unit]                 the figure of the later run itself
     unit      = "B" | "kB" ... "TB" | "KiB" ... "TiB", with "/s" for bandwidths;
@@ -16,7 +16,7 @@ import operator
 import re
 from dataclasses import dataclass
 
-from tfdarshan.comparison.metric import BYTES, RATE, SECONDS, Metric, find_metric
+from tfdarshan.comparison.metric import BYTES, RATE, SECONDS, SHARE, Metric, find_metric
 from tfdarshan.errors import ConfigurationError
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -82,6 +82,12 @@ def parse_condition(text: str) -> Condition:
     metric = find_metric(name)
     number = float(digits) * (-1 if direction == "-" else 1)
     if unit == "%":
+        if metric.unit == SHARE and not direction:
+            share = f"{name}{sign}{number / 100:g}"
+            raise ConfigurationError(
+                f"{text!r} may mean two things: write '{share}' for the figure itself, "
+                f"or '{name}{sign}+{digits}%' for its change."
+            )
         return Condition(text, metric, sign, RELATIVE, number)
     factor = 1.0 if not unit else UNITS.get(metric.unit, {}).get(unit)
     if factor is None:

@@ -19,6 +19,8 @@ from tfdarshan.errors import ConfigurationError
         ("bytes_read>4KiB", VALUE, 4096),
         ("read_bandwidth<100MB/s", VALUE, 1e8),
         ("input_wait_share>.3", VALUE, 0.3),
+        ("input_wait_share>+30%", RELATIVE, 30),
+        ("input_wait_share<-30%", RELATIVE, -30),
     ],
 )
 def test_a_condition_is_read_as_it_is_written(text, kind, limit):
@@ -66,6 +68,9 @@ def test_a_condition_is_judged_on_exact_numbers(text, before, after, holds):
         ("opens>5MB", "has a unit that opens does not: 'MB'; its units are: none"),
         ("duration>5MB", "its units are: ns, us, ms, s, min"),
         ("bytes_read>5MB/s", "'MB/s'"),
+        ("input_wait_share>30%", "may mean two things: write 'input_wait_share>0.3' for the figure itself"),
+        ("input_wait_share<=5.5%", "'input_wait_share<=0.055' for the figure itself, or"),
+        ("input_wait_share<=5.5%", "'input_wait_share<=+5.5%' for its change."),
     ],
 )
 def test_wrong_conditions_are_said_in_a_sentence(text, said):
