@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.staging.journal import LINK, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
 from tfdarshan.staging.publish import Applied, FolderMaker, sync_folders
@@ -25,7 +25,7 @@ def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: A
     if plan.slow_root == "/":
         raise ConfigurationError("/ cannot be mirrored: plan with --slow DIR, the folder of the data set.")
     batch: list[str] = []
-    for name, is_folder in _walk(plan):
+    for name, is_folder in _walk(plan, result.problems):
         batch.append(f"{name}/" if is_folder else name)
         if len(batch) >= BATCH_LINKS:
             _link(plan, stage, folders, batch, result)
@@ -33,21 +33,26 @@ def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: A
     _link(plan, stage, folders, batch, result)
 
 
-def _walk(plan: Plan) -> Iterator[tuple[str, bool]]:
-    """Yield each name below the slow root, and whether it is a folder."""
+def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
+    """Yield each name below the slow root, and whether it is a folder; problems are added."""
     fast = os.path.realpath(plan.fast_root)
     waiting = [""]
     while waiting:
         folder = waiting.pop()
-        with os.scandir(os.path.join(plan.slow_root, folder)) as entries:  # noqa: PTH118
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                name = f"{folder}/{entry.name}" if folder else entry.name
-                if name == STATE_FOLDER or os.path.realpath(entry.path) == fast:
-                    continue
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if is_folder:
-                    waiting.append(name)
-                yield name, is_folder
+        try:
+            with os.scandir(os.path.join(plan.slow_root, folder)) as found:  # noqa: PTH118
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            problems[folder or plan.slow_root] = f"cannot be read: {reason(error)}"
+            continue
+        for entry in entries:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if name == STATE_FOLDER or os.path.realpath(entry.path) == fast:
+                continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder:
+                waiting.append(name)
+            yield name, is_folder
 
 
 def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str], result: Applied) -> None:

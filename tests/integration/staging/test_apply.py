@@ -1,6 +1,7 @@
 """Applying plans: what is made, what is refused, what is left alone."""
 
 import dataclasses
+import errno
 import os
 import subprocess
 import sys
@@ -206,6 +207,30 @@ def test_mirror_has_every_file_and_links_only_what_is_not_staged(slow, fast):
         assert (fast / file.name).is_symlink() != (file in plan.files)
     assert undo_plan(plan).links == result.links
     assert snapshot(fast) == {}
+
+
+def test_mirror_goes_on_past_a_folder_that_cannot_be_read(slow, fast, monkeypatch):
+    # GIVEN a data set that is a whole file system, with a folder of root's
+    plan, really_list = plan_of(slow, fast), os.scandir
+    (slow / "lost+found").mkdir()
+
+    def list_folder(path):
+        if str(path).endswith("lost+found"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return really_list(path)
+
+    monkeypatch.setattr(os, "scandir", list_folder)
+
+    # WHEN
+    result = apply_plan(
+        dataclasses.replace(plan, files=plan.files[:5]), dataclasses.replace(COPY, mirror=True)
+    )
+    monkeypatch.undo()
+    (slow / "lost+found").rmdir()
+
+    # THEN the rest is linked
+    assert (result.copied, result.links, result.stopped) == (5, COUNT - 5, "")
+    assert result.problems == {"lost+found": "cannot be read: Permission denied"}
 
 
 def test_file_that_was_linked_is_staged_by_a_later_plan(slow, fast):
