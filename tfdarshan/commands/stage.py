@@ -137,6 +137,9 @@ def _undo(arguments: argparse.Namespace) -> int:
         verb = "would remove" if arguments.dry_run else "removed"
         copies, links = plural(result.files, "copy", "copies"), plural(result.links, "link")
         say(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
+        if result.of_other_plans:
+            left = plural(len(result.of_other_plans), "copy or link", "copies and links")
+            say(f"left for other plans: {left}; undo those plans too, or delete the rest if a plan is lost")
         _print_problems(result.kept, "left there")
     return SOMETHING_WRONG if result.kept else 0
 

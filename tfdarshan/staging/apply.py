@@ -93,10 +93,16 @@ class _Run:
         self._lock = threading.Lock()
         self._done_bytes = self._total_bytes = 0
         self._replaced: set[str] = set()
+        self._adopted: list[Record] = []
 
     def run(self) -> Applied:
         todo = [file for file in self._plan.files if self._is_to_copy(file)]
         self._total_bytes = sum(file.size for file in todo)
+        try:
+            self._stage.journal.add(self._adopted)
+        except OSError as error:
+            self._result.stopped = f"{self._stage.root} cannot be written: {reason(error)}"
+            return self._result
         with ThreadPoolExecutor(self._options.threads) as pool:
             for number, batch in enumerate(_batches(todo)):
                 if not self._has_room(batch):
@@ -121,6 +127,8 @@ class _Run:
             return False
         if owner.kind == FILE and _as_planned(owner, self._wanted(file)):
             self._result.there += 1
+            if owner.plan != self._plan.id:
+                self._adopted += self._stage.journal.adopted(file.name, path, self._plan.id)
             return False
         self._replaced.add(file.name)
         return True

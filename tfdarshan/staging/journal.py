@@ -10,7 +10,7 @@ import dataclasses
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Record:
     Attributes:
         kind: FILE, LINK or FOLDER.
         name: Its name below the fast root.
-        plan: The plan it was made for.
+        plan: The plan it was made for, or that uses what another plan had made.
         inode: Inode number of a copy.
         size: Size of a copy, and of its original.
         mtime_ns: Time of change of a copy: its original's, as exactly as the fast tier keeps it.
@@ -66,7 +66,10 @@ class Record:
 
 
 class Journal:
-    """The records of one fast root, by name. A name may have several: a copy that was made anew has two."""
+    """The records of one fast root, by name.
+
+    A name may have several: a copy that was made anew has two, and one that two plans use has one of each.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -75,11 +78,21 @@ class Journal:
         self._whole_bytes = self._read()
 
     def owner_of(self, name: str, path: str) -> Record | None:
-        """Return the record of what is at `path` now, None if it is not ours."""
-        for record in reversed(self.records.get(name, ())):
-            if record.is_of(path):
-                return record
-        return None
+        """Return the newest record of what is at `path` now, None if it is not ours."""
+        return next(self._owners(name, path), None)
+
+    def owners_of(self, name: str, path: str) -> list[Record]:
+        """Return the records of what is at `path` now, the newest first: of each plan that uses it."""
+        return list(self._owners(name, path))
+
+    def _owners(self, name: str, path: str) -> Iterator[Record]:
+        return (record for record in reversed(self.records.get(name, ())) if record.is_of(path))
+
+    def adopted(self, name: str, path: str, plan: str) -> list[Record]:
+        """Return what has to be recorded for a plan to use what is at `path`: nothing if it does already."""
+        owners = self.owners_of(name, path)
+        known = not owners or any(owner.plan == plan for owner in owners)
+        return [] if known else [dataclasses.replace(owners[0], plan=plan)]
 
     def add(self, records: Iterable[Record]) -> None:
         """Write records durably: adds them to the file, which `durable_file` would write anew each time.

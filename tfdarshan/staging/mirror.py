@@ -64,7 +64,15 @@ def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str]
         for name in names
         if not name.endswith("/") and name not in refused and not os.path.lexists(stage.path(name))
     ]
-    stage.journal.add([*made, *links])
+    new = {link.name for link in links}
+    adopted = [
+        record
+        for name in names
+        if name not in new
+        for record in stage.journal.adopted(name, stage.path(name), plan.id)
+        if record.kind == LINK
+    ]
+    stage.journal.add([*made, *links, *adopted])
     touched = folders.make(made)
     for link in links:
         try:

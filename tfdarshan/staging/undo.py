@@ -9,19 +9,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from tfdarshan.durable.durable_file import durable_file
-from tfdarshan.staging.journal import FOLDER, ROOT, Record
+from tfdarshan.errors import StorageError, reason
+from tfdarshan.staging.journal import FOLDER, LINK, ROOT, Record
 from tfdarshan.staging.plan_file import Plan
 from tfdarshan.staging.stage_folder import StageFolder, locked_stage
 
 
 @dataclass
 class Undone:
-    """What was removed, and what was left and why."""
+    """What was removed, what was left and why, and the names that other plans keep."""
 
     files: int = 0
     links: int = 0
     folders: int = 0
     kept: dict[str, str] = field(default_factory=dict)
+    of_other_plans: list[str] = field(default_factory=list)
 
 
 def undo_plan(
@@ -29,12 +31,12 @@ def undo_plan(
 ) -> Undone:
     """Remove the copies, links and folders that were made for the plan.
 
-    The journal goes last, so an undo that was cut off is finished by the next one. What other plans staged
-    below the same root stays, and so does a copy that was changed since: it is somebody's work now.
+    The journal goes last, so an undo that was cut off is finished by the next one. What other plans staged or
+    use below the same root stays, and so does a copy that was changed since: it is somebody's work now.
 
     Raises:
         ConfigurationError: Another run is at work there.
-        StorageError: The journal cannot be read.
+        StorageError: The journal cannot be read or written.
     """
     with locked_stage(plan, create=False) as stage:
         if stage is None:
@@ -48,6 +50,7 @@ def undo_plan(
         for done, name in enumerate(ours, 1):
             _remove(stage, name, plan.id, result, dry_run=dry_run)
             progress(done, len(ours))
+        result.of_other_plans = _of_other_plans(stage, plan.id)
         if not dry_run:
             _finish(stage, plan, result)
         return result
@@ -57,18 +60,30 @@ def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_
     path = stage.path(name)
     if stage.journal.records[name][-1].kind == FOLDER or not os.path.lexists(path):
         return
-    owner = stage.journal.owner_of(name, path)
-    if owner is not None and owner.plan != plan_id:
+    owners = stage.journal.owners_of(name, path)
+    if any(owner.plan != plan_id for owner in owners):
         return
-    if owner is None:
+    if not owners:
         result.kept[name] = "was changed or replaced since it was staged"
         return
     if not dry_run:
         os.unlink(path)  # noqa: PTH108
-    if owner.kind == "link":
+    if owners[0].kind == LINK:
         result.links += 1
     else:
         result.files += 1
+
+
+def _of_other_plans(stage: StageFolder, plan_id: str) -> list[str]:
+    """Name the copies and links that other plans had made, or use."""
+    return [
+        name
+        for name, records in stage.journal.records.items()
+        if any(
+            record.plan != plan_id and record.kind != FOLDER and record.is_of(stage.path(name))
+            for record in records
+        )
+    ]
 
 
 def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
@@ -102,6 +117,12 @@ def _folders(records: dict[str, list[Record]]) -> list[str]:
 def _rewrite(stage: StageFolder, records: list[Record]) -> None:
     """Replace the journal by one with these records, at once."""
     stage.journal.close()
-    with durable_file(stage.folder / "journal") as file:
-        for record in records:
-            file.write(json.dumps(asdict(record)).encode("ascii") + b"\n")
+    try:
+        with durable_file(stage.folder / "journal") as file:
+            for record in records:
+                file.write(json.dumps(asdict(record)).encode("ascii") + b"\n")
+    except OSError as error:
+        raise StorageError(
+            f"the stager's journal in {stage.folder} cannot be written: {reason(error)}; make room in "
+            f"{stage.root}, if need be by deleting a copy, and undo the plan again."
+        ) from error

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+import stat
 import threading
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
+from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan_file import STATE_FOLDER
+from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import DAMAGED, FOREIGN, GONE, MISSING, STALE, verify_plan
 
@@ -117,12 +119,75 @@ def test_two_plans_below_one_root_are_undone_apart(slow, fast):
     # WHEN
     undo_plan(first)
 
-    # THEN the second's own ten are there, and a new run brings the shared ones back
-    assert verify_plan(second).good == COUNT - 20
-    assert apply_plan(second, COPY).copied == 10
-    undo_plan(second)
+    # THEN all of the second's are there, the shared ones too
+    assert verify_plan(second).wrong == {}
+    assert undo_plan(second).files == COUNT - 10
     assert snapshot(fast) == {}
     assert not (fast / STATE_FOLDER).exists()
+
+
+@pytest.mark.parametrize(
+    ("staged", "mirror", "left"),
+    [(1, False, "1 copy or link"), (8, False, "8 copies and links"), (8, True, f"{COUNT} copies and links")],
+)
+def test_undo_says_what_other_plans_keep(slow, fast, tmp_path, capsys, staged, mirror, left):
+    # GIVEN a plan that was written anew with fewer files, and uses what is there already
+    whole, options = plan_of(slow, fast), dataclasses.replace(COPY, mirror=mirror)
+    fewer = dataclasses.replace(whole, files=whole.files[: staged // 2])
+    apply_plan(dataclasses.replace(whole, files=whole.files[:staged]), options)
+    assert apply_plan(fewer, options).there == staged // 2
+    write_plan(fewer, tmp_path / "plan.json")
+    before = snapshot(fast)
+
+    # WHEN
+    code = main(["stage", "undo", str(tmp_path / "plan.json")])
+    said = capsys.readouterr().out.splitlines()
+
+    # THEN
+    assert code == 0
+    assert snapshot(fast) == before
+    assert said == [
+        f"removed 0 copies, 0 links and 0 folders from {fast}",
+        f"left for other plans: {left}; undo those plans too, or delete the rest if a plan is lost",
+    ]
+
+
+def test_an_undo_that_has_no_room_for_its_journal_is_done_again(slow, fast, monkeypatch):
+    # GIVEN two plans that use the same copies, on a full tier
+    whole = plan_of(slow, fast)
+    first, second = (dataclasses.replace(whole, files=whole.files[:count]) for count in (3, 4))
+    apply_plan(second, COPY)
+    apply_plan(first, COPY)
+
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    # WHEN
+    monkeypatch.setattr("tfdarshan.staging.undo.durable_file", full)
+    with pytest.raises(StorageError) as raised:
+        undo_plan(first)
+    monkeypatch.undo()
+
+    # THEN
+    failed = f"the stager's journal in {fast / STATE_FOLDER} cannot be written: No space left on device"
+    cure = f"make room in {fast}, if need be by deleting a copy, and undo the plan again."
+    assert str(raised.value) == f"{failed}; {cure}"
+    assert undo_plan(first).of_other_plans == [file.name for file in second.files]
+    assert undo_plan(second).files == 4
+    assert snapshot(fast) == {}
+
+
+def test_links_of_two_mirrors_stay_until_both_are_undone(slow, fast):
+    whole, options = plan_of(slow, fast), dataclasses.replace(COPY, mirror=True)
+    first, second = (dataclasses.replace(whole, files=whole.files[:count]) for count in (1, 2))
+    apply_plan(first, options)
+    apply_plan(second, options)
+
+    undo_plan(first)
+
+    assert len([entry for entry in snapshot(fast).values() if stat.S_ISLNK(entry[0])]) == COUNT - 2
+    undo_plan(second)
+    assert snapshot(fast) == {}
 
 
 @pytest.mark.changes_originals
