@@ -37,7 +37,7 @@ class Record:
         source_mtime_ns: Time of change of its original.
         checksum: Checksum of a copy by `policy`, "" if none was taken.
         policy: How it was taken.
-        target: Where a link leads.
+        target: Where a link leads; of the fast root, the outermost folder that was made for it.
     """
 
     kind: str

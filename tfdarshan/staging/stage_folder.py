@@ -63,7 +63,7 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
     """
     root = Path(plan.fast_root)
     try:
-        lock, made_root = _lock(root, create=create)
+        lock, made = _lock(root, create=create)
     except OSError as error:
         raise StorageError(f"the fast root {root} cannot be used: {reason(error)}.") from error
     if lock is None:
@@ -75,8 +75,8 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
             if create:
                 stage.temporary.mkdir(exist_ok=True)
             stage.discard_temporary()
-            if made_root:
-                stage.journal.add([Record(FOLDER, ROOT, plan.id)])
+            if made is not None:
+                stage.journal.add([Record(FOLDER, ROOT, plan.id, target=str(made))])
         except OSError as error:
             raise StorageError(f"the fast root {root} cannot be used: {reason(error)}.") from error
         try:
@@ -85,6 +85,15 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
             stage.journal.close()
     finally:
         os.close(lock)
+
+
+def _made_root(root: Path) -> Path | None:
+    """Make a fast root and the folders above it that are missing; return the outermost that was made."""
+    made = None
+    for folder in (*reversed(root.parents), root):
+        if _made(folder):
+            made = made or folder
+    return made
 
 
 def _made(folder: Path, mode: int = 0o777) -> bool:
@@ -107,27 +116,29 @@ def _is_something_else(folder: Path) -> bool:
         return folder.is_symlink()
 
 
-def _lock(root: Path, *, create: bool) -> tuple[int | None, bool]:
-    """Return the lock file's descriptor, locked, and whether the fast root was made for it.
+def _lock(root: Path, *, create: bool) -> tuple[int | None, Path | None]:
+    """Return the lock file's descriptor, locked, and the outermost folder that was made for it.
 
     An undo may remove the file, or all of the root, while we wait to lock it.
     """
-    folder, made_root = root / STATE_FOLDER, False
+    folder, made = root / STATE_FOLDER, None
+    missing: FileNotFoundError | None = None
     for _ in range(ATTEMPTS):
         try:
             if create:
-                made_root |= _made(root)
+                made = _made_root(root) or made
                 _made(folder, 0o700)
             lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
             if not create:
-                return None, False
-            if not root.parent.is_dir():
-                raise
+                return None, None
+            missing = error
             continue
         if _still_there(lock, folder / "lock", root):
-            return lock, made_root
+            return lock, made
         os.close(lock)
+    if missing is not None and not root.parent.is_dir():
+        raise missing
     raise ConfigurationError(f"another `tfdarshan stage` keeps coming and going in {root}: try again.")
 
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import StorageError, reason
@@ -103,11 +104,13 @@ def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
     if staged_by_others:
         _rewrite(stage, [record for found in others.values() for record in found])
         return
-    made_root = ROOT in records
+    made = [Path(record.target or stage.root) for record in records.get(ROOT, ())]
     stage.remove()
-    if made_root:
-        with contextlib.suppress(OSError):
-            stage.root.rmdir()
+    # The folders above the root that were made for it, as far as nobody else has used them.
+    with contextlib.suppress(OSError):
+        for folder in (stage.root, *stage.root.parents):
+            if any(folder.is_relative_to(outermost) for outermost in made):
+                folder.rmdir()
 
 
 def _folders(records: dict[str, list[Record]]) -> list[str]:

@@ -41,12 +41,26 @@ def test_undo_leaves_what_was_there(slow, fast):
 
 
 def test_fast_root_that_was_made_is_removed_too(slow, tmp_path):
-    plan = plan_of(slow, tmp_path / "new")
+    # GIVEN a fast root whose parents are missing, too
+    before = sorted(tmp_path.iterdir())
+    plan = plan_of(slow, tmp_path / "new" / "folder" / "of" / "copies")
+    assert apply_plan(plan, COPY).copied == COUNT
+
+    # WHEN
+    undo_plan(plan)
+
+    # THEN
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_parent_that_somebody_uses_stays(slow, tmp_path):
+    plan = plan_of(slow, tmp_path / "new" / "used" / "copies")
     apply_plan(plan, COPY)
+    (tmp_path / "new" / "theirs").write_text("keep")
 
     undo_plan(plan)
 
-    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["theirs"]
 
 
 def test_verify_finds_each_kind_of_wrong_copy(slow, fast):
