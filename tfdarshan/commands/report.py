@@ -7,6 +7,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ def _several(arguments: argparse.Namespace) -> int:
 
 
 def _file_names(paths: Sequence[str], folder: Path) -> list[Path]:
-    """Name a file for each: what was given without its suffix, numbered where two are the same.
+    """Name a file for each: what was given without its suffix, with the first number that is free.
 
     Raises:
         ConfigurationError: The folder is a file.
@@ -109,11 +110,11 @@ def _file_names(paths: Sequence[str], folder: Path) -> list[Path]:
         raise ConfigurationError(
             f"-o {folder} is a file: for several sessions, name a folder for their files."
         )
-    names: list[str] = []
+    names: dict[str, None] = {}
     for path in paths:
         stem = Path(path).name.removesuffix(LOG_SUFFIX) or "session"
-        number = sum(name == stem or name.startswith(f"{stem}-") for name in names)
-        names.append(f"{stem}-{number + 1}" if number else stem)
+        numbered = (f"{stem}-{number}" for number in count(2))
+        names[next(name for name in chain([stem], numbered) if name not in names)] = None
     return [folder / f"{name}.html" for name in names]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import tfdarshan
 from tests.pydarshan import darshan
-from tfdarshan.commands import main, several
+from tfdarshan.commands import main, report, several
 
 EXAMPLES = Path(darshan.__file__).parent / "examples" / "example_logs"
 NAMES = ("ior_hdf5_example", "example", "sample-badost")
@@ -91,6 +91,21 @@ def test_report_writes_a_file_for_each(temporary, tmp_path, capsys):
     assert text.count("wrote ") == 3
     assert b"MPI-IO" in (out / "example.html").read_bytes()
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("logs", "named"),
+    [
+        (["a/run", "b/run"], ["run", "run-2"]),
+        (["run-2", "run"], ["run-2", "run"]),
+        (["a/run", "b/run", "run-2"], ["run", "run-2", "run-2-2"]),
+        (["run-2", "a/run", "b/run"], ["run-2", "run", "run-3"]),
+    ],
+)
+def test_each_report_has_a_file_of_its_own(tmp_path, logs, named):
+    files = report._file_names([f"{log}.darshan" for log in logs], tmp_path)
+
+    assert files == [tmp_path / f"{name}.html" for name in named]
 
 
 def test_several_reports_need_a_folder(tmp_path, capsys):
