@@ -49,7 +49,7 @@ ALLOWED = {
     },
     "the kernel's, Darshan's and Arrow's": {
         "access_sizes.UPPER_LIMITS", "rate_limit.KERNELS_NS", "checksum.DIGEST_BYTES",
-        "file_ranges.BLOCK_BYTES", "file_table.MOST_BYTES", "reader_threads.IDLE",
+        "apply.STAT_BLOCK_BYTES", "file_ranges.BLOCK_BYTES", "file_table.MOST_BYTES", "reader_threads.IDLE",
         "reader_threads.IOPRIO_SET", "reader_threads.LEAST", "input_figures.PAGE_BYTES",
         "limited_quantity.COUNTED_BYTES", "mapped_waits.AROUND_PAGES", "mapped_waits.PAGE_BYTES",
         "probe.ALIGNMENT", "question.block_bytes", "read_pieces.READ_AHEAD_BYTES",

@@ -88,17 +88,17 @@ def _apply(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(result)
     else:
-        verb = "would copy" if options.dry_run else "copied"
+        verb, would = ("would copy", "would be ") if options.dry_run else ("copied", "")
         say(
             f"{verb} {plural(result.copied, 'file')}, {human_bytes(result.copied_bytes)}, to {plan.fast_root}"
         )
         if result.there:
             say(f"{plural(result.there, 'file')} there already")
         if result.links:
-            say(f"{plural(result.links, 'link')} to {plan.slow_root} made for the others")
+            say(f"{plural(result.links, 'link')} to {plan.slow_root} {would}made for the others")
         _print_problems(result.problems, "not staged")
         if result.stopped:
-            say(f"stopped: {result.stopped}")
+            say(f"{would}stopped: {result.stopped}")
     return SOMETHING_WRONG if result.problems or result.stopped else 0
 
 

@@ -8,19 +8,23 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from tfdarshan.durable.bandwidth_limit import BandwidthLimit
 from tfdarshan.errors import reason
-from tfdarshan.staging.copy_file import Copied, CopyError, copy_file
+from tfdarshan.staging.capacity import existing_parent
+from tfdarshan.staging.copy_file import Copied, CopyError, copy_file, look_at
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.mirror import mirror_links
 from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.publish import Applied, FolderMaker, publish, sync_folders
-from tfdarshan.staging.stage_folder import StageFolder, journal_of, locked_stage
+from tfdarshan.staging.stage_folder import StageFolder, locked_stage
 from tfdarshan.units import human_bytes
 
 BATCH_FILES = 64
 BATCH_BYTES = 256 << 20
+# Bytes of a block of `st_blocks`. Source: stat(2).
+STAT_BLOCK_BYTES = 512
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -41,7 +45,8 @@ def apply_plan(
     """Copy the plan's files, those that are not there yet.
 
     Originals are only read. A copy gets its name when it is whole, compared and durable, and is in the
-    journal before: whatever ends this, no name shows part of a file, and the next run finishes the work.
+    journal before: whatever ends this, no name shows part of a file, and the next run finishes the work. A
+    dry run decides as any other, and makes nothing.
 
     Args:
         plan: The plan.
@@ -53,26 +58,10 @@ def apply_plan(
         StorageError: The fast root cannot be used.
     """
     if options.dry_run:
-        return _dry_run(plan, options)
+        return _Run(plan, options, StageFolder(Path(plan.fast_root)), progress).run()
     with locked_stage(plan, create=True) as stage:
         assert stage is not None
         return _Run(plan, options, stage, progress).run()
-
-
-def _dry_run(plan: Plan, options: ApplyOptions) -> Applied:
-    """Describe what would be copied, and make nothing."""
-    journal, result = journal_of(plan.fast_root), Applied()
-    for file in plan.files:
-        path = os.path.join(plan.fast_root, file.name)  # noqa: PTH118
-        owner = journal.owner_of(file.name, path)
-        if owner is None and os.path.lexists(path):
-            result.problems[file.name] = "is on the fast tier already and was not staged: left as it is"
-        elif owner is not None and owner.kind == FILE and (options.refresh or _as_planned(owner, file)):
-            result.there += 1
-        else:
-            result.copied += 1
-            result.copied_bytes += file.size
-    return result
 
 
 def _as_planned(record: Record, file: PlannedFile) -> bool:
@@ -80,7 +69,7 @@ def _as_planned(record: Record, file: PlannedFile) -> bool:
 
 
 class _Run:
-    """One run under the lock."""
+    """One run: under the lock, unless it is a dry one."""
 
     def __init__(
         self, plan: Plan, options: ApplyOptions, stage: StageFolder, progress: Callable[[int, int], None]
@@ -94,28 +83,35 @@ class _Run:
         self._done_bytes = self._total_bytes = 0
         self._replaced: set[str] = set()
         self._adopted: list[Record] = []
+        # What a dry run would have made by now, and the room that this would have taken.
+        self._pretended: set[str] = set()
+        self._pretended_bytes = 0
 
     def run(self) -> Applied:
-        todo = [file for file in self._plan.files if self._is_to_copy(file)]
+        todo = [self._wanted(file) for file in self._plan.files if self._is_to_copy(file)]
         self._total_bytes = sum(file.size for file in todo)
+        self._adopt()
+        with ThreadPoolExecutor(self._options.threads) as pool:
+            for number, batch in enumerate(_batches(todo)):
+                if self._result.stopped or not self._has_room(batch):
+                    break
+                self._copy_batch(pool, batch, number)
+        if self._options.mirror and not self._result.stopped:
+            pretended = self._pretended if self._options.dry_run else None
+            try:
+                mirror_links(self._plan, self._stage, self._folders, self._result, pretended)
+            except OSError as error:
+                self._result.stopped = f"the mirror is not complete: {error.filename}: {reason(error)}"
+        return self._result
+
+    def _adopt(self) -> None:
+        """Record the copies of other plans that this one uses, too."""
+        if self._options.dry_run:
+            return
         try:
             self._stage.journal.add(self._adopted)
         except OSError as error:
             self._result.stopped = f"{self._stage.root} cannot be written: {reason(error)}"
-            return self._result
-        with ThreadPoolExecutor(self._options.threads) as pool:
-            for number, batch in enumerate(_batches(todo)):
-                if not self._has_room(batch):
-                    break
-                self._copy_batch(pool, batch, number)
-                if self._result.stopped:
-                    break
-        if self._options.mirror and not self._result.stopped:
-            try:
-                mirror_links(self._plan, self._stage, self._folders, self._result)
-            except OSError as error:
-                self._result.stopped = f"the mirror is not complete: {error.filename}: {reason(error)}"
-        return self._result
 
     def _is_to_copy(self, file: PlannedFile) -> bool:
         path = self._stage.path(file.name)
@@ -147,10 +143,10 @@ class _Run:
         return os.path.join(self._plan.slow_root, name)  # noqa: PTH118
 
     def _has_room(self, batch: Sequence[PlannedFile]) -> bool:
-        found = os.statvfs(self._stage.root)
+        found = os.statvfs(existing_parent(self._plan.fast_root))
         block = found.f_frsize
         needed = sum(-(-file.size // block) * block for file in batch)
-        free = found.f_bavail * block
+        free = found.f_bavail * block - self._pretended_bytes
         if free - needed >= self._plan.reserve_bytes:
             return True
         self._result.stopped = (
@@ -171,6 +167,9 @@ class _Run:
             for file, copy in zip(batch, pool.map(self._copy, batch, places), strict=True)
             if copy is not None
         ]
+        if self._options.dry_run:
+            self._pretend(copied)
+            return
         try:
             self._stage.journal.add([*records, *(self._record(file, copy) for file, copy in copied)])
             touched = self._folders.make(records)
@@ -184,15 +183,26 @@ class _Run:
             if os.path.lexists(place):
                 os.unlink(place)  # noqa: PTH108
 
+    def _pretend(self, copied: Sequence[tuple[PlannedFile, Copied]]) -> None:
+        """Count copies as if they had been made, in place of those that they would replace."""
+        block = os.statvfs(existing_parent(self._plan.fast_root)).f_frsize
+        for file, copy in copied:
+            self._count(copy)
+            self._pretended.add(file.name)
+            self._pretended_bytes += -(-copy.size // block) * block
+            if file.name in self._replaced:
+                self._pretended_bytes -= os.lstat(self._stage.path(file.name)).st_blocks * STAT_BLOCK_BYTES
+
     def _copy(self, file: PlannedFile, place: str) -> Copied | None:
-        """Copy one file in a thread of the pool; return None where that failed."""
+        """Copy one file in a thread of the pool, or look at it in a dry run; None if that failed."""
         if self._result.stopped:
             return None
         planned = None if self._options.refresh else file
+        source = self._source(file.name)
         try:
-            return copy_file(
-                self._source(file.name), place, planned, self._plan.checksum, self._limit, self._moved
-            )
+            if self._options.dry_run:
+                return look_at(source, planned)
+            return copy_file(source, place, planned, self._plan.checksum, self._limit, self._moved)
         except CopyError as error:
             self._fail(file.name, str(error))
         except FileNotFoundError:
@@ -209,9 +219,12 @@ class _Run:
         except CopyError as error:
             self._fail(file.name, str(error))
             return False
+        self._count(copy)
+        return True
+
+    def _count(self, copy: Copied) -> None:
         self._result.copied += 1
         self._result.copied_bytes += copy.size
-        return True
 
     def _record(self, file: PlannedFile, copy: Copied) -> Record:
         return Record(

@@ -80,6 +80,19 @@ def copy_file(
     return Copied(target, made.st_ino, made.st_size, made.st_mtime_ns, before.st_mtime_ns, copied.digest)
 
 
+def look_at(source: str, planned: PlannedFile | None) -> Copied:
+    """Return what a copy of `source` would be; it has no path, inode and checksum.
+
+    Raises:
+        CopyError: The original is not as planned.
+        OSError: It cannot be opened.
+    """
+    with Storage().opened(source, os.O_RDONLY | os.O_NONBLOCK) as reading:
+        found = os.fstat(reading)
+    _refuse_unplanned(found, planned)
+    return Copied("", 0, found.st_size, found.st_mtime_ns, found.st_mtime_ns, "")
+
+
 def checksum_of(path: str, policy: str) -> str:
     """Return a file's checksum, "" for the policy that takes none.
 

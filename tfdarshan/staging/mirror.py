@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.staging.journal import LINK, Record
@@ -14,10 +14,23 @@ from tfdarshan.staging.stage_folder import StageFolder
 BATCH_LINKS = 1_000
 
 
-def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: Applied) -> None:
+def mirror_links(
+    plan: Plan,
+    stage: StageFolder,
+    folders: FolderMaker,
+    result: Applied,
+    pretended: Container[str] | None = None,
+) -> None:
     """Make the folders of the slow root and links to its files, where nothing has their names.
 
     Links to folders are linked as links; what is below the fast root is left out.
+
+    Args:
+        plan: The plan.
+        stage: Its fast root.
+        folders: Makes folders there.
+        result: Links and problems are added.
+        pretended: Names that are to be taken for copies; nothing is made then. None to make the links.
 
     Raises:
         ConfigurationError: The slow root is the whole file system.
@@ -28,9 +41,9 @@ def mirror_links(plan: Plan, stage: StageFolder, folders: FolderMaker, result: A
     for name, is_folder in _walk(plan, result.problems):
         batch.append(f"{name}/" if is_folder else name)
         if len(batch) >= BATCH_LINKS:
-            _link(plan, stage, folders, batch, result)
+            _link(plan, stage, folders, batch, result, pretended)
             batch = []
-    _link(plan, stage, folders, batch, result)
+    _link(plan, stage, folders, batch, result, pretended)
 
 
 def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
@@ -55,7 +68,14 @@ def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
             yield name, is_folder
 
 
-def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str], result: Applied) -> None:
+def _link(
+    plan: Plan,
+    stage: StageFolder,
+    folders: FolderMaker,
+    names: list[str],
+    result: Applied,
+    pretended: Container[str] | None,
+) -> None:
     """Make a batch of links and folders; the journal has them first."""
     made, refused = folders.missing(names)
     result.problems.update(refused)
@@ -64,6 +84,9 @@ def _link(plan: Plan, stage: StageFolder, folders: FolderMaker, names: list[str]
         for name in names
         if not name.endswith("/") and name not in refused and not os.path.lexists(stage.path(name))
     ]
+    if pretended is not None:
+        result.links += sum(link.name not in pretended for link in links)
+        return
     new = {link.name for link in links}
     adopted = [
         record

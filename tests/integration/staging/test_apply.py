@@ -252,6 +252,66 @@ def test_dry_run_makes_nothing(slow, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def change(slow, fast, plan):
+    (slow / plan.files[0].name).write_bytes(b"changed")
+    (slow / plan.files[1].name).unlink()
+
+
+def stage_and_change(slow, fast, plan):
+    apply_plan(dataclasses.replace(plan, files=plan.files[:5]), COPY)
+    change(slow, fast, plan)
+
+
+def occupy(slow, fast, plan):
+    (fast / "x").write_bytes(b"theirs")
+    (fast / plan.files[0].name).write_bytes(b"theirs")
+
+
+@pytest.mark.changes_originals
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize("refresh", [False, True])
+@pytest.mark.parametrize("before", [lambda *_: None, change, stage_and_change, occupy])
+def test_dry_run_says_what_the_run_does(slow, fast, before, refresh, mirror):
+    plan = plan_of(slow, fast)
+    before(slow, fast, plan)
+    options = dataclasses.replace(COPY, refresh=refresh, mirror=mirror)
+    plan = dataclasses.replace(plan, files=plan.files[:20])
+    state = snapshot(fast)
+
+    dry = apply_plan(plan, dataclasses.replace(options, dry_run=True))
+
+    assert snapshot(fast) == state
+    assert dry == apply_plan(plan, options)
+
+
+def test_dry_run_stops_where_the_room_ends(slow, fast, monkeypatch):
+    # GIVEN room for the first of several batches
+    monkeypatch.setattr("tfdarshan.staging.apply.BATCH_FILES", 10)
+    plan, room = plan_of(slow, fast), os.statvfs(fast)
+    first = sum(-(-file.size // room.f_frsize) for file in plan.files[:10])
+    plan = dataclasses.replace(plan, reserve_bytes=(room.f_bavail - first) * room.f_frsize)
+    monkeypatch.setattr(os, "statvfs", lambda _path: room)
+
+    dry = apply_plan(plan, dataclasses.replace(COPY, dry_run=True))
+
+    assert dry.copied == 10
+    assert "are to stay so" in dry.stopped
+
+
+def test_dry_run_says_would(slow, fast, tmp_path, capsys):
+    plan = plan_of(slow, fast)
+    fewer = dataclasses.replace(plan, files=plan.files[:5], reserve_bytes=10**18)
+    write_plan(dataclasses.replace(fewer, reserve_bytes=0), tmp_path / "fits.json")
+    write_plan(fewer, tmp_path / "full.json")
+
+    assert main(["stage", "apply", str(tmp_path / "fits.json"), "--mirror", "--dry-run"]) == 0
+    assert main(["stage", "apply", str(tmp_path / "full.json"), "--dry-run"]) == 1
+
+    said = capsys.readouterr().out
+    assert f"{COUNT - 5} links to {slow} would be made for the others" in said
+    assert f"would be stopped: {fast} has" in said
+
+
 def test_two_applies_at_once(slow, fast):
     plan = plan_of(slow, fast)
 
