@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.fleet.job_columns import LOG, SESSION
@@ -41,7 +42,7 @@ class InputList:
         if any(_is_below(path, folder) for folder in self.unreadable):
             return False
         return any(
-            fnmatch.fnmatchcase(path, root) if _is_pattern(root) else _is_below(path, root)
+            _is_matched(Path(path).parts, Path(root).parts) if _is_pattern(root) else _is_below(path, root)
             for root in self.roots
         )
 
@@ -80,6 +81,16 @@ def _matching(path: str) -> Iterable[str]:
 
 def _is_pattern(path: str) -> bool:
     return glob.has_magic(path) and not os.path.lexists(path)
+
+
+def _is_matched(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether `glob.glob()` of a pattern finds a path, or a folder above it."""
+    if not pattern or not parts:
+        return not pattern
+    is_hidden = parts[0].startswith(".") and not pattern[0].startswith(".")
+    if pattern[0] == "**":
+        return _is_matched(parts, pattern[1:]) or (not is_hidden and _is_matched(parts[1:], pattern))
+    return not is_hidden and fnmatch.fnmatchcase(parts[0], pattern[0]) and _is_matched(parts[1:], pattern[1:])
 
 
 def _add(found: InputList, path: str) -> None:

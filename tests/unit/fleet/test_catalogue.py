@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -185,6 +186,42 @@ def test_a_url_is_refused_with_what_to_do(tmp_path, capsys):
 
     said = " ".join(capsys.readouterr().err.split())
     assert "s3://bucket/logs is a URL, and a fleet is read from folders: copy or mount it" in said
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "*.darshan", "*/*.darshan", "**/*.darshan", "**/b/**/*", "**", "a/**", "?", "[ab]/b*", "*/.h*/*",
+        "a*/b*/x*", "**/b", "a/b/*.darshan", "none*", "a/*",
+    ],
+)  # fmt: skip
+def test_a_pattern_would_find_what_it_finds(tmp_path, pattern):
+    # GIVEN logs at different depths, one in a hidden folder
+    logs = [tmp_path / name for name in ("x", "a/x", "a/b/x", "a/.hidden/x", "b/a/b/c/x", "a/b/.x", "none")]
+    for log in logs:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.with_name(f"{log.name}.darshan").touch()
+
+    # WHEN
+    found = find_inputs([f"{tmp_path}/{pattern}"])
+
+    # THEN
+    everything = find_inputs([str(tmp_path)]).kinds
+    assert len(everything) == len(logs)
+    assert {path for path in everything if found.would_find(path)} == set(found.kinds)
+
+
+def test_a_log_that_the_pattern_does_not_name_has_not_vanished(tmp_path):
+    # GIVEN a catalogue of logs in a folder and below it
+    jobs = write_population(tmp_path / "in" / "deep", 2).jobs
+    shutil.copy(jobs[0].path, tmp_path / "in" / "x.darshan")
+    fill(tmp_path)
+
+    # WHEN it is brought up to date with those of the folder itself
+    done = update(CatalogueFolder(tmp_path / "catalogue"), find_inputs([f"{tmp_path}/in/*.darshan"]), SERIAL)
+
+    # THEN
+    assert (done.read, done.vanished) == (0, 0)
 
 
 def test_patterns_and_single_logs_are_inputs(tmp_path):
