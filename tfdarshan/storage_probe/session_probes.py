@@ -60,11 +60,13 @@ def probe_session(
 
 
 def keep_probes(session: SessionData, probes: Sequence[StorageProbe]) -> None:
-    """Add probes to the metadata of a session's owner, which findings read.
+    """Add probes to the metadata of a session's owner, which findings read, or of its leading rank.
 
     Raises:
         StorageError: It cannot be written.
     """
+    # The ranks of a joint session are put on one clock: what one of them wrote is written again as it was.
+    session = session.leading
     meta = session.meta[0]
     kept = [*meta.get("probes", []), *(probe.as_dict() for probe in probes)][-MOST_KEPT:]
     path = session.path / f"{meta['tables']['files']['file'].removesuffix(FILES_SUFFIX)}{META_SUFFIX}"

@@ -6,6 +6,7 @@ from tests.closed_readers import Queue, calls_of
 from tests.unit.findings.made_up_jobs import readers_job as job
 from tests.unit.findings.made_up_jobs import rests
 from tests.unit.findings.made_up_probes import FULL, WAITING, probe_of
+from tests.unit.sentences.other_sessions import ranks
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.replayed import probe_command
 from tfdarshan.session import open_session
@@ -53,6 +54,22 @@ def test_a_probe_survives_the_metadata(tmp_path):
     (block,) = open_session(session.path).meta[0]["probes"]
 
     assert probe_of_dict(block) == probe
+
+
+def test_a_probe_of_a_job_with_ranks_is_kept_by_the_leading_one(tmp_path):
+    # GIVEN a job whose last rank waits most
+    session = ranks(tmp_path, marked=True)
+    before = session.leading.meta[0]
+
+    # WHEN
+    keep_probes(session, [probe_of(WAITING, "/")])
+
+    # THEN nothing else has changed
+    again = open_session(session.path)
+    assert again.joint.leading.rank == 2
+    assert [len(meta.get("probes", ())) for meta in again.meta] == [1, 0, 0]
+    assert probe_kept(again.meta[0], "/").mount_point == "/"
+    assert again.leading.meta[0] == before | {"probes": again.meta[0]["probes"]}
 
 
 def test_of_emulated_storage_no_probe_is_offered(tmp_path):
