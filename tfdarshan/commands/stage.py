@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json, say
-from tfdarshan.errors import ConfigurationError
+from tfdarshan.commands.arguments import add_json, check_least, print_json, say
 from tfdarshan.units import human_bytes, plural
 
 if TYPE_CHECKING:
@@ -71,14 +70,13 @@ def _action(actions: Any, name: str, command: Any, about: str) -> argparse.Argum
 
 def _apply(arguments: argparse.Namespace) -> int:
     from tfdarshan.staging.apply import ApplyOptions, apply_plan
-    from tfdarshan.staging.capacity import parse_size
     from tfdarshan.staging.plan_file import read_plan
     from tfdarshan.terminal.progress import Progress
 
     plan = read_plan(arguments.plan)
     options = ApplyOptions(
         threads=_threads(arguments),
-        bytes_per_s=parse_size(arguments.bandwidth) if arguments.bandwidth else None,
+        bytes_per_s=_bytes_per_s(arguments),
         mirror=arguments.mirror,
         refresh=arguments.refresh,
         dry_run=arguments.dry_run,
@@ -144,10 +142,19 @@ def _undo(arguments: argparse.Namespace) -> int:
     return SOMETHING_WRONG if result.kept else 0
 
 
+def _bytes_per_s(arguments: argparse.Namespace) -> int | None:
+    from tfdarshan.staging.capacity import parse_size
+
+    if arguments.bandwidth is None:
+        return None
+    limit = parse_size(arguments.bandwidth)
+    check_least("--bandwidth", limit, 1)
+    return limit
+
+
 def _threads(arguments: argparse.Namespace) -> int:
     threads = int(arguments.threads)
-    if threads < 1:
-        raise ConfigurationError(f"--threads must be at least 1, not {threads}.")
+    check_least("--threads", threads, 1)
     return threads
 
 

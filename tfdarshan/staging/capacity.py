@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -31,11 +32,12 @@ def parse_size(text: str) -> int:
         ConfigurationError: It is no size.
     """
     match = SIZE.fullmatch(text.strip())
-    if match is None:
-        raise ConfigurationError(f"{text!r} is not a size: write it as 500M, 100G or 100GiB.")
-    number, unit, binary = match.groups()
+    number, unit, binary = match.groups() if match else ("inf", "", "")
     power = POWERS.index(unit.lower()) + 1 if unit else 0
-    return int(float(number) * (KIB if binary else KB) ** power)
+    size = float(number) * (KIB if binary else KB) ** power
+    if not math.isfinite(size):
+        raise ConfigurationError(f"{text!r} is not a size: write it as 500M, 100G or 100GiB.")
+    return int(size)
 
 
 def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:

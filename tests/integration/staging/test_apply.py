@@ -353,6 +353,17 @@ def test_commands_say_what_they_did(slow, fast, tmp_path, capsys):
         assert part in said.out
 
 
+@pytest.mark.parametrize("limit", ["0", "0.5"])
+def test_a_bandwidth_that_lets_nothing_pass_is_refused(slow, fast, tmp_path, capsys, limit):
+    write_plan(plan_of(slow, fast), tmp_path / "plan.json")
+
+    assert main(["stage", "apply", str(tmp_path / "plan.json"), "--bandwidth", limit]) == 2
+
+    said = capsys.readouterr().err
+    assert said == "tfdarshan: --bandwidth must be at least 1, not 0.\n"
+    assert snapshot(fast) == {}
+
+
 def test_failure_is_shown_with_any_name_and_an_exit_code(slow, fast, tmp_path, capsys):
     plan = plan_of(slow, fast)
     write_plan(plan, tmp_path / "plan.json")
