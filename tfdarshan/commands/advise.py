@@ -229,15 +229,14 @@ def _write(planned: Planned, arguments: argparse.Namespace, job: str, *, mirrore
     said = [f"no longer there: {plural(planned.gone, 'chosen file')}" if planned.gone else ""]
     said.append(f"grown so that they no longer fit: {planned.no_room:,}" if planned.no_room else "")
     if arguments.format:
-        emitted = emit(planned.plan, arguments.format)
+        emitted = emit(planned.plan, arguments.format, str(arguments.output or "FILE"))
         _write_bytes(emitted.content, arguments.output)
         said.append(
             f"with a newline in the name, which this format cannot hold: {emitted.left_out:,}"
             if emitted.left_out
             else ""
         )
-        usage = emitted.usage.replace("FILE", str(arguments.output or "FILE"))
-        said.append(f"use it with: {usage}" if usage else "")
+        said.append(f"use it with: {emitted.usage}" if emitted.usage else "")
     else:
         write_plan(planned.plan, arguments.output)
         plan = planned.plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
 
 # The command that uses a list of each format.
 FORMATS = {
-    "rsync": "rsync -a --from0 --files-from=FILE {slow}/ {fast}/",
-    "tar": "tar -C {slow} --null --verbatim-files-from -T FILE -cf - | tar -C {fast} -xf -",
-    "juicefs": "juicefs warmup --file FILE",
+    "rsync": "rsync -a --from0 --files-from={file} {slow}/ {fast}/",
+    "tar": "tar -C {slow} --null --verbatim-files-from -T {file} -cf - | tar -C {fast} -xf -",
+    "juicefs": "juicefs warmup --file {file}",
     "list": "",
 }
 ENDED_BY_NUL = ("rsync", "tar")
@@ -28,9 +29,11 @@ class Emitted:
     left_out: int = 0
 
 
-def emit(plan: Plan, name: str) -> Emitted:
-    """Return the plan in one of FORMATS."""
-    usage, files = FORMATS[name].format(slow=plan.slow_root, fast=plan.fast_root), plan.files
+def emit(plan: Plan, name: str, file: str = "FILE") -> Emitted:
+    """Return the plan in one of FORMATS; `file` is where its list will be."""
+    words = {"slow": plan.slow_root, "fast": plan.fast_root, "file": file}
+    usage = FORMATS[name].format(**{word: shlex.quote(path) for word, path in words.items()})
+    files = plan.files
     if name in ENDED_BY_NUL:
         return Emitted(b"".join(os.fsencode(file.name) + b"\0" for file in files), usage)
     names = [file.name for file in files if "\n" not in file.name]

@@ -76,7 +76,7 @@ def apply_and_run(
     apply = f"tfdarshan stage apply {shlex.quote(plan)}"
     if is_redirected(command) and not mirrored:
         return [apply, staged_command(command, shlex.quote(plan))]
-    moved = re.sub(rf"(?<![^\s=]){re.escape(root)}(?=/|\s|$)", lambda _: fast, command)
+    moved = re.sub(rf"(?<![^\s=]){re.escape(root)}(?=/|\s|$)", lambda _: shlex.quote(fast), command)
     job = moved if moved != command else f"{command}  # with {fast} in place of {root}"
     return [f"{apply} --mirror", job]
 

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+import subprocess
 
 import pyarrow as pa
 import pytest
@@ -68,6 +69,22 @@ def test_rsync_and_tar_take_every_name():
         emitted = emit(PLAN, name)
         assert emitted.content.split(b"\0")[:-1] == [os.fsencode(name) for name in sorted(ODD_NAMES)]
         assert emitted.left_out == 0
+
+
+def test_the_printed_command_copies_whatever_the_folders_are_called(tmp_path):
+    # GIVEN folders and a list that a shell takes for several words, and "FILE" in a name
+    slow, fast, listed = (tmp_path / name for name in ("MY FILES", "it's {fast}", "list of FILE"))
+    slow.mkdir()
+    fast.mkdir()
+    (slow / "a b").write_text("content")
+    emitted = emit(Plan(str(slow), str(fast), (PlannedFile("a b", 7, 0),)), "tar", str(listed))
+    listed.write_bytes(emitted.content)
+
+    # WHEN
+    subprocess.run(["bash", "-c", f"set -o pipefail; {emitted.usage}"], check=True)
+
+    # THEN
+    assert (fast / "a b").read_text() == "content"
 
 
 def test_lists_leave_out_names_that_they_would_break():

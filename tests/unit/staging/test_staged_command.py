@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tfdarshan.staging.staged_command import StagedJob, apply_and_run, staged_command
@@ -44,6 +46,12 @@ def test_the_jobs_own_command_goes_on(recorded, line):
 )
 def test_a_program_that_no_python_runs_reads_a_mirror(recorded, line):
     assert apply_and_run(recorded, "/nfs/data") == ["tfdarshan stage apply plan.json --mirror", line]
+
+
+def test_a_fast_folder_stays_one_word():
+    _, line = apply_and_run("./a.out /nfs/data/train 7", "/nfs/data", "/local/My Data")
+
+    assert shlex.split(line) == ["./a.out", "/local/My Data/train", "7"]
 
 
 def test_a_job_of_python_reads_a_mirror_if_that_is_wanted():
