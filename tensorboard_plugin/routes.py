@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.file_name import shell_word
 from tfdarshan.reports.figures.over_time import MEASURES
 from tfdarshan.reports.figures.theme import CONFIG, templates
 from tfdarshan.reports.views import VIEWS
@@ -241,7 +242,7 @@ def _recording(path: Path) -> list[Panel]:
 
 def _interrupted(path: Path) -> list[Panel]:
     lines = ["The process that recorded this session ended without writing it. What it recorded can be read:"]
-    return [Text(lines, "Interrupted session", code=f"tfdarshan recover {path}", tone="warning")]
+    return [Text(lines, "Interrupted session", code=f"tfdarshan recover {shell_word(path)}", tone="warning")]
 
 
 def _window(arguments: Arguments, by: str) -> Window:

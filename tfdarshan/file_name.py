@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 
 BYTE = re.compile(rb"\\x([0-9a-f]{2})")
 LIKE_A_BYTE = re.compile(rb"\\(?=x[0-9a-f]{2})")
@@ -39,6 +40,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def shell_word(path: str | os.PathLike[str]) -> str:
+    """Return a path as one word of a command that people are to run."""
+    return shlex.quote(os.fspath(path))
 
 
 def _escape(char: str) -> str:

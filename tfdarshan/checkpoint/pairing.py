@@ -6,6 +6,7 @@ from tfdarshan.checkpoint.burst_errors import TierAwayError
 from tfdarshan.checkpoint.fast_tier import PAIRING, FastTier, Pairing, pending_entries
 from tfdarshan.checkpoint.slow_tier import SlowTier, tier_id
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import shell_word
 
 
 def open_slow(slow: SlowTier, fast: FastTier) -> None:
@@ -24,7 +25,7 @@ def open_slow(slow: SlowTier, fast: FastTier) -> None:
     elif paired is not None and pending_entries(fast.folder) and tier_id(slow.folder) != paired.id:
         raise ConfigurationError(
             f"checkpoints in {fast.folder} wait for {paired.folder}, not for {folder}: "
-            f"run `tfdarshan burst drain {fast.folder} {paired.folder}` first."
+            f"run `tfdarshan burst drain {shell_word(fast.folder)} {shell_word(paired.folder)}` first."
         )
     try:
         found = Pairing(folder, slow.open(expected))

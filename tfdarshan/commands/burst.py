@@ -15,6 +15,7 @@ from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.burst_options import WHEN_FULL, BurstOptions
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.file_name import shell_word
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
 
@@ -246,9 +247,10 @@ def _ended(pipeline: Pipeline, done: bool) -> int:
         return 0
     status = pipeline.status()
     left = plural(len(status.pending), "checkpoint")
+    fast, slow = shell_word(pipeline.fast.folder), shell_word(pipeline.slow.folder)
     raise BurstBufferError(
         f"{left} could not be made durable ({status.problem or 'stopped'}): "
-        f"run `tfdarshan burst drain {pipeline.fast.folder} {pipeline.slow.folder}` again."
+        f"run `tfdarshan burst drain {fast} {slow}` again."
     )
 
 

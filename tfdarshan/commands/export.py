@@ -18,6 +18,7 @@ from tfdarshan.commands.arguments import (
     session_of,
 )
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import shell_word
 from tfdarshan.terminal.progress import LONG_WORK_S, Progress
 from tfdarshan.units import plural
 
@@ -75,7 +76,7 @@ def _darshan(session: Session, arguments: argparse.Namespace, progress: Progress
         session, arguments.darshan, process=arguments.process, force=arguments.force, progress=progress
     )
     what = f"{plural(exported.processes, 'process', 'processes')}, {plural(exported.records, 'file')}"
-    see = f"see it with: python -m darshan summary {exported.path}"
+    see = f"see it with: python -m darshan summary {shell_word(exported.path)}"
     left_out = [f"  not in it: {part}" for part in exported.left_out]
     return exported, [f"wrote {exported.path}: {what}; {see}", *left_out]
 

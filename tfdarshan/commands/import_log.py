@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
+from tfdarshan.file_name import shell_word
 from tfdarshan.units import plural
 
 
@@ -45,7 +46,8 @@ def command(arguments: argparse.Namespace) -> int:
                 plural(imported.segments, "segment"),
             )
         )
-        say(f"imported {arguments.log}: {what}; see it with: tfdarshan summary {imported.path}")
+        see = f"tfdarshan summary {shell_word(imported.path)}"
+        say(f"imported {arguments.log}: {what}; see it with: {see}")
         if imported.notes:
             say(f"  {not_known_line(imported.notes)}")
     return 0

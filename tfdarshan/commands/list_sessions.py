@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
 from tfdarshan.commands.several import check_all_logs, is_log, plain, ranked
+from tfdarshan.file_name import shell_word
 from tfdarshan.units import started_at
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _list(given: str, arguments: argparse.Namespace) -> int:
         return 0
     sys.stdout.write(list_text(groups, verdicts, given, paint_for(sys.stdout)))
     if left:
-        print(f"\n{left:,} not looked at yet: `tfdarshan list --all {given}` does")
+        print(f"\n{left:,} not looked at yet: `tfdarshan list --all {shell_word(given)}` does")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, overlap_of, overlap_text, print_json, say
 from tfdarshan.errors import ConfigurationError, StorageError, TfdarshanError
+from tfdarshan.file_name import shell_word
 
 if TYPE_CHECKING:
     from tfdarshan.session import Session
@@ -80,7 +81,8 @@ def command(arguments: argparse.Namespace) -> int:
         head = "" if session is None else overlap_text(session)
         sys.stdout.write(head + "\n".join(probe_text(probe, paint_for(sys.stdout).width) for probe in probes))
         if session is not None and unkept is None:
-            say(f"kept in {session.path}; see what it changes with: tfdarshan findings {session.path}")
+            see = f"tfdarshan findings {shell_word(session.path)}"
+            say(f"kept in {session.path}; see what it changes with: {see}")
     if unkept is not None:
         raise unkept
     return 0

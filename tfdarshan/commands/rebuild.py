@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import TfdarshanError
+from tfdarshan.file_name import shell_word
 
 if TYPE_CHECKING:
     from tfdarshan.recording.tensorflow.rebuild import Rebuilt
@@ -45,7 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
         print_json({"rebuilt": rebuilt, "failed": failed})
     else:
         for session in rebuilt:
-            say(f"rebuilt {session.path}; see it with: tfdarshan summary {session.path}")
+            say(f"rebuilt {session.path}; see it with: tfdarshan summary {shell_word(session.path)}")
         if not traces and not failed:
             say(f"nothing to rebuild in {arguments.logdir}")
     for sentence in failed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
+from tfdarshan.file_name import shell_word
 
 if TYPE_CHECKING:
     from tfdarshan.recording.recover import Recovered
@@ -79,7 +80,7 @@ def _print(recovered: list[Recovered], *, nothing: bool, logdir: Path) -> None:
             say(f"another process recovers {session.path}, or has done so just now")
             continue
         whole = whole_session(session.path)
-        say(f"recovered {session.path}; see it with: tfdarshan summary {whole}")
+        say(f"recovered {session.path}; see it with: tfdarshan summary {shell_word(whole)}")
         for problem in session.unreadable:
             say(f"  {problem}")
     if nothing:

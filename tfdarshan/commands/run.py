@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_options, options_of, say, step_range
 from tfdarshan.errors import ConfigurationError, TfdarshanError, UnsupportedPlatformError, reason
+from tfdarshan.file_name import shell_word
 from tfdarshan.staging.original_looks import LOOK_AGAIN_S
 from tfdarshan.units import plural
 
@@ -176,7 +177,10 @@ class Ending:
                 _say_what_got_copies(self.staged)
             whole = whole_session(path)
             what = "the session" if whole == path else "this rank's part of the session"
-            say(f"tfdarshan: {what} is in {path}; see it with: tfdarshan summary {whole}", error=True)
+            say(
+                f"tfdarshan: {what} is in {path}; see it with: tfdarshan summary {shell_word(whole)}",
+                error=True,
+            )
 
 
 def _say_what_got_copies(staged: StagedFiles) -> None:

@@ -16,6 +16,7 @@ from tfdarshan.errors import (
     SessionDataError,
     UnsupportedPlatformError,
 )
+from tfdarshan.file_name import shell_word
 from tfdarshan.notice import warn
 from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.chosen_steps import ChosenSteps, checked_steps
@@ -285,13 +286,12 @@ class Profile(Recorder):
 
     def summary(self, *, verbose: bool = False) -> str:
         """Return the session's summary as text: on one screen, or all of it."""
-        if self._elsewhere:
-            return (
-                f"The session is another process's: see it after the job with: tfdarshan summary {self.path}"
-            )
-        if self._shared is None:
+        if self._shared is None and not self._elsewhere:
             return self.session.summary(verbose=verbose)
-        later = f"See all of it after the job with: tfdarshan summary {self.path}"
+        see = f"tfdarshan summary {shell_word(self.path)}"
+        if self._elsewhere:
+            return f"The session is another process's: see it after the job with: {see}"
+        later = f"See all of it after the job with: {see}"
         try:
             text = self.session.summary(verbose=verbose)
         except SessionDataError as error:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
+from tfdarshan.file_name import shell_word
 from tfdarshan.sessions import background_writer
 from tfdarshan.sessions.rank_folder import parts_of, rank_folders
 from tfdarshan.sessions.session_directory import (
@@ -100,7 +101,7 @@ def named_run(path: Path) -> Path:
 def _unfinished(directory: Path, given: Path) -> SessionDataError:
     return SessionDataError(
         f"the session {directory} is still recording or was interrupted: "
-        f"if its process has ended, run `tfdarshan recover {given}`."
+        f"if its process has ended, run `tfdarshan recover {shell_word(given)}`."
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError, reason
+from tfdarshan.file_name import shell_word
 from tfdarshan.sessions.rank_folder import is_rank_folder, rank_folder, rank_folders
 from tfdarshan.sessions.whole_file import JSON_GROWTH, read_whole
 
@@ -290,7 +291,7 @@ def no_logdir(
     if not path.exists():
         return SessionDataError(f"there is no logdir {path}: {give}.")
     if path.suffix == ".darshan":
-        give = f"make a session of it with `tfdarshan import {path} --logdir DIR`"
+        give = f"make a session of it with `tfdarshan import {shell_word(path)} --logdir DIR`"
     elif (path.parent / MARKER).exists() or any(path.parent.glob(f"*{META_SUFFIX}")):
         give = f"give the session it is in, {path.parent}"
     return SessionDataError(f"{path} is a file, not a logdir: {give}.")
