@@ -110,6 +110,16 @@ class SummaryData:
     own_cost: OwnCost | None = None  # what recording took
 
     @property
+    def bytes_read(self) -> int:
+        """What reads returned, and copies in the kernel read."""
+        return self.posix.bytes_read + self.stdio.bytes_read + self.copies.get("read_bytes", 0)
+
+    @property
+    def bytes_written(self) -> int:
+        """What writes, and copies in the kernel, took."""
+        return self.posix.bytes_written + self.stdio.bytes_written + self.copies.get("write_bytes", 0)
+
+    @property
     def files_words(self) -> str:
         """How many files there were, at least if some have no row."""
         return f"{'at least ' if self.files_over_cap else ''}{plural(self.files, 'file')}"

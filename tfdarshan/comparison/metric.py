@@ -78,13 +78,11 @@ def find_metric(name: str) -> Metric:
 
 
 def _read_bytes(run: Run) -> int:
-    data = run.summary
-    return data.posix.bytes_read + data.stdio.bytes_read + data.copies["read_bytes"]
+    return run.summary.bytes_read
 
 
 def _written_bytes(run: Run) -> int:
-    data = run.summary
-    return data.posix.bytes_written + data.stdio.bytes_written + data.copies["write_bytes"]
+    return run.summary.bytes_written
 
 
 def _calls(run: Run, name: str, copies: str = "") -> int:

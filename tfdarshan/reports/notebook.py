@@ -41,8 +41,7 @@ def session_html(session: SessionData) -> str:
     from tfdarshan.reports.text.answer_text import change_lines, explanation_lines, step_bar
 
     data, diagnosis = summary_and_diagnosis(session, top=5)
-    clock, calls = data.wall_clock, (data.posix, data.stdio)
-    read, written = sum(c.bytes_read for c in calls), sum(c.bytes_written for c in calls)
+    clock, read, written = data.wall_clock, data.bytes_read, data.bytes_written
     in_io = (
         "-"
         if clock.io_s is None

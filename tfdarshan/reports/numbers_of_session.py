@@ -23,15 +23,14 @@ def numbers_of(data: SummaryData, verdict: Verdict) -> dict[str, float]:
     clock = data.wall_clock
     # Of a gain without support only the upper bound is known.
     gain = verdict.gain if verdict.gain is not None and verdict.gain.supported else None
-    read = data.posix.bytes_read + data.stdio.bytes_read
     found = {
         "input_wait_share": verdict.wait_share,
         "expected_speedup": None if gain is None else gain.speedup,
         "duration_s": data.duration_s,
         "io_s": clock.io_s,
-        "bytes_read": read,
-        "bytes_written": data.posix.bytes_written + data.stdio.bytes_written,
-        "read_bytes_per_s": read / clock.read_s if clock.read_s else None,
+        "bytes_read": data.bytes_read,
+        "bytes_written": data.bytes_written,
+        "read_bytes_per_s": data.bytes_read / clock.read_s if clock.read_s else None,
         "files": data.files,
     }
     return {

@@ -9,8 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests.scenario_sessions import SKETCHES, sketched
+from tests.unit.sentences.counters_only import with_counters
 from tfdarshan.analysis.summary_data import summarize
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.reports.notebook import session_html
+from tfdarshan.reports.views.overview_view import overview_view
+from tfdarshan.reports.views.panel import Tiles
+from tfdarshan.reports.views.view_source import Source
 
 NAMES = {
     "tfdarshan/bytes_read",
@@ -78,6 +83,29 @@ def test_the_numbers_are_the_sessions(session):
     read = files["POSIX_BYTES_READ"].sum() + files["STDIO_BYTES_READ"].sum()
     assert numbers["tfdarshan/bytes_read"] == read > 0
     assert numbers["tfdarshan/files"] == summarize(session).files
+
+
+def test_bytes_that_the_kernel_copied_count_everywhere(tmp_path):
+    # GIVEN a session with copies in the kernel that no read or write was needed for
+    before = sketched(tmp_path, SKETCHES["many small files"])
+    files = before.files
+    read = int(files["POSIX_BYTES_READ"].sum() + files["STDIO_BYTES_READ"].sum())
+    counters = {"TFD_COPY_READS": 1, "TFD_COPY_READ_BYTES": 7 * 10**12, "TFD_COPY_WRITES": 1}
+    session = with_counters(
+        before, files["path"].iloc[0], "POSIX", TFD_COPY_WRITE_BYTES=5 * 10**12, **counters
+    )
+
+    # WHEN
+    numbers = session.log_to(WandbRun())
+
+    # THEN all ways to show it say so
+    assert numbers["tfdarshan/bytes_read"] == read + 7 * 10**12
+    assert numbers["tfdarshan/bytes_written"] == 5 * 10**12
+    tiles = next(panel for panel in overview_view(Source(session)) if isinstance(panel, Tiles))
+    shown = " ".join(str(tile.value.text) for tile in tiles.items)
+    for text in (session.summary(), session_html(session), shown):
+        assert "7.0 TB" in text
+        assert "5.0 TB" in text
 
 
 @pytest.mark.parametrize("step", [None, 0, 40])

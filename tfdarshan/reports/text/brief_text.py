@@ -170,10 +170,9 @@ def _fact(label: str, text: str, paint: Paint) -> list[str]:
 
 def _moved(data: SummaryData, direction: str) -> str:
     """Word what was read or written, how often, and what share of the session that took; "" if nothing."""
-    calls, one, other = ("reads", "read", "read") if direction == "read" else ("writes", "write", "written")
-    modules = (data.posix, data.stdio)
-    count = sum(getattr(module, calls) for module in modules) + data.copies.get(calls, 0)
-    moved = sum(getattr(module, f"bytes_{other}") for module in modules) + data.copies.get(f"{one}_bytes", 0)
+    calls, one = ("reads", "read") if direction == "read" else ("writes", "write")
+    count = sum(getattr(module, calls) for module in (data.posix, data.stdio)) + data.copies.get(calls, 0)
+    moved = data.bytes_read if direction == "read" else data.bytes_written
     if not count:
         return ""
     empty = data.posix.zero_length_reads if direction == "read" else 0

@@ -13,7 +13,7 @@ from tfdarshan.analysis.files.access_sizes import SizeBucket
 from tfdarshan.analysis.files.coverage import Coverage, Direction
 from tfdarshan.analysis.files.file_totals import FileEntry
 from tfdarshan.analysis.ranks.process_list import labels_by_pid
-from tfdarshan.analysis.summary_data import ModuleCalls, SummaryData, slowed_calls
+from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.file_name import printable
 from tfdarshan.reports.text.agreement_text import agreement_sentence
 from tfdarshan.reports.text.command_text import as_typed
@@ -207,7 +207,7 @@ def _time(data: SummaryData, width: int) -> list[str]:
     clock = data.wall_clock
     if clock.io_s is None:
         return _file_time(data, width)
-    read, written = _moved(data, "read"), _moved(data, "write")
+    read, written = data.bytes_read, data.bytes_written
     rows = (
         ("any call", clock.io_s, ""),
         ("reads", clock.read_s, _at_rate(read, clock.read_s, clock.at_rate)),
@@ -225,7 +225,7 @@ def _time(data: SummaryData, width: int) -> list[str]:
 def _file_time(data: SummaryData, width: int) -> list[str]:
     """Word what an imported log says: times per file, and wall-clock time where its trace is complete."""
     clock, files = data.wall_clock, data.file_time
-    read, written = _moved(data, "read"), _moved(data, "write")
+    read, written = data.bytes_read, data.bytes_written
     said = "Time in calls (summed over files: a moment counts as often as files were busy in it)"
     table = []
     for label, seconds, moved in (
@@ -265,13 +265,6 @@ def _of_files(moved: int, summed_s: float, data: SummaryData) -> str:
     if data.processes == 1:
         return _at_rate(moved, summed_s)
     return f"{human_bytes(moved)}, {human_rate(moved, data.duration_s)} over the run"
-
-
-def _moved(data: SummaryData, direction: str) -> int:
-    suffix = "bytes_read" if direction == "read" else "bytes_written"
-    modules: tuple[ModuleCalls, ...] = (data.posix, data.stdio)
-    moved: int = sum(getattr(module, suffix) for module in modules)
-    return moved + data.copies.get(f"{direction}_bytes", 0)
 
 
 def _sizes(buckets: Sequence[SizeBucket], width: int) -> list[str]:

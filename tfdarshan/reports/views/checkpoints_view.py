@@ -37,7 +37,7 @@ def _bursts(source: Source) -> list[Panel]:
     )
     if len(bursts) == 0:
         data = source.summary
-        written = data.posix.bytes_written + data.stdio.bytes_written + data.copies["write_bytes"]
+        written = data.bytes_written
         none = (
             f"No burst of writes of {human_bytes(LEAST_BYTES)} or more, such as a large checkpoint is, is in"
         )

@@ -12,7 +12,7 @@ def empty_views(source: Source) -> list[str]:
     data = source.summary
     empty = {
         "patterns": not _calls(data) and not data.calls,
-        "checkpoints": not source.ledger and _written(data) < LEAST_BYTES,
+        "checkpoints": not source.ledger and data.bytes_written < LEAST_BYTES,
     }
     return [name for name, is_empty in empty.items() if is_empty]
 
@@ -20,8 +20,3 @@ def empty_views(source: Source) -> list[str]:
 def _calls(data: SummaryData) -> int:
     modules = (data.posix, data.stdio)
     return sum(module.opens + module.reads + module.writes for module in modules) + (data.posix.stats or 0)
-
-
-def _written(data: SummaryData) -> int:
-    """Return all bytes written: no burst of writes is larger."""
-    return data.posix.bytes_written + data.stdio.bytes_written + data.copies["write_bytes"]

@@ -126,8 +126,7 @@ def _bandwidth(source: Source) -> Panel:
 def _tiles(source: Source) -> list[Tile]:
     data = source.summary
     clock, posix, stdio = data.wall_clock, data.posix, data.stdio
-    read = posix.bytes_read + stdio.bytes_read + data.copies["read_bytes"]
-    written = posix.bytes_written + stdio.bytes_written + data.copies["write_bytes"]
+    read, written = data.bytes_read, data.bytes_written
     tiles = [
         Tile("Session", duration(data.duration_s), f"{plural(data.processes, 'process', 'processes')}"),
         Tile("Time in I/O", duration(clock.io_s), _io_share(clock, data.duration_s)),

@@ -53,7 +53,7 @@ def patterns_view(source: Source) -> list[Panel]:
 def _panel_of_the_paper(data: SummaryData) -> Table:
     """Return what tf-Darshan's TensorBoard panel shows, for both modules."""
     clock, posix, stdio = data.wall_clock, data.posix, data.stdio
-    read, written = posix.bytes_read + stdio.bytes_read, posix.bytes_written + stdio.bytes_written
+    read, written = data.bytes_read, data.bytes_written
     rows = [
         [Cell("opens"), number(posix.opens), number(stdio.opens)],
         [Cell("reads"), number(posix.reads), number(stdio.reads)],
