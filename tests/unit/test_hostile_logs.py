@@ -270,6 +270,21 @@ def test_a_region_larger_than_the_memory_is_refused(tmp_path, region, compressio
     assert said.endswith(" Read it on a machine with more memory.")
 
 
+@pytest.mark.usefixtures("pydarshan")
+@pytest.mark.parametrize(
+    ("name", "second"), [("start_s", 2**62), ("start_s", 10**12), ("start_s", -1), ("end_s", 2**62)]
+)
+def test_a_job_of_no_time_is_one_sentence(tmp_path, capsys, name, second):
+    # GIVEN
+    job = JOB.copy()
+    job[name] = second
+    log = log_of(tmp_path / "a.darshan", darshan_format.ZLIB, job=zlib.compress(job.tobytes() + b"job\0"))
+
+    # WHEN / THEN
+    said = refused(capsys, log, tmp_path / "logs")
+    assert said == "its job began or ended at no date that a clock shows. Get another copy of it."
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_a_region_that_is_counted_takes_no_memory(tmp_path):
     region = large_region("POSIX")

@@ -29,6 +29,8 @@ RECORDS_GROWTH = 4
 OLD_VERSIONS = ("3.00", "3.10", "3.20", "3.21")
 # A name of these follows its length, and no zero byte ends it.
 COUNTED_NAMES = ("3.00",)
+# The latest moment that metadata hold, in ns since the epoch: `meta_shape.Instant`.
+LATEST_NS = 1 << 62
 # Modules that later versions have in the midst of their lists.
 INSERTED_MODULES = {"3.00": (4, 6), "3.10": (4, 6), "3.20": (6,), "3.21": (6,)}
 # Modules that are read: no other region is decompressed.
@@ -105,6 +107,15 @@ class LogRegions:
         for _piece in self._followed(module, self._places[module], records):
             pass
         return records.count
+
+    def check_times(self, start_ns: int, end_ns: int) -> None:
+        """Check when the job began and ended.
+
+        Raises:
+            SessionDataError: A session's metadata cannot say so.
+        """
+        if not 0 <= start_ns <= LATEST_NS or end_ns > LATEST_NS:
+            raise self._damage("its job began or ended at no date that a clock shows")
 
     def _version(self) -> str:
         word = self._content[:8].split(b"\0")[0]

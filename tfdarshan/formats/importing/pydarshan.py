@@ -88,6 +88,7 @@ def read_content(log: LogRegions) -> LogContent:
         job = backend.log_get_job(handle)
         start_ns = int(job["start_time_sec"]) * 1_000_000_000 + int(job["start_time_nsec"])
         end_ns = int(job["end_time_sec"]) * 1_000_000_000 + int(job["end_time_nsec"])
+        log.check_times(start_ns, end_ns)
         records = {module: _records(backend, handle, log, module, counts[module]) for module in counts}
         return LogContent(
             user=int(job["uid"]),
