@@ -214,10 +214,14 @@ class _Run:
         return None
 
     def _publish(self, file: PlannedFile, copy: Copied) -> bool:
+        # A copy that was ours when the run began may be somebody's work by now.
+        path = self._stage.path(file.name)
+        is_ours = self._stage.journal.owner_of(file.name, path) is not None
         try:
-            publish(copy.path, self._stage.path(file.name), replace=file.name in self._replaced)
+            publish(copy.path, path, replace=is_ours)
         except CopyError as error:
-            self._fail(file.name, str(error))
+            changed = "its older copy was changed meanwhile: left as it is"
+            self._fail(file.name, changed if file.name in self._replaced else str(error))
             return False
         self._count(copy)
         return True

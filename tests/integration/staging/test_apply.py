@@ -17,7 +17,7 @@ from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
-from tfdarshan.staging.plan_file import write_plan
+from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
 from tfdarshan.staging.stage_folder import locked_stage
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import MISSING, verify_plan
@@ -110,6 +110,27 @@ def test_name_taken_while_copying_is_kept(slow, fast, monkeypatch):
 
     assert result.problems == {taken: "its name was taken by somebody else"}
     assert (fast / taken).read_bytes() == b"theirs"
+
+
+@pytest.mark.changes_originals
+def test_an_older_copy_that_is_edited_while_the_new_one_is_made_is_kept(slow, fast):
+    # GIVEN a copy that is to be renewed
+    plan = plan_of(slow, fast)
+    name = plan.files[0].name
+    apply_plan(plan, COPY)
+    (slow / name).write_bytes(b"new content")
+
+    # WHEN somebody works on it meanwhile
+    def edit(done, total):
+        (fast / name).write_bytes(b"somebody's work")
+
+    result = apply_plan(plan, dataclasses.replace(COPY, refresh=True), edit)
+
+    # THEN
+    assert result.problems == {name: "its older copy was changed meanwhile: left as it is"}
+    assert (result.copied, result.there) == (0, COUNT - 1)
+    assert (fast / name).read_bytes() == b"somebody's work"
+    assert list((fast / STATE_FOLDER / "tmp").iterdir()) == []
 
 
 @pytest.mark.changes_originals
