@@ -121,7 +121,7 @@ class _Run:
         if owner is None:
             self._fail(file.name, "is on the fast tier already and was not staged: left as it is")
             return False
-        if owner.kind == FILE and _as_planned(owner, self._wanted(file)):
+        if owner.kind == FILE and self._is_good(owner, file):
             self._result.there += 1
             if owner.plan != self._plan.id:
                 self._adopted += self._stage.journal.adopted(file.name, path, self._plan.id)
@@ -129,10 +129,16 @@ class _Run:
         self._replaced.add(file.name)
         return True
 
+    def _is_good(self, copy: Record, file: PlannedFile) -> bool:
+        """Return whether a copy is of the original as planned or, as --refresh leaves it, as it is now."""
+        planned = not self._options.refresh and _as_planned(copy, file)
+        return planned or _as_planned(copy, self._present(file))
+
     def _wanted(self, file: PlannedFile) -> PlannedFile:
-        """Return the file as the plan has it, or as it is now where that is asked for."""
-        if not self._options.refresh:
-            return file
+        return self._present(file) if self._options.refresh else file
+
+    def _present(self, file: PlannedFile) -> PlannedFile:
+        """Return the file as it is now, as planned if it is gone."""
         try:
             found = os.stat(self._source(file.name))  # noqa: PTH116
         except OSError:

@@ -134,6 +134,19 @@ def test_an_older_copy_that_is_edited_while_the_new_one_is_made_is_kept(slow, fa
 
 
 @pytest.mark.changes_originals
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_copy_that_was_refreshed_is_there(slow, fast, dry_run):
+    plan = plan_of(slow, fast)
+    (slow / plan.files[0].name).write_bytes(b"new content")
+    assert apply_plan(plan, dataclasses.replace(COPY, refresh=True)).copied == COUNT
+
+    again = apply_plan(plan, dataclasses.replace(COPY, dry_run=dry_run))
+
+    assert (again.there, again.copied, again.problems) == (COUNT, 0, {})
+    assert verify_plan(plan).wrong == {}
+
+
+@pytest.mark.changes_originals
 def test_original_that_changed_since_the_plan_is_not_copied(slow, fast):
     plan = plan_of(slow, fast)
     name = plan.files[5].name
