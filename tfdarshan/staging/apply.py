@@ -26,6 +26,7 @@ BATCH_BYTES = 256 << 20
 # Bytes of a block of `st_blocks`. Source: stat(2).
 STAT_BLOCK_BYTES = 512
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+MAKE_ROOM = "remove other files there and run this command again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +158,8 @@ class _Run:
             return True
         self._result.stopped = (
             f"{self._stage.root} has {human_bytes(free)} free, of which "
-            f"{human_bytes(self._plan.reserve_bytes)} are to stay so, and the next files take "
-            f"{human_bytes(needed)}: free some and run this again"
+            f"{human_bytes(self._plan.reserve_bytes)} must stay free, and the next files take "
+            f"{human_bytes(needed)}: {MAKE_ROOM}"
         )
         return False
 
@@ -216,7 +217,7 @@ class _Run:
         except OSError as error:
             self._fail(file.name, f"cannot be copied: {reason(error)}")
             if error.errno in FULL:
-                self._result.stopped = f"{self._stage.root} is full: free some and run this again"
+                self._result.stopped = f"{self._stage.root} is full: {MAKE_ROOM}"
         return None
 
     def _publish(self, file: PlannedFile, copy: Copied) -> bool:

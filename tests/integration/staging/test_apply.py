@@ -329,7 +329,7 @@ def test_dry_run_stops_where_the_room_ends(slow, fast, monkeypatch):
     dry = apply_plan(plan, dataclasses.replace(COPY, dry_run=True))
 
     assert dry.copied == 10
-    assert "are to stay so" in dry.stopped
+    assert "must stay free" in dry.stopped
 
 
 def test_dry_run_says_would(slow, fast, tmp_path, capsys):
@@ -365,7 +365,7 @@ def test_reserve_is_kept(slow, fast):
     result = apply_plan(plan, COPY)
 
     assert result.copied == 0
-    assert "are to stay so" in result.stopped
+    assert "must stay free" in result.stopped
 
 
 def test_fast_root_that_cannot_be_made(slow):

@@ -59,7 +59,7 @@ def test_full_tier_stops_with_a_sentence_and_the_next_run_goes_on(tmp_path, smal
     result = apply_plan(plan, ApplyOptions())
 
     # THEN
-    assert ("are to stay so" if guess else "is full") in result.stopped
+    assert ("must stay free" if guess else "is full") in result.stopped
     assert 0 < result.copied < 60
     assert differing(tmp_path / "slow", small_tier) == []
     assert verify_plan(plan).good == result.copied

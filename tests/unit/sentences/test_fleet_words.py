@@ -29,6 +29,7 @@ from tfdarshan.fleet.outliers import find_outliers
 from tfdarshan.fleet.population import distributions
 from tfdarshan.fleet.session_row import row_of_session
 from tfdarshan.partials.serial import SERIAL, Lost
+from tfdarshan.reports.text.fleet_text import outlier_sentence
 
 HOUR_S = 3600
 GB = 10**9
@@ -292,19 +293,20 @@ def test_figures_are_what_they_are_called():
 
 
 @pytest.mark.parametrize(
-    ("column", "count", "what"),
+    ("column", "count", "what", "rates"),
     [
-        ("small_reads", 10**7, "reads of at most 10 KiB"),
-        ("reread_bytes", 10**13, "bytes read again"),
-        ("stats", 10**6, "stat calls"),
+        ("small_reads", 10**7, "reads of at most 10 KiB", "; 10,000.0 a second of these, 0.01 are usual."),
+        ("reread_bytes", 10**13, "bytes read again", "; 10.0 GB a second of these, 0 B are usual."),
+        ("stats", 10**6, "stat calls", "; 1,000.0 a second of these, 0.01 are usual."),
     ],
 )
-def test_a_user_stands_out_by_what_is_named(column, count, what):
+def test_a_user_stands_out_by_what_is_named(column, count, what, rates):
     rows = [{"user": f"u{number}", column: 10} for number in range(8)]
 
     outliers = find_outliers(made_jobs([*rows, {"user": "ada", column: count}]))
 
     assert [(one.user, one.what, one.total) for one in outliers] == [("ada", what, count)]
+    assert rates in outlier_sentence(outliers[0])
     assert find_outliers(made_jobs([*rows, {"user": "ada", column: 10}])) == []
 
 

@@ -127,9 +127,9 @@ def test_a_fast_tier_without_room_is_said_to_have_none(room, tmp_path):
 
     stopped = apply_plan(plan, ApplyOptions()).stopped
 
-    words = f" free, of which {human_bytes(1 << 60)} are to stay so, and the next files take "
+    words = f" free, of which {human_bytes(1 << 60)} must stay free, and the next files take "
     assert (words in (stopped or "")) != room
-    assert ((stopped or "").endswith(": free some and run this again")) != room
+    assert ((stopped or "").endswith(": remove other files there and run this command again")) != room
 
 
 @pytest.mark.parametrize("copies", [0, 1, 2, COUNT])
@@ -282,7 +282,8 @@ def test_a_fast_tier_that_became_full_is_said_to_be(number, tmp_path, monkeypatc
 
     stopped = apply_plan(plan, ApplyOptions()).stopped
 
-    assert stopped == (f"{tmp_path / 'fast'} is full: free some and run this again" if number == 28 else "")
+    full = f"{tmp_path / 'fast'} is full: remove other files there and run this command again"
+    assert stopped == (full if number == 28 else "")
 
 
 def test_a_plot_is_called_what_it_shows(tmp_path):

@@ -64,7 +64,9 @@ def change_sentence(change: Change) -> str:
 
 def outlier_sentence(outlier: Outlier) -> str:
     """Return who stands out, with what, and in which application."""
-    total = human_bytes(outlier.total) if outlier.figure.endswith("bytes") else f"{outlier.total:,}"
+    total, rate, usual = f"{outlier.total:,}", f"{outlier.rate:,.1f}", f"{outlier.typical_rate:,.2g}"
+    if outlier.figure.endswith("bytes"):
+        total, rate, usual = map(human_bytes, (outlier.total, outlier.rate, outlier.typical_rate))
     mostly = (
         f", {percent(outlier.application_share, 1)} of them in {outlier.application}"
         if outlier.application is not None
@@ -72,8 +74,7 @@ def outlier_sentence(outlier: Outlier) -> str:
     )
     return (
         f"{outlier.user} made {percent(outlier.share, 1)} of all {outlier.what}: {total} in "
-        f"{plural(outlier.jobs, 'job')}{mostly}; {outlier.rate:,.1f} a second of these, "
-        f"{outlier.typical_rate:,.2g} are usual."
+        f"{plural(outlier.jobs, 'job')}{mostly}; {rate} a second of these, {usual} are usual."
     )
 
 

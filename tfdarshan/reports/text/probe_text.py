@@ -62,7 +62,7 @@ def _more_readers(probe: StorageProbe) -> str:
         said.append(f"{scaling.most_readers} readers get {times} ({_kind(scaling)})")
     if not said:
         return (
-            "What more readers get is not shown: storage answers faster than the probe asks, or there was "
+            "The probe cannot tell what more readers get: storage answers faster than it asks, or there was "
             "too little to read."
         )
     return "More readers: " + "; ".join(said) + "."
@@ -101,7 +101,7 @@ def _places(probe: StorageProbe) -> str:
 
 def _cached(probe: StorageProbe) -> str:
     if probe.cached_share is None:
-        return "What is in the page cache is not known: the kernel does not say it of other users' files."
+        return "The probe cannot tell what the page cache holds: the kernel hides it for other users' files."
     return (
         f"Page cache: {percent(probe.cached_share, 1)} of the parts that were looked at are in it, and were "
         "not measured."
