@@ -21,8 +21,9 @@ from .laboratory_totals import (
 )
 
 DRAW, BESIDE = "laboratory", "laboratory-beside"
+BOUND = "; wanted "
 NOISY = 1.1  # runs of the same job that differ more are said to
-HEAD = ("seed", "job", "best single fix", "first finding", "promised", "obtained", "finding", "promise")
+HEAD = ("seed", "best single fix", "first finding", "promised", "obtained", "finding", "promise")
 
 
 def job_line(one: Judgement) -> str:
@@ -52,7 +53,7 @@ def as_text(judgements: Sequence[Judgement]) -> str:
 
 
 def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str, framework: str = "tensorflow") -> None:
-    """Put the totals, and the jobs that were missed, between the marks of a page.
+    """Put the totals that have a bound, and the jobs that were missed, between the marks of a page.
 
     Args:
         page: Which.
@@ -65,7 +66,7 @@ def fill_page(page: Path, judgements: Sequence[Judgement], drawn: str, framework
     """
     seeds = [one.seed for one in judgements]
     note = f"{len(judgements)} jobs of seeds {min(seeds)} to {max(seeds)}, drawn {drawn}.\n"
-    counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines())
+    counted = "".join(f"- {line}\n" for line in as_text(judgements).splitlines() if BOUND in line)
     missed_jobs = sorted(filter(_missed, judgements), key=lambda one: one.seed)
     lines = [HEAD, tuple("---" for _ in HEAD), *map(_row, missed_jobs)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -137,7 +138,6 @@ def _row(one: Judgement) -> tuple[str, ...]:
     first = one.said.first or one.said.state
     return (
         str(one.seed),
-        one.words,
         best,
         first,
         promised(one),
