@@ -225,7 +225,8 @@ static bool is_of_same_file(const struct line *one, const struct line *other)
 /* Return true for files that the C library and others map at a program's start, such as locales. */
 static bool is_of_system(const char *path)
 {
-    static const char *const folders[] = {"/usr/", "/lib", "/etc/", "/var/cache/"};
+    static const char *const folders[] = {"/usr/",    "/lib/", "/lib32/",    "/lib64/",
+                                          "/libx32/", "/etc/", "/var/cache/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (!strncmp(path, folders[i], strlen(folders[i])))
             return true;

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.joint_training import MadeUpRank, joint_training
@@ -21,6 +22,7 @@ from tfdarshan.recording.clock_sample import (
 )
 from tfdarshan.session import open_session
 from tfdarshan.sessions.joint_session import ASKED_CLOCK
+from tfdarshan.sessions.process_data import TIMED, _later
 from tfdarshan.sessions.rank_folder import missing_ranks, rank_folder
 from tfdarshan.sessions.session_directory import boot_id
 
@@ -260,3 +262,21 @@ def test_the_type_of_a_file_system_is_known():
 )
 def test_missing_ranks(present, size, missing):
     assert missing_ranks(present, size) == missing
+
+
+def test_all_times_of_a_rank_move_with_its_clock_and_what_is_no_time_does_not():
+    # GIVEN times of calls, of batches and of files; -1 and 0 say that there is none
+    batch = pa.RecordBatch.from_pydict({
+        "start_ns": [5, 7], "request_ns": [9, -1], "POSIX_F_OPEN_START_TIMESTAMP": [0.5, 0.0],
+        "POSIX_F_READ_TIME": [0.25, 0.0], "length": [3, 4],
+    })  # fmt: skip
+
+    # WHEN
+    moved = _later(batch, 2 * 10**9)
+
+    # THEN
+    assert moved.to_pydict() == {
+        "start_ns": [2 * 10**9 + 5, 2 * 10**9 + 7], "request_ns": [2 * 10**9 + 9, -1],
+        "POSIX_F_OPEN_START_TIMESTAMP": [2.5, 0.0], "POSIX_F_READ_TIME": [0.25, 0.0], "length": [3, 4],
+    }  # fmt: skip
+    assert {"events", "steps", "files", "batches"} <= set(TIMED)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.frozen_values import FrozenError, frozen_bytes, thawed
 from tfdarshan.sessions.process_data import ProcessData
+from tfdarshan.sessions.rank_folder import logdir_of
 from tfdarshan.sessions.whole_file import read_whole
 
 FILE = "partials.kept"
@@ -93,9 +94,19 @@ def _state(processes: Sequence[ProcessData]) -> dict[str, Any] | None:
         for path in sorted(set(paths)):
             found = path.stat()
             files.append([path.parent.name, path.name, found.st_size, found.st_mtime_ns])
+        files += [_trace_state(process) for process in processes if process.meta.get("tensorflow")]
         files += [[process.shift_ns, int(process.meta["counts"]["events"])] for process in processes]
         return {"kept_version": KEPT_VERSION, "tfdarshan": VERSION, "files": files}
     return None
+
+
+def _trace_state(process: ProcessData) -> list[Any]:
+    """Return what tells TensorFlow's trace from any other, and from none: it says when steps were."""
+    trace = logdir_of(process.directory) / str(process.meta["tensorflow"]["trace"])
+    with suppress(OSError):
+        found = trace.stat()
+        return [trace.name, found.st_size, found.st_mtime_ns]
+    return [trace.name]
 
 
 def _read(path: Path, of: dict[str, Any], classes: Mapping[str, type]) -> dict[str, Any]:

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from tfdarshan.sessions.meta_shape import LogShape
 
 # Tables whose times move with their process's clock.
-TIMED = ("events", "thinned", "untraced", "faults", "steps")
+TIMED = ("events", "thinned", "untraced", "faults", "steps", "files", "batches")
+TIMES_OF_CALLS = ("start_ns", "end_ns")
+# Of batches, below 0 if unknown.
+TIMES_OF_BATCHES = ("request_ns", "arrival_ns", "fetch_start_ns", "fetch_end_ns")
+# Of files, in seconds, 0 if there is none.
+STAMP_SUFFIX = "_TIMESTAMP"
 
 
 @dataclass(frozen=True)
@@ -359,17 +364,27 @@ def _group_batches(file: Any, group: int, fields: list[Any], places: dict[str, i
 
 
 def _later(found: Any, shift_ns: int) -> Any:
-    """Return a table or record batch of events with its times moved."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return a table or record batch with its times moved."""
     if not shift_ns:
         return found
     columns = [
-        pc.add(column, pa.scalar(shift_ns, pa.int64())) if name in ("start_ns", "end_ns") else column
-        for name, column in zip(found.schema.names, found.columns, strict=True)
+        _moved(name, column, shift_ns) for name, column in zip(found.schema.names, found.columns, strict=True)
     ]
     return type(found).from_arrays(columns, schema=found.schema)
+
+
+def _moved(name: str, column: Any, shift_ns: int) -> Any:
+    """Return a column, moved if it is one of times."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name in TIMES_OF_CALLS:
+        return pc.add(column, pa.scalar(shift_ns, pa.int64()))
+    if name in TIMES_OF_BATCHES:
+        return pc.if_else(pc.less(column, 0), column, pc.add(column, pa.scalar(shift_ns, pa.int64())))
+    if name.endswith(STAMP_SUFFIX):
+        return pc.if_else(pc.equal(column, 0), column, pc.add(column, pa.scalar(shift_ns / 1e9, column.type)))
+    return column
 
 
 def _earlier(windows_ns: Sequence[tuple[int, int]] | None, shift_ns: int) -> Sequence[tuple[int, int]] | None:

@@ -170,3 +170,21 @@ def test_no_class_is_made_that_nobody_named():
         thawed(frozen_bytes(CallGroup()), {})
     with pytest.raises(TypeError):
         frozen_bytes({"code": np.array([print], object)})
+
+
+def test_steps_of_another_trace_are_looked_at_anew(tmp_path, tables_read):
+    # GIVEN a session beside a trace of TensorFlow's, which says when its steps were
+    session = slow_file(tmp_path)
+    (path,) = session.path.glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    trace = tmp_path / "host.xplane.pb"
+    trace.write_bytes(b"")
+    path.write_text(json.dumps(meta | {"tensorflow": {"trace": trace.name, "start_ns": 0}}))
+    before = analysis_cache_file._state(open_session(session.path).processes)
+
+    # WHEN / THEN the state is another one with another trace, and without one
+    trace.write_bytes(b"other")
+    other = analysis_cache_file._state(open_session(session.path).processes)
+    trace.unlink()
+    without = analysis_cache_file._state(open_session(session.path).processes)
+    assert before != other != without != before

@@ -261,6 +261,8 @@ class SegmentLoader:
         self._codes = {name: code for code, name in enumerate(self._operations)}
         self._class_of = np.array([o.io_class for o in self._operations.values()] or [META], np.int8)
         self._threads: list[Thread] = []
+        # Each thread's place, by process and thread: several tables have calls of one.
+        self._thread_of: dict[int, dict[int, int]] = {}
         self._parts: list[dict[str, Array]] = []
 
     def read(self, process: ProcessData, index: Array) -> None:
@@ -351,7 +353,7 @@ class SegmentLoader:
     def _batches(self, process: ProcessData, batches: Iterator[Any]) -> Iterator[dict[str, Array]]:
         """Yield columns as `Segments` has them, but for `file`, which is the id within the process."""
         names = {thread["tid"]: thread["name"] for thread in process.meta.get("threads", ())}
-        thread_of: dict[int, int] = {}
+        thread_of = self._thread_of.setdefault(id(process), {})
         for batch in batches:
             columns = {name: _numbers(batch, name) for name in ("start_ns", "end_ns", *DETAILS, "file")}
             columns["operation"] = operation_codes(batch.column("operation"), self._codes)
