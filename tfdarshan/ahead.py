@@ -59,9 +59,8 @@ def map_ahead(function: Callable[[Item], Sample], items: Iterable[Item], *, thre
     """Iterate over what a function gives for each item, which threads call beforehand.
 
     The order is that of `items`. What a call raises is raised in the loop where its result would be, and what
-    `items` raises after the results before it. Each
-    thread is at most two calls ahead of the loop. The threads start when the first result is asked for, and
-    end with the loop, however that ends.
+    `items` raises after the results before it. Each thread is at most two calls ahead of the loop. The
+    threads start when the first result is asked for, and end with the loop, however that ends.
 
     Args:
         function: Such as one that reads a file, and decodes it; several threads call it at a time.

@@ -500,18 +500,18 @@ static PyObject *note(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* Called by PyTorch behind each step of an optimizer, with the optimizer and its arguments. */
-static PyObject *optimizer_step(PyObject *module, PyObject *args, PyObject *keywords)
+/* optimizer_step(id): called by PyTorch behind each step of an optimizer. */
+static PyObject *optimizer_step(PyObject *module, PyObject *id)
 {
-    (void)module, (void)keywords;
+    (void)module;
+    uint64_t number = PyLong_AsUnsignedLongLongMask(id);
+    if (PyErr_Occurred())
+        return NULL;
     meet_process();
     int64_t now_ns = tfd_batch_log_now();
     struct tfd_batch_times times = {.begin_ns = now_ns, .end_ns = now_ns, .pass = -1, .worker = -1};
-    PyObject *optimizer = PyTuple_GetItem(args, 0);
-    if (!optimizer)
-        PyErr_Clear();
-    /* a number that no other living one has, but for its highest bits */
-    times.ordinal = (int32_t)((uintptr_t)optimizer / sizeof(max_align_t));
+    /* No other living optimizer has it, but for its highest bits. */
+    times.ordinal = (int32_t)(number / sizeof(max_align_t));
     tfd_batch_log_add(TFD_BATCH_OPTIMIZER, TFD_BATCH_CAME, times);
     Py_RETURN_NONE;
 }
@@ -551,7 +551,7 @@ static PyMethodDef functions[] = {
     {"end", end, METH_NOARGS, NULL},
     {"note", note, METH_VARARGS, NULL},
     {"step", (PyCFunction)(void (*)(void))step, METH_FASTCALL, NULL},
-    {"optimizer_step", (PyCFunction)(void (*)(void))optimizer_step, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"optimizer_step", optimizer_step, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

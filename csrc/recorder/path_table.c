@@ -254,13 +254,23 @@ static enum tfd_other_kind kind_of_mode(mode_t mode)
     return TFD_OTHER_ANONYMOUS;
 }
 
-/* Shared memory has a name for each piece, of a process and a random number, which never comes again: pieces have one
- * row for each family of names. What is opened by its name has a row of its own. */
-static size_t family_of_shared_memory(char *path, size_t length)
+static bool is_shared_memory(const char *name, nlink_t links)
+{
+    static const char *const makers[] = {"torch_", "psm_"}; /* PyTorch, Python's shared_memory */
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (!strncmp(name, makers[i], strlen(makers[i])))
+            return true;
+    return !links;
+}
+
+/* A piece of shared memory is named by a process and a random number, and the name never comes again: pieces have one
+ * row for each family of names. A file that has its name still, or is opened by it, has a row of its own. */
+static size_t family_of_shared_memory(char *path, size_t length, nlink_t links)
 {
     static const char folder[] = "/dev/shm/";
     size_t begin = sizeof folder - 1;
-    if (length <= begin || memcmp(path, folder, begin) || strchr(path + begin, '/'))
+    if (length <= begin || memcmp(path, folder, begin) || strchr(path + begin, '/') ||
+        !is_shared_memory(path + begin, links))
         return length;
     size_t family = begin + strcspn(path + begin, "0123456789");
     if (family == length)
@@ -287,5 +297,5 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
         length -= suffix;
     path[length] = '\0';
     *offset = lseek(fd, 0, SEEK_CUR);
-    return absolute_target(spool, family_of_shared_memory(path, length));
+    return absolute_target(spool, family_of_shared_memory(path, length, status.st_nlink));
 }

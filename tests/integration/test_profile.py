@@ -174,22 +174,30 @@ def test_include_and_exclude(logdir, tmp_path):
 
 def test_pieces_of_shared_memory_have_a_row_for_each_family_of_names(logdir):
     # GIVEN pieces whose names are a process's and random, and a file that is opened by name
-    named = Path(f"/dev/shm/tfdarshan-{os.getpid()}.bin")
+    named, opened = (Path(f"/dev/shm/tfdarshan-{os.getpid()}{end}") for end in (".bin", "-1.bin"))
+    opened.write_bytes(b"y")
+    copied = opened.open("rb")
     with tfdarshan.profile(logdir, include=["/dev/shm/*"]) as session:
         for _ in range(200):
             piece = SharedMemory(create=True, size=4096)
             piece.close()
             piece.unlink()
         named.write_bytes(b"x")
+        copied.read(1)
         named.unlink()
 
     # THEN pieces of one beginning are one row, with all of their calls
     files = session.files
-    pieces = files[files["path"] != str(named)]
+    pieces = files[~files["path"].isin([str(named), str(opened)])]
     assert pieces["path"].str.endswith("*").all()
     assert len(pieces) < 100
     assert pieces["TFD_TRUNCATES"].sum() == 200
     assert row(session, named)["POSIX_BYTES_WRITTEN"] == 1
+
+    # AND so is a file that was open before: it has its name still
+    assert row(session, opened)["POSIX_BYTES_READ"] == 1
+    copied.close()
+    opened.unlink()
 
 
 def test_trace_off_keeps_counters_and_no_segments(logdir, data):

@@ -62,7 +62,7 @@ class _Syncs:
     changed: threading.Condition = field(default_factory=threading.Condition)
     due: dict[tuple[int, int], _Due] = field(default_factory=dict)
     thread: threading.Thread | None = None
-    syncing: bool = False
+    syncing: int = 0
     ended: bool = False
     error: OSError | None = None
 
@@ -75,12 +75,16 @@ class _Syncs:
             if key not in self.due:
                 if len(self.due) >= MOST_FILES:
                     oldest = self.due.pop(min(self.due, key=lambda one: self.due[one].at_s))
+                    self.syncing += 1
                 self.due[key] = _Due(os.dup(descriptor), time.monotonic() + every_s)
             if self.thread is None and not self.ended:
                 self._begin()
             self.changed.notify_all()
         if oldest is not None:
             self._sync(oldest)
+            with self.changed:
+                self.syncing -= 1
+                self.changed.notify_all()
         if self.ended or self.thread is None:
             self.finish()
 
@@ -134,13 +138,14 @@ class _Syncs:
                 if left_s > 0:
                     self.changed.wait(left_s)
                     continue
-                one, self.syncing = self.due.pop(key), True
+                one = self.due.pop(key)
+                self.syncing += 1
                 self.changed.release()
                 try:
                     self._sync(one)
                 finally:
                     self.changed.acquire()
-                    self.syncing = False
+                    self.syncing -= 1
                     self.changed.notify_all()
 
     def _sync(self, one: _Due) -> None:

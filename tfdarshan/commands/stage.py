@@ -137,7 +137,7 @@ def _undo(arguments: argparse.Namespace) -> int:
         say(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
         if result.of_other_plans:
             left = plural(len(result.of_other_plans), "copy or link", "copies and links")
-            say(f"left for other plans: {left}; undo those plans too, or delete the rest if a plan is lost")
+            say(f"left for other plans: {left}; undo those plans too")
         _print_problems(result.kept, "left there")
     return SOMETHING_WRONG if result.kept else 0
 

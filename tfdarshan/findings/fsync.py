@@ -60,7 +60,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = whole_s / len(places)
     per_file = np.bincount(segments.file[places], duration, minlength=len(measures.files))
     order = np.argsort(-per_file, kind="stable")
-    chosen = _fix(measures, np.unique(segments.file[places]))
+    chosen = _fix(measures, order[:1])
     return Finding(
         name=NAME,
         title=f"{measures.loop} waits for {plural(len(places), 'fsync call')}, {human_seconds(each_s)} per "
@@ -79,11 +79,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
 
 
 def _fix(measures: Measures, synced: Array | slice = slice(None)) -> ModelledFix:
-    """Choose it for what is synced, rows of the file table; of counters alone any file may be."""
+    """Choose it for the file whose syncs take longest; counters do not tell which one that is."""
     kind, rows = kind_of_saves(measures), measures.files.rows
     if kind.fast_tier:
         return in_the_background(kind)
-    renamed = (rows["moves"] > 0) & (rows["writes"] > 0)
+    renamed = (rows["renames"] > 0) & (rows["writes"] > 0)
     fix = RENAMED_FIX if renamed.to_numpy()[synced].any() else FIX
     return ModelledFix(fix, (SyncsBehind(EVERY_S),))
 

@@ -43,13 +43,17 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
         pid: Its number.
     """
     thread = training_thread(rows, pid)
-    # An iterator may be freed by any thread, and a backward pass may step optimizers in one of its own.
-    mine = (rows["thread"] == thread) | (rows["kind"] == END) | (rows["kind"] == OPTIMIZER)
+    # Any thread may free an iterator, and a backward pass steps optimizers in one that takes no batches.
+    works_for_it = (rows["kind"] == OPTIMIZER) & ~np.isin(rows["thread"], rows["thread"][_came(rows)])
+    mine = (rows["thread"] == thread) | (rows["kind"] == END) | works_for_it
     mine = rows[mine & (rows["kind"] != FETCH)]
     by_optimizer = _optimizer_tells(mine, loaders.places(mine))
     marked = mine if by_optimizer else _with_steps(mine[mine["kind"] != OPTIMIZER], loaders)
     training = _trained_on(marked, loaders.places(marked))
-    steps = _steps(marked, training, loaders) if training else _without_batches(marked)
+    if training:
+        steps = _steps(marked, training, loaders, by_optimizer=by_optimizer)
+    else:
+        steps = _without_batches(marked)
     found = np.fromiter(
         (_session_step(number, step) for number, step in enumerate(steps)),
         SESSION_STEP,
@@ -76,7 +80,8 @@ def training_thread(rows: Array, pid: int) -> int:
     if not len(stepped):
         return pid
     threads, times = np.unique(stepped, return_counts=True)
-    thread, takers = int(threads[np.argmax(times)]), rows["thread"][_came(rows)]
+    most, takers = threads[times == times.max()], rows["thread"][_came(rows)]
+    thread = pid if pid in most else int(most[0])
     return pid if pid in takers and thread not in takers else thread
 
 
@@ -277,12 +282,13 @@ def _counted(pairs: Array) -> tuple[Array, Array]:
     return different.T, times
 
 
-def _steps(rows: Array, training: frozenset[int], loaders: Loaders) -> Iterator[Step]:
+def _steps(rows: Array, training: frozenset[int], loaders: Loaders, *, by_optimizer: bool) -> Iterator[Step]:
+    """Yield the steps. The last one of an optimizer ends with it, a batch when its iterator is gone."""
     places = loaders.places(rows)
     steps = _OptimizerSteps(loaders, _usual_times(rows, places, training))
     for row, place in zip(rows, places.tolist(), strict=True):
         kind, ended = row["kind"], None
-        if kind in (START, REQUEST) or (kind == END and place in training):
+        if kind in (START, REQUEST) or (kind == END and place in training and not by_optimizer):
             ended = steps.end(int(row["begin_ns"]))
         if kind == OPTIMIZER:
             ended = steps.optimizer(row)
@@ -296,7 +302,7 @@ def _steps(rows: Array, training: frozenset[int], loaders: Loaders) -> Iterator[
             steps.stop(row)
         if ended is not None:
             yield ended
-    if (ended := steps.end(int(rows["end_ns"][-1]))) is not None:
+    if (ended := steps.end(0 if by_optimizer else int(rows["end_ns"][-1]))) is not None:
         yield ended
 
 

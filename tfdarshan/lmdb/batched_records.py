@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,13 @@ SEEKING_READ_BYTES = 64 << 20
 CACHED_READ_BYTES = 5 << 20
 
 
+@dataclass
+class Passes:
+    """How many iterations over some records, and over parts of them, have begun in this process."""
+
+    begun: int = 0
+
+
 @dataclass(frozen=True)
 class Records:
     """Which records a data set has, in which order, and how many at a time.
@@ -37,7 +43,7 @@ class Records:
     Attributes:
         read_bytes: How much is read at a time, in whole batches; None for what merges well.
         takes_turns: Each read waits for those of other readers of the file, also in other processes.
-        passes: Numbers the iterations, each of which has orders of its own.
+        passes: Counts the iterations, each of which has orders of its own.
     """
 
     index: Index
@@ -49,7 +55,7 @@ class Records:
     drop_remainder: bool = False
     read_bytes: int | None = None
     takes_turns: bool = False
-    passes: Iterator[int] = field(default_factory=count, compare=False, repr=False)
+    passes: Passes = field(default_factory=Passes, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.
@@ -68,7 +74,8 @@ class Records:
 
     def begin(self) -> int:
         """Begin another iteration; return the number of its first epoch."""
-        return next(self.passes) * (self.epochs or 1)
+        self.passes.begun += 1
+        return (self.passes.begun - 1) * (self.epochs or 1)
 
     def part(self, which: int, parts: int) -> Records:
         """Return a part of the shard, for one worker of several."""

@@ -38,11 +38,18 @@ class BorrowedRecords:
         self.batches_ahead = int(np.clip(READ_BYTES // batch_bytes, 2, 16))
         self._lock = threading.Lock()
         self._epoch: tuple[int, NDArray[np.uint64]] | None = None
-        self._first = 0
         self._began: tuple[float, int] | None = None
 
-    def numbers(self, span: int) -> NDArray[np.int64]:
-        """Return the records of a span, counted over all epochs, and decide how they are read.
+    def begin(self) -> np.int64:
+        """Begin another iteration; return the number of its first epoch."""
+        return np.int64(self.records.begin())
+
+    def numbers(self, first: int, span: int) -> NDArray[np.int64]:
+        """Return the records of a span, and decide how they are read.
+
+        Args:
+            first: The number of the iteration's first epoch.
+            span: Which one, counted over all its epochs.
 
         Raises:
             DataFileError: The file is damaged, or was written to meanwhile.
@@ -50,9 +57,7 @@ class BorrowedRecords:
         """
         epoch, part = divmod(int(span), self.spans)
         with self._lock:
-            if not span:
-                self._first = self.records.begin()
-            epoch += self._first
+            epoch += int(first)
             if self._epoch is None or self._epoch[0] != epoch:
                 self._epoch = (epoch, self.records.order(epoch))
             numbers = self._epoch[1][part * self._span : (part + 1) * self._span]

@@ -61,8 +61,8 @@ def _by_op(lent: BorrowedRecords, name: str, signature: Any) -> Any:
     """Return the data set: Python is asked for the records of each span, and for nothing else."""
     read, batch = getattr(tensorflow_op.ops(), name), lent.records.batch
 
-    def of_span(span: Any) -> Any:
-        numbers = tf.numpy_function(lent.numbers, [span], tf.int64)
+    def of_span(first_epoch: Any, span: Any) -> Any:
+        numbers = tf.numpy_function(lent.numbers, [first_epoch, span], tf.int64)
         numbers.set_shape((None,))
 
         def one(first: Any) -> Any:
@@ -75,7 +75,11 @@ def _by_op(lent: BorrowedRecords, name: str, signature: Any) -> Any:
         return firsts.map(one, num_parallel_calls=lent.batches_ahead, deterministic=True)
 
     epochs = lent.records.epochs
-    spans = tf.data.Dataset.range(
-        np.iinfo(np.int64).max if epochs is None and lent.spans else (epochs or 0) * lent.spans
-    )
+    count = np.iinfo(np.int64).max if epochs is None and lent.spans else (epochs or 0) * lent.spans
+
+    def of_iteration(_: Any) -> Any:
+        first_epoch = tf.numpy_function(lent.begin, [], tf.int64)
+        return tf.data.Dataset.range(count).map(lambda span: (first_epoch, span))
+
+    spans = tf.data.Dataset.range(1).flat_map(of_iteration)
     return spans.flat_map(of_span).prefetch(BATCHES_KEPT)

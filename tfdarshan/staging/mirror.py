@@ -93,7 +93,6 @@ def _link(
         for name in names
         if name not in new
         for record in stage.journal.adopted(name, stage.path(name), plan.id)
-        if record.kind == LINK
     ]
     stage.journal.add([*made, *links, *adopted])
     touched = folders.make(made)

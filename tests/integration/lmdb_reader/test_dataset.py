@@ -1,6 +1,7 @@
 """Data sets: batches, epochs, shards and shuffles, in Python, torch and tf.data."""
 
 import itertools
+import pickle
 import sys
 import types
 from typing import Any
@@ -75,6 +76,24 @@ def test_each_iteration_has_another_order_and_the_same_with_the_seed(path, shuff
     assert passes == others
     assert sorted(passes[0]) == sorted(passes[1]) == sorted(passes[2])
     assert passes[0] != passes[1] != passes[2]
+
+
+def test_what_counts_iterations_can_be_sent_to_a_worker():
+    passes = pickle.loads(pickle.dumps(batched_records.Passes(3)))
+    assert passes.begun == 3
+
+
+def test_iterations_of_one_tf_data_set_at_a_time_have_orders_of_their_own(path):
+    # GIVEN one that is iterated over while it is iterated over
+    tensorflow = pytest.importorskip("tensorflow")
+    with Index(path) as index:
+        batches = dataset(index, batch=7, shuffle="blocks", framework="tensorflow", strings=True)
+        pairs = list(tensorflow.data.Dataset.zip((batches, batches)).as_numpy_iterator())
+
+    # THEN each has all records
+    right = sorted(value_of(number) for number in range(RECORDS))
+    for which in range(2):
+        assert sorted(value for pair in pairs for value in pair[which].tolist()) == right
 
 
 def test_shards_share_the_records(path):

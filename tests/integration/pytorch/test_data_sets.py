@@ -78,3 +78,20 @@ def test_a_data_set_that_is_made_anew_for_each_epoch_is_the_same_loaders(torch, 
         (False, BATCHES),
     ]
     assert session.steps["epoch"].tolist() == [1] * BATCHES + [2] * BATCHES
+
+
+def test_an_optimizer_that_steps_for_every_second_batch_makes_no_step_of_its_own(torch, tmp_path):
+    # GIVEN two models with an optimizer each, one of which steps less often
+    models = [torch.nn.Linear(4, 1) for _ in range(2)]
+    optimizers = [torch.optim.SGD(model.parameters(), lr=1e-6) for model in models]
+    loader = torch.utils.data.DataLoader(stream(torch, BATCHES), batch_size=1)
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for place, batch in enumerate(loader):
+            for model, optimizer in list(zip(models, optimizers, strict=True))[: 1 + place % 2]:
+                model(batch).mean().backward()
+                optimizer.step()
+
+    # THEN
+    assert len(session.steps) == BATCHES

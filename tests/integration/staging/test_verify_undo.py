@@ -162,7 +162,7 @@ def test_undo_says_what_other_plans_keep(slow, fast, tmp_path, capsys, staged, m
     assert snapshot(fast) == before
     assert said == [
         f"removed 0 copies, 0 links and 0 folders from {fast}",
-        f"left for other plans: {left}; undo those plans too, or delete the rest if a plan is lost",
+        f"left for other plans: {left}; undo those plans too",
     ]
 
 

@@ -353,3 +353,31 @@ def test_a_pass_of_one_batch_that_builds_the_model_is_no_epoch():
 
 def test_nothing_was_noted():
     assert steps_of(Job()) == ([], set())
+
+
+def test_optimizers_of_another_loop_are_not_of_this_one():
+    # GIVEN two threads that each take batches and train
+    job = Job()
+    number, other = job.loader("train"), job.loader("train of the other thread")
+    for _ in range(3):
+        job.batch(number, 10)
+        job.batch(other, 5, thread=7)
+        job.compute(20)
+        job.optimizer()
+        job.optimizer(thread=7, number=1)
+
+    assert [step[2] for step in steps_of(job)[0]] == [10, 10, 10]
+
+
+def test_what_follows_the_last_step_is_none_of_it():
+    # GIVEN an iterator that is kept while the job saves
+    job = Job()
+    number = job.loader("train")
+    for _ in range(2):
+        job.batch(number, 10)
+        job.compute(20)
+        job.optimizer()
+    job.compute(500)
+    job.end(number)
+
+    assert steps_of(job)[0] == [(0, 30, 10, 1), (30, 30, 10, 1)]

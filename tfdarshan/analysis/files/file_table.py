@@ -37,6 +37,7 @@ SUMS: dict[str, tuple[str, ...]] = {
     "bytes_read": BYTES_READ,
     "bytes_written": BYTES_WRITTEN,
     "moves": MOVES,
+    "renames": ("TFD_RENAMES",),
     "read_s": READ_TIMES,
     "write_s": WRITE_TIMES,
     "meta_s": META_TIMES,
@@ -66,7 +67,8 @@ class FileTable:
         rows: One row per path, over all processes and modules. `path` (str), `mount_point` and `fs_type`
             (category); `size_bytes` (int64, the largest seen, -1 if unknown); `opens`, `reads`, of which
             `zero_reads`, `writes`, `stats` (int64, calls); `bytes_read`, `bytes_written` (int64, bytes);
-            `moves` (int64), times that it was renamed, replaced by a renamed file, or deleted;
+            `moves` (int64), times that it was renamed, replaced by a renamed file, or deleted; `renames`
+            (int64), times that it was renamed;
             `read_s`, `write_s`, `meta_s` and their sum `time_s` (float64, seconds in calls on the file:
             calls of one kind in one process at the same time count once); `openers` (int64), the processes
             that opened it: all ranks of a log where they share its record, and one that opened it through

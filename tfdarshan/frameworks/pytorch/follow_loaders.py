@@ -63,8 +63,8 @@ class Following:
         register = getattr(sys.modules[OPTIMIZER], "register_optimizer_step_post_hook", None)
         if register is not None:
             step = native().optimizer_step
-            # torch.compile hands no optimizer to what it cannot trace.
-            self._handle = register(lambda *_: step())
+            # torch.compile hands no optimizer to what it cannot trace, but its number.
+            self._handle = register(lambda optimizer, *_: step(id(optimizer)))
 
     def begin_compiled(self) -> None:
         """Have torch.compile, which is imported, compile optimizers whose steps are noted as others."""
