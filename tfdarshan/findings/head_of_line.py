@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tfdarshan.analysis.steps.loader_waits import LoaderWaits, slow_worker, training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Unknown
@@ -19,8 +21,7 @@ ABOUT = About(
     says="for 31 % of the input wait a later batch is ready, but has to wait for its turn",
     seen=("large `kept` in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "`DataLoader(..., in_order=False)`, from PyTorch 2.6 on"},
-    estimate="The replay has batches that come as soon as any is ready, as far as the "
-    "session shows that one was.",
+    estimate="The replay spares what workers had nothing to do while a ready batch waited for its turn.",
     ignore="the order of batches has to be the same in each run",
     fix="batches in the order in which they are ready",
 )
@@ -43,6 +44,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     if ready_s <= 0 or slow_part(measures) is not None:
         return None
     held = int((waits.ready_s > 0).sum())
+    # A batch that comes sooner makes another one come later, unless a worker had nothing to do.
+    spared_s = float(np.minimum(waits.ready_s, waits.idle_s).sum())
     return Finding(
         name=NAME,
         title=f"for {percent(ready_s, wait_s)} of the input wait a later batch is ready, but has to wait "
@@ -53,10 +56,11 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("batches that held others up", f"{held:,}", held),
             Evidence("wait with a batch ready", human_seconds(ready_s), ready_s),
             Evidence("of all waits", percent(ready_s, wait_s), ready_s / wait_s),
+            Evidence("of it a worker had nothing to do, mean", human_seconds(spared_s), spared_s),
             Evidence("longest fetch", human_seconds(float(waits.work_s.max())), float(waits.work_s.max())),
         ),
         fix=words.any_order(),
-        edits=(Sooner(ready_s),),
+        edits=(Sooner(spared_s),),
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_loaders import crowded_job, loader_job
+from tfdarshan.analysis.steps.loader_waits import waits_of
 from tfdarshan.findings import (
     decode_bound,
     few_shards,
@@ -95,6 +96,28 @@ def test_one_processor_is_left_for_the_loop(tmp_path):
 
     # THEN
     assert found.fix.line == "loader = DataLoader(dataset, batch_size=4, shuffle=True, num_workers=3)"
+
+
+def test_ready_batches_that_wait_cost_what_workers_have_nothing_to_do():
+    # GIVEN two workers: one takes 50 ms for a batch, and the other one 10 ms, or 49 ms
+    ms = 1_000_000
+    columns = {
+        "epoch": np.ones(4, int), "batch": np.arange(4), "worker": np.array([0, 1, 0, 1]),
+        "request_ns": np.array([0, 50, 50, 100]) * ms, "arrival_ns": np.array([50, 50, 100, 100]) * ms,
+        "fetch_start_ns": np.array([0, 0, 50, 50]) * ms, "fetch_end_ns": np.array([50, 10, 100, 60]) * ms,
+    }  # fmt: skip
+
+    # WHEN
+    idle, busy = (
+        waits_of(columns | {"fetch_end_ns": columns["fetch_end_ns"] + np.array([0, longer, 0, longer]) * ms})
+        for longer in (0, 39)
+    )
+
+    # THEN the second one rests for all of 40 ms, which is half of what both can do, or for 1 ms
+    assert idle.ready_s.tolist() == [0.040, 0.0, 0.040, 0.0]
+    assert idle.idle_s.tolist() == [0.020, 0.0, 0.020, 0.0]
+    assert busy.ready_s.tolist() == pytest.approx([0.001, 0.0, 0.001, 0.0])
+    assert busy.idle_s.tolist() == pytest.approx([0.0005, 0.0, 0.0005, 0.0])
 
 
 def test_workers_older_than_the_session_are_said_to_be_so(tmp_path):

@@ -26,7 +26,9 @@ class LoaderWaits:
         wait_s: From its request until it came.
         fetch_s: What of that its worker was still putting it together.
         ready_s: What of that at least one later batch lay ready.
+        idle_s: What of that a worker had nothing to do, mean of all workers.
         back_s: From when it was put together, or requested, until it came.
+        back_idle_s: What of that a worker had nothing to do, likewise.
         work_s: What it took to put it together.
         worker: Who did.
         begun_ns: When that began, in ns since the session did.
@@ -36,7 +38,9 @@ class LoaderWaits:
     wait_s: Array
     fetch_s: Array
     ready_s: Array
+    idle_s: Array
     back_s: Array
+    back_idle_s: Array
     work_s: Array
     worker: Array
     begun_ns: Array
@@ -75,17 +79,34 @@ def waits_of(columns: Mapping[str, Array]) -> LoaderWaits:
     asked, came = columns["request_ns"], columns["arrival_ns"]
     begun, done = columns["fetch_start_ns"], columns["fetch_end_ns"]
     late = np.minimum(done, came)
-    ready = np.maximum(asked, _next_ready(columns["epoch"], columns["batch"], done))
+    ready = np.minimum(np.maximum(asked, _next_ready(columns["epoch"], columns["batch"], done)), late)
+    workers, back = len(np.unique(columns["worker"])), np.minimum(np.maximum(asked, done), came)
+
+    def idle_s(begin: Array, end: Array) -> Array:
+        worked = _worked_ns(begun, done, end) - _worked_ns(begun, done, begin)
+        return np.maximum(end - begin - worked / workers, 0) / 1e9
+
     return LoaderWaits(
         wait_s=(came - asked) / 1e9,
         fetch_s=np.maximum(late - np.maximum(asked, begun), 0) / 1e9,
-        ready_s=np.maximum(late - ready, 0) / 1e9,
-        back_s=np.maximum(came - np.maximum(asked, done), 0) / 1e9,
+        ready_s=(late - ready) / 1e9,
+        idle_s=idle_s(ready, late),
+        back_s=(came - back) / 1e9,
+        back_idle_s=idle_s(back, came),
         work_s=(done - begun) / 1e9,
         worker=columns["worker"],
         begun_ns=begun,
         done_ns=done,
     )
+
+
+def _worked_ns(begun: Array, done: Array, until: Array) -> Array:
+    """Return how long all workers together have put batches together until some moments."""
+    worked = np.zeros(len(until), np.int64)
+    for times, sign in ((np.sort(begun), 1), (np.sort(done), -1)):
+        count = np.searchsorted(times, until)
+        worked += sign * (count * until - np.concatenate([[0], np.cumsum(times)])[count])
+    return worked
 
 
 @dataclass(frozen=True)
