@@ -144,8 +144,8 @@ def summarize(
     files = files or SessionFiles(session, top)
     totals = kept.get(f"file totals, {top}", lambda: files.totals)
     # A job's tables may be read as those of one rank alone, which has no table of ranks.
-    joint = "one process" if session.joint is None else "a job"
-    ranks = kept.get(f"ranks of {joint}", lambda: rank_table(session, files.grouped))
+    key = "ranks" if session.joint is None else "job_ranks"
+    ranks = kept.get(key, lambda: rank_table(session, files.grouped))
     kept.save()
     return summary_of(session, totals, clock, ranks)
 

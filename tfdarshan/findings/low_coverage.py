@@ -83,8 +83,8 @@ def _fix(measures: Measures, mapped: float) -> Fix:
     if not mapped:
         return Fix(
             "Record programs that are not written in Python as well "
-            f"({measures.recorded.spelled(programs=True)}), and check with `tfdarshan doctor` that child "
-            "processes in Python are recorded.",
+            f"({measures.recorded.spelled(programs=True)}), and run `tfdarshan doctor`, which tries Python's "
+            "child processes.",
             measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:

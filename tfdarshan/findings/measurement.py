@@ -113,7 +113,7 @@ def summary_and_measures(
 
 def _kept_ranks(session: SessionData, files: SessionFiles) -> RankTable | None:
     kept = analysis_cache(session)
-    ranks: RankTable | None = kept.get("ranks of a job", lambda: rank_table(session, files.grouped))
+    ranks: RankTable | None = kept.get("job_ranks", lambda: rank_table(session, files.grouped))
     kept.save()
     return ranks
 
