@@ -82,9 +82,8 @@ def _fix(measures: Measures, mapped: float) -> Fix:
         )
     if not mapped:
         return Fix(
-            "Record programs that are not written in Python as well "
-            f"({measures.recorded.spelled(programs=True)}), and run `tfdarshan doctor`, which tries Python's "
-            "child processes.",
+            f"Record programs not written in Python as well ({measures.recorded.spelled(programs=True)}), "
+            "and run `tfdarshan doctor`, which tries child processes.",
             measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:
