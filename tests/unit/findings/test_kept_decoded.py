@@ -34,7 +34,7 @@ def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
     assert (one.kind, one.edits) == ("problem", (CacheInMemory(),))
     assert one.fix.line == "dataset = dataset.map(load).cache()"
     assert one.fix.what.endswith(
-        "Decoding in more calls at a time would not help, because all processors are busy."
+        "Decoding more samples at a time would not help, because all processors are busy."
     )
     assert one.gain.wait_s == pytest.approx(0.75 * 0.020, rel=0.1)
 
@@ -87,8 +87,8 @@ def test_what_does_not_fit_is_not_kept(tmp_path):
     # THEN no fix is left, and the reader is told what remains
     assert (found.kind, found.edits, found.fix.line) == ("note", (), "")
     assert found.fix.what == (
-        "Store samples as training needs them, such as images already resized, to decode less. Decoding in "
-        "more calls at a time would not help, because all processors are busy."
+        "Store samples as training needs them, such as images already resized, to decode less. Decoding "
+        "more samples at a time would not help, because all processors are busy."
     )
 
 

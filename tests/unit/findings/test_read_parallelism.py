@@ -27,4 +27,4 @@ def test_readers_that_rest_are_not_rounded_to_one(tmp_path):
 
     # THEN the title has the queue depth, and the sentence the readers
     assert found.title == "few reads run at a time (queue depth 1.1)"
-    assert found.what.startswith(f"About {measures.model.readers:.1f} readers at a time read the input, ")
+    assert found.what.startswith(f"About {measures.model.readers:.1f} readers read at the same time, and ")

@@ -22,7 +22,7 @@ from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 
 FILES, MB, GB = 24, 1_000_000, 1_000_000_000
-FIRST_ONLY = "(later epochs may gain nothing)"
+FIRST_ONLY = "If the page cache keeps the input, only the first epoch gets faster."
 # Writing the copies takes longer than an epoch saves.
 SLOW_WRITES = dataclasses.replace(FAST, write_bytes_per_s=1e8)
 
@@ -52,7 +52,7 @@ def test_one_cold_epoch_promises_the_first_epoch_of_a_run():
     text = said(advice)
 
     # THEN the first sentence says for which epoch, and the copy pays in no later epoch for certain
-    assert text.startswith(f"Stage {FILES} files, 24.0 MB, to /fast {FIRST_ONLY}")
+    assert text.startswith(f"Stage {FILES} files, 24.0 MB, to /fast")
     assert "the first epoch of a run then takes" in text
     assert "nothing if the page cache keeps the 24.0 MB, with 25.0 GB of memory" in text
     assert "won back by the first epochs of several runs if the page cache keeps the input, and " in text
@@ -140,9 +140,9 @@ def test_advice_finding_tab_plan_and_check_say_the_same(tmp_path):
     tab = next(panel for panel in staging_view(Source(session)) if isinstance(panel, Text))
 
     # THEN
-    assert FIRST_ONLY in said(decision.advice)
+    assert "the first epoch of a run then takes" in said(decision.advice)
     assert FIRST_ONLY in finding.fix.what
-    assert FIRST_ONLY in tab.lines[0]
+    assert "the first epoch" in tab.lines[0].lower()
     assert decision.promise.cached_share == 1
     # ... and a check of several epochs says that a mean is compared
     use = file_use(np.full(FILES, MB), np.full(FILES, 10), tier=(1e-3, 0.0))
