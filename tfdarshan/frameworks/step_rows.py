@@ -21,6 +21,8 @@ from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps
 from tfdarshan.native.spool_reader import Array
 
 NO_PASS = -1
+BITS = 32
+LOW_BITS = (1 << BITS) - 1
 
 
 @dataclass
@@ -47,6 +49,8 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
     works_for_it = (rows["kind"] == OPTIMIZER) & ~np.isin(rows["thread"], rows["thread"][_came(rows)])
     mine = (rows["thread"] == thread) | (rows["kind"] == END) | works_for_it
     mine = rows[mine & (rows["kind"] != FETCH)]
+    if not len(mine):
+        return None, frozenset()
     by_optimizer = _optimizer_tells(mine, loaders.places(mine))
     marked = mine if by_optimizer else _with_steps(mine[mine["kind"] != OPTIMIZER], loaders)
     training = _trained_on(marked, loaders.places(marked))
@@ -135,12 +139,12 @@ def _trained_on(rows: Array, places: Array) -> frozenset[int]:
     first, latest = np.full(len(passes), len(ends)), np.full(len(passes), -1)
     np.minimum.at(first, inverse, step)
     np.maximum.at(latest, inverse, step)
-    goes_on = (first < latest)[inverse] & (step < len(ends))
-    pairs = np.unique(np.stack([step[goes_on], places[came][goes_on]]), axis=1)
+    goes_on = (first < latest)[inverse] & (step < len(ends)) & (places[came] >= 0)
+    pairs = np.unique(_paired(step[goes_on], places[came][goes_on]))
     found = set(last)
     for place in last:
         ended = places[ends] == place
-        gave, steps = np.unique(pairs[1][ended[pairs[0]]], return_counts=True)
+        gave, steps = np.unique((pairs & LOW_BITS)[ended[pairs >> BITS]], return_counts=True)
         found.update(gave[2 * steps > np.count_nonzero(ended)].tolist())
     return frozenset(place for place in found if place >= 0)
 
@@ -248,7 +252,7 @@ class _OptimizerSteps:
 
     def optimizer(self, row: Any) -> Step | None:
         """Note a step of an optimizer; return the step that it ends, if it has stepped as often as usual."""
-        name, ended = int(row["ordinal"]), None
+        name, ended = int(row["ordinal"]) & LOW_BITS, None
         if self._step is None:
             self._step, self._rest = self._rest, None
         elif self._stepped[name] >= self._usual.get(name, 1):
@@ -270,16 +274,16 @@ def _usual_times(rows: Array, places: Array, training: frozenset[int]) -> dict[i
     batch = np.cumsum(_came(rows) & np.isin(places, list(training)))
     stepped = (rows["kind"] == OPTIMIZER) & (batch > 0) & (batch < batch.max(initial=0))
     found: dict[int, int] = {}
-    pairs = np.stack([batch[stepped], rows["ordinal"][stepped]])
-    for (_, name), times in zip(*(part.tolist() for part in _counted(pairs)), strict=True):
+    pairs, counts = np.unique(_paired(batch[stepped], rows["ordinal"][stepped]), return_counts=True)
+    for name, times in zip((pairs & LOW_BITS).tolist(), counts.tolist(), strict=True):
         found[name] = min(found.get(name, times), times)
     return found
 
 
-def _counted(pairs: Array) -> tuple[Array, Array]:
-    """Return the different ones of pairs, shape (pairs, 2), and how often there is each."""
-    different, times = np.unique(pairs, axis=1, return_counts=True)
-    return different.T, times
+def _paired(first: Array, second: Array) -> Array:
+    """Return pairs of numbers as one number each; of the second one only its lowest bits."""
+    found: Array = (first.astype(np.int64) << BITS) | (second.astype(np.int64) & LOW_BITS)
+    return found
 
 
 def _steps(rows: Array, training: frozenset[int], loaders: Loaders, *, by_optimizer: bool) -> Iterator[Step]:

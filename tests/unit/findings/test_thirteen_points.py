@@ -158,4 +158,4 @@ def test_12_a_copy_of_what_the_page_cache_serves_is_no_problem(tmp_path):
     # THEN
     copied = one(session, STAGING)
     assert STAGING not in problems(session)
-    assert "memory served later epochs" in copied.what
+    assert "later epochs found them in memory" in copied.what

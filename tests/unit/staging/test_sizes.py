@@ -34,7 +34,7 @@ def test_card_command_and_view_have_the_same_files_and_bytes(capsys, monkeypatch
     (curve,) = (panel for panel in panels if isinstance(panel, Chart))
 
     # THEN all say the files' own bytes, and no other number of bytes or files
-    assert card.what.startswith(f"{own} in {FILES} files comes from storage")
+    assert card.what.startswith(f"{FILES} files, {own} in all, are on storage")
     assert card.fix.what.startswith(f"Copy {own} of input to a local disk")
     assert " ".join(command.split()).startswith(f"Stage {FILES} files, {own}, to ")
     assert f"can be staged     {FILES} files, {own}\n" in command
