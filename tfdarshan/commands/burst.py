@@ -154,7 +154,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         default=defaults.max_pending,
-        help=f"checkpoints that may wait in FAST (default: {defaults.max_pending})",
+        help=f"checkpoints in FAST that may wait to be copied, at most (default: {defaults.max_pending})",
     )
     parser.add_argument(
         "--when-full",

@@ -43,7 +43,7 @@ def add_parser(verbs: Any) -> None:
         actions, "bench", "measure how fast a database is read, also by py-lmdb", bench, db=True
     )
     bench_parser.add_argument(
-        "--threads", type=int, default=16, metavar="N", help="most reads at a time (default: 16)"
+        "--threads", type=int, default=16, metavar="N", help="reads at a time, at most (default: 16)"
     )
     bench_parser.add_argument(
         "--access",
@@ -57,7 +57,7 @@ def add_parser(verbs: Any) -> None:
     bench_parser.add_argument(
         "--tensorflow",
         action="store_true",
-        help="measure what a tf.data pipeline gives",
+        help="time a tf.data pipeline as well",
     )
     bench_parser.add_argument(
         "--runs", type=int, default=3, metavar="N", help="runs of each reader (default: 3)"

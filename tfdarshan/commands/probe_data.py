@@ -51,7 +51,7 @@ def add_parser(verbs: Any) -> None:
         "--seed",
         type=int,
         metavar="N",
-        help="number that chooses files and parts (default: other ones each time)",
+        help="seed that chooses files and parts (default: another one each time)",
     )
     add_json(parser)
     parser.set_defaults(command=command)

@@ -135,4 +135,4 @@ def _interval(measures: Measures, saves: CheckpointSaves) -> list[Evidence]:
     step_s = max((last - first) / 1e9 - saves.held_s, 0.0) / len(windows.start_ns)
     interval = round(float(np.median(apart[apart > 0])))
     costs = costs_of_intervals(interval, step_s=step_s, blocked_s=saves.held_s / len(bursts))
-    return [Evidence("a checkpoint", interval_sentence(costs))]
+    return [Evidence("saving", interval_sentence(costs))]

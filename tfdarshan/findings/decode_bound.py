@@ -49,7 +49,7 @@ ABOUT = About(
     estimate="The replay has more decoding calls, or decoded samples that stay in "
     "memory if they fit. The better fix is named. The range is wide if Python decodes, because "
     "Python's lock may be held for any part of decoding.",
-    ignore="the steps need the processors, or as many calls decode as there are processors",
+    ignore="the steps need the processors, or all processors decode already",
     fix="faster decoding",
 )
 WHAT_WAITS = ("storage", "page_faults", "decoding", "other_wait")  # of `StepPart`
@@ -120,7 +120,7 @@ def _limit(measures: Measures) -> str:
         return "the input has fewer shards than workers"
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
     if by_threads or runs_as_many(measures, decoder, cpus):
-        return "as many calls decode at a time as there are processors"
+        return "as many samples are decoded at a time as there are processors"
     return ""
 
 

@@ -16,7 +16,7 @@ ABOUT = About(
     cause="A read at the end of a file returns no bytes. Such an end-of-file read only tells that the "
     "file has ended, and on network storage costs a round trip. The size of the file tells the "
     "same for one `fstat()` call.",
-    says="33.3 % of the reads only meet the end of a file",
+    says="33.3 % of the reads return no byte: end of file",
     fixes={
         "plain Python": "`data = os.pread(fd, os.fstat(fd).st_size, 0)`",
     },
@@ -40,7 +40,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     each_s = probes.thread_s / probes.calls
     return Finding(
         name=NAME,
-        title=f"{percent(probes.calls, reads.calls)} of the reads only meet the end of a file",
+        title=f"{percent(probes.calls, reads.calls)} of the reads return no byte: end of file",
         what=f"{plural(count, 'end-of-file read')} returned no byte and took "
         f"{human_seconds(each_s)}{' each' * (count > 1)}. The size of a file tells the same.",
         evidence=(

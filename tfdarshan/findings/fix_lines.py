@@ -332,7 +332,7 @@ def keeps_decoded(measures: Measures) -> bool:
 
 def more_decoding(measures: Measures, calls: int) -> Fix:
     """Word how to decode with so many calls at a time, which keep all processors busy."""
-    what = "Decode with more calls at a time."
+    what = "Decode several samples at a time."
     decoder, words = decoding_stage(measures), words_of(measures)
     if decoder is None and words is not None:
         return words.more_decoding(calls)

@@ -22,7 +22,7 @@ ABOUT = About(
         "mapped files": "`tfdarshan run --mapped yes train.py`",
         "Python processes": "`tfdarshan doctor` tests whether they join the session",
     },
-    ignore="the job only loaded program files and shared libraries in these bytes",
+    ignore="these bytes are program files and shared libraries",
 )
 
 
@@ -83,7 +83,7 @@ def _fix(measures: Measures, mapped: float) -> Fix:
     if not mapped:
         return Fix(
             f"Record programs not written in Python as well ({measures.recorded.spelled(programs=True)}), "
-            "and run `tfdarshan doctor`, which tries child processes.",
+            "and run `tfdarshan doctor`, which tests child processes.",
             measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:

@@ -29,7 +29,7 @@ ABOUT = About(
     },
     estimate="The replay has a shuffle of paths: the first step of an epoch then reads as "
     "many samples as any other step. A pipeline without prefetch gets a prefetch buffer too.",
-    ignore="neighbouring samples are alike, and the job reads too few files to shuffle their names",
+    ignore="a few files hold all samples, and neighbouring samples are alike",
     fix="a smaller shuffle buffer",
 )
 # Batches that the buffer of the fix holds.
@@ -47,7 +47,7 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"each epoch begins with filling a buffer of {shuffle.size:,} samples",
-        what=f"{shuffle.typed} shuffles what was read already, so the first step of each epoch waits "
+        what=f"{shuffle.typed} comes after the reading, so the first step of each epoch waits "
         f"until the buffer is full: up to {human_seconds(float(longer_s.max()))} longer than other steps.",
         evidence=(
             Evidence("samples in the buffer", f"{shuffle.size:,}", shuffle.size),

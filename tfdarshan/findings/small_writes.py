@@ -28,7 +28,7 @@ ABOUT = About(
     },
     estimate="The replay has small writes, and their syncs, kept until the end of the "
     "run. Writes of checkpoints stay.",
-    ignore="each line has to be in the file if the job is killed",
+    ignore="no line may be lost when the job is killed",
     fix="larger writes",
 )
 SMALL_BYTES = int(THRESHOLD["small"])

@@ -128,8 +128,8 @@ def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
     other_s = float((use.meta_s[rows] + use.stat_s[rows]).sum())
     if other_s <= float(use.storage_s[rows].sum()):
         return f"reads reach only {human_bytes(bytes_per_s)}/s per reader"
-    each_s = other_s / max(float(use.opens[rows].sum()), 1.0)
-    return f"opens, closes and stat() calls take {human_seconds(each_s)} per file"
+    all_s = other_s + float(use.read_s[rows].sum())
+    return f"calls that read nothing, such as open() and stat(), take {percent(other_s, all_s)} of file call time"
 
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:

@@ -66,7 +66,7 @@ def _span(measures: Measures) -> str:
 def _fix(measures: Measures) -> Fix:
     enough, memory = measures.dropped_events.enough, measures.machine.memory_bytes
     # The job needs memory, too.
-    if enough is None or (memory and 2 * enough.memory_cap_mb * MIB_BYTES > memory):
+    if enough is None or not memory or 2 * enough.memory_cap_mb * MIB_BYTES > memory:
         return Fix(
             f"Record fewer steps ({measures.recorded.fewer_steps}), or leave files out with "
             f"{measures.recorded.to_leave_files_out}."

@@ -176,7 +176,7 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
         said = [*fix, why]
     longer = [OF_THIS_RUN.format(alone.first)] if alone and _is_of_waits(first.gain) else []
     caveats = [*longer, *filter(None, [first.caveat])]
-    notes = [*doubts, *caveats, *uncertain_sentences(first.gain), *_of_rank(measures)]
+    notes = [*caveats, *uncertain_sentences(first.gain), *doubts, *_of_rank(measures)]
     other = next((one for one in problems[1:] if not same_lines(one, first)), None)
     if other is not None:
         second = other.name
@@ -271,7 +271,7 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*because, told] if suspect else [told, *because])
     caveats = [] if best is None or because == [IN_MEMORY] else list(filter(None, [best.caveat]))
-    notes = (*doubts, *caveats, *uncertain_sentences(gain), *_beside(measures))
+    notes = (*caveats, *uncertain_sentences(gain), *doubts, *_beside(measures))
     return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, notes=notes)
 
 

@@ -52,5 +52,5 @@ def test_a_generator_whose_threads_fill_the_processors_is_offered_no_more_thread
 
     # THEN
     assert (found.kind, found.edits) == ("note", ())
-    assert "as many calls decode at a time as there are processors" in found.fix.what
+    assert "as many samples are decoded at a time as there are processors" in found.fix.what
     assert "map_ahead" not in found.fix.line

@@ -186,14 +186,23 @@ def test_bytes_that_were_not_seen_come_first(tmp_path):
     assert "The cause is not known, because 75.0 % of the bytes read were not recorded." in str(found.verdict)
 
 
-def test_a_trace_that_was_cut_short_comes_first(tmp_path):
+@pytest.mark.parametrize(
+    ("memory_bytes", "line"),
+    [
+        (64 << 30, "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"),
+        (2 << 30, ""),
+        (None, ""),  # nobody knows whether there is as much
+    ],
+)
+def test_a_trace_that_was_cut_short_comes_first(tmp_path, memory_bytes, line):
     # GIVEN a session whose trace has half of the calls
     calls = [(100 * n, 100 * n + 10, 1, "pread", 0, 1000) for n in range(STEPS)]
     counts = {
         "files": 1, "events": 40, "segments": 20, "events_dropped": 20, "files_over_cap": 0, "spool_bytes": 0,
         "spool_full": 0, "damaged": 0,
     }  # fmt: skip
-    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 10), meta={"counts": counts})
+    meta = {"counts": counts, "machine": {"cpus": 2.0, "memory_bytes": memory_bytes, "cpu_s": 1.0}}
+    session = training(tmp_path, calls, epochs_of_steps(STEPS, 100, 10), meta=meta)
 
     # WHEN
     found = diagnose(session)
@@ -202,7 +211,6 @@ def test_a_trace_that_was_cut_short_comes_first(tmp_path):
     assert (found.findings[0].name, found.findings[0].kind) == ("truncated_trace", "doubt")
     assert "50.0 %" in found.findings[0].title
     # THEN the fix is a pair of options that is accepted: of 256 MiB, a quarter of the cap, twice as much
-    line = "with tfdarshan.profile(logdir, memory_cap_mb=1280, trace_memory_mb=512):"
     assert found.findings[0].fix.line == line
     assert Options(memory_cap_mb=1280, trace_memory_mb=512).trace_limit_mb == 512
 

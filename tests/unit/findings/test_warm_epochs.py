@@ -128,7 +128,10 @@ def test_without_steps_too_a_copy_for_the_first_epoch_is_no_fix(tmp_path, later_
 
 @pytest.mark.parametrize(
     ("first_read_ms", "title"),
-    [(0.01, "opens, closes and stat() calls take 5.0 ms per file"), (30.0, "reads reach only ")],
+    [
+        (0.01, "calls that read nothing, such as open() and stat(), take "),
+        (30.0, "reads reach only "),
+    ],
 )
 def test_what_takes_longer_of_the_files_is_named(tmp_path, first_read_ms, title):
     # GIVEN three epochs whose opens take 5 ms each, and whose reads take less or more than these

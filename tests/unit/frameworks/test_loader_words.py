@@ -97,7 +97,7 @@ def test_blocks_of_samples_are_read_by_one_worker_in_an_order_of_the_jobs():
 def test_shards_are_dealt_out_to_workers():
     words = LoaderWords(LOOK | {"iterable": True})
 
-    assert "Split the input into 8 shards of one size" in words.more_shards(8).what
+    assert "Split the input into 8 (or 16, 24, ...) shards of equal size" in words.more_shards(8).what
     assert "samples[number::8]" in words.more_shards(8).line
     assert "sort the shards by size, and deal them out" in words.equal_parts().what
     assert "[info.id :: info.num_workers]  # in __iter__" in words.equal_parts().line

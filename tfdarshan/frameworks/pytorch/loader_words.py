@@ -125,9 +125,9 @@ class LoaderWords:
     def more_shards(self, shards: int) -> Fix:
         """Word it by writing the samples anew, dealt out to shards."""
         return Fix(
-            f"Split the input into {shards} shards of one size, or a multiple of {shards}: each worker then "
-            "has the same number. write() is your function that writes samples into a file of the job's "
-            "format.",
+            f"Split the input into {shards} (or {2 * shards}, {3 * shards}, ...) shards of equal size: each "
+            "worker then reads as many. write() is your function that writes samples into a file of the "
+            "job's format.",
             f"for number in range({shards}):  # once\n"
             f'    write("DIR/%05d" % number, samples[number::{shards}])',
         )
