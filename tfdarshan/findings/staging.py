@@ -128,8 +128,8 @@ def _title(use: FileUse, rows: Array, bytes_per_s: float) -> str:
     other_s = float((use.meta_s[rows] + use.stat_s[rows]).sum())
     if other_s <= float(use.storage_s[rows].sum()):
         return f"reads reach only {human_bytes(bytes_per_s)}/s per reader"
-    all_s = other_s + float(use.read_s[rows].sum())
-    return f"calls that read nothing, such as open() and stat(), take {percent(other_s, all_s)} of file call time"
+    share = percent(other_s, other_s + float(use.read_s[rows].sum()))
+    return f"calls that read nothing, such as open() and stat(), take {share} of file call time"
 
 
 def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpochs) -> Fix:
