@@ -6,10 +6,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/cgroup_memory.h"
 #include "children.h"
 #include "recorded.h"
 
+enum { NAMES = 20000 };
+
 static char path[PATH_MAX];
+static char *names[NAMES];
 static int ends[2];
 static _Atomic int cleaned;
 
@@ -72,19 +76,57 @@ static void *look_up_while_cancelled(void *unused)
     return NULL;
 }
 
+static void make_names(const char *folder)
+{
+    for (int i = 0; i < NAMES; i++) {
+        CHECK(asprintf(&names[i], "%s/%d", folder, i) > 0);
+        int fd = open(names[i], O_CREAT | O_WRONLY, 0600);
+        CHECK(fd >= 0 && !close(fd));
+    }
+}
+
+/* A control group with a limit, whose files say what memory is left. */
+static void limit_memory(const char *folder)
+{
+    static const char *const files[][2] = {
+        {"proc/self/cgroup", "0::/\n"},
+        {"proc/self/mountinfo", "29 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+        {"sys/fs/cgroup/memory.max", "8589934592\n"},
+        {"sys/fs/cgroup/memory.current", "1048576\n"},
+    };
+    char root[PATH_MAX / 2], name[PATH_MAX];
+    snprintf(root, sizeof root, "%s/root", folder);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "%s/%s", root, files[i][0]);
+        for (char *slash = name + strlen(folder) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+            *slash = '\0';
+            mkdir(name, 0700);
+        }
+        FILE *file = fopen(name, "w");
+        CHECK(file && fputs(files[i][1], file) >= 0 && fclose(file) == 0);
+    }
+    tfd_cgroups_find(root);
+    CHECK(tfd_cgroup_memory_left() == 8589934592 - 1048576);
+}
+
+static void drop_names(void)
+{
+    for (int i = 0; i < NAMES; i++) {
+        CHECK(unlink(names[i]) == 0);
+        free(names[i]);
+    }
+}
+
 /* stat is no cancellation point, not even when the tables grow in it, which reads files. */
 static void *stat_while_cancelled(void *unused)
 {
-    char name[64];
     struct stat status;
     (void)unused;
     CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
     CHECK(pthread_cancel(pthread_self()) == 0);
     CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL) == 0);
-    for (int i = 0; i < 20000; i++) {
-        snprintf(name, sizeof name, "/no/such/folder/%d", i);
-        CHECK(stat(name, &status) < 0);
-    }
+    for (int i = 0; i < NAMES; i++)
+        CHECK(stat(names[i], &status) == 0);
     atomic_fetch_add(&cleaned, 1);
     pthread_testcancel();
     return NULL;
@@ -110,10 +152,13 @@ int main(int argc, char **argv)
     char memory[] =
         "/dev/shm/tfd-cancelled-XXXXXX"; /* what is in memory is held against the memory that is left */
     CHECK(mkdtemp(memory));
+    make_names(memory);
+    limit_memory(argv[1]);
     check_start(memory);
     cancel(stat_while_cancelled, 0);
     check_stop();
     CHECK(atomic_load(&cleaned) == 1);
+    drop_names();
     check_drop_spool(memory, getpid());
     for (int round = 0; round < 2; round++) {
         atomic_store(&cleaned, 0);
