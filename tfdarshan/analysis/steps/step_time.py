@@ -66,7 +66,8 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per step, by its number, int64: `start_ns`, `end_ns`, `step_ns`, `input_wait_ns`,
         `compute_ns` (the rest of the step), `io_ns` (wall clock: at least one call was running); of it
-        `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), and
+        `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), all of it if
+        the step does not say how long it waited, and
         `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
         `input_wait_known` (bool); `exposed_wait_ns`, the part of `input_wait_ns` in which the GPU was idle,
         and `epoch`, -1 if unknown.
@@ -78,7 +79,7 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     io = np.clip(_column(steps, "io_ns"), 0, step)
     moved = _column(steps, "bytes_read") + _column(steps, "bytes_written")
     calls = _column(steps, "operations")
-    exposed = np.minimum(io, wait)
+    exposed = np.minimum(io, np.where(known, wait, step))
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
     named = dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}

@@ -14,6 +14,7 @@ from tfdarshan.reports.figures.theme import (
     BYTES_AXIS,
     CACHED,
     COMPUTE,
+    EMPTY,
     HIDDEN,
     LEVELS,
     RATE_AXIS,
@@ -159,15 +160,22 @@ def means_of_steps(table: pd.DataFrame, most: int = MOST_STEPS) -> tuple[pd.Data
 
 
 def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
-    """Draw `step_time`: input wait and compute stacked, I/O as a line where it is known."""
+    """Draw `step_time`: input wait and compute stacked, I/O as a line where it is known.
+
+    Args:
+        table: What `analysis.step_time` gives, or means of it, with `untold_ns`: the time of steps that do
+            not say how long they waited, 0 of others.
+        io_known: Whether the I/O of steps is known.
+    """
     names = plain(table.index)
+    drawn = table.assign(compute_ns=table["compute_ns"] - table["untold_ns"])
 
     def bar(name: str, column: str, colour: str) -> dict[str, Any]:
         return {
             "type": "bar",
             "name": name,
             "x": names,
-            "y": seconds(table[column]),
+            "y": seconds(drawn[column]),
             "marker": {"color": colour},
             "hovertemplate": f"step %{{x}}: {name} %{{y:.4f}} s<extra></extra>",
         }
@@ -183,6 +191,8 @@ def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
         "hovertemplate": "step %{x}: I/O %{y:.4f} s<extra></extra>",
     }
     bars = [bar("input wait", "input_wait_ns", WAIT), bar("compute and the rest", "compute_ns", COMPUTE)]
+    if drawn["untold_ns"].any():
+        bars.append(bar("steps that do not say how long they waited", "untold_ns", EMPTY))
     return figure(
         [*bars, line] if io_known else bars,
         barmode="stack",

@@ -82,10 +82,12 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
     if len(table) == 0:
         return [Text([NO_STEPS], "Steps")]
     whole = step_summary(table)
+    # The rest of a step is not known either if the wait is not.
+    computed_s = None if whole.input_wait_s is None else whole.compute_s
     tiles = [
         Tile("Steps", number(whole.steps), _each(whole, table)),
         wait_tile(whole, _share(whole.input_wait_s, whole)),
-        Tile("Compute and the rest", duration(whole.compute_s), _share(whole.compute_s, whole)),
+        Tile("Compute and the rest", duration(computed_s), _share(computed_s, whole)),
         *(_io_tiles(whole) if source.traced else []),
         *_fault_tiles(source),
     ]
@@ -94,7 +96,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads"
         tiles.append(Tile("From storage", size(asked - cached), note))
-    means, each = means_of_steps(table)
+    means, each = means_of_steps(table.assign(untold_ns=table["step_ns"].mask(table["input_wait_known"], 0)))
     drawn = steps_figure(means, io_known=source.traced)
     return [
         Tiles(tiles),
@@ -185,7 +187,8 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     table, storage = source.steps, source.step_storage
     fetched = (storage["asked_bytes"] - storage["cached_bytes"]).reindex(range(len(table)))
     exposed = table["exposed_wait_ns"].where(table["exposed_wait_ns"] >= 0)
-    table = table.assign(fetched=fetched.to_numpy(), exposed_wait_ns=exposed)
+    told = table[["input_wait_ns", "compute_ns"]].where(table["input_wait_known"])
+    table = table.assign(fetched=fetched.to_numpy(), exposed_wait_ns=exposed, **told)
     order = table.index.to_numpy() if query.sort == "step" else table[SORTS[query.sort]].to_numpy(np.float64)
     # What is not known comes last.
     order = np.where(np.isnan(order), np.inf, -order if query.descending else order)
@@ -211,11 +214,13 @@ def _cells(row, traced_until_ns: float) -> list[Cell]:  # type: ignore[no-untype
     return [
         Cell(str(row.Index)),
         duration(row.step_ns / 1e9),
-        duration(row.input_wait_ns / 1e9),
-        duration(None if pd.isna(row.exposed_wait_ns) else row.exposed_wait_ns / 1e9),
-        duration(row.compute_ns / 1e9),
+        *map(_known, (row.input_wait_ns, row.exposed_wait_ns, row.compute_ns)),
         duration(row.io_ns / 1e9 if traced else None),
         size(row.bytes if traced else None),
         size(None if pd.isna(row.fetched) else row.fetched),
         number(row.operations if traced else None),
     ]
+
+
+def _known(value_ns: float) -> Cell:
+    return duration(None if pd.isna(value_ns) else value_ns / 1e9)
