@@ -163,7 +163,7 @@ class Recording:
             emulation = self.emulation()
             if self.options.as_if_paths and not emulation["emulation"]["calls"]:
                 paths = ", ".join(self.options.as_if_paths)
-                said = f"as_if_paths matched no file that the job used ({paths}): nothing was emulated"
+                said = f"no file that the job used matches as_if_paths={paths}: nothing was emulated"
                 self.add_note(said)
             extra = {
                 "attach": {"start": dataclasses.asdict(self.attached), "stop": self.detached},

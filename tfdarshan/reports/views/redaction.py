@@ -28,6 +28,8 @@ from tfdarshan.sessions.process_role import MAIN
 EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 # What a bound says of its process's role may be the name of a script.
 ROLE_OF_BOUND = re.compile(r"^(process \d+) \(.*?\): ")
+# A path or an option's value, and all that follows: a name may have blanks in it, and others come after it.
+NAMES_OF_BOUND = re.compile(r"\S*/.*|(?<=\w=)\S.*", re.DOTALL)
 HIDDEN = "(redacted)"
 
 
@@ -89,7 +91,7 @@ def redacted_summary(data: SummaryData, redaction: Redaction) -> SummaryData:
         engine=engine,
         emulation=redacted_emulation(data.emulation),
         process_list=[_redacted_process(entry) for entry in data.process_list],
-        bounds=[re.sub(r"(?<!\w)/\S+", HIDDEN, ROLE_OF_BOUND.sub(r"\1: ", bound)) for bound in data.bounds],
+        bounds=[NAMES_OF_BOUND.sub(HIDDEN, ROLE_OF_BOUND.sub(r"\1: ", bound)) for bound in data.bounds],
         problems=[HIDDEN for _ in data.problems],
         overlapping_sessions=[HIDDEN for _ in data.overlapping_sessions],
         slowest_files=hidden(data.slowest_files),
