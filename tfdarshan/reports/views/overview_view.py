@@ -13,7 +13,7 @@ from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import CACHED, EMPTY, READ, STORED, UNSEEN
-from tfdarshan.reports.figures.time_marks import with_time_bands
+from tfdarshan.reports.figures.time_marks import wait_shapes, with_time_bands
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.own_cost_text import own_cost_sentences
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
@@ -117,7 +117,7 @@ def _bandwidth(source: Source) -> Panel:
     note = f"A call's bytes are spread over its duration. {source.about_sums('bytes per second are')}".strip()
     if len(source.marks):
         note += " Dotted lines: starts of bursts of writes."
-    if len(source.step_bounds):
+    if wait_shapes(source.step_bounds):
         note += " Red shading: steps waiting for input."
     drawn = bandwidth_figure(source.bandwidth, source.step_bounds, source.marks)
     return Chart("bandwidth", title, with_time_bands(drawn, source.bands), note)
