@@ -72,7 +72,7 @@ MOST_ROWS = 1_000
 
 @dataclass(frozen=True)
 class FileQuery:
-    """Which files are listed. `search` is a part of the path, or a shell pattern where it has * or ?."""
+    """Which files are listed. `search` is a part of the path; with * or ? it is a shell pattern, too."""
 
     search: str = ""
     sort: str = "time_s"
@@ -223,10 +223,9 @@ def _matching(source: Source, search: str) -> Array:
     if not search:
         return real
     paths = source.files.paths
+    found = pc.match_substring(paths, search)
     if re.search(r"[*?]", search):
-        found = pc.match_substring_regex(paths, _pattern(search))
-    else:
-        found = pc.match_substring(paths, search)
+        found = pc.or_(found, pc.match_substring_regex(paths, _pattern(search)))
     matched: Array = real & found.to_numpy(zero_copy_only=False)
     return matched
 
@@ -258,6 +257,11 @@ def _cells(row) -> list[Cell]:  # type: ignore[no-untyped-def]
     ]
 
 
+def folder_cell(path: str) -> Cell:
+    """Return a folder that leads to its files, and to those below it."""
+    return Cell(path, path, ("search", f"{path.rstrip('/')}/"))
+
+
 def _folders(totals: pd.DataFrame) -> Table:
     columns = [
         ("folder", "text"),
@@ -270,7 +274,7 @@ def _folders(totals: pd.DataFrame) -> Table:
     ]
     rows = [
         [
-            Cell(str(path) or "(no file)", str(path), ("search", f"{path}/")),
+            folder_cell(str(path)) if path else Cell("(no file)"),
             number(row["files"]),
             duration(row["time_s"]),
             number(row["opens"]),

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.storage.time_model import TimeModel
+from tfdarshan.reports.views.files_view import folder_cell
 from tfdarshan.reports.views.panel import Cell, Table, bytes_per_s, duration, number, size
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import Advice, Decision
@@ -39,7 +40,7 @@ def folders_table(source: Source, decision: Decision) -> Table:
         shown = path if source.redaction is None else source.redaction.folder(path)
         cells.append(
             [
-                Cell(shown, shown, ("search", f"{shown}/")),
+                folder_cell(shown),
                 number(files_staged[place]),
                 number(files[place] - files_staged[place]),
                 size(held_staged[place]),
