@@ -84,14 +84,14 @@ class SessionStore:
             return self._listed
 
     def find(self, session_id: str) -> Listed:
-        """Return a listed session.
+        """Return a listed session in the state that it has now: it may have ended after the list was made.
 
         Raises:
             UnknownSession: There is none of that id, or it was removed after the list was made.
         """
         for listed in self.sessions():
-            if listed.id == session_id and listed.path.is_dir():
-                return listed
+            if listed.id == session_id and (state := _state(listed.path)):
+                return replace(listed, state=state)
         raise UnknownSession(f"there is no session {session_id[:200]!r} in this logdir.")
 
     def beside(self, session: Listed) -> list[str]:

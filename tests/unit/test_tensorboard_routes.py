@@ -23,9 +23,10 @@ from tfdarshan.session import open_session
 from tfdarshan.sessions import process_data
 from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.sessions.process_data import ProcessData
-from tfdarshan.tensorboard_plugin import findings_of, routes
+from tfdarshan.tensorboard_plugin import findings_of, routes, session_store
 from tfdarshan.tensorboard_plugin.logdirs import Logdir
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
+from tfdarshan.tensorboard_plugin.routes import Routes
 from tfdarshan.tensorboard_plugin.session_store import MOST_CALLS_KEPT, SessionStore, UnknownSession
 
 STAMP = "2024_01_01_00_00_00"
@@ -386,6 +387,24 @@ def test_a_session_that_was_removed_is_unknown(logdir):
     # THEN
     with pytest.raises(UnknownSession, match="there is no session"):
         store.source(SESSION, None)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_session_that_ended_after_the_list_was_made_is_shown(logdir, monkeypatch, runs):
+    # GIVEN a list in which it is recording, or was interrupted
+    monkeypatch.setattr(session_store, "is_recording", lambda _: runs)
+    directory = logdir / "run" / "plugins" / "tfdarshan" / STAMP
+    (directory / "recording.json").write_text("{}")
+    asked = Routes([Logdir(logdir)])
+    (before,) = asked.sessions({})["sessions"]
+
+    # WHEN it is written, or recovered
+    (directory / "recording.json").unlink()
+
+    # THEN
+    assert before["state"] == ("recording" if runs else "interrupted")
+    assert asked.view({"session": SESSION})["state"] == "complete"
+    assert asked.findings({"session": SESSION})["panels"]
 
 
 def test_a_thousand_requests_at_once(logdir):
