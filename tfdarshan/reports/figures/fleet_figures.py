@@ -57,19 +57,24 @@ def trend_figure(trends: Sequence[Trend], changes: Sequence[Change], unit: str) 
 def groups_figure(groups: Sequence[JobGroup]) -> Figure:
     """Draw what groups lose, the worst on top."""
     shown = list(groups)[::-1]
+    # Long names may end alike: each bar is at its whole name, and only what is written beside it is cut.
+    names = [escaped(group.name) for group in shown]
     bar = {
         "type": "bar",
         "orientation": "h",
-        "y": [escaped(shortened(group.name, WIDEST_NAME)) for group in shown],
+        "y": names,
         "x": [round(group.lost_node_hours, 3) for group in shown],
+        "text": names,
+        "textposition": "none",
         "marker": {"color": WAIT},
-        "hovertemplate": "%{y}: %{x:,.1f} node-hours lost<extra></extra>",
+        "hovertemplate": "%{text}: %{x:,.1f} node-hours lost<extra></extra>",
     }
+    written = [escaped(shortened(group.name, WIDEST_NAME)) for group in shown]
     return figure(
         [bar],
         height=max(160, 40 + 24 * len(shown)),
         xaxis={"title": {"text": "node-hours lost"}, "rangemode": "tozero"},
-        yaxis={"type": "category"},
+        yaxis={"type": "category", "tickmode": "array", "tickvals": names, "ticktext": written},
     )
 
 
