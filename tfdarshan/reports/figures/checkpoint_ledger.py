@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tfdarshan.reports.figures.over_time import TIME_AXIS
-from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import HIDDEN, WAIT, WRITE, Figure, figure
+from tfdarshan.reports.figures.theme import HIDDEN, WAIT, WRITE, Figure, escaped, figure
 from tfdarshan.units import human_seconds
 
 if TYPE_CHECKING:

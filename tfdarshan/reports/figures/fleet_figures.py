@@ -8,8 +8,7 @@ from typing import Any
 from tfdarshan.fleet.job_groups import JobGroup
 from tfdarshan.fleet.population import WeekTotal
 from tfdarshan.fleet.trends import Change, Trend
-from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import COMPUTE, META, READ, WAIT, WRITE, Figure, figure
+from tfdarshan.reports.figures.theme import COMPUTE, META, READ, WAIT, WRITE, Figure, escaped, figure
 from tfdarshan.units import human_seconds, shortened
 
 LINES = (READ, WRITE, COMPUTE, META, WAIT)

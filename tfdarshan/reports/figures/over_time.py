@@ -24,6 +24,7 @@ from tfdarshan.reports.figures.theme import (
     WRITE,
     Figure,
     duration_axis,
+    escaped,
     figure,
     plain,
     seconds,
@@ -122,7 +123,7 @@ def activity_figure(
     heat = {
         "type": "heatmap",
         "x": seconds((edges[:-1] + edges[1:]) / 2),
-        "y": found.names,
+        "y": [escaped(name) for name in found.names],
         "z": [plain(np.round(row, 4)) for row in values],
         "zmin": 0,
         "hoverongaps": False,
@@ -292,7 +293,7 @@ def checkpoints_figure(bursts: pd.DataFrame) -> Figure:
     """Draw each burst as a bar from its start to its end, as high as it is large."""
     start, end = bursts["start_ns"].to_numpy(), bursts["end_ns"].to_numpy()
     about = [
-        f"{row.name_}<br>{human_bytes(row.bytes)} in {row.writes:,} writes to {row.files:,} files"
+        f"{escaped(row.name_)}<br>{human_bytes(row.bytes)} in {row.writes:,} writes to {row.files:,} files"
         f"<br>{human_seconds(row.write_ns / 1e9)} in write calls"
         for row in bursts.rename(columns={"name": "name_"}).itertuples()
     ]

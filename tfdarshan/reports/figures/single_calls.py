@@ -13,7 +13,7 @@ from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.segments import CLASSES, Segments
 from tfdarshan.analysis.time.activity import natural_order
 from tfdarshan.reports.figures.over_time import TIME_AXIS, TIMELINE_MARGIN
-from tfdarshan.reports.figures.theme import CLASS_COLOURS, STEP_PARTS, Figure, figure, plain
+from tfdarshan.reports.figures.theme import CLASS_COLOURS, STEP_PARTS, Figure, escaped, figure, plain
 from tfdarshan.reports.figures.time_marks import mark_shapes
 from tfdarshan.sessions.schema import FAULT_MODULE
 from tfdarshan.units import exact_bytes, human_seconds, shortened
@@ -42,7 +42,7 @@ def calls_figure(
     rows = [names[code] for code in segments.thread.tolist()]
     by_thread = sorted(zip(segments.threads, names, strict=True), key=lambda pair: pair[0].place)
     seen = set(rows)
-    used = [name for name in natural_order(name for _, name in by_thread) if name in seen]
+    used = [escaped(name) for name in natural_order(name for _, name in by_thread) if name in seen]
     traces = []
     kinds = np.where(segments.is_fault, FAULTS, segments.io_class)
     for code, name in enumerate((*CLASSES, "page fault") if segments.is_fault.any() else CLASSES):
@@ -55,7 +55,7 @@ def calls_figure(
                 "name": name,
                 "base": plain(start / 1e9),
                 "x": plain(np.maximum(segments.end_ns[chosen] - start, 1) / 1e9),
-                "y": [rows[place] for place in chosen.tolist()],
+                "y": [escaped(rows[place]) for place in chosen.tolist()],
                 "marker": {"color": (*CLASS_COLOURS, FAULT_COLOUR)[code], "line": {"width": 0}},
                 "hovertext": call_labels(segments.where(chosen), files),
                 "hovertemplate": "%{hovertext}<extra></extra>",
@@ -111,8 +111,3 @@ def call_labels(segments: Segments, files: Named) -> list[str]:
             parts.append(f"failed: errno {segments.error[place]}")
         labels.append("<br>".join([*parts, escaped(shortened(path, PATH_WIDTH))]))
     return labels
-
-
-def escaped(text: str) -> str:
-    """Return text for a label, which understands some HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

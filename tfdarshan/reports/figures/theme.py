@@ -117,6 +117,11 @@ def figure(data: Sequence[dict[str, Any]], *, height: int = 300, **layout: Any) 
     return {"data": list(data), "layout": base | layout}
 
 
+def escaped(text: str) -> str:
+    """Return text for a label, which understands some HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def plain(values: Any) -> list[Any]:
     """Return numbers as JSON has them: lists, with None for what is not a number."""
     array = np.asarray(values)

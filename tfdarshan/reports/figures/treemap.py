@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfdarshan.reports.figures.single_calls import escaped
-from tfdarshan.reports.figures.theme import Figure, figure
+from tfdarshan.reports.figures.theme import Figure, escaped, figure
 from tfdarshan.units import human_bytes, human_rate, plural, shortened
 
 # Of names in boxes, in pixels.
