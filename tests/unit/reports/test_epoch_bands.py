@@ -149,3 +149,20 @@ def test_a_window_with_few_steps_has_their_lines_and_its_epoch(source):
     assert len(source.step_bounds) > MOST_STEP_LINES
     assert lines(far) == []
     assert texts(far) == ["epoch 1", "epoch 2"]
+
+
+@pytest.mark.parametrize(("after_s", "named"), [(2, ["epoch 1", "epoch 2"]), (12, ["1", "2"]), (100, [])])
+@pytest.mark.parametrize(("view", "key"), [(timeline_view, "activity"), (overview_view, "bandwidth")])
+def test_bands_of_a_part_of_the_session_have_as_much_text_as_room(tmp_path, view, key, after_s, named):
+    # GIVEN two epochs of half a second, and reading for a long time after them
+    steps, end = [(start, end, 1) for start, end in spans(50, 50)], 1000 * after_s
+    calls = [(start, start + 1, 7, "pread", place % 50, 100, 0) for place, (start, _, _) in enumerate(steps)]
+    later = [(at, at + 1, 7, "stat", 0, 0, 0) for at in range(1200, end, 500)]
+    session = training(
+        tmp_path, [*calls, *later], steps, paths=[f"/data/{place}" for place in range(50)], sizes=[100] * 50
+    )
+
+    layout = chart(view(Source(session)), key)
+
+    assert texts(layout) == named
+    assert len([shape for shape in layout["shapes"] if shape.get("ysizemode") == "pixel"]) == 2

@@ -108,10 +108,7 @@ def _with_bands(drawn: Figure, placed: Sequence[tuple[Band, float, float]]) -> F
     if not placed:
         return drawn
     layout = drawn["layout"]
-    low, high = layout["xaxis"].get("range") or (
-        min(at for _, at, _ in placed),
-        max(at for _, _, at in placed),
-    )
+    low, high = layout["xaxis"].get("range") or _extent(drawn, placed)
     placed = [(band, max(start, low), min(end, high)) for band, start, end in placed]
     shares = [(end - start) / max(high - low, 1e-12) for _, start, end in placed]
     shapes = [_strip(start, end, place) for place, (_, start, end) in enumerate(placed)]
@@ -130,6 +127,13 @@ def _with_bands(drawn: Figure, placed: Sequence[tuple[Band, float, float]]) -> F
         more["margin"] = margin | {"t": margin["t"] + 30}
         more["height"] = layout["height"] + 30
     return drawn | {"layout": layout | more}
+
+
+def _extent(drawn: Figure, placed: Sequence[tuple[Band, float, float]]) -> tuple[float, float]:
+    """Return where a chart without a range begins and ends: bands may be above a part of it."""
+    places = [at for trace in drawn["data"] for at in trace["x"]]
+    places += [at for _, start, end in placed for at in (start, end)]
+    return min(places), max(places)
 
 
 def _strip(start: float, end: float, place: int) -> dict[str, Any]:
