@@ -29,6 +29,8 @@ from .session_store import MOST_CALLS_KEPT, Listed, age, open_readable
 KEPT = 16
 LONGEST_S = 600
 END_WITH_PARENT = 1
+# Imports from where TensorBoard does: Python would look into the working directory first, whatever is there.
+PROGRAM = "import sys; sys.path[:] = {path!r}; import tfdarshan.tensorboard_plugin.findings_of as f; f.main()"
 
 
 class FindingsOf:
@@ -68,7 +70,7 @@ def _work_out(path: Path) -> dict[str, Any]:
     session = open_readable(path)
     if sum(int(meta["counts"]["segments"]) for meta in session.meta) <= MOST_CALLS_KEPT:
         return _answer(session)
-    command = [sys.executable, "-m", "tfdarshan.tensorboard_plugin.findings_of", str(path)]
+    command = [sys.executable, "-c", PROGRAM.format(path=list(map(str, sys.path))), str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=True)
         answer: dict[str, Any] = json.loads(done.stdout)
@@ -92,7 +94,8 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGTERM)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the answer on a session, which the command line names."""
     _end_with_parent()
     os.nice(10)  # whoever looks at the session meanwhile comes first
     json.dump(_answer(open_readable(Path(sys.argv[1]))), sys.stdout)

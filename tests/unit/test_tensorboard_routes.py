@@ -389,6 +389,17 @@ def test_a_session_that_was_removed_is_unknown(logdir):
         store.source(SESSION, None)
 
 
+def test_findings_of_a_large_session_import_nothing_from_the_working_directory(logdir, tmp_path, monkeypatch):
+    # GIVEN a session that is worked out in a process of its own, and a folder with a name of Python's
+    monkeypatch.setattr(findings_of, "MOST_CALLS_KEPT", 0)
+    (tmp_path / "queue.py").write_text("raise SystemExit('not this one')\n")
+    monkeypatch.chdir(tmp_path)
+
+    code, answer = ask(logdir, "/findings", session=SESSION)
+
+    assert (code, answer["panels"][0]["kind"]) == (200, "verdict")
+
+
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_session_that_ended_after_the_list_was_made_is_shown(logdir, monkeypatch, runs):
     # GIVEN a list in which it is recording, or was interrupted
