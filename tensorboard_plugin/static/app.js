@@ -107,7 +107,7 @@ function buildFrame() {
     start: "", end: "", path: "", offset: "", step_offset: "", capacity: "" }) });
   parts.other = buildPicker({ ask, label: sessionLabel, name: sessionName, title: "Compare with", newest: true,
     choose: (id) => writeState({ other: id }) });
-  parts.process = select("Process", (value) => writeState({ process: value }));
+  parts.process = select("Process", (value) => writeState({ process: value, offset: "" }));
   parts.nav = element("nav", { role: "tablist" });
   parts.controls = element("div", { class: "controls" });
   parts.banner = element("div", { id: "banner" });

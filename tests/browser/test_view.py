@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -17,13 +18,15 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
     pytest.mark.timeout(900),
 ]
+# Files of the main process, more than a page lists, and of the other one.
+FILES, FEW = 60, 5
 VIEWS = ("Timeline", "Files", "Patterns", "Steps", "Staging", "Overview")
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("view")
-    write_session(folder / "logs", image_job(50, 2, 3))
+    write_session(folder / "logs", image_job(FILES, 2, 3), replace(image_job(FEW, 1, 1, seed=1), pid=101))
     process = subprocess.Popen(
         [sys.executable, "-m", "tfdarshan", "view", str(folder / "logs"), "--json"],
         env=os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}, stdout=subprocess.PIPE, text=True,
@@ -62,3 +65,20 @@ def test_an_address_without_the_token_shows_nothing(address):
 
         assert answer.status == 403
         assert watched.page.locator("header").count() == 0
+
+
+def test_a_process_of_few_files_is_shown_from_its_first_file_on(address):
+    with browser_page(address) as watched:
+        # GIVEN the second page of all processes' files
+        page = watched.page
+        page.goto(f"{address}#tfdarshan&p.tfdarshan.view=files&p.tfdarshan.offset=50")
+        note = page.locator("[data-key='files'] .note")
+        note.get_by_text("51 to").wait_for()
+
+        # WHEN
+        choices = page.get_by_label("Process").locator("option").all_inner_texts()
+        page.get_by_label("Process").select_option(index=len(choices) - 1)
+
+        # THEN
+        note.get_by_text(f"1 to {FEW} of {FEW} files").wait_for()
+        watched.check()
