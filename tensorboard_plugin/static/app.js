@@ -66,9 +66,18 @@ function readState() {
   for (const pair of parent.window.location.hash.slice(1).split("&")) {
     const [name, value] = pair.split("=");
     const key = name.startsWith("p.tfdarshan.") ? name.slice("p.tfdarshan.".length) : "";
-    if (KEYS.includes(key) && value) found[key] = decodeURIComponent(value);
+    if (KEYS.includes(key) && value) found[key] = decoded(value);
   }
   return found;
+}
+
+// A link that was cut short may end within a character.
+function decoded(value) {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return "";
+  }
 }
 
 // What leads somewhere else is a place to come back to; a sort, or a letter of a search, is none.

@@ -82,3 +82,12 @@ def test_a_process_of_few_files_is_shown_from_its_first_file_on(address):
         # THEN
         note.get_by_text(f"1 to {FEW} of {FEW} files").wait_for()
         watched.check()
+
+
+def test_an_address_that_was_cut_short_shows_its_view(address):
+    with browser_page(address) as watched:
+        # GIVEN a link that ends within a character
+        watched.page.goto(f"{address}#tfdarshan&p.tfdarshan.view=files&p.tfdarshan.search=%E2%82")
+
+        watched.page.locator("#view[data-drawn='files']").wait_for()
+        watched.check()

@@ -6,7 +6,7 @@ const container = document.getElementById("view"), banner = document.getElementB
 const theme = { mode: "light", templates: report.templates, config: report.config };
 
 function chosen() {
-  const name = decodeURIComponent(window.location.hash.slice(1));
+  const name = window.location.hash.slice(1);
   return report.views.find((view) => view.name === name) || report.views[0];
 }
 
