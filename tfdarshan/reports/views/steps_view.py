@@ -94,7 +94,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
     storage = source.step_storage
     if len(storage) and not slowed_calls(source.emulation):
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
-        note = f"{percent(asked - cached, asked)} of reads"
+        note = f"{percent(asked - cached, asked)} of reads" if asked else ""
         tiles.append(Tile("From storage", size(asked - cached), note))
     means, each = means_of_steps(table.assign(untold_ns=table["step_ns"].mask(table["input_wait_known"], 0)))
     drawn = steps_figure(means, io_known=source.traced)
@@ -120,7 +120,7 @@ def _spread(table: pd.DataFrame) -> list[Panel]:
 
 
 def _io_tiles(whole: StepSummary) -> list[Tile]:
-    beside = f"at least {percent(whole.hidden_io_s, whole.io_s)}"
+    beside = f"at least {percent(whole.hidden_io_s, whole.io_s)}" if whole.io_s else ""
     return [
         Tile("I/O within steps", duration(whole.io_s), "wall clock"),
         Tile("I/O beside compute", duration(whole.hidden_io_s), beside),
