@@ -315,23 +315,45 @@ static struct tfd_redirected *look_up(const struct tfd_redirect_table *table, co
     return NULL;
 }
 
-static struct tfd_redirected *look_up_below_cwd(const struct tfd_redirect_table *table, const char *name)
+/* Append a path's components, without empty ones and ".", as plans name files; return the length. */
+static size_t append_components(char *out, size_t length, const char *path)
 {
-    if (name[0] == '.' && name[1] == '/')
-        name += 2;
-    size_t length = table->cwd_length + 1 + strlen(name);
-    if (length >= TFD_PATH_ROOM_BYTES || !is_in_cwd(table))
+    while (*path) {
+        size_t part = strcspn(path, "/");
+        if (part && !(part == 1 && path[0] == '.')) {
+            out[length++] = '/';
+            memcpy(out + length, path, part);
+            length += part;
+        }
+        path += part + (path[part] == '/');
+    }
+    return length;
+}
+
+/* A path that ends so opens no file. */
+static bool names_folder(const char *path, size_t length)
+{
+    return length && (path[length - 1] == '/' || (length > 1 && !strcmp(path + length - 2, "/.")));
+}
+
+static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirect_table *table,
+                                                        const char *path, size_t length)
+{
+    const char *below = path[0] == '/' ? "" : table->cwd;
+    size_t below_length = path[0] == '/' ? 0 : table->cwd_length;
+    if (names_folder(path, length) || below_length + 1 + length >= TFD_PATH_ROOM_BYTES ||
+        (path[0] != '/' && !is_in_cwd(table)))
         return NULL;
-    char *path = tfd_path_room_take();
-    memcpy(path, table->cwd, table->cwd_length);
-    path[table->cwd_length] = '/';
-    strcpy(path + table->cwd_length + 1, name);
-    struct tfd_redirected *file = look_up(table, path, length);
-    tfd_path_room_return(path);
+    char *plain = tfd_path_room_take();
+    size_t plain_length = append_components(plain, append_components(plain, 0, below), path);
+    struct tfd_redirected *file = look_up(table, plain, plain_length);
+    tfd_path_room_return(plain);
     return file;
 }
 
 struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path)
 {
-    return path[0] == '/' ? look_up(table, path, strlen(path)) : look_up_below_cwd(table, path);
+    size_t length = strlen(path);
+    bool is_plain = path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./");
+    return is_plain ? look_up(table, path, length) : look_up_spelled_otherwise(table, path, length);
 }

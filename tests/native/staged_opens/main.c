@@ -73,6 +73,22 @@ static void test_relative_paths_are_found_in_the_folder_of_the_start(const char 
     check_totals(0, 0, 0);
 }
 
+/* A job may spell a path with empty components and ".", such as by joining "data/" and "/file". */
+static void test_paths_are_found_however_they_are_spelled(const char *directory)
+{
+    char path[PATH_MAX + 32];
+    static const char *const spellings[] = {"%s//original", "%s/./original", "//%s///././original"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        snprintf(path, sizeof path, spellings[i], directory);
+        check_holds(open(path, O_RDONLY), 'c');
+    }
+    check_holds(open(".//./original", O_RDONLY), 'c');
+    CHECK(open("original/", O_RDONLY) < 0 && errno == ENOTDIR);
+    CHECK(open("original/.", O_RDONLY) < 0 && errno == ENOTDIR);
+    CHECK(open("", O_RDONLY) < 0 && errno == ENOENT);
+    check_totals(4, 0, 0);
+}
+
 static void test_other_opens_get_the_original(void)
 {
     check_holds(open(original, O_RDWR), 'o');
@@ -299,9 +315,10 @@ int main(int argc, char **argv)
     start(directory, long_ns);
     test_opens_for_reading_get_the_copy();
     test_relative_paths_are_found_in_the_folder_of_the_start(directory);
+    test_paths_are_found_however_they_are_spelled(directory);
     test_other_opens_get_the_original();
     test_without_a_copy_the_original_is_read();
-    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 6);
+    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 10);
     CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_FOPEN).calls, 2);
     test_a_copy_that_changed_is_left_alone(copy);
     stop(directory);
