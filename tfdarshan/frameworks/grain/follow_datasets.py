@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from typing import Any
@@ -10,10 +11,11 @@ from tfdarshan.frameworks.batch_log import Hooks, current
 from tfdarshan.frameworks.grain.dataset_look import look_of
 from tfdarshan.frameworks.late_import import follow_import
 
-# Modules of Grain, and their classes of iterators.
+# Modules of Grain, and their classes of iterators. Before 0.2.7 that of a loader had another name, and before
+# 0.2.5 the package imported nothing of its own, so the modules are what is followed.
 ITERATORS = {
-    "grain._src.python.data_loader": "DataLoaderIterator",
-    "grain._src.python.dataset.dataset": "DatasetIterator",
+    "grain._src.python.data_loader": ("DataLoaderIterator", "PyGrainDatasetIterator"),
+    "grain._src.python.dataset.dataset": ("DatasetIterator",),
 }
 
 _hooks: Hooks | None = None
@@ -23,7 +25,8 @@ def begin() -> None:
     """Follow Grain from now on, or from its import on."""
     global _hooks
     _hooks = Hooks()
-    follow_import("grain", _follow)
+    for module, follow in _FOLLOW.items():
+        follow_import(module, follow)
 
 
 def end() -> None:
@@ -34,15 +37,19 @@ def end() -> None:
         hooks.remove()
 
 
-def _follow() -> None:
+def _follow(module: str) -> None:
     log, hooks = current(), _hooks
     if log is None or hooks is None:
         return
-    for module, name in ITERATORS.items():
+    for name in ITERATORS[module]:
         iterators = getattr(sys.modules.get(module), name, None)
         if iterators is not None:
             log.describe(iterators, _look)
             hooks.hook_all(iterators, "__next__", "NEXT", chosen=_works)
+
+
+# What is done once a module is imported: the same objects each time, so that it is asked for once.
+_FOLLOW = {module: functools.partial(_follow, module) for module in ITERATORS}
 
 
 def _works(method: Any) -> bool:
