@@ -12,10 +12,10 @@ import itertools
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfdarshan.frameworks.pass_note import pass_note
 
@@ -23,7 +23,20 @@ from tfdarshan.frameworks.pass_note import pass_note
 # made, and by an iterator over it. None if the iterator is not to be noted.
 Look = Callable[[Any, Any], "tuple[dict[str, Any], list[int]] | None"]
 
-# The data set of an iterator, None if nobody knows it.
+
+class Part(NamedTuple):
+    """A part of a data set, of which the job may make an object of its own for each pass.
+
+    Attributes:
+        whole: The data set.
+        which: What tells the part from others of it.
+    """
+
+    whole: Any
+    which: Hashable
+
+
+# The data set of an iterator, or a `Part` of one; None if nobody knows it.
 DataSet = Callable[[Any], Any]
 
 # What says where a step that the job marks begins and ends.
@@ -88,19 +101,23 @@ class _Numbers:
     """Numbers of the job's objects, from 1 on. It keeps none of them alive."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+        # By the object's id: itself, and the numbers of its parts.
+        self._known: dict[int, tuple[weakref.ref[Any], dict[Hashable, int]]] = {}
         self._next = itertools.count(1)
 
     def of(self, thing: Any) -> int:
         """Return a number that no other object has ever had, 0 for a list and what else nobody can watch."""
-        known = self._known.get(id(thing))
-        if known is not None and known[0]() is thing:
-            return known[1]
-        with suppress(TypeError):
-            number = next(self._next)
-            self._known[id(thing)] = weakref.ref(thing), number
-            return number
-        return 0
+        whole, which = thing if isinstance(thing, Part) else (thing, None)
+        known = self._known.get(id(whole))
+        if known is None or known[0]() is not whole:
+            try:
+                known = self._known[id(whole)] = weakref.ref(whole), {}
+            except TypeError:
+                return 0
+        numbers = known[1]
+        if which not in numbers:
+            numbers[which] = next(self._next)
+        return numbers[which]
 
 
 class Hooks:

@@ -103,3 +103,58 @@ def test_a_session_says_how_the_dataset_reads(grain, threads, buffer, told, tmp_
     has = f"grain.ReadOptions(num_threads={threads}, prefetch_buffer_size={buffer})"
     fix = all_frameworks.words_of(meta).more_readers(16)
     assert fix.instead_of == f"dataset = dataset.to_iter_dataset({has})"
+
+
+def sliced_of(grain):
+    whole = grain.MapDataset.source(Source())
+    return whole[:24].batch(4), whole[24:].batch(4)
+
+
+class Anew:
+    """Makes a dataset anew for each pass over it."""
+
+    def __init__(self, make):
+        self._make = make
+
+    def __iter__(self):
+        return iter(self._make())
+
+
+SHARED = Source()
+
+
+def made_anew_of(grain):
+    sources = Source(), Source()
+    return [Anew(lambda source=one: grain.MapDataset.source(source)[::2].batch(4)) for one in sources]
+
+
+TWO_SETS = {
+    "loaders": lambda grain: (loader_of(grain), loader_of(grain)),
+    "datasets": lambda grain: (dataset_of(grain), dataset_of(grain)),
+    "lists": lambda grain: [grain.MapDataset.source(list(range(32))).batch(4) for _ in range(2)],
+    "slices of one source": sliced_of,
+    "made anew": made_anew_of,
+    "slices made anew": lambda grain: [
+        Anew(lambda part=part: grain.MapDataset.source(SHARED)[part].shuffle(seed=3).batch(4))
+        for part in (slice(24), slice(24, 32))
+    ],
+    "ranges": lambda grain: [grain.MapDataset.range(32).batch(4).to_iter_dataset() for _ in range(2)],
+}
+
+
+@pytest.mark.parametrize("kind", TWO_SETS)
+def test_a_validation_set_that_looks_like_the_training_set_is_no_epoch(grain, kind, tmp_path):
+    # GIVEN
+    training, validation = TWO_SETS[kind](grain)
+    validation_batches = []
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in range(2):
+            batches, _, _ = looped(training)
+            validation_batches += [np.asarray(batch) for batch in validation]
+
+    # THEN
+    assert len(validation_batches) > 0
+    assert session.steps["epoch"].tolist() == [1] * len(batches) + [2] * len(batches)
+    assert [one["training"] for one in session.meta[0]["loaders"]["found"]] == [True, False]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tfdarshan.frameworks.adapter import DeclaredInput
+from tfdarshan.frameworks.batch_log import Part
 
 # What an iterator or a dataset has of what it is made of, by Grain's names.
 MADE_OF = ("_parents", "_maybe_nonnative_parent", "_map_parent", "_datasets", "_iterator")
@@ -35,6 +36,22 @@ def look_of(iterator: Any) -> dict[str, Any]:
         "buffer_batches": _in_batches(buffer, batch_size, stages),
     }
     return {name: value for name, value in look.items() if value is not None}
+
+
+def data_set_of(iterator: Any) -> Part:
+    """Return what an iterator's data set is known by from pass to pass: its source, and which slice of that.
+
+    Datasets for training and for validation may look alike, and a job may make them anew for each epoch. A
+    source that nobody can watch, such as a list, is known by what holds it.
+    """
+    holders = [getattr(iterator, "_data_loader", None), *_stages(iterator)]
+    slices = [one for one in holders if type(one).__name__.startswith("Slice")]
+    which = tuple(getattr(one, name, None) for one in slices for name in ("_start", "_stop", "_step"))
+    for holder in holders:
+        source = getattr(holder, "_data_source", getattr(holder, "_source", None))
+        if source is not None:
+            return Part(source if type(source).__weakrefoffset__ else holder, which)
+    return Part(holders[-1], which)
 
 
 def _stages(iterator: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from tfdarshan.frameworks.batch_log import Hooks, current
-from tfdarshan.frameworks.grain.dataset_look import look_of
+from tfdarshan.frameworks.grain.dataset_look import data_set_of, look_of
 from tfdarshan.frameworks.late_import import follow_import
 
 # Modules of Grain, and their classes of iterators. Before 0.2.7 that of a loader had another name, and before
@@ -44,7 +44,7 @@ def _follow(module: str) -> None:
     for name in ITERATORS[module]:
         iterators = getattr(sys.modules.get(module), name, None)
         if iterators is not None:
-            log.describe(iterators, _look)
+            log.describe(iterators, _look, data_set_of)
             hooks.hook_all(iterators, "__next__", "NEXT", chosen=_works)
 
 
