@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType
@@ -26,6 +26,7 @@ from tfdarshan.frameworks.late_import import when_imported
 from tfdarshan.frameworks.tensorflow.batch_sizes import BatchSizes
 from tfdarshan.frameworks.tensorflow.graph_operations import operations_of
 from tfdarshan.frameworks.tensorflow.random_numbers import constants_of, draws_random_numbers
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import SOURCES
 
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 MOST_PIPELINES, MOST_STAGES = 64, 64
@@ -220,18 +221,38 @@ class _Described:
 
 def _stages(dataset: Any) -> list[_Described]:
     """Describe the stages of a data set, the source first."""
-    chain: list[Any] = []
-    while dataset is not None and len(chain) < MOST_STAGES:
-        chain.append(dataset)
-        inputs = [] if hasattr(dataset, "_filenames") else dataset._inputs()
-        dataset = inputs[0] if inputs else None
-    described = [_described(one) for one in reversed(chain)]
+    described = _chain(dataset, iter(range(MOST_STAGES)))
     # What TensorFlow makes a generator's data set of is none of the job's.
     first = next((n for n, one in enumerate(described) if one.stage["name"] == "from_generator"), 0)
     return described[first:]
 
 
-def _described(dataset: Any) -> _Described:
+def _chain(dataset: Any, left: Iterator[int]) -> list[_Described]:
+    """Describe a data set behind its first input that reads files, or behind its first if none does.
+
+    Data sets that are put together, as by `zip()` and `sample_from_datasets()`, have several inputs.
+    """
+    if next(left, None) is None:
+        return []
+    inputs = list(dataset._inputs())
+    taken, before = (inputs or [None])[0], list[_Described]()
+    for one in [] if hasattr(dataset, "_filenames") else inputs:
+        chain = _chain(one, left)
+        is_reading = any(map(_reads, chain))
+        if is_reading or one is taken:
+            taken, before = one, chain
+        if is_reading:
+            break
+    return [*before, _described(dataset, taken)]
+
+
+def _reads(described: _Described) -> bool:
+    stage = described.stage
+    return stage["name"] in SOURCES or not {"reads", "python"}.isdisjoint(stage.get("does", ()))
+
+
+def _described(dataset: Any, taken: Any) -> _Described:
+    """Describe a data set; `taken` is the input whose stages are those before it."""
     kind = re.sub(r"^_|(V\d+|Adapter)$", "", type(dataset).__name__)
     kind = re.sub(r"Dataset(V\d+)?$", "", kind)
     name = NAMES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.removeprefix("Parallel")).lower()
@@ -249,7 +270,10 @@ def _described(dataset: Any) -> _Described:
     ordered = {"true": True, "false": False}.get(str(getattr(dataset, "_deterministic", "")).lower())
     told = {"calls": calls, "size": _number(size), "deterministic": ordered}
     operations = operations_of(dataset)
-    told |= {"random": draws_random_numbers(dataset, operations), "element_bytes": _element_bytes(dataset)}
+    told |= {
+        "random": draws_random_numbers(dataset, taken, operations),
+        "element_bytes": _element_bytes(dataset),
+    }
     done = _of_graph(operations.found) if hasattr(dataset, "_map_func") else {}
     for part in (told, _of_records(dataset), done):
         stage |= {key: value for key, value in part.items() if value not in (None, [], "")}

@@ -37,15 +37,15 @@ MOST_ELEMENTS = 256
 MOST_BRANCHES = 64
 
 
-def draws_random_numbers(dataset: Any, operations: GraphOperations) -> bool | None:
-    """Return whether a data set draws random numbers, by itself or in what it takes beside its first input.
+def draws_random_numbers(dataset: Any, taken: Any, operations: GraphOperations) -> bool | None:
+    """Return whether a data set draws random numbers, by itself or in what it takes beside one input.
 
     Returns:
         None where its operations do not tell, or it has no function and takes no second input.
     """
     if type(dataset).__name__.strip("_").startswith(DRAWING):
         return True
-    branches = list(dataset._inputs())[1:]
+    branches = [one for one in dataset._inputs() if one is not taken]
     told = [_beside(one) for one in branches]
     if operations.found or not operations.complete:
         told.append(_by_operations(operations))
