@@ -134,6 +134,34 @@ void tfd_redirect_changes_at(int dirfd, const char *path)
         tfd_redirect_changes(path);
 }
 
+static bool is_folder(int dirfd, const char *path)
+{
+    struct stat status;
+    return path && !syscall(SYS_newfstatat, dirfd, path, &status, AT_SYMLINK_NOFOLLOW) &&
+           S_ISDIR(status.st_mode);
+}
+
+static void changes_below(const struct tfd_redirect_table *table, int dirfd, const char *path)
+{
+    if (path && (dirfd == AT_FDCWD || path[0] == '/'))
+        tfd_redirect_table_no_look_holds_below(table, path);
+}
+
+void tfd_redirect_renames(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path)
+{
+    const struct tfd_redirect_table *table = atomic_load_explicit(&published, memory_order_acquire);
+    if (!table)
+        return;
+    int saved_errno = errno;
+    tfd_redirect_changes_at(old_dirfd, old_path);
+    tfd_redirect_changes_at(new_dirfd, new_path);
+    if (is_folder(old_dirfd, old_path)) {
+        changes_below(table, old_dirfd, old_path);
+        changes_below(table, new_dirfd, new_path);
+    }
+    errno = saved_errno;
+}
+
 const char *tfd_redirect_copy(const struct tfd_redirected *file)
 {
     return file->names + file->original_length + 1;

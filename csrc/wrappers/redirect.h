@@ -33,6 +33,8 @@ bool tfd_redirect_is_good(struct tfd_redirected *file, int fd);
 void tfd_redirect_changes(const char *path);
 /* The same for a path that is relative to `dirfd`. */
 void tfd_redirect_changes_at(int dirfd, const char *path);
+/* The same for both paths of a rename, and for all files below them if it is a folder's. */
+void tfd_redirect_renames(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path);
 
 /* Use the staged files of the session's owner, if any. For a program that has joined a session. */
 void tfd_redirect_join(const char *directory);

@@ -336,17 +336,25 @@ static bool names_folder(const char *path, size_t length)
     return length && (path[length - 1] == '/' || (length > 1 && !strcmp(path + length - 2, "/.")));
 }
 
-static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirect_table *table,
-                                                        const char *path, size_t length)
+/* Write a path as plans name files to a room; return its length, 0 if it is too long, or relative to another folder than
+ * that of the start. */
+static size_t write_plain(const struct tfd_redirect_table *table, const char *path, char *room)
 {
     const char *below = path[0] == '/' ? "" : table->cwd;
     size_t below_length = path[0] == '/' ? 0 : table->cwd_length;
-    if (names_folder(path, length) || below_length + 1 + length >= TFD_PATH_ROOM_BYTES ||
-        (path[0] != '/' && !is_in_cwd(table)))
+    if (below_length + 1 + strlen(path) >= TFD_PATH_ROOM_BYTES || (path[0] != '/' && !is_in_cwd(table)))
+        return 0;
+    return append_components(room, append_components(room, 0, below), path);
+}
+
+static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirect_table *table,
+                                                        const char *path, size_t length)
+{
+    if (names_folder(path, length))
         return NULL;
     char *plain = tfd_path_room_take();
-    size_t plain_length = append_components(plain, append_components(plain, 0, below), path);
-    struct tfd_redirected *file = look_up(table, plain, plain_length);
+    size_t plain_length = write_plain(table, path, plain);
+    struct tfd_redirected *file = plain_length ? look_up(table, plain, plain_length) : NULL;
     tfd_path_room_return(plain);
     return file;
 }
@@ -356,4 +364,17 @@ struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *
     size_t length = strlen(path);
     bool is_plain = path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./");
     return is_plain ? look_up(table, path, length) : look_up_spelled_otherwise(table, path, length);
+}
+
+void tfd_redirect_table_no_look_holds_below(const struct tfd_redirect_table *table, const char *folder)
+{
+    char *plain = tfd_path_room_take();
+    size_t length = write_plain(table, folder, plain);
+    for (uint32_t at = length ? tfd_redirect_table_first(table) : 0; at;) {
+        struct tfd_redirected *file = tfd_redirect_table_at(table, at, &at);
+        if (file->original_length > length && file->names[length] == '/' &&
+            !memcmp(file->names, plain, length))
+            atomic_store(tfd_redirect_table_last_look(file), TFD_NO_LOOK_HOLDS);
+    }
+    tfd_path_room_return(plain);
 }

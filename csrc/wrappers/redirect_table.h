@@ -56,6 +56,8 @@ struct tfd_redirected *tfd_redirect_table_at(const struct tfd_redirect_table *ta
 _Atomic int64_t *tfd_redirect_table_last_look(struct tfd_redirected *file);
 /* In place of that time, once the job itself may change the original: no check holds any more. */
 #define TFD_NO_LOOK_HOLDS (-1)
+/* For all originals below a folder. */
+void tfd_redirect_table_no_look_holds_below(const struct tfd_redirect_table *table, const char *folder);
 int64_t tfd_redirect_table_trusted_ns(const struct tfd_redirected *file);
 
 #endif

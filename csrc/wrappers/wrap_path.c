@@ -10,15 +10,9 @@
 #include "wrappers/redirect.h"
 #include "wrappers/wrappers.h"
 
-static void rename_changes(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path)
-{
-    tfd_redirect_changes_at(old_dirfd, old_path);
-    tfd_redirect_changes_at(new_dirfd, new_path);
-}
-
 int tfd_wrap_rename(const char *old_path, const char *new_path)
 {
-    rename_changes(AT_FDCWD, old_path, AT_FDCWD, new_path);
+    tfd_redirect_renames(AT_FDCWD, old_path, AT_FDCWD, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(rename)(old_path, new_path);
     tfd_record_rename(AT_FDCWD, old_path, AT_FDCWD, new_path, status < 0, start);
@@ -27,7 +21,7 @@ int tfd_wrap_rename(const char *old_path, const char *new_path)
 
 int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path)
 {
-    rename_changes(old_dirfd, old_path, new_dirfd, new_path);
+    tfd_redirect_renames(old_dirfd, old_path, new_dirfd, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(renameat)(old_dirfd, old_path, new_dirfd, new_path);
     tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);
@@ -37,7 +31,7 @@ int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const 
 int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
                        unsigned flags)
 {
-    rename_changes(old_dirfd, old_path, new_dirfd, new_path);
+    tfd_redirect_renames(old_dirfd, old_path, new_dirfd, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(renameat2)(old_dirfd, old_path, new_dirfd, new_path, flags);
     tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);

@@ -212,6 +212,17 @@ static void by_renameat(void)
     CHECK(renameat2(AT_FDCWD, "elsewhere", AT_FDCWD, original, 0) == 0);
 }
 
+/* The folder that holds the files, and is the current one. */
+static void by_rename_of_folder(void)
+{
+    char folder[PATH_MAX], elsewhere[PATH_MAX + 16];
+    CHECK(getcwd(folder, sizeof folder));
+    snprintf(elsewhere, sizeof elsewhere, "%s.elsewhere", folder);
+    errno = EXDEV;
+    CHECK(rename(folder, elsewhere) == 0 && rename(elsewhere, folder) == 0);
+    CHECK_EQUAL(errno, EXDEV);
+}
+
 static void by_forked_child(void)
 {
     pid_t child = child_fork();
@@ -282,8 +293,9 @@ static void stop(const char *directory)
 
 static void test_looks(const char *directory)
 {
-    void (*const changes[])(void) = {by_open,     by_creat,  by_fopen,    by_freopen,
-                                     by_truncate, by_rename, by_renameat, by_forked_child};
+    void (*const changes[])(void) = {by_open,        by_creat,  by_fopen,    by_freopen,
+                                     by_truncate,    by_rename, by_renameat, by_rename_of_folder,
+                                     by_forked_child};
     int (*const deletions[])(const char *path) = {delete_by_unlink, delete_by_remove, delete_at};
     start(directory, long_ns);
     test_a_look_holds_for_its_time();
