@@ -42,7 +42,7 @@ JOB = """
         tf.data.Dataset.from_tensor_slices(paths)
         .map(compiled, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)
         .map(lambda data: tf.cast(data, tf.float32) + tf.reduce_sum([1.0]))
-        .batch(4).prefetch(2).with_options(options)
+        .batch(4, drop_remainder=True).prefetch(2).with_options(options)
     )
     text = tf.TensorSpec((), tf.string)
     generated = tf.data.Dataset.from_generator(Samples(), output_signature=text).batch(2)
@@ -111,7 +111,7 @@ def test_stages_are_typed_as_the_program_has_them(pipelines):
         [
             "map(compiled, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
             "map(lambda data: tf.cast(data, tf.float32) + tf.reduce_sum([1.0]))",
-            "batch(4)",
+            "batch(4, drop_remainder=True)",
             "prefetch(2)",
             "with_options()",
         ],

@@ -268,7 +268,8 @@ def _described(dataset: Any, taken: Any) -> _Described:
     if name == "from_tensor_slices":
         size = next((tensor.shape[0] for tensor in dataset._tensors if len(tensor.shape)), None)
     ordered = {"true": True, "false": False}.get(str(getattr(dataset, "_deterministic", "")).lower())
-    told = {"calls": calls, "size": _number(size), "deterministic": ordered}
+    whole = bool(_number(getattr(dataset, "_drop_remainder", None))) or None
+    told = {"calls": calls, "size": _number(size), "drop_remainder": whole, "deterministic": ordered}
     operations = operations_of(dataset)
     told |= {
         "random": draws_random_numbers(dataset, taken, operations),

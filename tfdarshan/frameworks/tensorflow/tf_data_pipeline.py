@@ -36,6 +36,7 @@ class Stage:
         line: Its line, from 1; 0 if unknown.
         random: Whether it draws random numbers, so that each epoch is given others; None if unknown.
         element_bytes: What one of its elements takes; None where that is unknown, or not the same for all.
+        drop_remainder: Whether a last batch that is smaller is left out.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Stage:
     line: int = 0
     random: bool | None = None
     element_bytes: int | None = None
+    drop_remainder: bool = False
 
     @property
     def reads(self) -> bool:
@@ -71,6 +73,8 @@ class Stage:
             and not (self.name == "repeat" and self.size < 0)
         ):
             arguments.append(_number(self.size))
+        if self.drop_remainder:
+            arguments.append("drop_remainder=True")
         if self.size not in (None, AUTOTUNE) and self.name in SIZE_ARGUMENT:
             arguments.append(f"{SIZE_ARGUMENT[self.name]}={self.size}")
         if self.calls is not None:
