@@ -2,12 +2,10 @@
 #include "wrappers/redirect_table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,10 +36,7 @@ struct tfd_redirect_table {
     struct head *head;
     struct tfd_redirected *records;
     struct place *places;
-    size_t mask, cwd_length;
-    char *cwd; /* relative paths are below it while it is the current folder */
-    dev_t cwd_device;
-    ino_t cwd_inode;
+    size_t mask;
 };
 
 static size_t page_bytes(void)
@@ -114,17 +109,6 @@ static void enter_all(struct tfd_redirect_table *table, const struct tfd_staged_
     }
 }
 
-static void remember_cwd(struct tfd_redirect_table *table)
-{
-    struct stat cwd;
-    table->cwd = getcwd(NULL, 0);
-    if (table->cwd && !stat(".", &cwd)) {
-        table->cwd_length = strlen(table->cwd);
-        table->cwd_device = cwd.st_dev;
-        table->cwd_inode = cwd.st_ino;
-    }
-}
-
 /* Map a file, or memory if `fd` is -1, at an address, or anywhere if `at` is NULL; return NULL if that fails. */
 static void *map(void *at, int fd, int sharing, size_t bytes)
 {
@@ -172,10 +156,8 @@ static struct tfd_redirect_table *make_in(int fd, const struct head *size,
     struct tfd_redirect_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
-    if (fill(table, fd, size, files, count)) {
-        remember_cwd(table);
+    if (fill(table, fd, size, files, count))
         return table;
-    }
     discard(table, size);
     errno = ENOMEM;
     return NULL;
@@ -230,10 +212,8 @@ static struct tfd_redirect_table *take_up(int fd, size_t bytes)
     struct tfd_redirect_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
-    if (map_all(table, fd, &size, MAP_PRIVATE)) {
-        remember_cwd(table);
+    if (map_all(table, fd, &size, MAP_PRIVATE))
         return table;
-    }
     discard(table, &size);
     return NULL;
 }
@@ -295,13 +275,6 @@ int64_t tfd_redirect_table_trusted_ns(const struct tfd_redirected *file)
     return head_of(file)->trusted_ns;
 }
 
-static bool is_in_cwd(const struct tfd_redirect_table *table)
-{
-    struct stat now;
-    return table->cwd_length && !syscall(SYS_newfstatat, AT_FDCWD, ".", &now, 0) &&
-           now.st_dev == table->cwd_device && now.st_ino == table->cwd_inode;
-}
-
 static struct tfd_redirected *look_up(const struct tfd_redirect_table *table, const char *path, size_t length)
 {
     uint64_t hash = tfd_path_hash(path, length);
@@ -336,15 +309,23 @@ static bool names_folder(const char *path, size_t length)
     return length && (path[length - 1] == '/' || (length > 1 && !strcmp(path + length - 2, "/.")));
 }
 
-/* Write a path as plans name files to a room; return its length, 0 if it is too long, or relative to another folder than
- * that of the start. */
-static size_t write_plain(const struct tfd_redirect_table *table, const char *path, char *room)
+/* Write the current folder's path to a room, without the "/" of the root; return its length, -1 if it is unknown. The
+ * C library's function may look through folders. */
+static ssize_t write_current_folder(char *room)
 {
-    const char *below = path[0] == '/' ? "" : table->cwd;
-    size_t below_length = path[0] == '/' ? 0 : table->cwd_length;
-    if (below_length + 1 + strlen(path) >= TFD_PATH_ROOM_BYTES || (path[0] != '/' && !is_in_cwd(table)))
+    long bytes = syscall(SYS_getcwd, room, TFD_PATH_ROOM_BYTES);
+    if (bytes < 2 || room[0] != '/')
+        return -1;
+    return bytes == 2 ? 0 : bytes - 1;
+}
+
+/* Write a path as plans name files to a room; return its length, 0 if it is too long or unknown. */
+static size_t write_plain(const char *path, char *room)
+{
+    ssize_t below = path[0] == '/' ? 0 : write_current_folder(room);
+    if (below < 0 || (size_t)below + 1 + strlen(path) >= TFD_PATH_ROOM_BYTES)
         return 0;
-    return append_components(room, append_components(room, 0, below), path);
+    return append_components(room, (size_t)below, path);
 }
 
 static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirect_table *table,
@@ -353,7 +334,7 @@ static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirec
     if (names_folder(path, length))
         return NULL;
     char *plain = tfd_path_room_take();
-    size_t plain_length = write_plain(table, path, plain);
+    size_t plain_length = write_plain(path, plain);
     struct tfd_redirected *file = plain_length ? look_up(table, plain, plain_length) : NULL;
     tfd_path_room_return(plain);
     return file;
@@ -369,7 +350,7 @@ struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *
 void tfd_redirect_table_no_look_holds_below(const struct tfd_redirect_table *table, const char *folder)
 {
     char *plain = tfd_path_room_take();
-    size_t length = write_plain(table, folder, plain);
+    size_t length = write_plain(folder, plain);
     for (uint32_t at = length ? tfd_redirect_table_first(table) : 0; at;) {
         struct tfd_redirected *file = tfd_redirect_table_at(table, at, &at);
         if (file->original_length > length && file->names[length] == '/' &&

@@ -42,8 +42,7 @@ void tfd_redirect_table_withdraw(const char *directory);
 
 struct tfd_redirect_counts *tfd_redirect_table_counts(const struct tfd_redirect_table *table);
 struct tfd_look_ahead *tfd_redirect_table_ahead(const struct tfd_redirect_table *table);
-/* Find a file by a path that is absolute, or relative to the folder where this process made or mapped the table; return
- * NULL if it has no copy. */
+/* Find a file by a path that is absolute, or relative to the current folder; return NULL if it has no copy. */
 struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path);
 /* Iterate over a table's files: the place of the first record, and the file at a place with the place of the next
  * one; 0 means none. */

@@ -62,15 +62,16 @@ static void test_opens_for_reading_get_the_copy(void)
     check_totals(6, 0, 0);
 }
 
-static void test_relative_paths_are_found_in_the_folder_of_the_start(const char *directory)
+static void test_relative_paths_are_below_the_current_folder(const char *directory)
 {
     check_holds(open("original", O_RDONLY), 'c');
     check_holds(open("./original", O_RDONLY), 'c');
     check_totals(2, 0, 0);
     CHECK(chdir("/") == 0);
     CHECK(open("original", O_RDONLY) < 0 && errno == ENOENT);
+    check_holds(open(original + 1, O_RDONLY), 'c');
     CHECK(chdir(directory) == 0);
-    check_totals(0, 0, 0);
+    check_totals(1, 0, 0);
 }
 
 /* A job may spell a path with empty components and ".", such as by joining "data/" and "/file". */
@@ -185,6 +186,14 @@ static void by_creat(void)
     close(fd);
 }
 
+static void by_open_from_another_folder(void)
+{
+    char folder[PATH_MAX];
+    CHECK(getcwd(folder, sizeof folder) && chdir("/") == 0);
+    close(open(original + 1, O_RDWR));
+    CHECK(chdir(folder) == 0);
+}
+
 static void by_fopen(void)
 {
     fclose(fopen("./original", "r+"));
@@ -293,8 +302,15 @@ static void stop(const char *directory)
 
 static void test_looks(const char *directory)
 {
-    void (*const changes[])(void) = {by_open,        by_creat,  by_fopen,    by_freopen,
-                                     by_truncate,    by_rename, by_renameat, by_rename_of_folder,
+    void (*const changes[])(void) = {by_open,
+                                     by_open_from_another_folder,
+                                     by_creat,
+                                     by_fopen,
+                                     by_freopen,
+                                     by_truncate,
+                                     by_rename,
+                                     by_renameat,
+                                     by_rename_of_folder,
                                      by_forked_child};
     int (*const deletions[])(const char *path) = {delete_by_unlink, delete_by_remove, delete_at};
     start(directory, long_ns);
@@ -326,11 +342,11 @@ int main(int argc, char **argv)
     CHECK(realpath(argv[1], directory));
     start(directory, long_ns);
     test_opens_for_reading_get_the_copy();
-    test_relative_paths_are_found_in_the_folder_of_the_start(directory);
+    test_relative_paths_are_below_the_current_folder(directory);
     test_paths_are_found_however_they_are_spelled(directory);
     test_other_opens_get_the_original();
     test_without_a_copy_the_original_is_read();
-    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 10);
+    CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 11);
     CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_FOPEN).calls, 2);
     test_a_copy_that_changed_is_left_alone(copy);
     stop(directory);
