@@ -1,11 +1,14 @@
 import json
 import time
+from pathlib import Path
 
 import pytest
 
+from tests.made_up_session import job_of, write_job
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError
 from tfdarshan.session import find_sessions, open_session
 from tfdarshan.sessions.find import locate_session
+from tfdarshan.sessions.rank_folder import logdir_of, rank_folder
 from tfdarshan.sessions.session_directory import (
     checked_logdir,
     discard_session_directory,
@@ -99,6 +102,30 @@ def test_walk_finds_runs_below_and_skips_other_plugins(tmp_path):
 
     # WHEN / THEN
     assert list(walk_sessions(tmp_path)) == [first]
+
+
+def test_a_session_knows_its_logdir_however_it_is_named(monkeypatch, tmp_path):
+    # GIVEN
+    session = make_session_directory(tmp_path, CLOCK)
+    rank = rank_folder(session, 3)
+    rank.mkdir()
+
+    # WHEN / THEN
+    for place, name in ((session.parent, session.name), (session, "."), (rank, "."), (rank, "..")):
+        monkeypatch.chdir(place)
+        assert logdir_of(Path(name)) == tmp_path
+    assert logdir_of(Path("/copy")) == Path("/")
+
+
+def test_a_session_with_a_trace_is_read_from_within_its_folder(monkeypatch, tmp_path):
+    # GIVEN a session beside which there was a trace of TensorFlow's profiler
+    session = make_session_directory(tmp_path, CLOCK)
+    trace = {"trace": "plugins/profile/gone/host.xplane.pb", "start_ns": 0}
+    write_job(session, job_of([(0, 10, 1, "read", 0, 5)], ["/data/a"], [5], meta={"tensorflow": trace}))
+    monkeypatch.chdir(session)
+
+    # WHEN / THEN
+    assert len(open_session(".").steps) == 0
 
 
 def test_logdir_without_sessions_is_said(tmp_path):

@@ -49,8 +49,9 @@ def whole_session(directory: Path) -> Path:
 
 
 def logdir_of(directory: Path) -> Path:
-    """Return the logdir that a session directory, or a rank's folder, is in."""
-    return whole_session(directory).parents[2]
+    """Return the logdir that a session directory, or a rank's folder, is in; "/" above all folders."""
+    # "." has no parents.
+    return whole_session(Path(os.path.abspath(directory))).parent.parent.parent  # noqa: PTH100
 
 
 def missing_ranks(present: list[int], world_size: int | None) -> list[int]:
