@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import time
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from tests.made_up_session import job_of, write_job
 from tfdarshan.errors import ConfigurationError, SessionDataError, StorageError
 from tfdarshan.session import find_sessions, open_session
+from tfdarshan.sessions.catalogue import list_sessions
 from tfdarshan.sessions.find import locate_session
 from tfdarshan.sessions.rank_folder import logdir_of, rank_folder
 from tfdarshan.sessions.session_directory import (
@@ -81,6 +84,49 @@ def test_the_newest_session_began_last_whatever_its_name_says(tmp_path):
     # WHEN / THEN
     assert [path.name for path in find_sessions(tmp_path)] == names
     assert locate_session(tmp_path).name == names[-1]
+
+
+@pytest.fixture
+def closed(monkeypatch):
+    """Folders, to be filled, that are somebody else's: they cannot be listed, nor what is in them seen."""
+    folders: set[Path] = set()
+
+    def refusing(call, *, itself):
+        def refuse(path, *arguments, **named):
+            if isinstance(path, (str, Path)):
+                through = [*Path(path).parents, *([Path(path)] if itself else [])]
+                if folders.intersection(through):
+                    raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return call(path, *arguments, **named)
+
+        return refuse
+
+    monkeypatch.setattr(os, "stat", refusing(os.stat, itself=False))
+    monkeypatch.setattr(os, "scandir", refusing(os.scandir, itself=True))
+    return folders
+
+
+def test_sessions_of_somebody_else_are_passed_over(closed, tmp_path):
+    # GIVEN another user's newer session, and another user's run
+    own = make_session_directory(tmp_path, CLOCK)
+    (own / "host.1.meta.json").write_text("{}")
+    others = make_session_directory(tmp_path, name="2030_01_01_00_00_00")
+    closed |= {others, make_session_directory(tmp_path / "run", CLOCK).parent}
+
+    # WHEN / THEN
+    assert find_sessions(tmp_path) == [own]
+    assert locate_session(tmp_path) == own
+    assert [one.path for one in list_sessions(tmp_path)] == [own, others]
+
+
+def test_a_logdir_with_sessions_of_somebody_else_alone_is_said_to_be_so(closed, tmp_path):
+    # GIVEN
+    sessions = make_session_directory(tmp_path, CLOCK).parent
+    closed.add(sessions)
+
+    # WHEN / THEN
+    with pytest.raises(SessionDataError, match=f"the logdir {sessions} cannot be read: Permission denied"):
+        find_sessions(tmp_path)
 
 
 def test_discarding_leaves_nothing_of_ours_and_everything_else(tmp_path):

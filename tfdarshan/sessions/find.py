@@ -111,11 +111,16 @@ def _has_data(directory: Path) -> bool:
 
 def is_written(directory: Path) -> bool:
     """Return whether a session directory, or a rank's folder, has been finished."""
-    return not (directory / MARKER).exists() and any(directory.glob(f"*{META_SUFFIX}"))
+    return not _has_marker(directory) and any(directory.glob(f"*{META_SUFFIX}"))
 
 
 def _is_begun(directory: Path) -> bool:
-    return any((part / MARKER).exists() for part in parts_of(directory))
+    return any(map(_has_marker, parts_of(directory)))
+
+
+def _has_marker(part: Path) -> bool:
+    # Path.exists() raises PermissionError in another user's folder before Python 3.14.
+    return os.path.exists(part / MARKER)  # noqa: PTH110
 
 
 def began(directory: Path) -> Began:
@@ -140,7 +145,7 @@ def _recorded_ns(directory: Path) -> int:
         found = recorded_in(part)
         if found is not None:
             starts_ns.append(found.start_ns)
-        elif (part / MARKER).exists():
+        elif _has_marker(part):
             with suppress(SessionDataError):
                 starts_ns.append(read_marker(part).start_realtime_ns)
     return min(starts_ns, default=0)

@@ -207,11 +207,23 @@ def walk_sessions(logdir: Path, refused: list[Path] | None = None) -> Iterator[P
         if "plugins" in names:
             names.remove("plugins")
             sessions = Path(folder) / PLUGIN_FOLDER
-            if sessions.is_dir():
-                with os.scandir(sessions) as entries:
-                    found = sorted(entry.name for entry in entries if entry.is_dir())
-                yield from (sessions / name for name in found)
+            yield from (sessions / name for name in _folders_in(sessions, Path(folder) == logdir))
         names.sort()
+
+
+def _folders_in(sessions: Path, needed: bool) -> list[str]:
+    """List the names of the folders in one that may not be there; of one that cannot be read none.
+
+    Raises:
+        SessionDataError: It cannot be read, and is needed.
+    """
+    try:
+        with os.scandir(sessions) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError as error:
+        if needed and not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            _refuse_unreadable(str(sessions), error)
+    return []
 
 
 def _refuse_unreadable(logdir: str, error: OSError) -> None:
