@@ -20,7 +20,7 @@ from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.file_name import exact_name
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
-from tfdarshan.storage_probe.folder_probe import probe_folder
+from tfdarshan.storage_probe.folder_probe import IN_MEMORY, probe_folder
 from tfdarshan.storage_probe.probe_result import StorageProbe, probe_of_dict
 from tfdarshan.storage_probe.prober import LEAST_BYTES, Bounds
 from tfdarshan.thresholds import THRESHOLD
@@ -30,6 +30,7 @@ MOST_MOUNTS, LEAST_SHARE = 2, THRESHOLD["hardly"]
 # Probes that a session keeps, and files of it that one is given.
 MOST_KEPT, MOST_OWN = 16, 20_000
 FILES_SUFFIX = ".files.parquet"
+PLACE_COLUMNS = ("mount_point", "fs_type")
 
 
 def probe_session(
@@ -108,13 +109,13 @@ def _read_files(files: FileTable) -> pd.DataFrame:
 
 
 def _mapped_files(session: SessionData) -> pd.DataFrame:
-    """Return the data files that were mapped: `path`, `mount_point`, `time_s` in faults, 0 if unknown."""
+    """Return the data files that were mapped, as `_folders` takes them: `time_s` in faults, 0 if unknown."""
     found = [
-        {"path": one.path, "mount_point": row["mount_point"], "time_s": one.wait_s or 0.0}
+        {"path": one.path, **{name: row[name] for name in PLACE_COLUMNS}, "time_s": one.wait_s or 0.0}
         for process in session.processes
         for row, one in rows_of(process)
     ]
-    rows = pd.DataFrame(found, columns=["path", "mount_point", "time_s"])
+    rows = pd.DataFrame(found, columns=["path", *PLACE_COLUMNS, "time_s"])
     return rows[~program_files(pa.array(rows["path"], pa.string()))]
 
 
@@ -122,8 +123,11 @@ def _folders(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
     """List for each mount worth it the folder of its input, and the files; the slowest mount first.
 
     Args:
-        rows: A row per file of the input: `path`, `mount_point`, `time_s`.
+        rows: A row per file of the input: `path`, `mount_point`, `fs_type`, `time_s`.
     """
+    stored = rows[~rows["fs_type"].isin(IN_MEMORY)]
+    # A session with all of its input in memory is refused when its folder is probed.
+    rows = rows if stored.empty else stored
     if rows.empty:
         return []
     sums = rows.groupby(rows["mount_point"].astype(str))["time_s"].sum().sort_values(ascending=False)
