@@ -316,16 +316,24 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
 
 
 def _absolute(pattern: str) -> str:
-    """Put a pattern that begins with a name below the working directory; a folder is all that is in it."""
+    """Put a pattern that begins with a name below the working directory; a folder is all that is in it.
+
+    Paths are matched without `..`, `.` and doubled slashes, so that a pattern must not have them either.
+    """
     if not pattern.endswith("/") and not glob.has_magic(pattern) and os.path.isdir(pattern):  # noqa: PTH112
         pattern = f"{pattern}/"
-    if pattern.startswith(("/", "*", "?", "[")):
+    if pattern.startswith(("*", "?", "[")):
         return pattern
+    folder = "/" if pattern.startswith("/") else _working_directory(pattern)
+    # Two slashes at the beginning are kept, as POSIX has it.
+    whole = os.path.normpath(os.path.join(glob.escape(folder), pattern)).replace("//", "/", 1)  # noqa: PTH118
+    return f"{whole}/" if pattern.endswith("/") and whole != "/" else whole
+
+
+def _working_directory(pattern: str) -> str:
     try:
-        folder = os.getcwd()  # noqa: PTH109
+        return os.getcwd()  # noqa: PTH109
     except OSError as error:
         raise ConfigurationError(
             f"the pattern {pattern!r} is below the working directory, which is not there: write it from / on."
         ) from error
-    whole = os.path.normpath(os.path.join(glob.escape(folder), pattern))  # noqa: PTH118
-    return f"{whole}/" if pattern.endswith("/") and whole != "/" else whole

@@ -3,6 +3,7 @@ import sysconfig
 
 import pytest
 
+import tfdarshan
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.options import Options, default_exclude_patterns, make_options
 
@@ -162,3 +163,34 @@ def test_a_pattern_below_a_folder_that_is_gone_is_refused(tmp_path, monkeypatch)
     gone.rmdir()
     with pytest.raises(ConfigurationError, match="write it from / on"):
         Options(include=["data/"])
+
+
+@pytest.mark.parametrize(
+    ("given", "matched"),
+    [
+        ("/data/../scratch/", "/scratch/*"),
+        ("/data//set/./*.jpg", "/data/set/*.jpg"),
+        ("//data/", "/data/*"),
+        ("/", "/*"),
+        ("*/../x", "*/../x"),
+    ],
+)
+def test_an_absolute_pattern_is_matched_as_paths_are(given, matched):
+    options = make_options({"exclude": [given], "as_if": "hdd", "as_if_paths": [given]})
+    assert options.exclude_patterns()[0] == matched
+    assert options.as_if_patterns() == (matched,)
+
+
+def test_a_pattern_with_dots_matches_the_files_that_it_names(tmp_path):
+    # GIVEN
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"1")
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", exclude=[f"{tmp_path}/a/../b/"]) as session:
+        for name in ("a", "b"):
+            (tmp_path / name / "file").read_bytes()
+
+    # THEN
+    assert session.files["path"].tolist() == [str(tmp_path / "a" / "file")]
