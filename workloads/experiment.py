@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -124,9 +125,8 @@ class Experiment:
 
     def session_options(self, as_if: str | None = None) -> dict[str, Any]:
         """Return the options of a session; another storage model than the place's own may be named."""
-        folders = [f"{self.place.directory}/"]
-        if self.data_dir is not None:
-            folders.append(f"{self.data_dir}/")
+        read = [self.place.directory, *([] if self.data_dir is None else [self.data_dir])]
+        folders = [f"{glob.escape(str(folder))}/" for folder in read]
         model = as_if or self.place.as_if
         return {"include": folders} | ({"as_if": model, "as_if_paths": folders} if model else {})
 

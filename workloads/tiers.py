@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -109,7 +110,7 @@ def _emulation(place: Place, logdir: str) -> tfdarshan.Profile | nullcontext[Non
     """Emulation goes with a session; this one is thrown away."""
     if place.as_if is None:
         return nullcontext()
-    folder = f"{place.directory}/"
+    folder = f"{glob.escape(str(place.directory))}/"
     return tfdarshan.profile(logdir, include=[folder], as_if=place.as_if, as_if_paths=[folder])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -47,7 +48,8 @@ class Room:
 
     def as_if(self, storage: str, *folders: Path) -> Mapping[str, Any]:
         """Return the options that play a storage in folders, by default where the data is."""
-        return {"as_if": storage, "as_if_paths": [f"{folder}/" for folder in folders or (self.data,)]}
+        slow = [f"{glob.escape(str(folder))}/" for folder in folders or (self.data,)]
+        return {"as_if": storage, "as_if_paths": slow}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` made when it was first asked for: a job must not look for its data again."""
