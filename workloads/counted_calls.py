@@ -31,9 +31,15 @@ def counted_on(session: Session, files: Sequence[LabelledFile]) -> Counted:
     return Counted(*(int(rows[column].sum()) for column in columns))
 
 
-def expected_of(files: Sequence[LabelledFile], times: int = 1) -> Counted:
-    """Return what tf.io.read_file makes of files read whole: a read per MiB begun, and an empty one."""
-    reads = sum(-(-file.size_bytes // READ_CHUNK_BYTES) + 1 for file in files)
+def expected_of(files: Sequence[LabelledFile], times: int = 1, *, at_once: bool = False) -> Counted:
+    """Return what tf.io.read_file makes of files read whole: a read per MiB begun, and an empty one.
+
+    Args:
+        files: The files.
+        times: How often each is read.
+        at_once: Whether one read gives all of a file, as Python's read() asks for it.
+    """
+    reads = sum(-(-file.size_bytes // (at_once * file.size_bytes or READ_CHUNK_BYTES)) + 1 for file in files)
     total_bytes = sum(file.size_bytes for file in files)
     return Counted(len(files) * times, reads * times, len(files) * times, total_bytes * times)
 

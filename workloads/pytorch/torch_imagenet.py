@@ -93,7 +93,7 @@ def _run_once(
     with experiment.session(arm, files) as session:
         times = run_steps(loader, lambda batch: train(*batch))
     counted = counted_on(session.session, files)
-    check_counts(result, "files read whole", expected_of(files), counted)
+    check_counts(result, "files read whole", expected_of(files, at_once=True), counted)
     result.check("steps found", len(loader), len(session.session.steps))
     arm.add(
         elapsed_s=times.total_s,

@@ -120,7 +120,8 @@ class UnevenTraining:
             times = run_steps(loader, compute)
         session = profile.session
         counted = counted_on(session, self._files)
-        check_counts(self.result, "files read whole", expected_of(self._files), counted)
+        expected = expected_of(self._files, at_once=True)
+        check_counts(self.result, "files read whole", expected, counted)
         self.result.check("steps found", len(times.wait_s), len(session.steps))
         waits = loader_waits(session.processes)
         arm.add(

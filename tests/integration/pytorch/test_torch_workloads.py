@@ -47,6 +47,23 @@ def test_each_image_is_opened_once_and_read_twice_by_workers_too(tmp_path):
     assert result.ok
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker processes:UserWarning")
+def test_a_real_image_above_a_mebibyte_is_read_at_once(tmp_path):
+    # GIVEN a data set with an image of 2 MB
+    from tfdarshan.workloads.images import IMAGENET, write_images
+
+    files = write_images(tmp_path / "real", 4, image_set=IMAGENET)
+    with files[2].path.open("ab") as image:
+        image.write(bytes(2_000_000) + b"\xff\xd9")
+
+    # WHEN
+    result = run("torch_imagenet", tmp_path, data_dir=tmp_path / "real")
+
+    # THEN
+    assert checks_of(result)["files read whole: reads"] == (8, 8)
+    assert result.ok
+
+
 def test_an_image_that_cannot_be_decoded_is_left_out(tmp_path):
     # GIVEN files of which one is no image
     pytest.importorskip("torch")
