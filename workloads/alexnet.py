@@ -97,7 +97,7 @@ def _train(
 def _cross(experiment: Experiment, result: Result, files: Sequence[ImageFile], scale: Scale) -> None:
     assert experiment.place.as_if is not None
     used = files[: scale.sleep_batch * scale.sleep_steps]
-    predicted_s = predicted_step_s(experiment.place.as_if, used, CROSSOVER_THREADS, scale.sleep_steps)
+    predicted_s = predicted_step_s(experiment.place.as_if, used, CROSSOVER_THREADS, scale.sleep_batch)
     for factor in FACTORS:
         arm = result.arm(f"compute {factor:g} of reading")
         arm.settings |= {"compute_s": factor * predicted_s, "predicted_s": predicted_s, "factor": factor}
@@ -111,7 +111,7 @@ def _flatten(experiment: Experiment, result: Result, files: Sequence[ImageFile],
     """Every device and thread count, with a compute time that no reading exceeds."""
     used = files[: scale.sleep_batch * scale.sleep_steps]
     slowest_s = max(
-        predicted_step_s(model.name, used, threads, scale.sleep_steps)
+        predicted_step_s(model.name, used, threads, scale.sleep_batch)
         for model in PAPER_MODELS
         for threads in FLAT_THREADS
     )
@@ -145,9 +145,10 @@ def _sleeping_run(
     return statistics.mean(steps[2:] or steps)
 
 
-def predicted_step_s(tier: str, files: Sequence[ImageFile], threads: int, steps: int) -> float:
-    """Return the time the storage model says that reading a batch takes."""
-    return find_model(tier).files_time_s((file.size_bytes for file in files), threads) / steps
+def predicted_step_s(tier: str, files: Sequence[ImageFile], threads: int, batch: int) -> float:
+    """Return the time the storage model says that reading a batch takes, of whatever files there are."""
+    whole_s = find_model(tier).files_time_s((file.size_bytes for file in files), threads)
+    return whole_s / max(len(files) / batch, 1)
 
 
 def _sleep(seconds: float, batch: Any) -> None:

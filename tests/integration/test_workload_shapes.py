@@ -12,7 +12,8 @@ pytest.importorskip("PIL")
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import HDD, LUSTRE, PAPER_MODELS
-from tfdarshan.workloads.alexnet import FACTORS, FLAT_THREADS, crossover_s
+from tfdarshan.workloads.alexnet import FACTORS, FLAT_THREADS, crossover_s, predicted_step_s
+from tfdarshan.workloads.images import ImageFile
 from tfdarshan.workloads.result import Arm, Result
 from tfdarshan.workloads.runner import Plan, run_plan
 from tfdarshan.workloads.throttled_device import check_possible
@@ -36,6 +37,15 @@ def test_the_crossover_is_where_the_line_reaches_the_plateau() -> None:
         arms.append(arm)
     # WHEN / THEN
     assert crossover_s(arms) == pytest.approx(0.1 / 1.01)
+
+
+def test_reading_a_batch_takes_as_long_of_fewer_files() -> None:
+    # GIVEN files of one size, as with --files
+    files = [ImageFile(Path(str(number)), 0, 12_000) for number in range(192)]
+    # WHEN / THEN
+    whole_s = predicted_step_s("hdd", files, 4, 16)
+    assert predicted_step_s("hdd", files[:64], 4, 16) == pytest.approx(whole_s)
+    assert predicted_step_s("hdd", files[:4], 4, 16) == pytest.approx(whole_s / 4)
 
 
 @pytest.mark.long
