@@ -16,6 +16,7 @@ from .disk_room import check_room
 from .experiment import Experiment
 from .images import CALTECH101
 from .result import ASSUMED, EXACT, SCALE, Arm, Result
+from .settings import check_saves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,9 @@ class Scale:
     every: int
     side: int
     width: float
+
+    def __post_init__(self) -> None:
+        check_saves(self.steps, self.every)
 
 
 PUBLISHED = Scale(batch=64, steps=100, every=20, side=224, width=1.0)
@@ -70,7 +74,7 @@ def _run_once(experiment: Experiment, result: Result, model: Any, scale: Scale, 
     folder.mkdir(parents=True)
     random = np.random.default_rng(experiment.seed)
     images = random.random((scale.batch, scale.side, scale.side, 3), np.float32)
-    labels = np.eye(CALTECH101.classes, dtype=np.float32)[: scale.batch]
+    labels = np.eye(CALTECH101.classes, dtype=np.float32)[np.arange(scale.batch) % CALTECH101.classes]
     checkpoint = tf.train.Checkpoint(model=model)
     stall_s = 0.0
     with experiment.session(arm, []) as session:

@@ -34,6 +34,16 @@ def changed(scale: Scale, given: Mapping[str, str], workload: str) -> Scale:
     return found
 
 
+def check_saves(steps: int, every: int) -> None:
+    """Refuse a run that saves nothing.
+
+    Raises:
+        ConfigurationError: It has fewer steps than there are from one checkpoint to the next.
+    """
+    if every > steps:
+        raise ConfigurationError(f"no checkpoint is due in {steps:,} steps: give every={steps} at most.")
+
+
 def _number(name: str, text: str, kind: type[int | float]) -> int | float:
     try:
         value = kind(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.commands import main
+from tfdarshan.errors import ConfigurationError
 
 pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
@@ -135,6 +136,15 @@ def test_checkpoints_hold_the_bytes_that_fwrite_was_given(
     ]
     assert all(check.expected > 1000 for check in result.checks)
     assert list((tier / "tfdarshan-workload").iterdir()) == []
+
+
+def test_checkpoints_with_other_settings(tier: Path) -> None:
+    # GIVEN a batch of more images than there are classes
+    tiny = {"batch": "104", "steps": "2", "width": "0.01"}
+    # WHEN it is saved at the last step, and THEN never
+    assert run("checkpoint", tier, settings={**tiny, "every": "2"}).ok
+    with pytest.raises(ConfigurationError, match="no checkpoint is due in 2 steps"):
+        run("checkpoint", tier, settings={**tiny, "every": "3"})
 
 
 def test_imagenet_and_the_mini_application_run(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.workloads.settings import changed
+from tfdarshan.workloads.settings import changed, check_saves
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ def test_numbers_are_changed_by_name():
 def test_what_cannot_be_set_is_said(given, message):
     with pytest.raises(ConfigurationError, match=message):
         changed(Scale(), given, "mine")
+
+
+def test_a_run_that_saves_nothing_is_refused():
+    check_saves(25, 25)
+    with pytest.raises(
+        ConfigurationError, match=r"^no checkpoint is due in 25 steps: give every=25 at most\.$"
+    ):
+        check_saves(25, 26)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from ..disk_room import check_room
 from ..experiment import Experiment
 from ..images import CALTECH101
 from ..result import ASSUMED, EXACT, SCALE, Arm, Result
+from ..settings import check_saves
 from .torch_alexnet import make_network, parameters, trainer
 
 
@@ -27,6 +28,9 @@ class Scale:
     every: int
     side: int
     width: float
+
+    def __post_init__(self) -> None:
+        check_saves(self.steps, self.every)
 
 
 PUBLISHED = Scale(batch=64, steps=100, every=20, side=224, width=1.0)

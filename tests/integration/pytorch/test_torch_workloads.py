@@ -92,6 +92,11 @@ def test_all_bytes_of_checkpoints_are_counted(tmp_path):
     assert written == counted > 5 * 3 * 4 * result.settings["parameters"]
 
 
+def test_a_run_that_saves_nothing_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="no checkpoint is due in 25 steps"):
+        run("torch_checkpoint", tmp_path, settings={"every": "26"})
+
+
 def test_what_it_needs_is_said_with_what_brings_it(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match=r"need torch: pip install 'tfdarshan\[workloads,torch\]'"):
