@@ -256,15 +256,19 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     In a mirror the others are below the fast root too, as links. The stager's own journal, which
     `run --staged` reads, is none of them.
     """
-    own = mask_of(pc.starts_with(use.paths, f"{plan.fast_root.rstrip('/')}/{STATE_FOLDER}/"))
+    below_root = {root: f"{_as_tables(root).rstrip('/')}/" for root in (plan.fast_root, plan.slow_root)}
+    own = mask_of(pc.starts_with(use.paths, f"{below_root[plan.fast_root]}{STATE_FOLDER}/"))
     read = (use.counted_bytes > 0) & ~own
-    names = pa.array([table_name(os.fsencode(file.name)) for file in plan.files], pa.large_string())
+    names = pa.array([_as_tables(file.name) for file in plan.files], pa.large_string())
     planned, below = {}, {}
-    for root in (plan.fast_root, plan.slow_root):
-        prefix = root.rstrip("/") + "/"
+    for root, prefix in below_root.items():
         below[root] = mask_of(pc.starts_with(use.paths, prefix)) & read
         inside = pc.utf8_slice_codeunits(use.paths, len(prefix))
         planned[root] = below[root] & mask_of(pc.is_in(inside, names))
     copies, originals = planned[plan.fast_root], planned[plan.slow_root] & ~planned[plan.fast_root]
     everything = below[plan.fast_root] | below[plan.slow_root]
     return copies, originals, everything & ~copies & ~originals
+
+
+def _as_tables(name: str) -> str:
+    return table_name(os.fsencode(name))

@@ -1,6 +1,7 @@
 """Promised against obtained, on jobs whose every number is known."""
 
 import dataclasses
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 from tests.unit.staging.synthetic import FAST, HDD, file_use, job_of, malware_like, run_of
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.file_name import table_name
 from tfdarshan.reports.text.staging_check_text import render_check
 from tfdarshan.staging.advice import decide_on
 from tfdarshan.staging.check import compare
@@ -100,6 +102,18 @@ def test_originals_read_all_the_same_are_counted():
     found = check(plan, decision, use)
 
     assert (found.copies_read, found.originals_read) == (len(plan.files) - len(stays), len(stays))
+
+
+@pytest.mark.parametrize("root", ["/fast\udcff", "/fast\\x41"])
+def test_copies_are_found_below_a_folder_of_any_name(root):
+    # GIVEN a folder with a byte that is not UTF-8, or that looks as tables write such a byte
+    plan, decision, use = staged_run()
+    paths = [path.replace("/fast", table_name(os.fsencode(root))) for path in use.paths.to_pylist()]
+    use = dataclasses.replace(use, paths=pa.chunked_array([pa.array(paths, pa.large_string())]))
+
+    found = check(dataclasses.replace(plan, fast_root=root), decision, use)
+
+    assert (found.copies_read, found.originals_read) == (len(plan.files), 0)
 
 
 def test_the_journal_that_a_staged_run_reads_is_no_file_of_the_data_set():
