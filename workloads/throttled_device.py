@@ -99,7 +99,8 @@ def clean_tiers(folder: Path, blkio: Path = BLKIO) -> list[str]:
     Raises:
         StorageError: Something is still in use.
     """
-    folder, done = folder.absolute(), []
+    # The kernel names files by their own paths, and a work directory may be a link.
+    folder, done = folder.resolve(), []
     for mount_point in _mounts_below(folder):
         _call("umount", str(mount_point))
         done.append(f"unmounted {mount_point}")
@@ -142,8 +143,8 @@ def _limit(number: str, bandwidth: int, blkio: Path) -> None:
 
 
 def _mounts_below(folder: Path) -> list[Path]:
-    lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    points = [Path(line.split()[1].encode().decode("unicode_escape")) for line in lines]
+    names = [line.split()[1] for line in Path("/proc/self/mounts").read_bytes().splitlines()]
+    points = [Path(os.fsdecode(name.decode("unicode_escape").encode("latin-1"))) for name in names]
     return [point for point in reversed(points) if folder in point.parents]
 
 
@@ -152,7 +153,7 @@ def _loops_below(folder: Path) -> list[tuple[str, str]]:
     found = []
     for backing in sorted(Path("/sys/block").glob("loop*/loop/backing_file")):
         with suppress(OSError):
-            path = Path(backing.read_text(encoding="utf-8").strip().removesuffix(" (deleted)"))
+            path = Path(os.fsdecode(backing.read_bytes().strip().removesuffix(b" (deleted)")))
             if folder in path.parents:
                 name = backing.parent.parent.name
                 found.append((f"/dev/{name}", _number_of(name)))

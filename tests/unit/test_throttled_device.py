@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.throttled_device import needs_device
+from tests.tmpfs import mounted_tmpfs
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.workloads import throttled_device as module
 from tfdarshan.workloads.throttled_device import BLKIO, check_possible, clean_tiers, throttled_device
@@ -80,6 +81,24 @@ def test_after_sigkill_clean_takes_everything_back(tmp_path: Path) -> None:
     assert [line.split()[0] for line in done] == ["unmounted", "detached", "removed"]
     assert_nothing_left(tmp_path)
     assert clean_tiers(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["plain", "Läufe und mehr", "two\\words"])
+def test_a_mount_below_a_link_to_a_folder_of_any_name_is_taken_back(tmp_path: Path, name: str) -> None:
+    # GIVEN a work directory that is a link, and what a killed run has left there
+    tiers, link = tmp_path / name / "tiers", tmp_path / "link"
+    tiers.mkdir(parents=True)
+    link.symlink_to(tmp_path / name)
+    with mounted_tmpfs(tiers, "size=1m"):
+        left = tiers / "t" / "mount"
+        left.mkdir(parents=True)
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(left)], check=True)
+        try:
+            # WHEN / THEN
+            assert clean_tiers(link / "tiers" / "t") == [f"unmounted {left}"]
+            assert not left.is_mount()
+        finally:
+            subprocess.run(["umount", "-l", str(left)], capture_output=True, check=False)
 
 
 @needs_device
