@@ -149,7 +149,9 @@ class Experiment:
         total_mb = sum(file.size_bytes for file in files) / 1e6
         result.settings |= {"files": len(files), "megabytes": round(total_mb, 1)}
         self.say_cache([file.path for file in files], result)
-        self.say(f"{len(files):,} files, {total_mb:,.1f} MB, in {self.place.directory}")
+        is_copied = self.place.backend in (DEVICE, FUSE)
+        folder = self.place.directory if self.data_dir is None or is_copied else self.data_dir
+        self.say(f"{len(files):,} files, {total_mb:,.1f} MB, in {folder}")
         return files
 
     def _placed(self, files: list[File]) -> list[File]:
