@@ -45,6 +45,10 @@ JOB = """
         for number, (batch, _) in enumerate(files):
             time.sleep(0.005)
 
+    model.compile("sgd", "mse", steps_per_execution=5)
+    with tfdarshan.profile("executions"):
+        fit()
+
     validation = tf.data.Dataset.from_tensor_slices(paths[:12]).map(load).batch(4)
     with tfdarshan.profile("validated"):
         for epoch in range(2):
@@ -125,6 +129,14 @@ def test_loop_that_marks_nothing_has_the_steps_of_tensorflows_trace(folder):
     assert (duration > 5e6).all()
     assert ((found["input_wait_ns"] > 0) & (found["input_wait_ns"] < duration - 5e6)).all()
     assert found["start_ns"].tolist()[1:] == found["end_ns"].tolist()[:-1]
+
+
+def test_several_steps_an_execution_are_steps_of_the_trace_too(folder):
+    found = steps(folder / "executions")
+    assert len(found) >= BATCHES - 1
+    assert set(found["source"]) == {"TensorFlow's trace"}
+    duration = found["end_ns"] - found["start_ns"]
+    assert ((found["input_wait_ns"] > 0) & (found["input_wait_ns"] < duration)).all()
 
 
 def test_batches_of_a_validation_set_are_no_steps(folder):

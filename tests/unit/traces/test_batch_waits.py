@@ -119,11 +119,12 @@ def test_waits_that_overlap_are_one():
     assert (waits.start_ns.tolist(), waits.end_ns.tolist()) == ([0, 40], [30, 50])
 
 
-def test_the_iterator_is_that_of_the_event_below_the_kernels(tmp_path):
+@pytest.mark.parametrize("kernel", ["IteratorGetNextOp", "IteratorGetNextAsOptionalOp"])
+def test_the_iterator_is_that_of_the_event_below_the_kernels(tmp_path, kernel):
     # GIVEN kernels as TensorFlow writes them, the iterator's and its last stage's events within each
     plane = xplane_messages.Plane()
     names = [
-        "IteratorGetNextOp::DoCompute",
+        f"{kernel}::DoCompute",
         "Iterator::Root",
         "Iterator::Root::Prefetch",
         "Iterator::Root::Batch",

@@ -1,7 +1,7 @@
 """Finds in TensorFlow's trace when the job asked for its next batch.
 
 Source: TensorFlow's profiler records every run of the kernel IteratorGetNext, by Keras' loops and by a Python
-`for` over a dataset alike.
+`for` over a dataset alike. With several steps an execution Keras runs IteratorGetNextAsOptional.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfdarshan.sessions.traces.xspace import ANY_MARK, Plane, Space, holds_mark
 from tfdarshan.sessions.traces.xspace_session import IO_PLANE
 
 HOST_PLANE = "/host:CPU"
-GET_NEXT = "IteratorGetNextOp::DoCompute"
+GET_NEXT = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
 ROOT = "Iterator::Root"
 # A pipeline's last stage is Iterator::Root::Prefetch, the one before it Iterator::Root::Prefetch::Batch.
 LAST_STAGE = 2
@@ -68,7 +68,7 @@ def _asked(plane: Plane, line: Any, origin_ns: int) -> Iterator[AskedBatch]:
     names = plane.event_names
     events = [event for event in line.events if _is_asking(names.get(event.metadata_id, ""))]
     events.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
-    begun = [place for place, event in enumerate(events) if names[event.metadata_id] == GET_NEXT]
+    begun = [place for place, event in enumerate(events) if names[event.metadata_id] in GET_NEXT]
     for first, last in pairwise([*begun, len(events)]):
         kernel = events[first]
         start_ns = origin_ns + line.timestamp_ns + kernel.offset_ps // 1000
@@ -82,7 +82,7 @@ def _asked(plane: Plane, line: Any, origin_ns: int) -> Iterator[AskedBatch]:
 
 
 def _is_asking(name: str) -> bool:
-    return name in (GET_NEXT, ROOT) or (name.startswith(f"{ROOT}::") and name.count("::") == LAST_STAGE)
+    return name in (*GET_NEXT, ROOT) or (name.startswith(f"{ROOT}::") and name.count("::") == LAST_STAGE)
 
 
 def _stat(plane: Plane, event: Any, name: str) -> Hashable:
