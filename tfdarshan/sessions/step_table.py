@@ -182,9 +182,11 @@ def _waits(owner: ProcessData) -> BatchWaits | None:
 
     found = trace_beside(owner)
     try:
-        return None if found is None else input_waits(*found)
+        waits = None if found is None else input_waits(*found)
     except SessionDataError:  # moved or deleted: what was marked is known all the same
         return None
+    # A job that asks for batches by other means, such as NumPy's arrays, may wait for them all the same.
+    return waits if waits is not None and len(waits.start_ns) else None
 
 
 def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dict[str, Array]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from tests.made_up_session import job_of, write_session
 from tests.unit.traces.made_up_trace import IO_PLANE, MadeUpTrace, put_trace, space
+from tfdarshan.sessions.schema import UNKNOWN
 from tfdarshan.sessions.traces import xplane_messages
 from tfdarshan.sessions.traces.batch_waits import AskedBatch, batch_waits
 from tfdarshan.sessions.traces.tf_steps import HOST_PLANE, input_waits
@@ -150,3 +154,22 @@ def test_the_iterator_is_that_of_the_event_below_the_kernels(tmp_path, kernel):
     waits = input_waits(trace, 0)
     assert waits.between.tolist() == [*[False] * 10, *[True] * 5, *[False] * 10]
     assert waits.start_ns.tolist() == [batch.start_ns + 1 for batch in asked(EPOCH, PASS, EPOCH)]
+
+
+def test_a_trace_in_which_nothing_asks_for_batches_does_not_say_that_steps_never_wait(tmp_path):
+    # GIVEN a marked step, and a trace of its time without a batch from tf.data
+    trace = put_trace(
+        tmp_path, space({IO_PLANE: MadeUpTrace().io_plane(), HOST_PLANE: xplane_messages.Plane()})
+    )
+    job = job_of([(0, 10, 1, "read", 0, 5)], ["/data/a"], [5])
+    origin_ns = 1_700_000_000_000_000_000  # of made-up sessions
+    meta = {
+        "tensorflow": {"trace": str(trace.relative_to(tmp_path)), "start_ns": 0},
+        "steps": {"rows": [[1, origin_ns + MS, origin_ns + 5 * MS, UNKNOWN, "Keras batches"]]},
+    }
+
+    # WHEN
+    steps = write_session(tmp_path, dataclasses.replace(job, meta=meta)).steps
+
+    # THEN
+    assert steps["input_wait_ns"].tolist() == [UNKNOWN]
