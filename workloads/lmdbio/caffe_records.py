@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +103,8 @@ def make_database(folder: Path, kind: RecordKind, count: int, seed: int) -> Caff
     Raises:
         StorageError: There is no room for it.
     """
+    # Keys are in the order of numbers only if all have as many digits.
+    kind = replace(kind, key_digits=max(kind.key_digits, len(str(count - 1))))
     made = folder / f"{kind.name}-{count}-seed-{seed}"
     if not made.is_dir():
         check_room(

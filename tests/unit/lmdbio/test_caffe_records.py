@@ -92,6 +92,14 @@ def test_a_database_is_made_once_and_known_from_what_was_written(tmp_path):
     assert make_database(tmp_path, TINY, 7, seed=2).folder != made.folder
 
 
+def test_more_records_than_keys_have_digits_for_are_all_there(tmp_path):
+    lmdb = pytest.importorskip("lmdb", reason="py-lmdb is not installed")
+    made = make_database(tmp_path, TINY, 1_001, seed=0)
+    with lmdb.open(str(made.folder), readonly=True, lock=False) as environment, environment.begin() as reads:
+        assert content_of([(bytes(key), bytes(value)) for key, value in reads.cursor()]) == made.content
+    assert made.kind.key_digits == 4
+
+
 def test_one_that_was_interrupted_is_made_anew(tmp_path):
     pytest.importorskip("lmdb", reason="py-lmdb is not installed")
     left = tmp_path / "tiny-3-seed-0.partial"
