@@ -49,9 +49,13 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
         reserve: What must stay free; None for a hundredth of the file system.
 
     Raises:
-        ConfigurationError: It is no folder.
+        ConfigurationError: It is no folder, or nothing of it may be used.
         StorageError: The tier cannot be looked at, or there is nothing to use.
     """
+    if capacity == 0:
+        raise ConfigurationError(
+            "a capacity of 0 B has room for no file: give more, or leave --capacity out."
+        )
     folder = existing_parent(fast)
     try:
         found = os.statvfs(folder)

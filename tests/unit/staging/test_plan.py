@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tfdarshan.errors import ConfigurationError
-from tfdarshan.staging.capacity import parse_size
+from tfdarshan.staging.capacity import measure_room, parse_size
 from tfdarshan.staging.plan_file import Plan, PlannedFile, read_plan, write_plan
 from tfdarshan.staging.plan_formats import emit
 from tfdarshan.staging.plan_from_decision import common_folder, look_at
@@ -135,6 +135,14 @@ def test_sizes(text, size):
 def test_no_size(text):
     with pytest.raises(ConfigurationError, match="is not a size"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("text", ["0", "0.4"])
+def test_a_capacity_of_nothing_is_said_to_be_the_reason(tmp_path, text):
+    with pytest.raises(
+        ConfigurationError, match=r"^a capacity of 0 B has room for no file: give more, or leave"
+    ):
+        measure_room(str(tmp_path), parse_size(text), None)
 
 
 def test_id_is_that_of_roots_and_names():
