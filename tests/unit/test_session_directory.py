@@ -163,6 +163,21 @@ def test_a_session_knows_its_logdir_however_it_is_named(monkeypatch, tmp_path):
     assert logdir_of(Path("/copy")) == Path("/")
 
 
+def test_a_link_to_a_session_leads_to_its_logdir(tmp_path):
+    # GIVEN links to a session and to a rank's part of it, and a session that a logdir has as a link
+    session = make_session_directory(tmp_path / "logs", CLOCK)
+    rank_folder(session, 0).mkdir()
+    linked = make_session_directory(tmp_path / "other").with_name("linked")
+    for link, target in ((tmp_path / "latest", session), (tmp_path / "r0", rank_folder(session, 0))):
+        link.symlink_to(target)
+    linked.symlink_to(session)
+
+    # WHEN / THEN
+    for named in (session, tmp_path / "latest", tmp_path / "latest" / "rank-00000", tmp_path / "r0"):
+        assert logdir_of(named) == tmp_path / "logs"
+    assert logdir_of(linked) == logdir_of(linked / "rank-00000") == tmp_path / "other"
+
+
 def test_a_session_with_a_trace_is_read_from_within_its_folder(monkeypatch, tmp_path):
     # GIVEN a session beside which there was a trace of TensorFlow's profiler
     session = make_session_directory(tmp_path, CLOCK)

@@ -10,6 +10,8 @@ import os
 import re
 from pathlib import Path
 
+# TensorBoard's folder in a logdir, which has ours.
+PLUGINS = "plugins"
 RANK_FOLDER = re.compile(r"rank-[0-9]{5,}\Z")
 
 
@@ -49,9 +51,16 @@ def whole_session(directory: Path) -> Path:
 
 
 def logdir_of(directory: Path) -> Path:
-    """Return the logdir that a session directory, or a rank's folder, is in; "/" above all folders."""
+    """Return the logdir that a session directory, or a rank's folder, is in; "/" above all folders.
+
+    A link in a logdir to a session that is kept elsewhere is in that logdir. A link from anywhere else, such
+    as `latest`, leads to the session's own.
+    """
     # "." has no parents.
-    return whole_session(Path(os.path.abspath(directory))).parent.parent.parent  # noqa: PTH100
+    named = whole_session(Path(os.path.abspath(directory)))  # noqa: PTH100
+    if named.parent.parent.name != PLUGINS:
+        named = whole_session(Path(os.path.realpath(directory)))
+    return named.parent.parent.parent
 
 
 def missing_ranks(present: list[int], world_size: int | None) -> list[int]:
