@@ -256,6 +256,19 @@ def test_recover_to_another_logdir(victim, tmp_path):
     assert not directory.exists()
 
 
+def test_recover_to_the_sessions_own_logdir_keeps_the_session(victim, tmp_path, monkeypatch):
+    # GIVEN a killed job's logdir, and a user who is beside it
+    kill(victim())
+    (directory,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+    monkeypatch.chdir(tmp_path)
+
+    # WHEN the logdir is named twice by a relative path
+    assert main(["recover", "logs", "--to", "logs"]) == 0
+
+    # THEN
+    assert len(tfdarshan.open_session(directory).files) == 50
+
+
 def test_spool_that_is_gone_is_said(victim, tmp_path, capsys):
     # GIVEN
     kill(victim())

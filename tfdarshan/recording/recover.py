@@ -112,7 +112,7 @@ def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recove
             f"the session {directory.name} cannot be written to {target}: {reason(error)}; "
             f"make room, or write it elsewhere with --to DIR. What was recorded is kept in {spool}."
         ) from error
-    if target != directory:
+    if not target.samefile(directory):
         _remove_partial(directory)
     return Recovered(target, written.recorded, written.unreadable)
 
