@@ -269,6 +269,36 @@ def test_recover_to_the_sessions_own_logdir_keeps_the_session(victim, tmp_path, 
     assert len(tfdarshan.open_session(directory).files) == 50
 
 
+@pytest.mark.parametrize(
+    "rank", [{}, {"TFDARSHAN_JOB": "train", "TFDARSHAN_RANK": "3"}], ids=["lone", "rank"]
+)
+def test_sessions_of_one_name_are_recovered_beside_each_other(victim, tmp_path, monkeypatch, rank):
+    # GIVEN two killed jobs whose sessions have the same name in two logdirs
+    for name, value in rank.items():
+        monkeypatch.setenv(name, value)
+    for number in range(2):
+        kill(victim())
+        (tmp_path / "logs").rename(tmp_path / f"logs-{number}")
+        (session,) = (tmp_path / f"logs-{number}" / "plugins" / "tfdarshan").iterdir()
+        for marker in session.rglob("recording.json"):
+            said = json.loads(marker.read_text())
+            marker.write_text(json.dumps(said | {"session": "same-1"}))
+        session.rename(session.parent / "same-1")
+
+    # WHEN both are written to a third
+    for number in range(2):
+        assert main(["recover", str(tmp_path / f"logs-{number}"), "--to", str(tmp_path / "all")]) == 0
+
+    # THEN each is a session
+    recovered = sorted((tmp_path / "all" / "plugins" / "tfdarshan").iterdir())
+    assert [path.name for path in recovered] == ["same-1", "same-1_2"]
+    for path in recovered:
+        session = tfdarshan.open_session(path)
+        assert [(meta["session"], meta["owner"]) for meta in session.meta] == [(path.name, True)]
+        assert session.files["path"].str.endswith(".bin").sum() == 50
+    assert not list((tmp_path / "all").rglob("recording.json"))
+
+
 def test_spool_that_is_gone_is_said(victim, tmp_path, capsys):
     # GIVEN
     kill(victim())

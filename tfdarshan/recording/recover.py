@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -12,19 +13,19 @@ from pathlib import Path
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError, TfdarshanError, reason
 from tfdarshan.recording.spool import HELD, RecoveringError, recovering, remove_spool, spools_of
 from tfdarshan.sessions.job_liveness import is_running, is_seen_here
-from tfdarshan.sessions.rank_folder import parts_of, rank_folders
+from tfdarshan.sessions.rank_folder import parts_of, rank_folders, whole_session
 from tfdarshan.sessions.session_directory import (
     MARKER,
     META_SUFFIX,
-    PLUGIN_FOLDER,
     Marker,
     boot_id,
     checked_logdir,
     directory_of,
+    discard_session_directory,
     host_name,
-    make_session_directory,
     no_logdir,
     read_marker,
+    unwritable_logdir,
     walk_sessions,
     write_marker,
 )
@@ -91,7 +92,7 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
 
 def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recovered:
     marker = read_marker(directory)
-    target = _target(directory, marker, to)
+    target = directory if to is None else checked_logdir(to)
     spool = Path(marker.spool_directory)
     if (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists():
         return _finish_written(directory, marker, spool)
@@ -104,9 +105,12 @@ def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recove
         with recovering(spool / f"{marker.pid}.spool"):
             if not (directory / MARKER).exists():
                 return Recovered(directory, 0, (), by_another=True)
-            target.mkdir(parents=True, exist_ok=True)
+            if to is not None:
+                target = _own_directory(target, marker)
+                marker = _named_as(target, marker)
             written = write_session(target, marker)
             _finish(directory, spool)
+            (target / MARKER).unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(
             f"the session {directory.name} cannot be written to {target}: {reason(error)}; "
@@ -135,32 +139,50 @@ def recover_spool(spool: Path, logdir: Path, *, force: bool = False) -> Recovere
             f"{spool} is not the spool folder of a session: give the one that the message named."
         )
     marker = dataclasses.replace(read_marker(spool), spool_directory=str(spool.absolute()))
-    directory = directory_of(checked_logdir(logdir), marker)
+    logdir = checked_logdir(logdir)
     if not force:
-        _check_ended(directory, marker)
-    _check_spool(directory, marker, spool)
-    if not _is_of(directory, marker):
-        if marker.job is None:
-            directory = make_session_directory(checked_logdir(logdir), name=marker.session)
-        else:
-            directory.mkdir(parents=True, exist_ok=True)
-        write_marker(directory, marker)
-    return recover_session(directory, force=True)
+        _check_ended(directory_of(logdir, marker), marker)
+    _check_spool(directory_of(logdir, marker), marker, spool)
+    return recover_session(_own_directory(logdir, marker), force=True)
+
+
+def _own_directory(logdir: Path, marker: Marker) -> Path:
+    """Return the directory of a recording in a logdir; it is made beside others of the same name.
+
+    Raises:
+        StorageError: It cannot be made.
+    """
+    for again in itertools.count(1):
+        name = marker.session if again == 1 else f"{marker.session}_{again}"
+        directory = directory_of(logdir, dataclasses.replace(marker, session=name))
+        if _is_of(directory, marker):
+            break
+        try:
+            directory.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable_logdir(logdir, error) from error
+        try:
+            write_marker(directory, _named_as(directory, marker))
+        except StorageError:
+            discard_session_directory(directory)
+            raise
+        break
+    return directory
+
+
+def _named_as(directory: Path, marker: Marker) -> Marker:
+    return dataclasses.replace(marker, session=whole_session(directory).name)
 
 
 def _is_of(directory: Path, marker: Marker) -> bool:
-    """Return whether a session directory is the one that a recording was begun with."""
-    if not (directory / MARKER).exists():
+    """Return whether a session directory is the one of a recording that is not written yet."""
+    try:
+        own = read_marker(directory)
+    except SessionDataError:
         return False
-    return Path(read_marker(directory).spool_directory).resolve() == Path(marker.spool_directory).resolve()
-
-
-def _target(directory: Path, marker: Marker, to: Path | None) -> Path:
-    if to is None:
-        return directory
-    if marker.job is None:
-        return checked_logdir(to) / PLUGIN_FOLDER / directory.name
-    return directory_of(checked_logdir(to), marker)
+    return Path(own.spool_directory).resolve() == Path(marker.spool_directory).resolve()
 
 
 def _finish_written(directory: Path, marker: Marker, spool: Path) -> Recovered:

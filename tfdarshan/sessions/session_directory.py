@@ -106,11 +106,12 @@ def make_session_directory(
                 continue
             return directory
     except OSError as error:
-        raise _unwritable(logdir, error) from error
+        raise unwritable_logdir(logdir, error) from error
     raise StorageError(f"logdir {logdir} already holds 999 sessions stamped {stamp}: choose another one.")
 
 
-def _unwritable(logdir: Path, error: OSError) -> StorageError:
+def unwritable_logdir(logdir: Path, error: OSError) -> StorageError:
+    """Return the error for a logdir in which a folder could not be made."""
     if logdir.is_symlink() and not logdir.exists():
         return StorageError(
             f"logdir {logdir} is a link to {logdir.readlink()}, which is not there: "
