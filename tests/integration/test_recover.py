@@ -125,6 +125,21 @@ def test_child_that_outlives_the_job_is_waited_for(victim, tmp_path, capsys):
     assert files.loc[files["path"] == str(tmp_path / "child.bin"), "POSIX_BYTES_WRITTEN"].tolist() == [777]
 
 
+def test_a_child_whose_spool_folder_is_behind_a_link_is_waited_for(
+    victim, tmp_path, spool_folder, monkeypatch, capsys
+):
+    # GIVEN a link to the spool folder, such as scratch folders have
+    (tmp_path / "scratch").symlink_to(spool_folder)
+    monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(tmp_path / "scratch"))
+    process = victim("fork")
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+    # WHEN / THEN
+    assert main(["recover", str(tmp_path / "logs")]) == 1
+    assert "is still recording" in capsys.readouterr().err
+
+
 EXEC_VICTIM = """
 import os, subprocess, sys, tfdarshan
 OPENS = "import sys; [open(f'{{sys.argv[1]}}{{n}}.bin', 'wb').write(bytes(777)) for n in range(20)]"

@@ -264,7 +264,8 @@ def _recorders(marker: Marker) -> Iterator[int]:
 
 def _maps(pid: int, path: Path) -> bool:
     """Return whether a process has a spool mapped: its id alone may be somebody else's by now."""
+    mapped = os.fsencode(os.path.realpath(path))  # the kernel's name of it, without links
     try:
-        return str(path) in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+        return mapped in Path(f"/proc/{pid}/maps").read_bytes()
     except OSError:
         return False
