@@ -439,13 +439,13 @@ static void keep(PyObject **place, PyObject *object)
 static PyObject *begin(PyObject *module, PyObject *args)
 {
     (void)module;
-    const char *folder;
-    PyObject *describe;
-    if (!PyArg_ParseTuple(args, "sO", &folder, &describe))
+    PyObject *folder, *describe;
+    if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &folder, &describe))
         return NULL;
     keep(&on_pass, describe == Py_None ? NULL : describe);
     fetchers = 0;
-    tfd_batch_log_begin(folder);
+    tfd_batch_log_begin(PyBytes_AsString(folder));
+    Py_DECREF(folder);
     Py_RETURN_NONE;
 }
 

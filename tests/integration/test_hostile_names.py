@@ -203,3 +203,20 @@ def test_a_trace_has_names_exactly(job, tmp_path):
 def test_sizes_of_files_that_are_not_utf8_are_found(job):
     files = tfdarshan.open_session(job / "logs").files
     assert set(files["size_bytes"]) == {BYTES}
+
+
+def test_a_spool_folder_whose_name_is_not_utf8_takes_calls_and_steps(tmp_path):
+    # GIVEN
+    spool = tmp_path / os.fsdecode(b"caf\xe9")
+    spool.mkdir()
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", spool_dir=spool) as session:
+        for _ in range(3):
+            with tfdarshan.step():
+                (tmp_path / "x.bin").write_bytes(bytes(777))
+
+    # THEN
+    assert len(session.steps) == 3
+    assert session.files["POSIX_BYTES_WRITTEN"].sum() == 3 * 777
+    assert not list(spool.iterdir())
