@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 import tfdarshan
@@ -93,6 +94,33 @@ def test_numbers_are_those_that_the_job_gives(tmp_path, files):
     # THEN
     assert session.steps["step"].tolist() == [120]
     assert names(session) == ["2.bin"]
+
+
+def test_a_number_that_the_job_counts_up_within_the_step_is_that_of_its_beginning(tmp_path, files):
+    # GIVEN a counter that changes in place, as optimizer.iterations and tensors do
+    counter = np.array(0)
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", steps=(2, 3)) as session:
+        for path in files:
+            with tfdarshan.step(counter):  # type: ignore[arg-type]
+                read(path)
+                counter += 1
+
+    # THEN
+    assert session.steps["step"].tolist() == [2, 3]
+    assert names(session) == ["2.bin", "3.bin"]
+
+
+def test_numbers_that_are_none_count_on(tmp_path, files):
+    # WHEN a job names its steps
+    with tfdarshan.profile(tmp_path / "logs", steps=(2, 3)) as session:
+        for path in files:
+            with tfdarshan.step(path.name):
+                read(path)
+
+    # THEN
+    assert session.steps["step"].tolist() == [2, 3]
 
 
 def test_a_job_that_ends_early_keeps_the_steps_it_had(tmp_path, files):

@@ -38,15 +38,15 @@ class ChosenSteps:
         """Is told that a step is about to begin; None for the one after the newest."""
         if self._over or os.getpid() != self._pid:
             return
-        number = self.newest + 1 if number is None else number
-        if self.recording and number > self._last:
+        expected = self._numbered(number)
+        if self.recording and expected > self._last:
             self._finish()
-        elif not self.recording and self._first <= number <= self._last:
+        elif not self.recording and self._first <= expected <= self._last:
             self._start()
 
     def begun(self, number: int | None) -> None:
         """Is told that it has begun."""
-        self.newest = self.newest + 1 if number is None else number
+        self.newest = self._numbered(number)
         self._begun += 1
 
     def ended(self) -> None:
@@ -64,6 +64,9 @@ class ChosenSteps:
             return f"{steps}: the job marks no steps. To mark them, {HOW_TO_MARK}."
         return f"{steps}, so nothing was recorded: the newest step is {self.newest:,}. Choose others."
 
+    def _numbered(self, number: int | None) -> int:
+        return self.newest + 1 if number is None else whole_number(number, self.newest + 1)
+
     def _start(self) -> None:
         self.recording = True
         try:
@@ -76,6 +79,14 @@ class ChosenSteps:
     def _finish(self) -> None:
         self.recording, self._over = False, True
         self._end()
+
+
+def whole_number(number: int, otherwise: int) -> int:
+    """Return the number that a job gave a step, as it is now; a job does not end if it is none."""
+    try:
+        return int(number)
+    except Exception:  # whatever a class of the job raises
+        return otherwise
 
 
 def checked_steps(steps: Any) -> tuple[int, int] | None:

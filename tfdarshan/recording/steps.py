@@ -16,7 +16,7 @@ from types import TracebackType
 from tfdarshan.frameworks import batch_log
 from tfdarshan.frameworks.batch_log import SOURCES, STEP_CALLS, note_start
 from tfdarshan.native import _bridge
-from tfdarshan.recording.chosen_steps import ChosenSteps
+from tfdarshan.recording.chosen_steps import ChosenSteps, whole_number
 from tfdarshan.sessions.schema import UNKNOWN
 
 # Asking the kernel takes 7 us: steps() does so once in this time at most, so that it costs 1 % at most.
@@ -90,7 +90,7 @@ class StepLog:
         now = time.time_ns()
         self._end(now, reads)
         if number is not None:
-            self._next = _whole(number, self._next)
+            self._next = whole_number(number, self._next)
         self._newest = mark = Mark(self._note, self._next, SOURCES.index(source), now, reads, epoch)
         self._next += 1
         return mark
@@ -131,14 +131,6 @@ class StepLog:
     def _end(self, now: int, reads: Reads | None) -> None:
         if self._newest is not None:
             self._newest.end(now, reads)
-
-
-def _whole(number: int, otherwise: int) -> int:
-    """Return the number that a job gave a step; a job does not end if it is none."""
-    try:
-        return int(number)
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
 
 
 _log: StepLog | None = None
