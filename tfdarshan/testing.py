@@ -158,14 +158,13 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
         self.spent: dict[str, float] = {}
 
     def __enter__(self) -> io_budget:
-        from tfdarshan.recording.profiler import profile
+        from tfdarshan.recording.profiler import start_alone
 
         logdir = self._logdir
         if logdir is None:
             logdir = self._folder = Path(tempfile.mkdtemp(prefix="tfdarshan-budget-", dir=temporary_folder()))
         try:
-            self._profile = profile(logdir, **self._options)
-            self._profile.start()
+            self._profile = start_alone(logdir, self._options)
         except BaseException:
             self._remove()
             raise

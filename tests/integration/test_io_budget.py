@@ -163,6 +163,27 @@ def test_a_budget_within_a_recording_is_refused(data, tmp_path):
             pass
 
 
+def test_a_budget_under_tfdarshan_run_is_refused(run_python, tmp_path):
+    # GIVEN a program that opens more files before its budget than that allows
+    (tmp_path / "job.py").write_text(
+        "import tfdarshan\n"
+        "from tfdarshan.testing import io_budget\n"
+        "for _ in range(5):\n"
+        "    open(__file__).close()\n"
+        "try:\n"
+        "    with io_budget(opens=1, include=['*/job.py'], exclude=['/*']):\n"
+        "        open(__file__).close()\n"
+        "except tfdarshan.SessionActiveError as error:\n"
+        "    print(error)\n"
+    )
+
+    # WHEN
+    done = run_python("-m", "tfdarshan", "run", "--logdir", "logs", "job.py")
+
+    # THEN
+    assert "a session already records this process, into " in done.stdout
+
+
 TESTS = """
 import os
 import pytest

@@ -19,7 +19,7 @@ class FileSets:
     """The files that both sessions only read, by path and size.
 
     Attributes:
-        shared: Files of the same name and size in both.
+        shared: Files of the same name and size in both, or of a size that one does not say, such as a log.
         resized: Files of the same name whose size differs.
         only_first: Files that the first alone read.
         only_second: Files that the second alone read.
@@ -70,7 +70,8 @@ class FilePair:
         read = [self._rows[f"only_read_{side}"].eq(True).to_numpy(bool) for side in SIDES]
         size = [self._rows[f"size_bytes_{side}"].to_numpy() for side in SIDES]
         shared = int((read[0] & read[1]).sum())
-        resized = int((read[0] & read[1] & (size[0] != size[1])).sum())
+        known = (size[0] >= 0) & (size[1] >= 0)
+        resized = int((read[0] & read[1] & known & (size[0] != size[1])).sum())
         only = [int(side.sum()) - shared for side in read]
         moved = int((read[0] & read[1] & ~self._rows.index.str.startswith("/")).sum())
         return FileSets(shared - resized, resized, only[0], only[1], moved)

@@ -105,7 +105,14 @@ def _of_steps(run: Run, name: str) -> float | None:
 
 
 def _passes(run: Run) -> float | None:
-    return rereads(run.files).passes or None
+    found = rereads(run.files)
+    return found.passes if found.size_bytes else None
+
+
+def _failures(run: Run) -> int | None:
+    if run.summary.not_known:  # a Darshan log
+        return None
+    return sum(sum(failure.calls.values()) for failure in run.summary.failures)
 
 
 METRICS = (
@@ -245,7 +252,7 @@ METRICS = (
         "failures",
         "failed calls",
         COUNT,
-        lambda run: sum(sum(failure.calls.values()) for failure in run.summary.failures),
+        _failures,
         None,
         LESS,
         "calls that returned an error",

@@ -92,6 +92,7 @@ class Profile(Recorder):
         # Another process's session records this one, and writes it.
         self._elsewhere = False
         self._accepts_joins = False
+        self._joins = True
         self._session: Session | None = None
 
     def start(self) -> Profile:
@@ -323,15 +324,18 @@ class Profile(Recorder):
 
     def _meet_elsewhere(self, directory: Path) -> None:
         """Leave it at that: this process is in the session."""
+        if not self._joins:
+            return super()._meet_elsewhere(directory)
         warn(
             f"this process is recorded by the session {directory} of the process that started it: "
             f"profile({str(self.logdir)!r}) adds nothing."
         )
         self._elsewhere, self._path, self._session = True, directory, None
+        return None
 
     def _meet(self, holder: Recorder) -> None:
         """Join the session of `tfdarshan run`."""
-        if not isinstance(holder, Profile) or holder is self:
+        if not self._joins or not isinstance(holder, Profile) or holder is self:
             return super()._meet(holder)
         if not holder._accepts_joins or not holder.in_this_process():
             return super()._meet(holder)
@@ -397,3 +401,14 @@ def start_shared(
     shared = profile(logdir, steps=steps, **options)
     shared._accepts_joins, shared.started_by = True, "run"
     return shared.start()
+
+
+def start_alone(logdir: str | os.PathLike[str], options: dict[str, Any]) -> Profile:
+    """Start a session that joins no other one, whose figures would be of more than this one's time.
+
+    Raises:
+        SessionActiveError: Another session records this process.
+    """
+    alone = profile(logdir, **options)
+    alone._joins = False
+    return alone.start()
