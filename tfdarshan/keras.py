@@ -73,12 +73,12 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         self._recorder = Profile(logdir, **options)
         self._recorder.started_by = "keras"
         self._batch = self._epoch = 0
-        self._recording = False
+        self._asked = self._recording = False
         self.session: Profile | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002
         """Start where all of the training is recorded."""
-        self._batch = 0
+        self._batch, self._asked = 0, False
         if self._batches is None and self._epochs is None:
             self._start()
 
@@ -90,9 +90,9 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         self._epoch = epoch + 1
         if self._epochs is None:
             return
-        if epoch + 1 > self._epochs[1]:
+        if self._epoch > self._epochs[1]:
             self._stop()
-        elif epoch + 1 == self._epochs[0]:
+        elif self._epoch >= self._epochs[0] and not self._asked:  # a resumed training begins anywhere
             self._start()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
@@ -115,6 +115,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
         self._stop()
 
     def _start(self) -> None:
+        self._asked = True
         try:
             self._recorder.start()
             self._recording = True

@@ -23,8 +23,8 @@ JOB = """
     model = tf.keras.Sequential([tf.keras.Input((1000,)), tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
 
-    def fit(*callbacks, epochs=1):
-        model.fit(files, epochs=epochs, verbose=0, callbacks=list(callbacks))
+    def fit(*callbacks, epochs=1, **options):
+        model.fit(files, epochs=epochs, verbose=0, callbacks=list(callbacks), **options)
 
     fit(IOCallback("batches", batches=(13, 16)), epochs=2)
     fit(IOCallback("epochs", epochs=2, tf_profiler=False), epochs=3)
@@ -37,6 +37,8 @@ JOB = """
 
     fit(IOCallback("saved", epochs=(1, 2), tf_profiler=False), Checkpoint(), epochs=3)
     fit(IOCallback("saved at the end", epochs=(2, 3), tf_profiler=False), Checkpoint(), epochs=3)
+
+    fit(IOCallback("resumed", epochs=(2, 3), tf_profiler=False), initial_epoch=2, epochs=4)
 
     with tfdarshan.profile("outer", tf_profiler=False):
         fit(IOCallback("inner"))
@@ -93,6 +95,10 @@ def test_steps_say_of_which_epoch_they_are(folder):
     validated = steps(folder / "validated")["epoch"]
     assert (validated[:BATCHES] == 1).all()
     assert sorted(set(validated)) == [1, 2]
+
+
+def test_a_resumed_training_is_recorded_from_its_first_epoch_that_was_chosen(folder):
+    assert steps(folder / "resumed")["epoch"].tolist() == [3] * BATCHES
 
 
 def test_whole_training_is_recorded_by_default(folder):
