@@ -78,6 +78,7 @@ class IOCallback(callback_class()):  # type: ignore[misc]
 
     def on_train_begin(self, logs: Any = None) -> None:  # noqa: ARG002
         """Start where all of the training is recorded."""
+        self._stop()  # of a training that an exception ended, such as Ctrl-C, Keras says no end
         self._batch, self._asked = 0, False
         if self._batches is None and self._epochs is None:
             self._start()

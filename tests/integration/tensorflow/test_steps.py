@@ -40,6 +40,18 @@ JOB = """
 
     fit(IOCallback("resumed", epochs=(2, 3), tf_profiler=False), initial_epoch=2, epochs=4)
 
+    class CtrlC(tf.keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == 2:
+                raise KeyboardInterrupt
+
+    again = IOCallback("again", batches=(2, 4), tf_profiler=False)
+    try:
+        fit(again, CtrlC())
+    except KeyboardInterrupt:
+        pass
+    fit(again)
+
     with tfdarshan.profile("outer", tf_profiler=False):
         fit(IOCallback("inner"))
 
@@ -99,6 +111,12 @@ def test_steps_say_of_which_epoch_they_are(folder):
 
 def test_a_resumed_training_is_recorded_from_its_first_epoch_that_was_chosen(folder):
     assert steps(folder / "resumed")["epoch"].tolist() == [3] * BATCHES
+
+
+def test_a_training_that_ctrl_c_ended_is_a_session_of_its_own(folder):
+    interrupted, second = sorted((folder / "again" / "plugins" / "tfdarshan").iterdir())
+    assert steps(interrupted)["step"].tolist() == [2, 3]
+    assert steps(second)["step"].tolist() == [2, 3, 4]
 
 
 def test_whole_training_is_recorded_by_default(folder):
