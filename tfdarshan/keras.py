@@ -114,6 +114,12 @@ class IOCallback(callback_class()):  # type: ignore[misc]
     def on_train_end(self, logs: Any = None) -> None:  # noqa: ARG002
         """End with the training at the latest."""
         self._stop()
+        chosen, name = (self._batches, "batches") if self._epochs is None else (self._epochs, "epochs")
+        if chosen is not None and not self._asked:
+            warn(
+                f"the training had none of the {name} {chosen[0]:,} to {chosen[1]:,}, so IOCallback recorded "
+                "nothing. Choose others."
+            )
 
     def _start(self) -> None:
         self._asked = True

@@ -39,6 +39,8 @@ JOB = """
     fit(IOCallback("saved at the end", epochs=(2, 3), tf_profiler=False), Checkpoint(), epochs=3)
 
     fit(IOCallback("resumed", epochs=(2, 3), tf_profiler=False), initial_epoch=2, epochs=4)
+    fit(IOCallback("too short", batches=(13, 16)))
+    fit(IOCallback("past", epochs=(1, 2)), initial_epoch=2, epochs=3)
 
     class CtrlC(tf.keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
@@ -111,6 +113,13 @@ def test_steps_say_of_which_epoch_they_are(folder):
 
 def test_a_resumed_training_is_recorded_from_its_first_epoch_that_was_chosen(folder):
     assert steps(folder / "resumed")["epoch"].tolist() == [3] * BATCHES
+
+
+@pytest.mark.parametrize(("logdir", "chosen"), [("too short", "batches 13 to 16"), ("past", "epochs 1 to 2")])
+def test_a_training_without_the_chosen_part_says_so(folder, shared_job, logdir, chosen):
+    said = f"the training had none of the {chosen}, so IOCallback recorded nothing. Choose others."
+    assert shared_job.stderr.count(said) == 1
+    assert not (folder / logdir).exists()
 
 
 def test_a_training_that_ctrl_c_ended_is_a_session_of_its_own(folder):
