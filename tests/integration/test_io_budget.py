@@ -239,6 +239,21 @@ def test_pytest_knows_the_marker_and_the_fixture(tmp_path):
     assert "its own reason" in done.stdout
 
 
+def test_the_plugin_is_loaded_into_a_pytest_whose_hooks_know_no_wrapper(tmp_path):
+    # GIVEN hooks as those of pluggy before 1.2, with pytest 7.3 or older
+    code = (
+        "import pytest\n"
+        "known = pytest.hookimpl\n"
+        "def hookimpl(function=None, hookwrapper=False, optionalhook=False, tryfirst=False, trylast=False):\n"
+        "    return known(function, hookwrapper, optionalhook, tryfirst, trylast)\n"
+        "pytest.hookimpl = hookimpl\n"
+        "import tfdarshan.pytest_plugin\n"
+    )
+    # WHEN / THEN
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_plugin_imports_nothing_of_tfdarshan(tmp_path):
     code = (
         "import os, sys, pytest, tfdarshan.pytest_plugin\n"
