@@ -239,6 +239,20 @@ def test_pytest_knows_the_marker_and_the_fixture(tmp_path):
     assert "its own reason" in done.stdout
 
 
+def test_a_marker_without_a_name_for_its_limit_is_wrong_use(tmp_path):
+    # GIVEN
+    (tmp_path / "test_budgets.py").write_text(
+        "import pytest\n@pytest.mark.io_budget(5, opens=100)\ndef test_limited(): pass\n"
+    )
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, str(tmp_path)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    # THEN
+    assert "io_budget() takes nothing without a name" in done.stdout, done.stdout + done.stderr
+
+
 def test_the_plugin_is_loaded_into_a_pytest_whose_hooks_know_no_wrapper(tmp_path):
     # GIVEN hooks as those of pluggy before 1.2, with pytest 7.3 or older
     code = (
