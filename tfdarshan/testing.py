@@ -175,12 +175,14 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
     ) -> None:
         __tracebackhide__ = True
         assert self._profile is not None
+        in_this_process = self._profile.in_this_process()
         try:
             self._profile.stop()
-            if kind is None:
+            if kind is None and in_this_process:
                 self._check(self._profile.session)
         finally:
-            self._remove()
+            if in_this_process:  # a child that leaves the block, too, leaves the session to its parent
+                self._remove()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Decorate a function or coroutine function: every call has the budget for itself."""

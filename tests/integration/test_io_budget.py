@@ -163,6 +163,27 @@ def test_a_budget_within_a_recording_is_refused(data, tmp_path):
             pass
 
 
+def test_a_child_that_leaves_the_block_leaves_the_budget_to_its_parent(run_python, tmp_path):
+    # GIVEN a program whose child ends by an exception, as sys.exit() does, within the block
+    (tmp_path / "job.py").write_text(
+        "import os, sys\n"
+        "from tfdarshan.testing import io_budget\n"
+        "with io_budget(opens=9, include=['*/job.py'], exclude=['/*']) as held:\n"
+        "    if os.fork() == 0:\n"
+        "        open(__file__).close()\n"
+        "        sys.exit()\n"
+        "    os.wait()\n"
+        "    open(__file__).close()\n"
+        "print(held.spent)\n"
+    )
+
+    # WHEN
+    done = run_python("job.py")
+
+    # THEN the parent has the figures of both
+    assert (done.stdout, done.stderr) == ("{'opens': 2}\n", "")
+
+
 def test_a_budget_under_tfdarshan_run_is_refused(run_python, tmp_path):
     # GIVEN a program that opens more files before its budget than that allows
     (tmp_path / "job.py").write_text(
