@@ -12,24 +12,54 @@ from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine
 from tfdarshan.sessions.machine_facts import Machine, machine_of
 
 
-def limits(tmp_path, monkeypatch, cpu="", memory=""):
-    for name, text in (("CPU_LIMITS", cpu), ("MEMORY_LIMITS", memory)):
-        path = tmp_path / name
-        path.write_text(text)
-        monkeypatch.setattr(job_machine, name, (str(tmp_path / "missing"), str(path)))
+def limits(tmp_path, monkeypatch, *, cpu="", memory="", version=2, group="/", held_in=""):
+    """Have this process in a group; what limits it is said there, or in one around it."""
+    own = {1: f"4:memory:{group}\n3:cpuset:/elsewhere\n2:cpu,cpuacct:{group}\n0::/\n", 2: f"0::{group}\n"}
+    quota, period = ([*cpu.split(), "", ""])[:2]
+    files = {
+        1: {
+            f"cpu{held_in}/cpu.cfs_quota_us": quota,
+            f"cpu{held_in}/cpu.cfs_period_us": period,
+            f"memory{held_in}/memory.limit_in_bytes": memory,
+        },
+        2: {f"{held_in[1:]}/cpu.max".lstrip("/"): cpu, f"{held_in[1:]}/memory.max".lstrip("/"): memory},
+    }
+    (tmp_path / "own").write_text(own[version])
+    for name, text in files[version].items():
+        path = tmp_path / "groups" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    monkeypatch.setattr(job_machine, "OWN_GROUPS", str(tmp_path / "own"))
+    monkeypatch.setattr(job_machine, "GROUPS", str(tmp_path / "groups"))
 
 
-def test_a_containers_limits_count(tmp_path, monkeypatch):
-    limits(tmp_path, monkeypatch, cpu="50000 100000\n", memory="1048576\n")
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("group", "held_in"),
+    [
+        ("/", ""),
+        ("/user.slice/job", "/user.slice/job"),
+        ("/user.slice/job", "/user.slice"),
+        ("/docker/0a1b", ""),  # a container sees its own group as the root
+        ("/../other", ""),
+    ],
+)
+def test_the_limits_of_control_groups_count(tmp_path, monkeypatch, version, group, held_in):
+    places = {"version": version, "group": group, "held_in": held_in}
+    limits(tmp_path, monkeypatch, cpu="50000 100000", memory="1048576", **places)
 
     block = machine_block(0.0)
 
     assert (block["cpus"], block["memory_bytes"]) == (0.5, 1 << 20)
 
 
-@pytest.mark.parametrize(("cpu", "memory"), [("max 100000", "max"), ("", ""), ("x", "-1"), ("0 0", "")])
-def test_without_a_limit_it_is_the_machines(tmp_path, monkeypatch, cpu, memory):
-    limits(tmp_path, monkeypatch, cpu=cpu, memory=memory)
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("cpu", "memory"),
+    [("max 100000", "max"), ("-1 100000", "9223372036854771712"), ("", ""), ("x", "-1"), ("0 0", "")],
+)
+def test_without_a_limit_it_is_the_machines(tmp_path, monkeypatch, cpu, memory, version):
+    limits(tmp_path, monkeypatch, cpu=cpu, memory=memory, version=version)
 
     block = machine_block(0.0)
 

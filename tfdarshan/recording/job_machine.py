@@ -7,10 +7,14 @@ import resource
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-CPU_LIMITS = ("/sys/fs/cgroup/cpu.max",)
+# Where control groups are, and which are this process's.
+GROUPS, OWN_GROUPS = "/sys/fs/cgroup", "/proc/self/cgroup"
+# Files of a group with its limits, of version 1 and 2.
+CPU_LIMITS = (("cpu.cfs_quota_us", "cpu.cfs_period_us"), ("cpu.max",))
+MEMORY_LIMITS = (("memory.limit_in_bytes",), ("memory.max",))
 PROCESSOR_TIMES = "/proc/stat"
 PROCESSES = "/proc"
 # Running children that are asked for their time: each takes some 30 us.
@@ -21,7 +25,6 @@ MOST_BYTES = 1 << 16
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 # The kernel counts in hundredths of a second: what lasts less long is not known.
 LEAST_S = 0.1
-MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
@@ -127,26 +130,39 @@ def _busy_seconds() -> float | None:
 
 
 def _cpus() -> float:
-    """Count the processors; a container's quota may allow a part of them.
+    """Count the processors; a quota of a control group may allow a part of them.
 
-    Source: sched_getaffinity(2); cpu.max of cgroups version 2, "quota period" in microseconds.
+    Source: sched_getaffinity(2); "quota period" in microseconds, cgroup-v2.rst and sched-bwc.rst.
     """
     allowed = float(len(os.sched_getaffinity(0)))
-    for path in CPU_LIMITS:
-        words = _read(path).split()
+    for words in _limits("cpu", CPU_LIMITS):
         if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
             allowed = min(allowed, int(words[0]) / int(words[1]))
     return allowed
 
 
 def _memory_bytes() -> int:
-    """Return the machine's memory, or what the container may have of it."""
+    """Return the machine's memory, or what the job's control groups may have of it."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in MEMORY_LIMITS:
-        text = _read(path).strip()
-        if text.isdecimal():
-            limit = min(limit, int(text))
+    for words in _limits("memory", MEMORY_LIMITS):
+        if len(words) == 1 and words[0].isdecimal():
+            limit = min(limit, int(words[0]))
     return limit
+
+
+def _limits(controller: str, names: tuple[tuple[str, ...], tuple[str, ...]]) -> Iterator[list[str]]:
+    """Yield the words in the limits of this process's groups, and of those around each, up to the root.
+
+    Source: cgroups(7), "hierarchy:controllers:group". In a container the root is its own group.
+    """
+    for line in _read(OWN_GROUPS).splitlines():
+        controllers, _, group = line.partition(":")[2].partition(":")
+        if controllers and controller not in controllers.split(","):
+            continue
+        top, files = (f"{GROUPS}/{controller}", names[0]) if controllers else (GROUPS, names[1])
+        own = PurePosixPath(group.lstrip("/"))
+        for folder in (own, *own.parents):
+            yield " ".join(_read(f"{top}/{folder}/{file}") for file in files).split()
 
 
 def _read(path: str) -> str:
