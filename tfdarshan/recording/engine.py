@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tfdarshan.errors import EngineError, reason
 from tfdarshan.native import _extension
+from tfdarshan.native.memory_left import free_bytes
 from tfdarshan.native.versions import VERSION
 
 LIBRARY_VARIABLE = "TFDARSHAN_DARSHAN_LIBRARY"
@@ -127,7 +128,7 @@ def _load(library: str, source: str, files: int, folder: Path) -> Engine:
     if _adopt():
         return _described("already in the process")
     notes = []
-    possible = min(files, files_that_fit(_available_bytes()))
+    possible = min(files, files_that_fit(free_bytes()))
     if possible < files:
         notes.append(f"libdarshan has room for {possible:,} of {files:,} files: memory is short")
     try:
@@ -204,22 +205,6 @@ def check_object(path: Path) -> None:
 def files_that_fit(available_bytes: int) -> int:
     """Return for how many files libdarshan may lay out its memory."""
     return max(1024, available_bytes // MEMORY_SHARE // (RECORD_BYTES + NAME_BYTES))
-
-
-def _available_bytes() -> int:
-    """Return what this process may still use: of the machine's memory, or of its control group's."""
-    free = _first_number("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1 << 60 >> 10) << 10
-    limit = _first_number("/sys/fs/cgroup/memory.max", r"(\d+)", 1 << 60)
-    used = _first_number("/sys/fs/cgroup/memory.current", r"(\d+)", 0)
-    return max(0, min(free, limit - used))
-
-
-def _first_number(path: str, pattern: str, default: int) -> int:
-    try:
-        found = re.search(pattern, Path(path).read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return default
-    return int(found[1]) if found else default
 
 
 def _loader_knows(name: str) -> bool:

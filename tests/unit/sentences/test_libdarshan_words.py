@@ -12,7 +12,8 @@ import pytest
 
 from tests.unit.made_up_counters import READ, batch_of
 from tfdarshan.errors import EngineError
-from tfdarshan.native import _extension
+from tfdarshan.native import _extension, memory_left
+from tfdarshan.native.memory_left import UNLIMITED, MemoryLeft
 from tfdarshan.recording import engine
 from tfdarshan.recording.libdarshan import cross_check
 from tfdarshan.recording.libdarshan.cross_check import Counted, Verification
@@ -189,7 +190,9 @@ def test_short_memory_leaves_room_for_fewer_files(short, tmp_path, monkeypatch):
     # GIVEN memory for 2,000 of 4,000 files, of which a quarter may be taken
     each = engine.RECORD_BYTES + engine.NAME_BYTES
     free = (2000 if short else 4000) * each * engine.MEMORY_SHARE
-    monkeypatch.setattr(engine, "_available_bytes", lambda: free)
+    # The job's control group has it: of version 1 or 2, and wherever it is.
+    monkeypatch.setattr(memory_left, "_available_bytes", lambda: UNLIMITED)
+    monkeypatch.setattr(memory_left, "memory_left", lambda: MemoryLeft(free, UNLIMITED, UNLIMITED))
     monkeypatch.setattr(engine, "_adopt", lambda: False)
     monkeypatch.setattr(engine, "_load_fresh", lambda *_: None)
     monkeypatch.setattr(engine, "_described", lambda source, *notes: (source, *notes))
