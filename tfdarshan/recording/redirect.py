@@ -46,7 +46,7 @@ def staged(plan: str | os.PathLike[str], *, look_again_s: float = LOOK_AGAIN_S) 
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="tfdarshan-staged-", dir=temporary_folder())
             )
-            stack.enter_context(profile(folder, trace=False))
+            stack.enter_context(profile(folder, trace=False, tf_profiler=False))
         files.start()
         try:
             yield files

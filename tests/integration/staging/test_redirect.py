@@ -18,6 +18,7 @@ from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
 from tfdarshan.native import _bridge
+from tfdarshan.recording.tensorflow import tf_profiler
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan_file import write_plan
 
@@ -79,6 +80,20 @@ def test_opens_lead_to_copies_only_inside_and_only_for_reading(job):
         assert opened(str(job / "plan.json")) == str(job / "plan.json")
     assert opened(original) == original
     assert (files.totals.copies, files.totals.missing, files.totals.stale) == (1, 0, 0)
+
+
+def test_no_profile_of_tensorflow_runs_along(job, monkeypatch):
+    # GIVEN a job that has imported TensorFlow
+    joined = []
+    monkeypatch.setattr(tf_profiler, "tensorflow_imported", lambda: True)
+    monkeypatch.setattr(tf_profiler, "join", lambda: joined.append(True))
+
+    # WHEN
+    with tfdarshan.staged(job / "plan.json"):
+        pass
+
+    # THEN
+    assert not joined
 
 
 def test_stats_are_those_of_the_originals(job):
