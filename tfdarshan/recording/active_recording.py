@@ -23,7 +23,13 @@ from tfdarshan.options import Options
 from tfdarshan.recording.asked_clock import KEPT
 from tfdarshan.recording.child_names import child_names
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
-from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE, JobIdentity, job_identity
+from tfdarshan.recording.job_identity import (
+    JOB_VARIABLE,
+    RANK_VARIABLE,
+    SIZE_VARIABLE,
+    JobIdentity,
+    job_identity,
+)
 from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine_block, used_processors
 from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
@@ -300,10 +306,12 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
     check_packages()
     # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
     importlib.import_module("concurrent.futures.thread")
+    # A session of TensorFlow's own profiler is one process's, whatever its job.
     identity = None if started_by == "tensorflow" else job_identity(os.environ, options.job)
-    if identity is None and options.job is not None:
+    named = options.job or os.environ.get(JOB_VARIABLE)
+    if identity is None and named and started_by != "tensorflow":
         warn(
-            f"no variable says which rank of job {options.job!r} this process is, so its session is its own: "
+            f"no variable says which rank of job {named!r} this process is, so its session is its own: "
             f"set {RANK_VARIABLE} and {SIZE_VARIABLE}."
         )
     number = 0 if identity is None else next_number(logdir, identity)

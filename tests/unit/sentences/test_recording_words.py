@@ -20,7 +20,7 @@ from tfdarshan.options import Options
 from tfdarshan.recording import active_recording, probe_process, profiler
 from tfdarshan.recording.active_recording import UNREAD, Recording, start_recording
 from tfdarshan.recording.engine import Engine, builtin
-from tfdarshan.recording.job_identity import RANK_VARIABLE, SIZE_VARIABLE
+from tfdarshan.recording.job_identity import JOB_VARIABLE, RANK_VARIABLE, SIZE_VARIABLE
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
 from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms
@@ -189,9 +189,17 @@ def test_a_killed_job_lacks_libdarshans_counters(name, tmp_path):
     assert marker.notes == ([UNREAD] if name == "darshan" else [])
 
 
-@pytest.mark.parametrize("ranked", [True, False])
-def test_a_job_whose_ranks_nobody_numbers_is_said_to_be(ranked, said, tmp_path, monkeypatch):
+@pytest.mark.parametrize("named_by", ["option", "variable"])
+@pytest.mark.parametrize(
+    ("ranked", "started_by", "warned"),
+    [(True, "python", False), (False, "python", True), (False, "tensorflow", False)],
+)
+def test_a_job_whose_ranks_nobody_numbers_is_said_to_be(
+    ranked, started_by, warned, named_by, said, tmp_path, monkeypatch
+):
     # GIVEN
+    if named_by == "variable":
+        monkeypatch.setenv(JOB_VARIABLE, "bert")
     monkeypatch.setattr(active_recording, "job_identity", lambda *_: object() if ranked else None)
     monkeypatch.setattr(active_recording, "next_number", lambda *_: 0)
 
@@ -203,14 +211,14 @@ def test_a_job_whose_ranks_nobody_numbers_is_said_to_be(ranked, said, tmp_path, 
 
     # WHEN
     with pytest.raises(StorageError, match="enough"):
-        start_recording(tmp_path, Options(job="bert"), "python")
+        start_recording(tmp_path, Options(job="bert" if named_by == "option" else None), started_by)
 
     # THEN
     words = (
         "no variable says which rank of job 'bert' this process is, so its session is its own: set "
         f"{RANK_VARIABLE} and {SIZE_VARIABLE}."
     )
-    assert said == ([] if ranked else [words])
+    assert said == ([words] if warned else [])
 
 
 @pytest.mark.parametrize(
