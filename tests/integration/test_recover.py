@@ -1,5 +1,7 @@
+import errno
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -269,6 +271,29 @@ def test_recover_to_another_logdir(victim, tmp_path):
     assert recovered.path == tmp_path / "other" / "plugins" / "tfdarshan" / directory.name
     assert len(tfdarshan.open_session(tmp_path / "other").files) == 50
     assert not directory.exists()
+
+
+def test_recover_from_a_read_only_logdir(victim, tmp_path, spool_folder, monkeypatch):
+    # GIVEN a killed job, whose logdir is mounted read-only by now
+    kill(victim())
+    (directory,) = (tmp_path / "logs" / "plugins" / "tfdarshan").iterdir()
+    unlink = pathlib.Path.unlink
+
+    def refused(path, missing_ok=False):
+        if path.parent == directory:
+            raise OSError(errno.EROFS, "Read-only file system")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(pathlib.Path, "unlink", refused)
+
+    # WHEN
+    code = main(["recover", str(tmp_path / "logs"), "--to", str(tmp_path / "other")])
+
+    # THEN
+    assert code == 0
+    assert len(tfdarshan.open_session(tmp_path / "other").files) == 50
+    assert not list((tmp_path / "other").rglob("recording.json"))
+    assert not list(spool_folder.iterdir())
 
 
 def test_recover_to_the_sessions_own_logdir_keeps_the_session(victim, tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recove
                 target = _own_directory(target, marker)
                 marker = _named_as(target, marker)
             written = write_session(target, marker)
-            _finish(directory, spool)
+            _finish(directory, spool, target)
             (target / MARKER).unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(
@@ -194,17 +194,23 @@ def _finish_written(directory: Path, marker: Marker, spool: Path) -> Recovered:
     with ExitStack() as locked:
         with suppress(OSError):  # the spool is gone
             locked.enter_context(recovering(spool / f"{marker.pid}.spool"))
-        return Recovered(directory, 0, (), by_another=not _finish(directory, spool))
+        return Recovered(directory, 0, (), by_another=not _finish(directory, spool, directory))
 
 
-def _finish(directory: Path, spool: Path) -> bool:
-    """Remove the marker and the spool folder; False if another process has removed the marker."""
+def _finish(directory: Path, spool: Path, written: Path) -> bool:
+    """Remove the marker and the spool folder; False if another process has removed the marker.
+
+    Of a session that is written elsewhere, to `written`, a logdir that is read-only keeps the marker.
+    """
     # A marker may come from anybody: what it names is removed only if it is a spool folder.
     is_spool = os.path.exists(spool / MARKER)  # noqa: PTH110 - also of a name that is too long
     try:
         (directory / MARKER).unlink()
     except FileNotFoundError:
         return False
+    except OSError:
+        if written.samefile(directory):
+            raise
     if is_spool:
         remove_spool(spool)
     return True
