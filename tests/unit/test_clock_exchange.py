@@ -19,6 +19,7 @@ from tfdarshan.recording.clock_exchange import (
 )
 from tfdarshan.recording.clock_service import REST_S, OfferedClock, _Answering, own_addresses
 from tfdarshan.recording.job_identity import JobIdentity
+from tfdarshan.sessions import session_directory
 
 SECOND_NS = 10**9
 TWO_HOSTS = JobIdentity("named", "x", 1, world_size=4, local_size=2)
@@ -115,6 +116,26 @@ def test_of_two_that_offer_one_answers(tmp_path):
     ask(service)
     assert [found.name for found in tmp_path.iterdir()] == ["clock.json"]
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_hosts_that_hide_their_boot_ask_each_other(tmp_path, monkeypatch):
+    # GIVEN two hosts whose kernels do not say their boots, as in a sandbox
+    monkeypatch.setattr(session_directory, "boot_id", str)
+    monkeypatch.setattr(clock_exchange, "boot_id", str)
+    exchanges = []
+    for host in ("first", "second"):
+        monkeypatch.setattr(session_directory, "host_name", lambda host=host: host)
+        (tmp_path / host).mkdir()
+        exchanges.append(ClockExchange(tmp_path / "clock.json", tmp_path / host))
+        exchanges[-1].begin()
+        exchanges[-1].thread.join()
+
+    # WHEN
+    found = exchanges[-1].end()
+
+    # THEN the second knows the first one's clock by asking, not for the same as its own
+    assert found["reference"] == "first"
+    assert 0 < found["error_ns"] < SECOND_NS
 
 
 def test_a_host_that_does_not_answer_keeps_nobody_waiting(tmp_path, monkeypatch):

@@ -54,12 +54,12 @@ def keep(spool: Path, reference: str, asked: list[Asked], begin_ns: int) -> None
         partial.replace(spool / KEPT)
 
 
-def kept(spool: Path, own_boot: str, end_ns: int) -> dict[str, Any] | None:
+def kept(spool: Path, own_host: str, end_ns: int) -> dict[str, Any] | None:
     """Return what a rank that did not stop had learnt.
 
     Args:
         spool: Its spool folder.
-        own_boot: The identifier of its host's boot.
+        own_host: The `host_id` of its host.
         end_ns: When it ended, by its CLOCK_MONOTONIC.
 
     Returns:
@@ -71,6 +71,6 @@ def kept(spool: Path, own_boot: str, end_ns: int) -> dict[str, Any] | None:
         asked = [Asked(*map(int, one)) for one in said["asked"]]
     except (OSError, *NOT_AS_WRITTEN):
         return None
-    if reference == own_boot:
+    if reference == own_host:
         return {"reference": reference, "offset_ns": 0, "error_ns": 0}
     return summed(reference, asked, begin_ns, end_ns)

@@ -24,7 +24,7 @@ from tfdarshan.recording.clock_service import (
 )
 from tfdarshan.recording.job_identity import JobIdentity
 from tfdarshan.recording.rank_directory import CLOCK_FILE
-from tfdarshan.sessions.session_directory import boot_id
+from tfdarshan.sessions.session_directory import boot_id, host_id
 
 # Set to 0: nobody asks, and nobody is asked.
 SWITCH_VARIABLE = "TFDARSHAN_CLOCK"
@@ -42,7 +42,7 @@ class ClockExchange:
     Attributes:
         path: The file that says whom to ask.
         spool: The spool folder, where what was learnt is kept.
-        reference: The host that is asked, by the identifier of its boot; "" before it is known.
+        reference: The host that is asked, by its `host_id`; "" before it is known.
         asked: What was learnt.
         begin_ns: When it began, by this host's CLOCK_MONOTONIC.
         service: Where the clock is asked for, once that is known.
@@ -71,11 +71,11 @@ class ClockExchange:
         """
         if self.thread is not None:
             self.thread.join(WAITING_S)
-        if self.reference and self.reference != boot_id():
+        if self.reference and self.reference != host_id():
             self._run(self._ask)
             if self.thread is not None:
                 self.thread.join(WAITING_S)
-        if self.reference == boot_id():
+        if self.reference == host_id():
             return {"reference": self.reference, "offset_ns": 0, "error_ns": 0}
         return summed(self.reference, list(self.asked), self.begin_ns, host_monotonic_ns())
 
@@ -90,7 +90,7 @@ class ClockExchange:
 
     def _begin(self) -> None:
         if not self.path.exists() and publish(self.path):
-            self.reference = boot_id()
+            self.reference = host_id()
         else:
             self._ask()
         keep(self.spool, self.reference, self.asked, self.begin_ns)
@@ -98,7 +98,7 @@ class ClockExchange:
     def _ask(self) -> None:
         if self.service is None:
             self.reference, self.service = look_up(self.path)
-        if self.reference != boot_id():
+        if self.reference != host_id():
             self.asked.append(ask(self.service))
 
 
@@ -123,7 +123,7 @@ def publish(path: Path) -> bool:
     """Begin to answer, and write down where; False if another rank did."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.{boot_id()[:8]}")
     clock = OfferedClock()
-    content = {"boot_id": boot_id(), **dataclasses.asdict(clock.service)}
+    content = {"boot_id": host_id(), **dataclasses.asdict(clock.service)}
     try:
         descriptor = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

@@ -323,6 +323,11 @@ def boot_id() -> str:
         return ""
 
 
+def host_id() -> str:
+    """Return what tells hosts apart: the kernel's identifier of this boot, else the host's name."""
+    return boot_id() or host_name()
+
+
 def process_start(pid: int) -> int:
     """Return when a process began, in clock ticks since boot: 0 where there is none, or it has ended.
 

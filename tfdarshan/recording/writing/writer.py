@@ -138,7 +138,7 @@ def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
     if not clock or clock.get("peer"):
         return marker
     begun_ns = info.start_realtime_ns - clock["realtime_ns"] + clock["monotonic_ns"]
-    peer = kept(Path(marker.spool_directory), marker.boot_id, begun_ns + info.duration_ns)
+    peer = kept(Path(marker.spool_directory), marker.boot_id or marker.host, begun_ns + info.duration_ns)
     if peer is None:
         return marker
     return dataclasses.replace(marker, job={**(marker.job or {}), "clock": {**clock, "peer": peer}})
