@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 import importlib
 import os
 import shlex
@@ -209,7 +210,7 @@ class Recording:
             return None, builtin(f"the builtin engine counted: {str(records).rstrip('.')}")
         if not isinstance(records, DarshanRecords):
             raise records or StorageError("libdarshan's records were not read.")
-        patterns = _excluded(self.options), self.options.include_patterns()
+        patterns = _excluded(self.options, self.logdir), self.options.include_patterns()
         verification = Verification(*patterns, foreign=self.engine.foreign, full=records.full)
         return DarshanCounts(records, verification), self.engine
 
@@ -347,7 +348,7 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
             capacity_bytes=spool.capacity_bytes,
             trace_limit_bytes=spool.trace_limit_bytes,
             include=options.include_patterns(),
-            exclude=_excluded(options),
+            exclude=_excluded(options, logdir),
             exclude_followed=len(options.exclude),
             follow_children=options.follow_children,
             darshan=engine.is_darshan,
@@ -393,10 +394,16 @@ def joined_session() -> Path | None:
         return None
 
 
-def _excluded(options: Options) -> tuple[str, ...]:
-    """Return the patterns of what is left out: also what is read of a session before it has ended."""
+def _excluded(options: Options, logdir: Path) -> tuple[str, ...]:
+    """Return the patterns of what is left out: also what is read of a session before it has ended.
+
+    TensorFlow's profiler may end before the session, and write its trace meanwhile.
+    """
+    own = glob.escape(str(logdir))
+    traces = () if options.tf_profiler is False else (own, f"{own}/plugins", f"{own}/plugins/*")
     return (
         *options.exclude_patterns(),
+        *traces,
         "*/tfdarshan-*/*.spool",
         f"*/tfdarshan-*/*{BATCHES}",
         "*/tfdarshan-*/core",

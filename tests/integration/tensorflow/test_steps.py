@@ -65,6 +65,10 @@ JOB = """
     with tfdarshan.profile("executions"):
         fit()
 
+    with tfdarshan.profile("cut", tf_profiler_max_s=1):
+        for batch in files:
+            time.sleep(0.2)
+
     validation = tf.data.Dataset.from_tensor_slices(paths[:12]).map(load).batch(4)
     with tfdarshan.profile("validated"):
         for epoch in range(2):
@@ -170,6 +174,13 @@ def test_several_steps_an_execution_are_steps_of_the_trace_too(folder):
     assert set(found["source"]) == {"TensorFlow's trace"}
     duration = found["end_ns"] - found["start_ns"]
     assert ((found["input_wait_ns"] > 0) & (found["input_wait_ns"] < duration)).all()
+
+
+def test_a_trace_that_ends_before_the_session_is_none_of_the_jobs_files(folder):
+    assert traces(folder / "cut")
+    files = tfdarshan.open_session(folder / "cut").files
+    assert files["path"].str.endswith(".bin").any()
+    assert not [path for path in files["path"] if path.startswith(str(folder / "cut"))]
 
 
 def test_batches_of_a_validation_set_are_no_steps(folder):
