@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tfdarshan.errors import reason
-from tfdarshan.fleet.job_columns import DAMAGED, LOG, READ
-from tfdarshan.fleet.job_row import Row, begin_row, left_out
+from tfdarshan.fleet.job_columns import DAMAGED, LOG, READ, UNREADABLE
+from tfdarshan.fleet.job_row import OF_THE_MACHINE, Row, begin_row, left_out
 from tfdarshan.partials.serial import SERIAL, Lost, Runner
 
 # Logs that are read as one task; sessions are larger, and are one each.
@@ -72,7 +72,8 @@ def _read(task: Task) -> Row:
         return _checked(row_of_session(task.path, task.fingerprint))
     except Exception as error:  # data can be damaged in ways that nobody thought of
         said = f"reading it failed ({type(error).__name__}: {reason(error)})"
-        return _checked(left_out(begin_row(task.path, task.kind, task.fingerprint), DAMAGED, said))
+        state = UNREADABLE if isinstance(error, OF_THE_MACHINE) else DAMAGED
+        return _checked(left_out(begin_row(task.path, task.kind, task.fingerprint), state, said))
 
 
 def _checked(row: Row) -> Row:

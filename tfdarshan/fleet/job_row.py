@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.errors import ConfigurationError, UnsupportedPlatformError
 from tfdarshan.file_name import table_name
 from tfdarshan.fleet.job_columns import DAMAGED, NEWER, NO_RECORDS, READ, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, JobFiles, input_folder, mount_entries
@@ -20,6 +21,8 @@ Row = dict[str, Any]
 MOST_DOUBTS = 8
 INTERPRETER = re.compile(r"(?:python|pypy|bash|sh|perl|ruby|Rscript|julia|node)[0-9.]*")
 OPTIONS_WITH_VALUE = ("-W", "-X", "-Q")
+# What goes wrong on a machine, such as a full disk, and says nothing of an input.
+OF_THE_MACHINE = (ConfigurationError, UnsupportedPlatformError, OSError, MemoryError)
 # What messages of readers say of data that this tfdarshan is too old for.
 TOO_OLD = re.compile(r"upgrade|reads up to|a Darshan log of version")
 

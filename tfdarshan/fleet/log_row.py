@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from tfdarshan.durable.user_folders import temporary_folder
-from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.fleet.job_columns import DAMAGED, LOG, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, files_of_log
 from tfdarshan.fleet.job_row import (
+    OF_THE_MACHINE,
     Row,
     application_of,
     begin_row,
@@ -137,10 +138,13 @@ def _found(path: str, row: Row) -> Row:
     """Return what is found in a log; where it cannot be looked at as a whole, its row says so."""
     try:
         return _found_in_all(path)
-    except ConfigurationError as error:
-        return {"doubts": [*row["doubts"], f"nobody looked for findings: {error}"]}
     except SessionDataError as error:
         return {"verdict": "unknown", "doubts": [*row["doubts"], f"not all of the log can be read: {error}"]}
+    except OF_THE_MACHINE as error:
+        return {"doubts": [*row["doubts"], f"nobody looked for findings: {reason(error)}"]}
+    except Exception as error:  # a log can be odd in ways that nobody thought of, and its figures are known
+        said = f"looking for findings failed ({type(error).__name__}: {reason(error)})"
+        return {"verdict": "unknown", "doubts": [*row["doubts"], said]}
 
 
 def _found_in_all(path: str) -> Row:

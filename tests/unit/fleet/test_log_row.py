@@ -1,6 +1,8 @@
 """Rows of logs say what was written into the logs."""
 
 import bz2
+import errno
+import os
 import sys
 import zlib
 
@@ -8,9 +10,17 @@ import numpy as np
 import pytest
 
 from tests.fleet_population import FIRST_DAY_S, MadeJob, write_log, write_population
+from tfdarshan.errors import StorageError
+from tfdarshan.fleet import log_row
+from tfdarshan.fleet.catalogue_folder import CatalogueFolder
+from tfdarshan.fleet.catalogue_update import add_findings, update
+from tfdarshan.fleet.input_list import find_inputs
+from tfdarshan.fleet.input_reading import Task, read_some
+from tfdarshan.fleet.job_columns import LOG
 from tfdarshan.fleet.job_row import application_of
 from tfdarshan.fleet.log_row import row_of_log
 from tfdarshan.formats import darshan_format
+from tfdarshan.partials.serial import SERIAL
 
 
 def written(path, rows, **about):
@@ -146,6 +156,76 @@ def test_figures_stay_where_nobody_can_look_for_findings(tmp_path, monkeypatch):
     assert (looked_at["state"], looked_at["opens"]) == ("read", light["opens"])
     assert "verdict" not in looked_at
     assert looked_at["doubts"][-1].startswith("nobody looked for findings: ")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [(StorageError("no room in /tmp: set TMPDIR."), "no room in /tmp: set TMPDIR."),
+     (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
+     (MemoryError(), "MemoryError")],
+)  # fmt: skip
+def test_figures_stay_where_the_machine_has_no_room_to_look_for_findings(tmp_path, monkeypatch, trouble, said):
+    # GIVEN a log in the catalogue, and a machine whose disk is full
+    path = write_population(tmp_path / "in", 1).jobs[0].path
+    catalogue = CatalogueFolder(tmp_path / "catalogue")
+    (before,) = update(catalogue, find_inputs([str(path)]), SERIAL).table.to_pylist()
+
+    def full(_):
+        raise trouble
+
+    monkeypatch.setattr(log_row, "_found_in_all", full)
+
+    # WHEN
+    add_findings(catalogue, [str(path)], SERIAL)
+
+    # THEN nothing is lost, and nobody has looked yet
+    (row,) = catalogue.table.to_pylist()
+    assert row["doubts"] == [f"nobody looked for findings: {said}"]
+    assert row | {"doubts": [], "catalogued_ns": 0} == before | {"doubts": [], "catalogued_ns": 0}
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_figures_stay_where_looking_for_findings_fails(tmp_path, monkeypatch, fails):
+    # GIVEN a log that is odd in a way that nobody thought of
+    path = write_population(tmp_path, 1).jobs[0].path
+
+    def look(_):
+        if fails:
+            raise KeyError("odd")
+        return {"verdict": "slow"}
+
+    monkeypatch.setattr(log_row, "_found_in_all", look)
+
+    # WHEN
+    (row,) = read_some([Task(str(path), LOG, "", findings=True)])
+
+    # THEN
+    assert (row["state"], row["opens"]) == ("read", row_of_log(str(path), "")["opens"])
+    assert (row["verdict"], row["doubts"]) == (
+        ("unknown", ["looking for findings failed (KeyError: 'odd')"]) if fails else ("slow", [])
+    )
+
+
+def test_a_log_is_read_again_when_the_machine_has_room(tmp_path, monkeypatch):
+    # GIVEN a log that was met with a full disk
+    path = write_population(tmp_path / "in", 1).jobs[0].path
+    catalogue = CatalogueFolder(tmp_path / "catalogue")
+
+    def full(_):
+        raise StorageError("no room in /tmp: set TMPDIR.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(log_row, "read_light", full)
+        (row,) = update(catalogue, find_inputs([str(path)]), SERIAL).table.to_pylist()
+    assert (row["state"], row["note"]) == (
+        "unreadable", "reading it failed (StorageError: no room in /tmp: set TMPDIR.)"
+    )  # fmt: skip
+
+    # WHEN
+    done = update(catalogue, find_inputs([str(path)]), SERIAL)
+
+    # THEN
+    assert (done.read, done.table["state"].to_pylist()) == (1, ["read"])
 
 
 def damaged_logs(whole):
