@@ -20,6 +20,8 @@ MAX_MODULES = 64
 JOB_REGION_BYTES = 4096
 METADATA_BYTES = 1024
 HOST_BYTES = 64
+# The host of a session's ranks of which a log does not say where they ran.
+UNKNOWN_HOST = "unknown"
 
 # Number of each module in the header's lists, and the version of its records that is written here. Version 2
 # of DXT_POSIX, which Darshan 3.5.0 writes, is not read by PyDarshan 3.5.0.

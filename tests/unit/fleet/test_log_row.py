@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.fleet_population import FIRST_DAY_S, MadeJob, write_log, write_population
+from tests.joint_training import MadeUpRank, joint_training
 from tfdarshan.errors import StorageError
 from tfdarshan.fleet import log_row
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder
@@ -20,6 +21,7 @@ from tfdarshan.fleet.job_columns import LOG
 from tfdarshan.fleet.job_row import application_of
 from tfdarshan.fleet.log_row import row_of_log
 from tfdarshan.formats import darshan_format
+from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.partials.serial import SERIAL
 
 
@@ -164,7 +166,9 @@ def test_figures_stay_where_nobody_can_look_for_findings(tmp_path, monkeypatch):
      (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
      (MemoryError(), "MemoryError")],
 )  # fmt: skip
-def test_figures_stay_where_the_machine_has_no_room_to_look_for_findings(tmp_path, monkeypatch, trouble, said):
+def test_figures_stay_where_the_machine_has_no_room_to_look_for_findings(
+    tmp_path, monkeypatch, trouble, said
+):
     # GIVEN a log in the catalogue, and a machine whose disk is full
     path = write_population(tmp_path / "in", 1).jobs[0].path
     catalogue = CatalogueFolder(tmp_path / "catalogue")
@@ -226,6 +230,19 @@ def test_a_log_is_read_again_when_the_machine_has_room(tmp_path, monkeypatch):
 
     # THEN
     assert (done.read, done.table["state"].to_pylist()) == (1, ["read"])
+
+
+@pytest.mark.parametrize(("second", "hosts", "nodes"), [("n0", "n0", 1), ("n1", None, None)])
+def test_a_log_of_a_session_of_two_hosts_is_of_no_single_node(tmp_path, second, hosts, nodes):
+    # GIVEN the log of a session of two ranks
+    ranks = [MadeUpRank([[0, 1]], host=host) for host in ("n0", second)]
+    export_darshan(joint_training(tmp_path / "logs", ranks), tmp_path / "a.darshan")
+
+    # WHEN
+    row = row_of_log(str(tmp_path / "a.darshan"), "")
+
+    # THEN
+    assert (row["processes"], row["hosts"], row["nodes"]) == (2, hosts, nodes)
 
 
 def damaged_logs(whole):

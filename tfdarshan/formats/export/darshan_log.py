@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError
+from tfdarshan.formats import darshan_format
 from tfdarshan.formats.export.dxt import dxt_records
 from tfdarshan.formats.export.file_records import (
     SHARED,
@@ -132,12 +133,15 @@ def _job(session: SessionData, processes: Sequence[ProcessData], ranks: Sequence
 def _metadata(session: SessionData, metas: Sequence[dict[str, Any]], ranks: Sequence[Rank]) -> dict[str, str]:
     engine = metas[0].get("engine", {})
     pids = _pids(ranks)
+    host, *others = {rank.host_of(number) for rank in ranks for number in rank.numbers.values()}
+    is_known = not others and host != darshan_format.UNKNOWN_HOST
     return {
         # PyDarshan's summary wants it; no version of Darshan wrote this log.
         "lib_ver": f"tfdarshan {VERSION}",
         "tfdarshan_session": str(metas[0].get("session", session.path.name)),
         "tfdarshan_engine": " ".join(filter(None, (engine.get("name"), engine.get("version")))),
-        "tfdarshan_host": str(metas[0]["host"]),
+        # Readers take it for the host of all ranks.
+        **({"tfdarshan_host": host} if is_known else {}),
         **({"tfdarshan_pids": " ".join(map(str, pids))} if pids != [*range(len(pids))] else {}),
     }
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.dxt_segments import DxtSegments
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.pydarshan import LogContent
@@ -60,4 +61,4 @@ class ImportedLog:
         """Where segments say nothing: the only host they name, or the one that the job names."""
         named = set() if self.segments is None else set(self.segments.hosts.values())
         only = next(iter(named)) if len(named) == 1 else ""
-        return only or self.content.metadata.get("tfdarshan_host", "unknown")
+        return only or self.content.metadata.get("tfdarshan_host", darshan_format.UNKNOWN_HOST)
