@@ -6,6 +6,7 @@ The format is that of tfdarshan's own writer of logs; what each job did is drawn
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -135,8 +136,13 @@ def _row(rng: Any, job: MadeJob, place: int, call_s: float, *, loses: bool, stor
     return row
 
 
-def write_log(job: MadeJob, rows: list[dict[str, Any]], *, partial: bool = False) -> None:
-    """Write a log with a POSIX record for each row; counters that a row does not name are 0."""
+def write_log(
+    job: MadeJob, rows: list[dict[str, Any]], *, partial: bool = False, hosts: Sequence[str] = ()
+) -> None:
+    """Write a log with a POSIX record for each row; counters that a row does not name are 0.
+
+    With `hosts`, one for each rank, the log has a segment of each rank and file: a read of 1 byte.
+    """
     job.path.parent.mkdir(parents=True, exist_ok=True)
     names = {_bridge.record_id(row["path"].encode()): row["path"].encode() for row in rows}
     layout = darshan_format.counter_record(len(NAMES["POSIX"]), len(F_NAMES["POSIX"]))
@@ -168,4 +174,12 @@ def write_log(job: MadeJob, rows: list[dict[str, Any]], *, partial: bool = False
         log.add_job(region)
         log.add_names(np.uint64(record).tobytes() + name + b"\0" for record, name in names.items())
         log.add_module("POSIX", [records.tobytes()], partial=partial)
+        traced = (_read(record, rank, host) for record in names for rank, host in enumerate(hosts))
+        log.add_module("DXT_POSIX", traced, partial=False)
         log.finish()
+
+
+def _read(record: int, rank: int, host: str) -> bytes:
+    head = np.array((record, rank, -1, host.encode(), 0, 1), darshan_format.DXT_RECORD)
+    segment = np.array((0, 1, rank, rank + 0.5), darshan_format.SEGMENTS[1])
+    return head.tobytes() + segment.tobytes()

@@ -13,8 +13,11 @@ from tfdarshan.errors import ConfigurationError, UnsupportedPlatformError
 from tfdarshan.file_name import table_name
 from tfdarshan.fleet.job_columns import DAMAGED, NEWER, NO_RECORDS, READ, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, JobFiles, input_folder, mount_entries
+from tfdarshan.formats.darshan_format import UNKNOWN_HOST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdarshan.findings.diagnosis import Diagnosis
 
 Row = dict[str, Any]
@@ -113,6 +116,12 @@ def _script(words: list[str]) -> str | None:
         elif word.startswith("-c"):
             return None
     return None
+
+
+def hosts_of_ranks(metas: Sequence[Row]) -> list[str]:
+    """Return the hosts that a log's segments name, of a session made of it, sorted; [] if they name none."""
+    named = {host for meta in metas for host in meta["darshan"].get("hosts", ())}
+    return sorted(named - {UNKNOWN_HOST})
 
 
 def owner_of(path: Path) -> tuple[int | None, str | None]:

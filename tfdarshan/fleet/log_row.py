@@ -20,6 +20,7 @@ from tfdarshan.fleet.job_row import (
     begin_row,
     file_figures,
     finding_figures,
+    hosts_of_ranks,
     left_out,
     state_of,
 )
@@ -156,8 +157,8 @@ def _found_in_all(path: str) -> Row:
     with tempfile.TemporaryDirectory(prefix="tfdarshan-log-", dir=temporary_folder()) as folder:
         session = SessionData.open(import_darshan(path, folder).path)
         data, diagnosis = summary_and_diagnosis(session, 0)
-        hosts = {host for meta in session.meta for host in meta["darshan"]["hosts"] if host != "unknown"}
+        hosts = hosts_of_ranks(session.meta)
     row = finding_figures(diagnosis, data.duration_s)
     if hosts:
-        row |= {"hosts": ",".join(sorted(hosts)), "nodes": len(hosts)}
+        row |= {"hosts": ",".join(hosts), "nodes": len(hosts)}
     return row | ({"io_s": data.wall_clock.io_s} if data.wall_clock.io_s is not None else {})

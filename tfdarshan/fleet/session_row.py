@@ -20,6 +20,7 @@ from tfdarshan.fleet.job_row import (
     begin_row,
     file_figures,
     finding_figures,
+    hosts_of_ranks,
     left_out,
     owner_of,
     state_of,
@@ -54,7 +55,7 @@ def _figures(session: SessionData, folder: Path) -> Row:
     diagnosis = diagnosis_of(measures)
     owner = session.meta[0]
     uid, user = owner_of(folder)
-    hosts = data.host.split(", ") if session.joint else [data.host]
+    hosts = _hosts(session, data)
     figures = file_figures(files_of_session(session.processes))
     return {
         "user": user,
@@ -62,8 +63,8 @@ def _figures(session: SessionData, folder: Path) -> Row:
         "application": application_of(data.command),
         "command": data.command or None,
         "job": _job(owner),
-        "hosts": ",".join(hosts),
-        "nodes": len(hosts),
+        "hosts": ",".join(hosts) or None,
+        "nodes": len(hosts) or (1 if data.processes == 1 else None),
         "start": min(int(meta.get("origin_realtime_ns") or 0) for meta in session.meta) or None,
         "duration_s": data.duration_s,
         "processes": data.processes,
@@ -76,6 +77,13 @@ def _figures(session: SessionData, folder: Path) -> Row:
         **finding_figures(diagnosis, data.duration_s),
         "doubts": _doubts(data, session.joint.sentences() if session.joint else []),
     }
+
+
+def _hosts(session: SessionData, data: SummaryData) -> list[str]:
+    """Return the hosts of a session; [] if it was made of a log that names none."""
+    if session.joint:
+        return data.host.split(", ")
+    return hosts_of_ranks(session.meta) if "darshan" in session.meta[0] else [data.host]
 
 
 def _cached(data: SummaryData, bytes_read: int) -> Row:

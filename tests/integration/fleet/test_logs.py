@@ -5,11 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fleet_population import write_population
+import tfdarshan
+from tests.fleet_population import FIRST_DAY_S, MadeJob, write_log, write_population
 from tests.integration.fleet.equal import assert_equal_to_summary, rows_of
 from tests.pydarshan import darshan
 from tfdarshan.fleet.log_row import row_of_log
+from tfdarshan.fleet.session_row import row_of_session
 from tfdarshan.formats import darshan_format
+from tfdarshan.formats.export.darshan_log import export_darshan
+from tfdarshan.formats.importing.darshan_log import import_darshan
+from tfdarshan.formats.importing.dxt_segments import read_segments
 from tfdarshan.formats.importing.light_records import read_light
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.pydarshan import read_content
@@ -62,6 +67,41 @@ def test_rows_are_equal_to_summaries_before_and_after_findings(tmp_path, capsys)
         assert row["verdict"] is not None
         said = assert_equal_to_summary(row, capsys)
         assert_equal_to_summary(light[path], capsys, said)
+
+
+def hosts_said(path):
+    found = read_segments(LogRegions(path))
+    return None if found is None else found.hosts
+
+
+def test_hosts_of_a_log_are_those_of_its_segments_also_of_files_that_all_ranks_shared(tmp_path):
+    # GIVEN a log of four ranks on two hosts, which have all files together
+    path, hosts = tmp_path / "a.darshan", ("n1", "n1", "n0", "n0")
+    made = MadeJob(path, "ada", "train.py", "/scratch", FIRST_DAY_S, 100.0, 4)
+    write_log(made, [{"path": "/scratch/x", "POSIX_READS": 4, "POSIX_BYTES_READ": 4}], hosts=hosts)
+
+    # WHEN it is looked at as a whole, made a session, and a log again
+    row = row_of_log(str(path), "", findings=True)
+    session = tfdarshan.open_session(import_darshan(path, tmp_path / "logs").path)
+    export_darshan(session, tmp_path / "again.darshan")
+
+    # THEN all of them have both hosts
+    assert (row["hosts"], row["nodes"]) == ("n0,n1", 2)
+    of_session = row_of_session(str(session.path), "")
+    assert (of_session["hosts"], of_session["nodes"]) == ("n0,n1", 2)
+    assert hosts_said(tmp_path / "again.darshan") == hosts_said(path) == dict(enumerate(hosts))
+
+
+def test_a_session_of_a_log_without_segments_is_of_no_known_host(tmp_path):
+    # GIVEN
+    made = MadeJob(tmp_path / "a.darshan", "ada", "train.py", "/scratch", FIRST_DAY_S, 100.0, 4)
+    write_log(made, [{"path": "/scratch/x", "POSIX_OPENS": 4}])
+
+    # WHEN
+    row = row_of_session(str(import_darshan(made.path, tmp_path / "logs").path), "")
+
+    # THEN
+    assert (row["hosts"], row["nodes"]) == (None, None)
 
 
 def test_a_log_that_is_damaged_where_rows_do_not_look_keeps_its_figures(tmp_path):

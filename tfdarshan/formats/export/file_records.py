@@ -55,7 +55,7 @@ class Rank:
 
     def host_of(self, rank: int) -> str:
         """Return the host that a rank ran on."""
-        hosts = self.process.meta.get("darshan", {}).get("hosts", {}) if self.is_merged else {}
+        hosts = self.process.meta.get("darshan", {}).get("hosts", {})
         found = (host for host, ranks in hosts.items() if rank in ranks)
         return str(next(found, self.process.meta["host"]))
 

@@ -77,7 +77,7 @@ def process_meta(
             "rank": process.rank,
             "ranks": list(process.pids),
             "pids": list(process.pids.values()),
-            "hosts": source.hosts_of(process.pids),
+            "hosts": source.hosts_of(_ranks(source, process)),
             "records": _records(source, process),
             "log_version": log.version,
             "uid": content.user,
@@ -101,6 +101,13 @@ def _records(source: ImportedLog, process: RankData) -> dict[str, int]:
         for record in sorted(used)
         if _bridge.record_id(os.fsencode(exact_name(names.get(record, "")))) != record
     }
+
+
+def _ranks(source: ImportedLog, process: RankData) -> list[int]:
+    """Return the ranks of a process, and those whose segments it has: of shared files, all that say any."""
+    segments = source.segments
+    seen = set() if segments is None else set(np.unique(segments.rank[process.segments]).tolist())
+    return [*process.pids, *sorted(seen - process.pids.keys())]
 
 
 def _host(source: ImportedLog, process: RankData) -> str:
