@@ -4,6 +4,7 @@ import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
@@ -75,6 +76,32 @@ def test_other_files_are_other_work(tmp_path):
 
     assert comparison.comparable == NO
     assert state(comparison, "files read").sentence == "100 files in both, 100 in A only, 100 in B only"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_files_whose_size_one_run_does_not_say_are_of_no_other_size(tmp_path, first):
+    # GIVEN a run that says no sizes, such as a Darshan log, or of files that it removed
+    known = reads(PATHS, SIZES)
+    unknown = dataclasses.replace(known, size_bytes=np.full(len(PATHS), -1))
+    runs = (unknown, known) if first else (known, unknown)
+
+    comparison = compared(tmp_path, *runs)
+
+    assert comparison.comparable == YES
+    assert state(comparison, "files read").sentence == "both read the same files (200 files)"
+    passes = comparison.change(find_metric("passes"))
+    assert (passes.before, passes.after) == ((None, 1.0) if first else (1.0, None))
+
+
+def test_failures_are_unknown_of_a_darshan_log(tmp_path):
+    failures = {"failures": [{"error": 2, "name": "ENOENT", "operation": "open", "calls": 5}]}
+    job = reads(PATHS, SIZES)
+    log = {"darshan": {"not_known": ["failed calls"], "processes": 1, "rank": 0, "ranks": [0], "pids": [100]}}
+    one, two = (dataclasses.replace(job, meta=meta) for meta in (failures, log))
+
+    change = compared(tmp_path, one, two).change(find_metric("failures"))
+
+    assert (change.before, change.after, change.outcome) == (5, None, UNKNOWN)
 
 
 def test_a_copy_of_the_data_is_the_same_work(tmp_path):
