@@ -88,10 +88,17 @@ def check_tensorboard() -> str:
 
 
 def check_pydarshan() -> str:
-    """Return whether Darshan logs can be read and written."""
+    """Return whether Darshan logs can be read.
+
+    Raises:
+        ConfigurationError: It is installed, and does not work.
+    """
     version = _version("darshan")
     if version is None:
         return "not installed: `tfdarshan import` needs it (pip install darshan)"
+    from tfdarshan.formats.importing.pydarshan import load_backend
+
+    load_backend()
     return f"PyDarshan {version.partition(' ')[2]}"
 
 

@@ -28,9 +28,11 @@ from tfdarshan.doctor import (
 )
 from tfdarshan.doctor.hook_proof import Call, Event, Trial
 from tfdarshan.doctor.self_check import FILE_BYTES, READ_BYTES, Check, run_checks
+from tfdarshan.formats.importing import pydarshan
 from tfdarshan.native import _bridge, _extension, package_versions
 from tfdarshan.recording.writing import writer
 
+LOAD_BACKEND = pydarshan.load_backend
 VERSIONS = {"tensorflow": "2.99.0", "tensorboard": "2.98.0", "darshan": "3.97.0"}
 
 
@@ -45,6 +47,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         return there[name]
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+    monkeypatch.setattr(pydarshan, "load_backend", lambda: None)
     return there
 
 
@@ -106,6 +109,26 @@ def test_tensorflow_is_said_to_be_what_it_is(words, installed, monkeypatch):
     monkeypatch.setattr(subprocess, "run", process)
 
     assert self_check._tried("TensorFlow", other_programs.check_tensorflow) == Check("TensorFlow", ok, words)
+
+
+@pytest.mark.parametrize(
+    ("fails", "words"),
+    [(RuntimeError("no libdarshan-util.so"), "PyDarshan does not work here: no libdarshan-util.so."),
+     (None, "PyDarshan 3.97.0")],
+)  # fmt: skip
+def test_pydarshan_is_said_to_work_if_it_does(fails, words, installed, monkeypatch):
+    # GIVEN a PyDarshan that pip built without the library that reads logs
+    def loaded(_):
+        if fails is not None:
+            raise fails
+        return SimpleNamespace(__version__=installed["darshan"])
+
+    monkeypatch.setattr(pydarshan, "load_backend", LOAD_BACKEND)
+    monkeypatch.setattr(importlib, "import_module", loaded)
+
+    # WHEN / THEN
+    done = self_check._tried("PyDarshan", other_programs.check_pydarshan)
+    assert done == Check("PyDarshan", fails is None, words)
 
 
 def entry(load: Any) -> Any:

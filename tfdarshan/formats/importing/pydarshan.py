@@ -80,7 +80,7 @@ def read_content(log: LogRegions) -> LogContent:
         ConfigurationError: PyDarshan is not installed, or does not work.
         SessionDataError: PyDarshan does not read the log.
     """
-    version = _backend()[1]
+    version = load_backend()[1]
     command, mounts = read_job_text(log)
     # PyDarshan gets no region that is damaged.
     counts = {module: log.count(module) for module in log.record_modules}
@@ -108,7 +108,12 @@ def read_content(log: LogRegions) -> LogContent:
         )
 
 
-def _backend() -> tuple[Any, str]:
+def load_backend() -> tuple[Any, str]:
+    """Return the module of PyDarshan's functions, and its version.
+
+    Raises:
+        ConfigurationError: PyDarshan is not installed, or does not work.
+    """
     try:
         module = importlib.import_module("darshan.backend.cffi_backend")
         return module, str(importlib.import_module("darshan").__version__)
@@ -131,7 +136,7 @@ def opened_log(path: Path) -> Iterator[tuple[Any, Any]]:
         ConfigurationError: PyDarshan is not installed, or does not work.
         SessionDataError: PyDarshan does not read the log.
     """
-    backend, _version = _backend()
+    backend, _version = load_backend()
     # PyDarshan opens by names in UTF-8 only.
     with path.open("rb") as file:
         handle = backend.log_open(f"/proc/self/fd/{file.fileno()}")
