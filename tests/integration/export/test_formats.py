@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import tfdarshan
+from tests.made_up_session import job_of, write_session
 from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
 from tfdarshan.formats.export.flat_tables import _Paths
@@ -61,6 +62,20 @@ def test_a_chrome_trace_has_every_call(session, tmp_path, name):
     assert labels == "main"
     moved = [event["args"] for event in trace if event["ph"] == "C"]
     assert sum(counters["written B/s"] for counters in moved) > 0
+
+
+def test_a_call_that_began_before_the_session_is_where_it_was(tmp_path):
+    # GIVEN calls from 1.5 us before the session's start on
+    calls = [(-1_500, 500, 1, "open", 0, 0), (-1, 999, 1, "read", 0, 10), (1_001, 2_000, 1, "close", 0, 0)]
+    session = write_session(tmp_path, job_of(calls, ["/data/a"], [10]))
+
+    # WHEN
+    export(session, "--trace", tmp_path / "trace.json")
+
+    # THEN
+    trace = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    times = [(event["ts"], event["dur"]) for event in trace if event["ph"] == "X"]
+    assert times == [(-1.5, 2.0), (-0.001, 1.0), (1.001, 0.999)]
 
 
 @pytest.mark.parametrize(("kind", "read"), [("parquet", pd.read_parquet), ("csv", pd.read_csv)])

@@ -202,8 +202,9 @@ def _lines(block: Segments, numbers: Sequence[int], paths: Sequence[str]) -> str
     ):
         moved = f',"bytes":{length},"offset":{offset}' if has_place[kind] else ""
         failed = f',"errno":{error}' if error else ""
+        sign, start = ("-", -start) if start < 0 else ("", start)  # a call may begin before the session
         lines.append(
-            f'{heads[kind]}{threads[thread]}"ts":{start // NS_PER_US}.{start % NS_PER_US:03},'
+            f'{heads[kind]}{threads[thread]}"ts":{sign}{start // NS_PER_US}.{start % NS_PER_US:03},'
             f'"dur":{taken // NS_PER_US}.{taken % NS_PER_US:03},"args":{{"file":{path}{moved}{failed}}}}}'
         )
     return ",\n".join(lines)
