@@ -27,7 +27,7 @@ OPTIONS_WITH_VALUE = ("-W", "-X", "-Q")
 # What goes wrong on a machine, such as a full disk, and says nothing of an input.
 OF_THE_MACHINE = (ConfigurationError, UnsupportedPlatformError, OSError, MemoryError)
 # What messages of readers say of data that this tfdarshan is too old for.
-TOO_OLD = re.compile(r"upgrade|reads up to|a Darshan log of version")
+TOO_OLD = re.compile(r"reads up to|a Darshan log of version")
 
 
 def begin_row(path: str, kind: str, fingerprint: str) -> Row:
@@ -52,7 +52,7 @@ def state_of(said: str) -> str:
         return NO_RECORDS
     if TOO_OLD.search(said):
         return NEWER
-    return UNREADABLE if "cannot be read:" in said else DAMAGED
+    return UNREADABLE if "cannot be read" in said else DAMAGED
 
 
 def file_figures(files: JobFiles) -> Row:

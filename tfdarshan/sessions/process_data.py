@@ -409,7 +409,7 @@ def _damaged(path: Path, error: Exception) -> SessionDataError:
     what = f"is damaged ({reason(error)})"
     if isinstance(error, FileNotFoundError):
         what = "is missing"
-    elif isinstance(error, TooLargeError):
+    elif isinstance(error, TooLargeError) or getattr(error, "errno", None) is not None:
         what = f"cannot be read ({reason(error)})"
     return SessionDataError(f"{path} {what}: {_rest(path)}.")
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.fleet_population import FIRST_DAY_S, MadeJob, write_log, write_population
 from tests.joint_training import MadeUpRank, joint_training
+from tests.made_up_session import image_job, write_job
 from tfdarshan.errors import StorageError
 from tfdarshan.fleet import log_row
 from tfdarshan.fleet.catalogue_folder import CatalogueFolder
@@ -23,6 +24,8 @@ from tfdarshan.fleet.log_row import row_of_log
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.export.darshan_log import export_darshan
 from tfdarshan.partials.serial import SERIAL
+from tfdarshan.sessions import opened_table
+from tfdarshan.sessions.whole_file import TooLargeError
 
 
 def written(path, rows, **about):
@@ -263,6 +266,39 @@ def damaged_logs(whole):
         "newer log": (b"9.99\0" + whole[5:], "newer_version"),
         "newer records": (newer.tobytes() + whole[end:], "newer_version"),
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), "unreadable"),
+     (TooLargeError("it takes 9 TB"), "unreadable"), (ValueError("no Parquet"), "damaged")],
+)  # fmt: skip
+def test_a_session_whose_tables_cannot_be_read_yet_is_asked_again(tmp_path, monkeypatch, error, state):
+    # GIVEN a session whose tables another user may not open, or that takes more memory than is free
+    session = tmp_path / "plugins/tfdarshan/2024_01_01_00_00_00"
+    write_job(session, image_job(4, 1, 1))
+    catalogue = CatalogueFolder(tmp_path / "catalogue")
+
+    def refuse(_):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opened_table, "open_regular", refuse)
+        (row,) = update(catalogue, find_inputs([str(tmp_path)]), SERIAL).table.to_pylist()
+
+    # WHEN
+    done = update(catalogue, find_inputs([str(tmp_path)]), SERIAL)
+
+    # THEN
+    assert row["state"] == state, row["note"]
+    assert done.read == (state == "unreadable")
+
+
+def test_the_name_of_a_folder_does_not_make_a_log_newer(tmp_path):
+    path = write_population(tmp_path / "before-upgrade", 1).jobs[0].path
+    path.write_bytes(b"3.41\0")
+
+    assert row_of_log(str(path), "")["state"] == "damaged"
 
 
 @pytest.mark.parametrize(
