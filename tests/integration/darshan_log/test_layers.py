@@ -214,6 +214,17 @@ def test_what_was_sought_in_is_a_file():
     assert find_no_files(*records_named("/tmp/pipe_17", seeks=1)) == {}
 
 
+def test_what_was_sought_in_through_one_module_is_a_file_for_both():
+    # GIVEN a file that was sought in by POSIX calls, and read by STDIO calls alone
+    records, names = records_named("/tmp/pipe_17", seeks=1)
+    one = records["POSIX"]
+    times = {name.replace("POSIX", "STDIO"): values for name, values in one.f_counters.items()}
+    records["STDIO"] = Records(one.record, one.rank, {"STDIO_SEEKS": np.zeros(1, np.int64)}, times)
+
+    # WHEN / THEN
+    assert find_no_files(records, names) == {}
+
+
 def test_a_name_that_is_a_fifo_here_is_one(tmp_path):
     os.mkfifo(tmp_path / "commands")
     (tmp_path / "data").write_bytes(b"x")

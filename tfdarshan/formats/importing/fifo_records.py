@@ -42,18 +42,14 @@ SUMS = {
 
 def find_no_files(records: Mapping[str, Records], names: Mapping[int, str]) -> dict[int, str]:
     """Return which records are FIFO or SOCKET, by the record's number."""
-    found: dict[int, str] = {}
+    files: set[int] = set()
     for module, part in records.items():
         counters = [part.counters.get(f"{module}_{call}") for call in FILES_ALONE]
-        could_be = np.ones(len(part.record), bool)
-        for values in counters:
-            could_be &= True if values is None else values <= 0
-        for record in part.record[could_be].tolist():
-            kind = _kind_by_name(names.get(record, ""))
-            if kind:
-                found[record] = kind
-        for record in part.record[~could_be].tolist():
-            found.pop(record, None)
+        used = [part.record[values > 0] for values in counters if values is not None]
+        files.update(np.concatenate([part.record[:0], *used]).tolist())
+    numbers = {record for part in records.values() for record in part.record.tolist()}
+    kinds = {record: _kind_by_name(names.get(record, "")) for record in numbers - files}
+    found = {record: kind for record, kind in kinds.items() if kind}
     remote = _remote_points()
     for record in _slowest(records):
         path = names.get(record, "")
