@@ -1,11 +1,12 @@
 """Reads inputs into rows, on whatever runs tasks.
 
-One that ends the process that reads it, as Darshan's own library may over a damaged log, is a row that says
-so; the others are read again, one by one.
+One that ends the process that reads it, as Darshan's own library may over a damaged log, or the kernel for
+want of memory, is a row that says so; the others are read again, one by one.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from tfdarshan.partials.serial import SERIAL, Lost, Runner
 
 # Logs that are read as one task; sessions are larger, and are one each.
 CHUNK = 32
-ENDED = "the process that read it ended: it is damaged in a way that its reader cannot stand"
+ENDED = "the process that read it ended: it is damaged, or takes more memory than there is"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,12 @@ def read_all(tasks: Sequence[Task], runner: Runner) -> Iterator[list[Row]]:
 
 
 def _ended(task: Task) -> Row:
-    return left_out(begin_row(task.path, task.kind, task.fingerprint), DAMAGED, ENDED)
+    """Return the row of an input that is asked again; of one that was looked at for findings its figures."""
+    if not task.findings:
+        return left_out(begin_row(task.path, task.kind, task.fingerprint), UNREADABLE, ENDED)
+    row = _read(dataclasses.replace(task, findings=False))
+    doubts = [*row.get("doubts", ()), f"not all of the log can be read: {ENDED}"]
+    return row | {"verdict": "unknown", "doubts": doubts} if row["state"] == READ else row
 
 
 def read_some(tasks: Sequence[Task]) -> list[Row]:

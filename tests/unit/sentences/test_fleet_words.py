@@ -22,7 +22,16 @@ from tfdarshan.fleet.catalogue_folder import CatalogueFolder
 from tfdarshan.fleet.catalogue_update import Update, update
 from tfdarshan.fleet.faster_parts import FasterPart, hot_tier, node_link, storage_bandwidth
 from tfdarshan.fleet.input_list import find_inputs
-from tfdarshan.fleet.job_columns import DAMAGED, INTERRUPTED, LOG, NO_RECORDS, READ, RECORDING, VANISHED
+from tfdarshan.fleet.job_columns import (
+    DAMAGED,
+    INTERRUPTED,
+    LOG,
+    NO_RECORDS,
+    READ,
+    RECORDING,
+    UNREADABLE,
+    VANISHED,
+)
 from tfdarshan.fleet.job_models import nothing_told
 from tfdarshan.fleet.log_row import row_of_log
 from tfdarshan.fleet.outliers import find_outliers
@@ -126,8 +135,10 @@ def test_a_folder_that_cannot_be_looked_into_is_named(closed, fleet):
     assert notes == (("/logs/secret cannot be looked into: Permission denied",) if closed else ())
 
 
-def test_an_input_whose_readers_ended_is_damaged():
-    task = input_reading.Task("/logs/a.darshan", LOG, "1")
+@pytest.mark.parametrize("findings", [False, True])
+def test_an_input_whose_readers_ended_is_asked_again_and_keeps_its_figures(findings, fleet):
+    path = str(fleet / "logs/a.darshan")
+    task = input_reading.Task(path, LOG, "1", findings=findings)
 
     class Ending:
         """Stands for a pool whose processes end."""
@@ -139,10 +150,12 @@ def test_an_input_whose_readers_ended_is_damaged():
 
     ((row,),) = input_reading.read_all([task], Ending())  # type: ignore[arg-type]
 
-    assert (row["state"], row["note"]) == (
-        DAMAGED,
-        "the process that read it ended: it is damaged in a way that its reader cannot stand",
-    )
+    said = "the process that read it ended: it is damaged, or takes more memory than there is"
+    if findings:
+        assert (row["state"], row["opens"]) == (READ, row_of_log(path, "1")["opens"])
+        assert (row["verdict"], row["doubts"]) == ("unknown", [f"not all of the log can be read: {said}"])
+    else:
+        assert (row["state"], row["note"]) == (UNREADABLE, said)
 
 
 @pytest.mark.parametrize("fails", [True, False])
