@@ -30,7 +30,7 @@ def check_tensorflow() -> str:
     Raises:
         TfdarshanError: It cannot.
     """
-    version = _version("tensorflow", "tensorflow-cpu", "tensorflow-intel")
+    version = _version("tensorflow")
     if version is None:
         return "not installed: sessions have steps where tfdarshan.step() marks them"
     try:
@@ -102,8 +102,9 @@ def check_pydarshan() -> str:
     return f"PyDarshan {version.partition(' ')[2]}"
 
 
-def _version(*names: str) -> str | None:
-    for name in names:
+def _version(module: str) -> str | None:
+    """Return the distribution that a module is of, such as tf-nightly or tensorflow-rocm, and its version."""
+    for name in (module, *importlib.metadata.packages_distributions().get(module, ())):
         try:
             return f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:

@@ -111,6 +111,17 @@ def test_tensorflow_is_said_to_be_what_it_is(words, installed, monkeypatch):
     assert self_check._tried("TensorFlow", other_programs.check_tensorflow) == Check("TensorFlow", ok, words)
 
 
+def test_tensorflow_of_another_name_is_installed(installed, monkeypatch):
+    # GIVEN TensorFlow as AMD builds it
+    installed["tensorflow-rocm"] = installed.pop("tensorflow")
+    names = {"tensorflow": ["tensorflow-rocm"], "other": ["other"]}
+    monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: names)
+    monkeypatch.setattr(subprocess, "run", ended(0, "joined\n"))
+
+    # WHEN / THEN
+    assert other_programs.check_tensorflow() == "tensorflow-rocm 2.99.0, whose profiler can be joined"
+
+
 @pytest.mark.parametrize(
     ("fails", "words"),
     [(RuntimeError("no libdarshan-util.so"), "PyDarshan does not work here: no libdarshan-util.so."),
