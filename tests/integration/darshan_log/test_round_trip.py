@@ -8,6 +8,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.darshan_log.read_back import our_segments, read_back
+from tests.joint_training import MadeUpRank, joint_training
 from tests.made_up_session import job_of, write_session
 from tests.pydarshan import darshan
 from tfdarshan.analysis.calls.intervals import union_ns
@@ -113,6 +114,22 @@ def test_reading_wall_clock_is_that_of_the_segments(tmp_path):
     expected = union_ns(reads["start_ns"].to_numpy(), reads["end_ns"].to_numpy())
     assert imported.meta[0]["time"]["read_ns"] == expected > 0
     assert imported.meta[0]["time"]["write_ns"] == 0
+
+
+@pytest.mark.parametrize("ranks", [32, 33])
+def test_ranks_of_one_process_id_are_told_apart(tmp_path, ranks):
+    # GIVEN a job in containers, in each of which a rank has the same process id
+    job = joint_training(tmp_path / "logs", [MadeUpRank([[0]], host=f"n{rank}") for rank in range(ranks)])
+    assert len({process.pid for process in job.processes}) == 1
+    export_darshan(job, tmp_path / "job.darshan")
+
+    # WHEN its log is made a session, and a log again
+    session = tfdarshan.open_session(import_darshan(tmp_path / "job.darshan", tmp_path / "again").path)
+    export_darshan(session, tmp_path / "again.darshan")
+
+    # THEN
+    report = darshan.DarshanReport(str(tmp_path / "again.darshan"), read_all=True)
+    assert sorted(record["rank"] for record in report.records["POSIX"]) == [*range(ranks)]
 
 
 def test_reads_of_nothing_are_unknown_where_segments_were_dropped(tmp_path):

@@ -84,6 +84,8 @@ def split_ranks(
     groups = [[rank] for rank in ranks]
     if len(own) > RANK_LIMIT:
         groups = [own, *([[SHARED]] if SHARED in ranks else [])]
+        # Rows tell ranks apart by these; in containers each may have the same one.
+        pids = pids if len(set(pids)) == len(pids) else []
     processes = [
         RankData(
             pids={rank: pids[rank] if 0 <= rank < len(pids) else rank for rank in group},
