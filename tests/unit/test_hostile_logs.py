@@ -283,6 +283,9 @@ def test_a_job_of_no_time_is_one_sentence(tmp_path, capsys, name, second):
     # WHEN / THEN
     said = refused(capsys, log, tmp_path / "logs")
     assert said == "its job began or ended at no date that a clock shows. Get another copy of it."
+    # A fleet counts no such job.
+    row = row_of_log(str(log), "")
+    assert (row["state"], row["note"].endswith(said)) == ("damaged", True)
 
 
 @pytest.mark.usefixtures("little_memory")

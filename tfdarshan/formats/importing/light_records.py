@@ -35,6 +35,7 @@ def _content(log: LogRegions) -> LogContent:
     job = _job(log)
     start_ns = int(job["start_s"]) * 1_000_000_000 + _nanoseconds(job, "start_ns")
     end_ns = int(job["end_s"]) * 1_000_000_000 + _nanoseconds(job, "end_ns")
+    log.check_times(start_ns, end_ns)
     command, mounts = read_job_text(log)
     return LogContent(
         user=int(job["uid"]),
