@@ -288,6 +288,18 @@ def test_a_job_of_no_time_is_one_sentence(tmp_path, capsys, name, second):
     assert (row["state"], row["note"].endswith(said)) == ("damaged", True)
 
 
+@pytest.mark.parametrize("short", [0, 1, 16])
+def test_a_job_without_all_of_its_numbers_is_one_sentence(tmp_path, capsys, short):
+    # GIVEN a log whose job ends within its numbers, or has no command after them
+    job = JOB.tobytes()[: darshan_format.JOB.itemsize - short]
+    log = log_of(tmp_path / "a.darshan", darshan_format.ZLIB, job=zlib.compress(job))
+
+    # WHEN / THEN
+    said = "its job data is too short. Get another copy of it."
+    assert refused(capsys, log, tmp_path / "logs") == said
+    assert row_of_log(str(log), "")["note"].endswith(said)
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_a_region_that_is_counted_takes_no_memory(tmp_path):
     region = large_region("POSIX")

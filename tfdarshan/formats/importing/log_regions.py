@@ -159,7 +159,8 @@ class LogRegions:
             job += piece
             if len(job) > darshan_format.JOB_REGION_BYTES:
                 raise self._damage(f"its job data is longer than {darshan_format.JOB_REGION_BYTES:,} bytes")
-        if len(job) <= darshan_format.OLD_JOB_BYTES:
+        layout = darshan_format.OLD_JOB if self.version in OLD_VERSIONS else darshan_format.JOB
+        if len(job) <= layout.itemsize:
             raise self._damage("its job data is too short")
         return job
 
