@@ -13,7 +13,8 @@ from tfdarshan.errors import ConfigurationError, UnsupportedPlatformError
 from tfdarshan.file_name import table_name
 from tfdarshan.fleet.job_columns import DAMAGED, NEWER, NO_RECORDS, READ, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, JobFiles, input_folder, mount_entries
-from tfdarshan.formats.darshan_format import UNKNOWN_HOST
+from tfdarshan.formats.darshan_format import ONLY_HOST, UNKNOWN_HOST
+from tfdarshan.formats.importing.ranks import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,10 +119,20 @@ def _script(words: list[str]) -> str | None:
     return None
 
 
-def hosts_of_ranks(metas: Sequence[Row]) -> list[str]:
-    """Return the hosts that a log's segments name, of a session made of it, sorted; [] if they name none."""
-    named = {host for meta in metas for host in meta["darshan"].get("hosts", ())}
-    return sorted(named - {UNKNOWN_HOST})
+def hosts_of_ranks(metas: Sequence[Row]) -> Row:
+    """Return the columns of hosts of a session made of a log; {} if the log names none.
+
+    Ranks that no segment is of may have run on other hosts: how many nodes there are is unknown then.
+    """
+    ranks: dict[str, set[int]] = {}
+    for meta in metas:
+        for host, of_host in meta["darshan"].get("hosts", {}).items():
+            ranks.setdefault(host, set()).update(of_host)
+    ranks.pop(UNKNOWN_HOST, None)
+    log = metas[0]["darshan"]
+    named = set().union(*ranks.values()) - {SHARED}
+    is_known = len(named) >= log.get("processes", 1) or ONLY_HOST in log.get("metadata", {})
+    return {"hosts": ",".join(sorted(ranks)), "nodes": len(ranks) if is_known else None} if ranks else {}
 
 
 def owner_of(path: Path) -> tuple[int | None, str | None]:

@@ -24,6 +24,7 @@ from tfdarshan.fleet.job_row import (
     left_out,
     state_of,
 )
+from tfdarshan.formats.darshan_format import ONLY_HOST
 from tfdarshan.formats.importing.fifo_records import find_no_files, without
 from tfdarshan.formats.importing.light_records import read_light
 from tfdarshan.formats.importing.pydarshan import LogContent, Records, incomplete
@@ -62,7 +63,7 @@ def _figures(row: Row, path: Path) -> Row:
     if not any(len(part.record) for part in records.values()):
         return left_out(row, state_of(NO_RECORDS_SAID), NO_RECORDS_SAID)
     duration_s, clock_doubt = _duration(content, records)
-    host = content.metadata.get("tfdarshan_host")
+    host = content.metadata.get(ONLY_HOST)
     figures = {
         "user": _user(path.name, content.command),
         "uid": content.user,
@@ -157,8 +158,5 @@ def _found_in_all(path: str) -> Row:
     with tempfile.TemporaryDirectory(prefix="tfdarshan-log-", dir=temporary_folder()) as folder:
         session = SessionData.open(import_darshan(path, folder).path)
         data, diagnosis = summary_and_diagnosis(session, 0)
-        hosts = hosts_of_ranks(session.meta)
-    row = finding_figures(diagnosis, data.duration_s)
-    if hosts:
-        row |= {"hosts": ",".join(hosts), "nodes": len(hosts)}
+    row = finding_figures(diagnosis, data.duration_s) | hosts_of_ranks(session.meta)
     return row | ({"io_s": data.wall_clock.io_s} if data.wall_clock.io_s is not None else {})

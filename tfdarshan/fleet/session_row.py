@@ -55,7 +55,6 @@ def _figures(session: SessionData, folder: Path) -> Row:
     diagnosis = diagnosis_of(measures)
     owner = session.meta[0]
     uid, user = owner_of(folder)
-    hosts = _hosts(session, data)
     figures = file_figures(files_of_session(session.processes))
     return {
         "user": user,
@@ -63,8 +62,7 @@ def _figures(session: SessionData, folder: Path) -> Row:
         "application": application_of(data.command),
         "command": data.command or None,
         "job": _job(owner),
-        "hosts": ",".join(hosts) or None,
-        "nodes": len(hosts) or (1 if data.processes == 1 else None),
+        **_hosts(session, data),
         "start": min(int(meta.get("origin_realtime_ns") or 0) for meta in session.meta) or None,
         "duration_s": data.duration_s,
         "processes": data.processes,
@@ -79,11 +77,13 @@ def _figures(session: SessionData, folder: Path) -> Row:
     }
 
 
-def _hosts(session: SessionData, data: SummaryData) -> list[str]:
-    """Return the hosts of a session; [] if it was made of a log that names none."""
-    if session.joint:
-        return data.host.split(", ")
-    return hosts_of_ranks(session.meta) if "darshan" in session.meta[0] else [data.host]
+def _hosts(session: SessionData, data: SummaryData) -> Row:
+    """Return the columns of hosts, null if the session was made of a log that does not name them."""
+    if "darshan" in session.meta[0]:
+        unknown = {"hosts": None, "nodes": 1 if data.processes == 1 else None}
+        return hosts_of_ranks(session.meta) or unknown
+    hosts = session.joint.hosts if session.joint else [data.host]
+    return {"hosts": ",".join(hosts), "nodes": len(hosts)}
 
 
 def _cached(data: SummaryData, bytes_read: int) -> Row:

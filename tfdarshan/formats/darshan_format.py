@@ -22,6 +22,8 @@ METADATA_BYTES = 1024
 HOST_BYTES = 64
 # The host of a session's ranks of which a log does not say where they ran.
 UNKNOWN_HOST = "unknown"
+# Key of a job's metadata that names the host of all ranks, in logs that tfdarshan writes.
+ONLY_HOST = "tfdarshan_host"
 
 # Number of each module in the header's lists, and the version of its records that is written here. Version 2
 # of DXT_POSIX, which Darshan 3.5.0 writes, is not read by PyDarshan 3.5.0.

@@ -92,6 +92,23 @@ def test_hosts_of_a_log_are_those_of_its_segments_also_of_files_that_all_ranks_s
     assert hosts_said(tmp_path / "again.darshan") == hosts_said(path) == dict(enumerate(hosts))
 
 
+@pytest.mark.parametrize(("processes", "nodes"), [(1, 1), (2, 2), (64, None)])
+def test_ranks_without_segments_may_have_had_other_nodes(tmp_path, processes, nodes):
+    # GIVEN a log whose first ranks alone read, on a host each
+    path, hosts = tmp_path / "a.darshan", [f"n{rank}" for rank in range(min(processes, 2))]
+    made = MadeJob(path, "ada", "train.py", "/scratch", FIRST_DAY_S, 100.0, processes)
+    reads = {"POSIX_READS": len(hosts), "POSIX_BYTES_READ": len(hosts)}
+    write_log(made, [{"path": "/scratch/x", **reads}], hosts=hosts)
+
+    # WHEN
+    of_log = row_of_log(str(path), "", findings=True)
+    of_session = row_of_session(str(import_darshan(path, tmp_path / "logs").path), "")
+
+    # THEN
+    for row in (of_log, of_session):
+        assert (row["hosts"], row["nodes"]) == (",".join(hosts), nodes)
+
+
 def test_a_session_of_a_log_without_segments_is_of_no_known_host(tmp_path):
     # GIVEN
     made = MadeJob(tmp_path / "a.darshan", "ada", "train.py", "/scratch", FIRST_DAY_S, 100.0, 4)

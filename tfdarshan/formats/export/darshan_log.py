@@ -141,7 +141,7 @@ def _metadata(session: SessionData, metas: Sequence[dict[str, Any]], ranks: Sequ
         "tfdarshan_session": str(metas[0].get("session", session.path.name)),
         "tfdarshan_engine": " ".join(filter(None, (engine.get("name"), engine.get("version")))),
         # Readers take it for the host of all ranks.
-        **({"tfdarshan_host": host} if is_known else {}),
+        **({darshan_format.ONLY_HOST: host} if is_known else {}),
         **({"tfdarshan_pids": " ".join(map(str, pids))} if pids != [*range(len(pids))] else {}),
     }
 

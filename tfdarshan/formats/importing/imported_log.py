@@ -61,4 +61,4 @@ class ImportedLog:
         """Where segments say nothing: the only host they name, or the one that the job names."""
         named = set() if self.segments is None else set(self.segments.hosts.values())
         only = next(iter(named)) if len(named) == 1 else ""
-        return only or self.content.metadata.get("tfdarshan_host", darshan_format.UNKNOWN_HOST)
+        return only or self.content.metadata.get(darshan_format.ONLY_HOST, darshan_format.UNKNOWN_HOST)
