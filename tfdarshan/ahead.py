@@ -88,7 +88,7 @@ def _take_results(
                 if isinstance(item, _Ended):
                     error = item.error
                     break
-                ahead.append(pool.submit(function, item.batch))
+                ahead.append(_begun(pool, function, item.batch))
                 if len(ahead) >= CALLS_PER_THREAD * threads:
                     yield ahead.popleft().result()
             while ahead:
@@ -98,6 +98,19 @@ def _take_results(
                 call.cancel()
     if error is not None:
         raise error
+
+
+def _begun(pool: ThreadPoolExecutor, function: Callable[[Item], Sample], item: Item) -> Future[Sample]:
+    """Return a call that a thread makes, or that was made if this user may have no more threads."""
+    try:
+        return pool.submit(function, item)
+    except RuntimeError:
+        made: Future[Sample] = Future()
+        try:
+            made.set_result(function(item))
+        except Exception as error:
+            made.set_exception(error)
+        return made
 
 
 def _until_error(items: Iterable[Item]) -> Iterator[_Ready[Item] | _Ended]:

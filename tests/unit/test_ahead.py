@@ -146,6 +146,20 @@ def test_what_the_items_raise_comes_after_the_results_before_it():
         next(results)
 
 
+def test_results_are_the_same_if_there_can_be_no_thread(monkeypatch):
+    # GIVEN a user who may have no more threads
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    results = map_ahead(lambda number: 6 // (2 - number), range(3), threads=3)
+
+    # THEN
+    assert [next(results), next(results)] == [3, 6]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
 def test_no_threads_are_refused():
     with pytest.raises(ConfigurationError, match="at least one thread"):
         map_ahead(str, [], threads=0)
