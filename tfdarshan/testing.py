@@ -186,6 +186,11 @@ class io_budget:  # noqa: N801 - reads as a function where it is used
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Decorate a function or coroutine function: every call has the budget for itself."""
+        if inspect.isclass(function):
+            raise ConfigurationError(
+                f"{function.__qualname__} is a class, and a budget is for one call: give each test its own "
+                "by `@pytest.mark.io_budget(...)` at the class."
+            )
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise ConfigurationError(
                 f"{function.__qualname__} is a generator, which runs while others do: "

@@ -157,6 +157,16 @@ def test_wrong_use_is_said_before_anything_is_recorded(limits, said):
     assert said in str(error.value)
 
 
+def test_a_class_is_refused_as_its_tests_would_vanish():
+    with pytest.raises(
+        ConfigurationError, match="TestReads is a class, and a budget is for one call: give each"
+    ):
+
+        @io_budget(opens=1)
+        class TestReads:
+            pass
+
+
 def test_a_budget_within_a_recording_is_refused(data, tmp_path):
     with tfdarshan.profile(tmp_path / "logs"), pytest.raises(tfdarshan.SessionActiveError):
         with budget(data, opens=1):
