@@ -99,10 +99,17 @@ class Simulated:
         return found
 
 
-def probe(files, storage, bounds=None, resident=lambda handle, offset, length: False):
+def probe(files, storage, bounds=None, resident=lambda handle, offset, length: False, clock=time.monotonic):
     return probe_files(
-        iter(files), bounds or Bounds(4.0), random.Random(1), resident=resident, read=storage.read
-    )
+        iter(files), bounds or Bounds(4.0), random.Random(1), clock=clock, resident=resident,
+        read=storage.read,
+    )  # fmt: skip
+
+
+def ticking():
+    """Return a clock that each look at moves on by a millisecond, however busy the machine is."""
+    ticks = itertools.count()
+    return lambda: next(ticks) / 1000
 
 
 def simulate(files, storage, monkeypatch):
@@ -140,7 +147,7 @@ def test_storage_that_serves_one_at_a_time_gives_no_more(files, monkeypatch):
 def test_many_readers_are_threads_that_wait_at_the_same_time(files):
     storage = MadeUp(wait_s=0.02)
 
-    probe(files, storage, Bounds(1.0))
+    probe(files, storage, Bounds(1.0), clock=ticking())
 
     assert storage.most_at_a_time > 4
 
@@ -200,12 +207,7 @@ def test_bytes_are_bounded(files):
 
 
 def test_seconds_are_bounded(files):
-    # GIVEN a clock that each look at moves on by a millisecond
-    ticks = itertools.count()
-    found = probe_files(
-        iter(files), Bounds(0.5), random.Random(1), clock=lambda: next(ticks) / 1000,
-        resident=lambda handle, offset, length: False, read=MadeUp().read,
-    )  # fmt: skip
+    found = probe(files, MadeUp(), Bounds(0.5), clock=ticking())
 
     assert 0 < found.seconds < 1.0
 
@@ -216,7 +218,7 @@ def test_a_file_system_whose_direct_reads_fail_is_read_through_the_page_cache(fi
     storage = MadeUp()
     storage.fail = lambda part: errno.EINVAL if part.file.direct and len(storage.seen) > good else 0
 
-    found = probe(files, storage, Bounds(1.0))
+    found = probe(files, storage, Bounds(1.0), clock=ticking())
 
     assert not found.direct
     assert found.unreadable == 0

@@ -26,7 +26,6 @@ from tfdarshan.frameworks.late_import import when_imported
 from tfdarshan.frameworks.tensorflow.batch_sizes import BatchSizes
 from tfdarshan.frameworks.tensorflow.graph_operations import operations_of
 from tfdarshan.frameworks.tensorflow.random_numbers import constants_of, draws_random_numbers
-from tfdarshan.frameworks.tensorflow.tf_data_pipeline import SOURCES
 
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 MOST_PIPELINES, MOST_STAGES = 64, 64
@@ -247,6 +246,8 @@ def _chain(dataset: Any, left: Iterator[int]) -> list[_Described]:
 
 
 def _reads(described: _Described) -> bool:
+    from tfdarshan.frameworks.tensorflow.tf_data_pipeline import SOURCES
+
     stage = described.stage
     return stage["name"] in SOURCES or not {"reads", "python"}.isdisjoint(stage.get("does", ()))
 
