@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
@@ -35,7 +37,8 @@ def batch_facts(
 ) -> BatchFacts:
     """Return what the loop did with each batch: it stood still for its own calls, at least.
 
-    Output of other threads is waited for as far as it makes a step and the pause behind it longer.
+    A save is waited for as far as its step, or the pause behind that, is longer than others, and no longer
+    than the save goes on: a pause may be a validation's, too.
 
     Args:
         recorded: The session's tables.
@@ -59,13 +62,20 @@ def batch_facts(
     wrote, synced = output & (kinds == KIND["write"]), output & (kinds == KIND["sync"])
     write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
     whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
-    write_s = np.minimum(taken(output & recorded.is_loop), whole_s)
+    step, behind = (loop.got_s, loop.stop_s), (np.maximum(loop.got_s, loop.stop_s), loop.next_s)
+    ours = output & recorded.is_loop
+    stood_s = [_within(place[ours], start_s[ours], end_s[ours], *part) for part in (step, behind)]
     saves = write_bytes > THRESHOLD["save"]
     if saves.any() and not saves.all():
-        longer_s = np.maximum(whole_s - float(np.median(whole_s[~saves])), 0.0)
-        write_s = np.where(saves, np.maximum(write_s, longer_s), write_s)
-    own_s = np.minimum(own_s, np.maximum(busy_s - write_s, 0.0))
-    compute_s = np.maximum(busy_s - write_s - own_s, 0.0)
+        # Opening a file that is saved, and closing it, is part of the save.
+        saving = np.isin(calls.file, calls.file[output]) & saves[place]
+        saved_s = _saves_within(recorded, place, saving, validating, (step, behind))
+        for number, lasts_s in enumerate((busy_s, np.maximum(whole_s - busy_s, 0.0))):
+            longer_s = np.maximum(lasts_s - float(np.median(lasts_s[~saves])), 0.0)
+            stood_s[number] = np.maximum(stood_s[number], np.minimum(longer_s, saved_s[number]))
+    write_s = stood_s[0] + stood_s[1]
+    own_s = np.minimum(own_s, np.maximum(busy_s - stood_s[0], 0.0))
+    compute_s = np.maximum(busy_s - stood_s[0] - own_s, 0.0)
     pause_s = np.maximum(whole_s - compute_s - write_s - own_s, 0.0)
     validation_s = np.minimum(taken(validating), pause_s)
     windows = recorded.windows
@@ -77,3 +87,50 @@ def batch_facts(
         pause_s=pause_s - validation_s, known=loop.known,
         hand_s=0.0 if windows is None else windows.handed_s,
     )  # fmt: skip
+
+
+def _within(place: Array, start_s: Array, end_s: Array, from_s: Array, until_s: Array) -> Array:
+    """Return how long any of some intervals ran in a part of its batch, shape (batches,).
+
+    Args:
+        place: The batch of each.
+        start_s: Their starts, ascending.
+        end_s: Their ends.
+        from_s: When the part of each batch begins.
+        until_s: When it ends.
+    """
+    first_s, last_s = (np.clip(at_s, from_s[place], until_s[place]) for at_s in (start_s, end_s))
+    return union_by(place, first_s, last_s, len(from_s))
+
+
+def _saves_within(
+    recorded: RecordedJob,
+    place: Array,
+    saving: Array,
+    validating: Array,
+    parts: Sequence[tuple[Array, Array]],
+) -> list[Array]:
+    """Return how long saves went on in parts of their batches, but for reads of a validation set.
+
+    What is between two calls of a save, such as packing what it writes, belongs to it.
+
+    Args:
+        recorded: The session's tables.
+        place: The batch of each call.
+        saving: Which calls are on files that batches save, bool.
+        validating: Which calls read a validation set, bool.
+        parts: From when to when each part is, of each batch.
+    """
+    start_s, end_s = recorded.calls.start_ns / 1e9, recorded.calls.end_ns / 1e9
+    reached_s = np.maximum.accumulate(end_s[saving])
+    next_s = np.append(start_s[saving][1:], np.inf)
+    goes_on = (next_s - reached_s <= THRESHOLD["save gap"]) & (
+        np.append(place[saving][1:], -1) == place[saving]
+    )
+    end_s[saving] = np.where(goes_on, np.maximum(end_s[saving], next_s), end_s[saving])
+    chosen = saving | validating
+    return [
+        _within(place[chosen], start_s[chosen], end_s[chosen], *part)
+        - _within(place[validating], start_s[validating], end_s[validating], *part)
+        for part in parts
+    ]

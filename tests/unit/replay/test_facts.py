@@ -111,3 +111,55 @@ def test_a_save_of_other_threads_is_waited_for_as_far_as_its_step_is_longer(tmp_
     # THEN
     assert batches.write_s[8] == pytest.approx(0.2)
     assert batches.compute_s[8] == pytest.approx(0.09)
+
+
+def epochs_that_save(logdir, *, saver=LOOP, reads=True):
+    """Make ten epochs of 20 steps of 100 ms; 4 s follow, of which 3.9 read other files, then a save of 0.2 s.
+
+    The save opens its file for 10 ms and closes it for 10; it packs what its only write takes 60 ms for.
+    """
+    calls, steps = [], []
+    for begin in range(0, 62_000, 6200):
+        steps += [(at, at + 100, 10) for at in range(begin, begin + 2000, 100)]
+        calls += [(at, at + 10, LOOP, "pread", 0, SIZE, (at - begin) // 100 * SIZE) for at, *_ in steps[-20:]]
+        validated = range(begin + 2050, begin + 5950, 390) if reads else ()
+        calls += [(at, at + 390, LOOP, "pread", 1, SIZE, n * SIZE) for n, at in enumerate(validated)]
+        calls += [
+            (begin + 6000, begin + 6010, saver, "open", 2, 0),
+            (begin + 6130, begin + 6190, saver, "write", 2, 16_000_000, 0),
+            (begin + 6190, begin + 6200, saver, "close", 2, 0),
+        ]
+    paths = ["/data/a", "/data/b", "/out/model"]
+    return training(logdir, calls, steps, paths=paths, sizes=[20 * SIZE, 10 * SIZE, 16_000_000])
+
+
+@pytest.mark.parametrize("saver", [LOOP, LOOP + 1])
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_save_behind_a_validation_is_no_longer_than_itself(tmp_path, saver, reads):
+    # WHEN
+    batches = facts_of(epochs_that_save(tmp_path, saver=saver, reads=reads)).batches
+
+    # THEN nothing tells whether training waited for the end of the last save
+    saves = np.arange(19, 180, 20)
+    assert batches.write_s[saves] == pytest.approx(np.full(9, 0.200))
+    assert batches.validation_s[saves] == pytest.approx(np.full(9, 3.9 * reads))
+    assert batches.stall_s[saves] == pytest.approx(np.full(9, 4.0))
+    assert batches.compute_s == pytest.approx(np.full(200, 0.090))
+
+
+def test_a_save_beside_a_validation_is_waited_for_as_far_as_nothing_is_read(tmp_path):
+    # GIVEN a pause of 300 ms, 200 of which another thread writes for, and 150 of these other files are read
+    begins = [100 * n + 300 * (n > 4) for n in range(10)]
+    calls = [(at, at + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n, at in enumerate(begins)]
+    calls += [(500, 650, LOOP, "pread", 1, SIZE, 0), (500, 700, LOOP + 1, "write", 2, 16_000_000, 0)]
+    steps = [(at, at + 100, 10) for at in begins]
+    paths = ["/data/a", "/data/b", "/out/model"]
+    session = training(tmp_path, sorted(calls), steps, paths=paths, sizes=[10 * SIZE, SIZE, 16_000_000])
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN
+    assert (batches.write_s[4], batches.validation_s[4], batches.pause_s[4]) == pytest.approx(
+        (0.05, 0.15, 0.1)
+    )

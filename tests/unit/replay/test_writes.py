@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
+from tests.unit.replay.test_facts import epochs_that_save
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, SyncsBehind, ValidationReaders
@@ -249,3 +250,12 @@ def test_a_reader_that_slow_writes_hid_takes_as_long_as_its_calls(tmp_path):
 
     # THEN each batch takes 20 ms of reads, and 1 ms between them
     assert found.expected == pytest.approx(100 / 21, rel=0.15)
+
+
+def test_saves_in_the_background_do_not_spare_the_validation_before_them(tmp_path):
+    # GIVEN ten epochs of 6.2 s, of which a save takes 0.2
+    job = calibrated(facts_of(epochs_that_save(tmp_path)))
+    free = job.model.limit_s.sum(0) == 0
+
+    # THEN
+    assert speedups(job, BackgroundSaves())[free] == pytest.approx(np.full(free.sum(), 62 / 60), rel=0.01)
