@@ -15,16 +15,15 @@ from tfdarshan.units import human_seconds, plural
 NAME = "reopening"
 ABOUT = About(
     title="Files are opened again and again",
-    cause="A process opens a file that it has opened before: in each epoch, or for each sample. An "
-    "open on network or parallel file systems asks a metadata server, and can take longer than "
-    "the read.",
+    cause="A process opens a file again: in each epoch, or for each sample. An open on network or "
+    "parallel file systems asks a metadata server, and can take longer than the read.",
     says="files are opened 5 times each",
     seen=("more opens than files", "`tfdarshan files`, the tab's Files"),
     fixes={
         "PyTorch": "keep open files in the data set, and give the `DataLoader` `persistent_workers=True`",
         "plain Python": "`files = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
     },
-    estimate="The replay has one open per file.",
+    estimate="The replay has one open per file and process.",
     ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
     fix="files kept open",
 )

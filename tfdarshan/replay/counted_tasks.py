@@ -21,6 +21,7 @@ class CountedFiles:
     Attributes:
         row: Its row of the file table.
         calls: Calls by `job_model.CALLS`, shape (kinds, files).
+        first_opens: Opens that are a process's first of it.
         call_s: Their durations, likewise.
         bytes: Bytes read.
         size: Its size, bytes read if that is unknown.
@@ -28,6 +29,7 @@ class CountedFiles:
 
     row: Array
     calls: Array
+    first_opens: Array
     call_s: Array
     bytes: Array
     size: Array
@@ -62,7 +64,9 @@ def counted_files(files: FileTable, is_input: Array) -> CountedFiles:
     call_s[[OPEN, STAT, READ, PROBE]] = (
         meta_s * (1 - asked), meta_s * asked, read_s * (1 - probed), read_s * probed,
     )  # fmt: skip
-    return CountedFiles(row, calls, call_s, moved, np.where(size > 0, size, moved))
+    openers = table["openers"].to_numpy(float)[row]
+    first_opens = np.minimum(np.maximum(openers, 1), opens)
+    return CountedFiles(row, calls, first_opens, call_s, moved, np.where(size > 0, size, moved))
 
 
 def counted_tasks(counted: CountedFiles, weight: Array, begin_s: Array) -> tuple[ReadTasks, Array]:
@@ -91,8 +95,8 @@ def counted_tasks(counted: CountedFiles, weight: Array, begin_s: Array) -> tuple
     calls, call_s = (np.array([each(one) for one in table]) for table in (counted.calls, counted.call_s))
     return ReadTasks(
         begin_s=begin_s[kept][batch], epoch=number * counted.epochs // max(count, 1), file=counted.row[of],
-        calls=calls, call_s=call_s, turn_s=call_s.sum(0), quick_s=call_s.sum(0), size=each(counted.bytes),
-        stored_s=call_s[READ], requests=calls[READ], jumps=np.minimum(calls[READ], 1.0),
-        places=np.minimum(calls[READ], 1.0), asked_reads=calls[READ], work_s=np.zeros(len(of)),
-        rest_s=np.full(len(of), np.inf),
+        calls=calls, first_opens=each(counted.first_opens), call_s=call_s, turn_s=call_s.sum(0),
+        quick_s=call_s.sum(0), size=each(counted.bytes), stored_s=call_s[READ], requests=calls[READ],
+        jumps=np.minimum(calls[READ], 1.0), places=np.minimum(calls[READ], 1.0),
+        asked_reads=calls[READ], work_s=np.zeros(len(of)), rest_s=np.full(len(of), np.inf),
     ), batch  # fmt: skip

@@ -23,7 +23,8 @@ from tfdarshan.sessions.schema import FAULT_MODULE
 UNKNOWN = -1.0
 # Of `ReadTasks`, what a task that stands for several has as many times as much of.
 AS_MANY = (
-    "calls", "call_s", "turn_s", "quick_s", "size", "stored_s", "requests", "jumps", "places", "asked_reads",
+    "calls", "first_opens", "call_s", "turn_s", "quick_s", "size", "stored_s", "requests", "jumps", "places",
+    "asked_reads",
 )  # fmt: skip
 
 

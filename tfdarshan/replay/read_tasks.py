@@ -31,6 +31,7 @@ class InputCalls:
         thread: Threads.
         offset: Where a read begins, -1 if that is unknown.
         length: Bytes that it read.
+        process: Numbers of the processes that made them.
     """
 
     start_s: Array
@@ -40,6 +41,7 @@ class InputCalls:
     thread: Array
     offset: Array
     length: Array
+    process: Array
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class ReadTasks:
         epoch: The pass over the input that it is of, from 0.
         file: The file that it read most recently, a row of the file table.
         calls: Calls by `job_model.CALLS`, shape (kinds, tasks); of those by an open file the opens alone.
+        first_opens: Its opens of a file that its process did not open before, shape (tasks,).
         call_s: Their durations, likewise.
         turn_s: What of these is after the call that ended before, shape (tasks,): what each takes of storage
             that serves one call at a time.
@@ -69,6 +72,7 @@ class ReadTasks:
     epoch: Array
     file: Array
     calls: Array
+    first_opens: Array
     call_s: Array
     turn_s: Array
     quick_s: Array
@@ -121,6 +125,7 @@ def read_tasks(calls: InputCalls, size_bytes: Array, batches: int) -> ReadTasks:
     return ReadTasks(
         begin_s[order], epoch, file[order],
         np.array([summed((groups == group) & counted) for group in range(len(CALLS))]),
+        summed(_opens_first(calls)),
         np.array([summed(lasted_s * (groups == group)) for group in range(len(CALLS))]),
         summed(turns_of(calls)), summed(np.minimum(lasted_s, _quick_s(calls.kind, lasted_s))),
         summed(length), summed(lasted_s * stored), summed(stored), summed(jumps),
@@ -186,6 +191,14 @@ def _between(calls: InputCalls, number: Array, count: int) -> tuple[Array, Array
         thread[turns][1:] == thread[turns][:-1], begin_s[turns][1:] - last_s[turns][:-1], np.inf
     )
     return begin_s, work_s, np.maximum(until_s, 0.0)
+
+
+def _opens_first(calls: InputCalls) -> Array:
+    """Return which calls open a file that their process did not open before, bool."""
+    found, opens = np.zeros(len(calls.kind), bool), np.flatnonzero(calls.kind == KIND["open"])
+    opened = calls.process[opens].astype(np.int64) << 32 | calls.file[opens]
+    found[opens[np.unique(opened, return_index=True)[1]]] = True
+    return found
 
 
 def turns_of(calls: InputCalls) -> Array:

@@ -106,7 +106,11 @@ def _at_a_time(start_s: Array, end_s: Array) -> float:
 
 def _input_calls(recorded: RecordedJob, chosen: Array) -> InputCalls:
     calls = recorded.calls
+    processes = [(thread.process, thread.pid) for thread in calls.threads]
+    numbers = {process: number for number, process in enumerate(processes)}
+    process = np.array([numbers[one] for one in processes] or [0])
     return InputCalls(
         calls.start_ns[chosen] / 1e9, calls.end_ns[chosen] / 1e9, recorded.kinds[chosen],
         calls.file[chosen], calls.thread[chosen], calls.offset[chosen], calls.length[chosen],
+        process[calls.thread[chosen]],
     )  # fmt: skip

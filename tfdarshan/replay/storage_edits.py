@@ -129,14 +129,16 @@ class Without:
 
 @dataclass(frozen=True)
 class KeptOpen:
-    """Files that stay open once they were opened."""
+    """Files that stay open in each process that opened them."""
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job that opens each file once."""
-        file = job.facts.tasks.file
-        again = np.ones(len(file), bool)
-        again[np.unique(file, return_index=True)[1]] = False
-        return _without(job, OPEN, again)
+        """Return the job that opens each file once in each process."""
+        model, first = job.model, job.facts.tasks.first_opens
+        calls, wait_s = model.calls.copy(), model.wait_s.copy()
+        calls[OPEN] = np.minimum(calls[OPEN], first)
+        opens = model.calls[OPEN]
+        wait_s[OPEN] *= np.where(opens > 0, calls[OPEN] / np.maximum(opens, TINY_S), 1.0)[:, None]
+        return _with_calls(job.but(wait_s=wait_s), calls)
 
 
 @dataclass(frozen=True)
@@ -228,12 +230,11 @@ class Shards:
         )  # fmt: skip
 
 
-def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> ModelledJob:
-    """Return the job without calls of a kind, in some tasks or all."""
+def _without(job: ModelledJob, kind: int) -> ModelledJob:
+    """Return the job without calls of a kind."""
     model = job.model
     wait_s, calls = model.wait_s.copy(), model.calls.copy()
-    mine = slice(None) if chosen is None else chosen
-    wait_s[kind, mine], calls[kind, mine] = 0.0, 0.0
+    wait_s[kind], calls[kind] = 0.0, 0.0
     return _with_calls(job.but(wait_s=wait_s), calls)
 
 

@@ -37,6 +37,7 @@ def test_counters_say_how_much_each_task_reads(tmp_path):
     assert np.bincount(facts.batch).tolist() == [4] * 16
     assert facts.tasks.epoch.tolist() == [0] * 32 + [1] * 32
     assert facts.tasks.call_s[OPEN] == pytest.approx(np.full(64, 0.002))
+    assert facts.tasks.first_opens == pytest.approx(np.full(64, 0.5))
     assert facts.tasks.call_s[READ] == pytest.approx(np.full(64, 0.008))
     assert facts.tasks.size == pytest.approx(np.full(64, SIZE))
 
@@ -118,7 +119,7 @@ def test_a_log_of_millions_of_calls_is_a_few_thousand_tasks():
     calls, call_s = np.zeros((4, 1000)), np.zeros((4, 1000))
     calls[READ], call_s[READ] = 10_000, 20.0
     size = np.full(1000, 1e8)
-    counted = CountedFiles(np.arange(1000), calls, call_s, size, size)
+    counted = CountedFiles(np.arange(1000), calls, calls[OPEN], call_s, size, size)
     weight = kept_batches(np.zeros(300, int), 8, 4167)
 
     # WHEN

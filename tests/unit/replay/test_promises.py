@@ -5,10 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_training import LOOP, training
+from tests.made_up_session import job_of, write_session
+from tests.unit.findings.made_up_training import LOOP, MS, ORIGIN_NS, training
 from tests.unit.replay.made_up_jobs import SIZE, database_job, file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
+from tfdarshan.replay.job_model import OPEN
 from tfdarshan.replay.loop_edits import (
     BackgroundSaves,
     BufferedWrites,
@@ -161,6 +163,31 @@ def test_independent_fixes_go_together_in_any_order(job):
 )
 def test_a_fix_that_is_made_twice_gives_as_much(job, edit):
     assert speedups(job, edit, edit) == pytest.approx(speedups(job, edit), rel=0.01)
+
+
+def test_files_that_stay_open_were_opened_in_each_process(tmp_path):
+    # GIVEN four epochs of four files, of which two workers take turns to open each for 2 ms and read it for 8
+    read, steps = {1: [], 2: []}, []
+    for number, at in enumerate(range(0, 160, 10)):
+        epoch, file = divmod(number, 4)
+        read[1 + (epoch + file) % 2] += [
+            (at * MS, (at + 2) * MS, 1, "open", file, 0),
+            ((at + 2) * MS, (at + 10) * MS, 1, "pread", file, SIZE, 0),
+            ((at + 10) * MS, (at + 10) * MS, 1, "close", file, 0),
+        ]
+        steps.append([number, *(ORIGIN_NS + ms * MS for ms in (at, at + 10)), 9 * MS, ""])
+    paths, sizes = [f"/data/{file}" for file in range(4)], [SIZE] * 4
+    owner = job_of([], paths, sizes, duration_ns=160 * MS, meta={"steps": {"rows": steps, "left_out": 0}})
+    workers = [job_of(calls, paths, sizes, pid=200 + pid) for pid, calls in read.items()]
+    before = calibrated(facts_of(write_session(tmp_path, owner, *workers)))
+
+    # WHEN
+    after = edited(before, KeptOpen())
+
+    # THEN each opens each file once
+    assert before.model.calls[OPEN].sum() == 16
+    assert after.model.calls[OPEN].sum() == 8
+    assert after.model.wait_s[OPEN].sum(0) == pytest.approx(before.model.wait_s[OPEN].sum(0) / 2)
 
 
 def test_members_of_tar_files_take_time_of_python(tmp_path):

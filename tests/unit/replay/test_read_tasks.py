@@ -11,10 +11,10 @@ from tfdarshan.replay.task_batches import batches_of
 
 
 def calls_of(*rows):
-    """Make calls of (start ms, end ms, kind, file, thread, offset, length)."""
+    """Make calls of (start ms, end ms, kind, file, thread, offset, length): each thread is a process."""
     start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
     columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
-    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns)
+    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, process=columns[2])
 
 
 def every(ms, count):
@@ -55,6 +55,22 @@ def test_each_read_of_a_file_that_stays_open_is_a_task():
     assert len(tasks) == 8
     assert tasks.calls[OPEN].tolist() == [1] + [0] * 7
     assert tasks.jumps.sum() == 1
+
+
+def test_each_process_opens_a_file_for_the_first_time_once():
+    # GIVEN a file that two processes open twice each
+    calls = calls_of(
+        *((at + by, at + by + 1, kind, 0, process, 0, length)
+          for at, process in ((0, 7), (10, 8), (20, 7), (30, 8))
+          for by, kind, length in ((0, "open", 0), (1, "read", 100), (2, "close", 0)))
+    )  # fmt: skip
+
+    # WHEN
+    tasks = read_tasks(calls, np.array([100]), 2)
+
+    # THEN
+    assert tasks.calls[OPEN].tolist() == [1, 1, 1, 1]
+    assert tasks.first_opens.tolist() == [1, 1, 0, 0]
 
 
 def test_a_place_is_new_once():

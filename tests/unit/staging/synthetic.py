@@ -82,6 +82,7 @@ def job_of(use, *, readers=4, other_s=0.0):
 
     tasks = ReadTasks(
         begin_s=np.cumsum(call_s) - call_s, epoch=epoch, file=rows, calls=of_reads(np.ones(count)),
+        first_opens=zeros,
         call_s=of_reads(call_s), turn_s=call_s, quick_s=call_s, size=np.maximum(use.size_bytes[rows], 0.0),
         stored_s=call_s * stored, requests=stored.astype(float), jumps=np.ones(count),
         places=np.ones(count), asked_reads=np.ones(count), work_s=zeros, rest_s=zeros,
