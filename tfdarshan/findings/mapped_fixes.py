@@ -51,12 +51,12 @@ def came_in(files: Sequence[FileWaits]) -> int | None:
 def _read_ahead(file: FileWaits, window: LargerWindow, pages: TouchedPages) -> tuple[Edit, ...]:
     """Return what the format's fix is: it may read in an order of its own, and nothing in vain."""
     if file.format in READ_WHOLE:
-        return SequentialReads(), window
+        return SequentialReads(window.files), window
     if file.format != "lmdb":
         return (ReadsAhead(READERS),)
     wanted = file.touched_bytes if _jumps(file) else file.bytes_in
     ahead = ReadsAhead(READERS, AHEAD_BYTES / wanted if wanted and file.bytes_in else 0.0)
-    in_blocks: tuple[Edit, ...] = (replace(pages, apart=False), SequentialReads())
+    in_blocks: tuple[Edit, ...] = (replace(pages, apart=False), SequentialReads(pages.files))
     return *(in_blocks if _jumps(file) else ()), window, ahead
 
 

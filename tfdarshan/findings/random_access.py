@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     mean = found.read_bytes / found.pieces
     each_s = found.thread_s / found.pieces
     made = f"{found.pieces:,} {'parts' if found.pieces < found.reads else 'reads'}"
-    files = plural(len(found.files), "file")
+    files, mine = plural(len(found.files), "file"), np.isin(np.arange(len(measures.files)), found.files)
     return Finding(
         name=NAME,
         title=f"large files are read out of order, {human_bytes(mean)} at a time",
@@ -68,7 +68,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(found.files),
         fix=_fix(measures, found.files, mean),
-        edits=(SequentialReads(), LargeReads(), Readers(1)),
+        edits=(SequentialReads(mine), LargeReads(files=mine), Readers(1)),
     )
 
 

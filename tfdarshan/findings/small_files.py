@@ -74,6 +74,6 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order[:files]),
         fix=in_shards(measures, unique),
-        edits=(Shards(archives=not in_records(measures)),),
+        edits=(Shards(archives=not in_records(measures), files=whole),),
         work="convert",
     )

@@ -75,7 +75,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         ),
         files=measures.paths_of(found),
         fix=_fix(measures, found),
-        edits=(LargeReads(PAGE_BYTES) if are_databases(measures, found) else LargeReads(),),
+        edits=(LargeReads(PAGE_BYTES if are_databases(measures, found) else LARGE, small),),
     )
 
 

@@ -11,6 +11,7 @@ from tfdarshan.analysis.steps.mapped_waits import PAGE_BYTES
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import Prefetch, Readers
 from tfdarshan.replay.job_model import READ, JobModel
+from tfdarshan.replay.read_requests import tasks_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class LargerWindow:
         """Return the job that waits once for each such window."""
         model, tasks = job.model, job.facts.tasks
         reads = np.maximum(model.calls[READ], 1.0)
-        goes_on = (1 - np.minimum(model.jumps / reads, 1.0)) * self.files[tasks.file]
+        goes_on = (1 - np.minimum(model.jumps / reads, 1.0)) * tasks_of(job, self.files)
         fewer = 1 - goes_on * (1 - np.minimum(tasks.size / reads / self.window, 1.0))
         return _with_requests(job, fewer[:, None])
 
@@ -81,7 +82,7 @@ class TouchedPages:
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with fewer bytes, and with more waits if pages are read apart."""
-        model, mine = job.model, self.files[job.facts.tasks.file][:, None]
+        model, mine = job.model, tasks_of(job, self.files)[:, None]
         least, most = self.pages
         pages = least + (most - least) * job.drawn["touched_place"]
         left = np.where(mine, np.minimum(pages * PAGE_BYTES / self.came_in, 1.0), 1.0)

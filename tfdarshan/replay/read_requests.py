@@ -28,6 +28,12 @@ def requests_of(job: ModelledJob, request_bytes: float) -> Array:
     return np.maximum(np.minimum(job.model.jumps, 1.0), job.facts.tasks.size / request_bytes)
 
 
+def tasks_of(job: ModelledJob, files: Array | None) -> Array:
+    """Return which tasks read some files, bool; these are a mask over rows of the file table, None is all."""
+    tasks = job.facts.tasks
+    return np.ones(len(tasks), bool) if files is None else files[tasks.file]
+
+
 def in_requests(job: ModelledJob, request_bytes: float, asks: Array) -> ModelledJob:
     """Return the job whose reads wait for such requests, if these are fewer than those recorded.
 
@@ -37,7 +43,7 @@ def in_requests(job: ModelledJob, request_bytes: float, asks: Array) -> Modelled
     Args:
         job: The job.
         request_bytes: How much it asks for at a time.
-        asks: In which samples it asks so.
+        asks: In which samples it asks so, and of which tasks.
     """
     model = job.model
     made = _in_streams(job.facts.tasks, model.requests)

@@ -13,7 +13,7 @@ from tfdarshan.replay.edits import asked_calls
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
 from tfdarshan.replay.prior_model import moves_arm
 from tfdarshan.replay.priors import SETTING
-from tfdarshan.replay.read_requests import REQUEST, WINDOW, in_requests, requests_of
+from tfdarshan.replay.read_requests import REQUEST, WINDOW, in_requests, requests_of, tasks_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Staged:
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job that reads the copies."""
         model, tasks = job.model, job.facts.tasks
-        copied = np.ones((len(tasks), 1), bool) if self.files is None else self.files[tasks.file][:, None]
+        copied = tasks_of(job, self.files)[:, None]
         call_s = job.drawn["fast_call_s"] if self.call_s is None else self.call_s
         bytes_per_s = job.drawn["fast_bytes_per_s"] if self.bytes_per_s is None else self.bytes_per_s
         asked = np.arange(len(model.calls))[:, None, None] == STAT
@@ -141,14 +141,20 @@ class KeptOpen:
         return _with_calls(job.but(wait_s=wait_s), calls)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SequentialReads:
-    """Reads in the order in which the data lies: no call moves to another place."""
+    """Reads in the order in which the data lies: no call moves to another place.
+
+    Attributes:
+        files: Of which files, as a mask over rows of the session's file table; None is all.
+    """
+
+    files: Array | None = None
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them; where the kernel reads ahead, it asks storage for a window at a time."""
-        job = _in_order(job)
-        return in_requests(job, WINDOW, job.drawn["reads_ahead"])
+        mine = tasks_of(job, self.files)
+        return in_requests(_in_order(job, mine), WINDOW, job.drawn["reads_ahead"] & mine[:, None])
 
 
 @dataclass(frozen=True)
@@ -182,45 +188,51 @@ class Uncrowded:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LargeReads:
     """Reads as large as what storage can be asked for, in place of small ones.
 
     Attributes:
         request_bytes: What is asked for at a time.
+        files: Of which files, as a mask over rows of the session's file table; None is all.
     """
 
     request_bytes: float = REQUEST
+    files: Array | None = None
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them: what is read is asked for in such requests, and nothing else changes."""
-        model, made = job.model, job.model.calls[READ]
-        calls = model.calls.copy()
-        calls[READ] = np.minimum(made, requests_of(job, self.request_bytes))
-        job = in_requests(job, self.request_bytes, np.full(model.samples, True))
-        return _with_calls(job, calls)
+        mine, calls = tasks_of(job, self.files), job.model.calls.copy()
+        fewer = np.minimum(calls[READ], requests_of(job, self.request_bytes))
+        calls[READ] = np.where(mine, fewer, calls[READ])
+        return _with_calls(in_requests(job, self.request_bytes, mine[:, None]), calls)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shards:
     """Samples as records of a few large files, read in order by one reader of a framework's, or as before.
 
     Attributes:
         archives: The files are tar files, which Python's `tarfile` reads.
+        files: Which files they replace, as a mask over rows of the session's file table; None is all.
     """
 
     archives: bool = False
+    files: Array | None = None
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them."""
-        opened = job.model.calls[OPEN][:, None] * self.archives
+        mine = tasks_of(job, self.files)
+        if not mine.any():
+            return job
+        opened = job.model.calls[OPEN][:, None] * (mine[:, None] & self.archives)
         for kind in (OPEN, STAT, PROBE):
-            job = _without(job, kind)
-        job = _without_slow_files(_in_order(job))
+            job = _without(job, kind, mine)
+        job = _without_slow_files(_in_order(job, mine), mine)
         if not job.facts.pipeline.framework or job.facts.pipeline.python:
-            job = LargeReads()(job)
+            job = LargeReads(files=self.files)(job)
             return job.but(work_s=job.model.work_s + opened * job.drawn["member_s"])
-        job = LargeReads(WINDOW)(job)
+        job = LargeReads(WINDOW, self.files)(job)
         # What read and decoded files at a time now decodes what one reader reads.
         model = job.model
         return job.but(
@@ -245,13 +257,22 @@ def _with_calls(job: ModelledJob, calls: Array) -> ModelledJob:
     return job.but(calls=calls, work_s=np.maximum(job.model.work_s - spared_s, 0.0))
 
 
-def _without_slow_files(job: ModelledJob) -> ModelledJob:
-    """Return the job without what a few files take longer than all others: their data lies elsewhere now."""
-    names = ("wait_s", "transfer_s", "limit_s")
-    most = {name: np.quantile(getattr(job.model, name), SETTING["few_files"], axis=-2) for name in names}
-    return job.but(**{name: np.minimum(getattr(job.model, name), most[name][..., None, :]) for name in names})
+def _without_slow_files(job: ModelledJob, mine: Array) -> ModelledJob:
+    """Return the job without what a few of some files take longer than the others: their data lies elsewhere.
+
+    Args:
+        job: The job.
+        mine: The tasks that read these files, bool.
+    """
+    changes = {}
+    for name in ("wait_s", "transfer_s", "limit_s"):
+        taken_s = getattr(job.model, name)
+        most_s = np.quantile(taken_s[..., mine, :], SETTING["few_files"], axis=-2)
+        changes[name] = np.where(mine[:, None], np.minimum(taken_s, most_s[..., None, :]), taken_s)
+    return job.but(**changes)
 
 
-def _in_order(job: ModelledJob) -> ModelledJob:
-    """Return the job whose reads follow each other: none moves an arm, or begins a request for its place."""
-    return job.but(seek_s=np.zeros_like(job.model.seek_s), jumps=np.zeros_like(job.model.jumps))
+def _in_order(job: ModelledJob, mine: Array) -> ModelledJob:
+    """Return the job in which some tasks move no arm, and begin no request for their place."""
+    model = job.model
+    return job.but(seek_s=np.where(mine[:, None], 0.0, model.seek_s), jumps=np.where(mine, 0.0, model.jumps))
