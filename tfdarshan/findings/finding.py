@@ -98,7 +98,9 @@ class Finding:
         gain: What the fix alone gives, by replay; None where it is not known or there is none.
         not_worth: When to ignore it, to be read after "Ignore this if"; by default what its cause says.
         work: What the fix takes.
-        one_of: Names of findings whose fixes give the same seconds back: one of them will do.
+        one_of: Names of findings before it whose fixes give the same seconds back, or exclude this one: one
+            of them will do.
+        excludes: Those of `one_of` whose fixes set another number of readers than this one.
         lasts: Whether a longer run gains as much: it does not if the page cache serves its later epochs.
         caveat: When the fix gives less than `gain`, a sentence that `fix` has too; "" if that is not known.
     """
@@ -118,6 +120,7 @@ class Finding:
     not_worth: str = ""
     work: Work = "lines"
     one_of: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
     lasts: bool = True
     caveat: str = ""
 

@@ -23,11 +23,13 @@ def fix_once(finding: Finding, findings: Sequence[Finding]) -> Fix | None:
 
 
 def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
-    """Say which fixes come first, because this one saves the same time; "" if none does."""
+    """Say which fixes come first, because this one saves the same time or excludes them; "" if none does."""
     names = _others(finding, findings)
-    if not names:
+    if finding is None or not names:
         return ""
     first = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    if finding.excludes:
+        return f"First choice: {first}. Do not add this fix, because it sets another number of readers."
     return f"First choice: {first}. After that, this fix adds little."
 
 

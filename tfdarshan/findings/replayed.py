@@ -27,7 +27,8 @@ def replayed(made: Sequence[Finding], measures: Measures) -> list[Finding]:
     """Return the findings worth a word with what their fixes give: the worst first, doubts before all.
 
     A fix that gives too little is left out. The cost of a finding is what its fix gives beside those of the
-    findings before it; of fixes that give the same seconds back, the first has the cost.
+    findings before it; of fixes that give the same seconds back, or exclude each other, the first has the
+    cost.
     """
     others = [one for one in made if not one.edits]
     fixes = [
@@ -92,6 +93,12 @@ def worth(finding: Finding) -> float:
     return (low + expected) / 2 - PRICE[finding.work]
 
 
+def exclude_each_other(job: ModelledJob, edits: Sequence[Edit], others: Sequence[Edit]) -> bool:
+    """Say whether two fixes set numbers of readers that differ: whichever is made last undoes the other."""
+    first, last = (edited(job, *made).model.readers for made in ((*edits, *others), (*others, *edits)))
+    return not np.array_equal(first, last)
+
+
 def mean_s(job: ModelledJob, seconds: Array) -> float:
     """Return the mean over a job's samples, by how well each reproduces the run."""
     return float(job.weight @ seconds)
@@ -100,8 +107,7 @@ def mean_s(job: ModelledJob, seconds: Array) -> float:
 def _charged(fixes: Sequence[Finding], measures: Measures) -> list[Finding]:
     """Return the findings whose fix gives enough, each with its cost beside those that are worth more."""
     found: list[Finding] = []
-    taken: tuple[Edit, ...] = ()
-    first: tuple[str, ...] = ()
+    taken: list[Finding] = []
     job, given_s = measures.job, 0.0
     # Without calls there is neither a job nor a fix.
     may_cost = bool(fixes) and waits(measures, job) and not measures.too_short
@@ -109,14 +115,22 @@ def _charged(fixes: Sequence[Finding], measures: Measures) -> list[Finding]:
         gain = finding.gain
         if gain is None or gain.saved_s < THRESHOLD["note"] * gain.before_s:
             continue
-        beside = gain_of(job, (*taken, *finding.edits), measures)
+        excluded = [one.name for one in taken if exclude_each_other(job, one.edits, finding.edits)]
+        if excluded:
+            names = tuple(excluded)
+            found.append(dataclasses.replace(finding, kind="note", one_of=names, excludes=names))
+            continue
+        made = (edit for one in (*taken, finding) for edit in one.edits)
+        beside = gain_of(job, tuple(made), measures)
         saved_s = beside.saved_s - given_s
         if saved_s < THRESHOLD["note"] * gain.before_s:
+            first = tuple(one.name for one in taken)
             found.append(dataclasses.replace(finding, kind="note", one_of=first))
             continue
         charged = dataclasses.replace(finding, cost_s=saved_s, cost_share=saved_s / gain.before_s)
         found.append(_judged(charged, dataclasses.replace(gain, saved_s=saved_s), may_cost))
-        taken, first, given_s = (*taken, *finding.edits), (*first, finding.name), beside.saved_s
+        taken.append(finding)
+        given_s = beside.saved_s
     return found
 
 

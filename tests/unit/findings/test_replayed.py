@@ -8,11 +8,12 @@ from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.findings.finding import Finding, Fix
 from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measurement import measure
-from tfdarshan.findings.replayed import gain_of, replayed, worth
+from tfdarshan.findings.overlapping_fixes import one_of_words
+from tfdarshan.findings.replayed import exclude_each_other, gain_of, replayed, worth
 from tfdarshan.findings.verdict import make_verdict
-from tfdarshan.replay.edits import CacheInMemory, Prefetch, Readers
+from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers
 from tfdarshan.replay.promise import promise
-from tfdarshan.replay.storage_edits import KeptOpen, Staged
+from tfdarshan.replay.storage_edits import KeptOpen, Shards, Staged
 from tfdarshan.thresholds import THRESHOLD
 
 
@@ -83,6 +84,38 @@ def test_of_two_fixes_for_the_same_seconds_one_will_do(measures):
     assert second.one_of == (first.name,)
     assert second.cost_s == 0
     assert second.gain == first.gain
+
+
+def test_of_fixes_that_set_different_numbers_of_readers_only_one_is_offered(tmp_path):
+    # GIVEN a loop that reads for 80 ms a batch, in four epochs, and computes for 20 ms: one reader, ahead of
+    # it, whose files stay in memory, and two readers, with which the first epoch would be shorter as well
+    measures = measure(file_job(tmp_path, files=8, epochs=4))
+    ahead = a_finding("random_access", Readers(1), Prefetch(), CacheInMemory())
+    more = a_finding("read_parallelism", Readers(2))
+    assert {one.kind for made in (ahead, more) for one in replayed([made], measures)} == {"problem"}
+
+    # WHEN
+    first, second = found = replayed([ahead, more], measures)
+
+    # THEN the first has all the cost, and the verdict does not put both together
+    assert (first.name, second.name) == ("random_access", "read_parallelism")
+    assert first.gain.speedup == pytest.approx(4 * 100 / (80 + 3 * 20), rel=0.05)
+    assert first.cost_s == pytest.approx(first.gain.saved_s)
+    assert (second.kind, second.cost_s) == ("note", 0)
+    assert second.one_of == second.excludes == (first.name,)
+    assert one_of_words(second, found) == (
+        "First choice: reads in order. Do not add this fix, because it sets another number of readers."
+    )
+    assert make_verdict(measures, found, []).second == ""
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [(Readers(8), False), (Readers(4), True), (Prefetch(), False), (Shards(), False), (DecodeCalls(), True)],
+)
+def test_fixes_exclude_each_other_if_the_last_one_made_decides(measures, other, told):
+    assert exclude_each_other(measures.job, [Readers(8)], [other]) is told
+    assert exclude_each_other(measures.job, [other], [Readers(8)]) is told
 
 
 def test_the_cost_of_a_fix_is_its_gain_however_much_samples_differ(measures):
