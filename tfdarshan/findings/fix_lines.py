@@ -26,7 +26,13 @@ from tfdarshan.frameworks.tensorflow.pipeline_words import (
     read_apart,
     with_calls,
 )
-from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import (
+    AUTOTUNE,
+    Pipeline,
+    Stage,
+    training_pipeline,
+    validation_pipeline,
+)
 from tfdarshan.frameworks.words import Words
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.candidate import databases
@@ -53,8 +59,12 @@ def read_by_loop(measures: Measures) -> bool:
 
 
 def input_pipeline(measures: Measures) -> Pipeline | None:
-    """Return the tf.data pipeline that reads the input: the one that was iterated first."""
-    return next((one for one in measures.pipelines or () if one.reader is not None), None)
+    """Return the tf.data pipeline that steps take their batches from; None if none is known to read files."""
+    return training_pipeline(measures.pipelines or (), _first_step_ns(measures))
+
+
+def _first_step_ns(measures: Measures) -> int | None:
+    return None if measures.windows is None else measures.windows.first_end_ns
 
 
 def reader_of(measures: Measures) -> Stage | None:
@@ -437,13 +447,12 @@ def validation_fix(measures: Measures, readers: int, *, keep: bool) -> Fix:
 
 
 def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
-    reading = [one for one in measures.pipelines or () if one.reader is not None]
-    # The first pipeline that is iterated is the one that trains.
-    reader = reading[1].reader if len(reading) > 1 else None
+    pipeline = validation_pipeline(measures.pipelines or (), _first_step_ns(measures))
+    reader = None if pipeline is None else pipeline.reader
     words = words_of(measures)
     if reader is None and words is not None and not keep:
         return words.more_validation(readers)
-    if reader is None or reader.name == GENERATOR:
+    if pipeline is None or reader is None or reader.name == GENERATOR:
         if keep:
             return _cached_calls(measures, "Keep the validation set in memory.", "read_validation")
         return Fix(
@@ -452,9 +461,9 @@ def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
         )
     if keep:
         what = "Keep the validation set in memory from its first pass on."
-        drawing = draws(reading[1], reader)
+        drawing = draws(pipeline, reader)
         if drawing is not None:
             return read_apart(what, drawing)
-        return kept_behind(what, reading[1], reader)
+        return kept_behind(what, pipeline, reader)
     what = f"Read the validation set with {readers} calls at a time."
-    return with_calls(what, reader, readers, _threads(measures, reading[1]))
+    return with_calls(what, reader, readers, _threads(measures, pipeline))

@@ -48,7 +48,7 @@ def counted_facts(measured: MeasuredSession) -> JobFacts:
         batches=_with_output(batches, files),
         tasks=tasks,
         batch=batch,
-        pipeline=noted_facts(noted_pipeline(meta), readers, np.zeros(int(epoch.max(initial=0)) + 1)),
+        pipeline=noted_facts(noted_pipeline(meta, windows), readers, np.zeros(int(epoch.max(initial=0)) + 1)),
         storage=StorageFacts(
             local=is_local(meta, files, is_input),
             depth_s=np.append(np.zeros(readers - 1), called_s / readers),

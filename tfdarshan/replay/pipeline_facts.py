@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.frameworks.adapter import DeclaredInput
-from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, pipelines_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, pipelines_of, training_pipeline
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline as NotedPipeline
 from tfdarshan.replay.job_facts import PipelineFacts
 from tfdarshan.replay.job_model import TINY_S
@@ -21,9 +22,14 @@ from tfdarshan.replay.task_batches import TaskBatches
 RECORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "interleave")
 
 
-def noted_pipeline(meta: dict[str, object]) -> NotedPipeline | None:
-    """Return the pipeline that reads the input; None if none was noted."""
-    return next((one for one in pipelines_of(meta) or () if one.reader is not None), None)
+def noted_pipeline(meta: dict[str, object], windows: StepWindows | None) -> NotedPipeline | None:
+    """Return the pipeline that steps take batches from; None if none was noted that reads.
+
+    Args:
+        meta: What the session's owner says.
+        windows: The steps, None if there are none.
+    """
+    return training_pipeline(pipelines_of(meta) or (), None if windows is None else windows.first_end_ns)
 
 
 def shuffled_tasks(noted: NotedPipeline, tasks: int, batches: int) -> int:

@@ -79,7 +79,7 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))
     if recorded.faults is not None:
         tasks = recorded.faults.as_many(tasks)
-    noted = noted_pipeline(meta)
+    noted = noted_pipeline(meta, recorded.windows)
     ahead = 0 if noted is None else shuffled_tasks(noted, len(tasks), len(loop.ask_s))
     placed = batches_of(tasks, loop, ahead)
     return JobFacts(

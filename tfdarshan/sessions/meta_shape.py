@@ -260,6 +260,7 @@ class PipelineShape(Struct, frozen=True):
     tuned: bool = True
     datasets: Count = 0
     iterators: Count = 0
+    passes_realtime_ns: list[Instant] = []
     began_realtime_ns: Instant | None = None
 
 

@@ -141,6 +141,10 @@ def test_what_reads_and_how_is_told(pipelines):
 
 
 def test_passes_and_data_sets_are_counted(pipelines):
+    passes_ns = [one.begun_ns for one in pipelines]
+    assert [len(one) for one in passes_ns] == [2] * 8
+    assert sorted(at_ns for one in passes_ns for at_ns in one[:1]) == [one[0] for one in passes_ns]
+    assert max(first_ns for first_ns, _ in passes_ns) < min(second_ns for _, second_ns in passes_ns)
     assert [(one.datasets, one.iterators) for one in pipelines] == [(1, 2)] * 7 + [(2, 2)]
     assert [one.made_anew for one in pipelines] == [False] * 7 + [True]
 
@@ -152,6 +156,7 @@ def test_iterating_is_tensorflows_alone_again(said):
 def test_a_pipeline_whose_iterator_is_older_than_the_session_is_found(said, shared_job):
     (one,) = pipelines_of(tfdarshan.open_session(shared_job.folder / "late").meta[0])
     assert [stage.name for stage in one.stages] == ["range", "map", "repeat"]
+    assert one.begun_ns == ()
 
 
 def test_what_cannot_be_described_is_iterated_all_the_same(said, shared_job):

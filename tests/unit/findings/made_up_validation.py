@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.findings.made_up_jobs import BATCH, KB, LOAD, PATHS
-from tests.unit.findings.made_up_training import training
+from tests.unit.findings.made_up_training import MS, ORIGIN_NS, training
 from tfdarshan.findings.diagnosis import diagnose
 
 VALIDATE = LOAD | {"function": "load_validation"}
@@ -11,12 +11,13 @@ VALIDATE = LOAD | {"function": "load_validation"}
 
 def validation_job(
     logdir, *, thread=1, epochs=4, validation=60, read_ms=5.0, later_ms=None, memory=1 << 34, pipelines=True,
-    validate=VALIDATE, wait_ms=1, readers=1, cached=False, rest_ms=0.0,
+    validate=VALIDATE, wait_ms=1, readers=1, cached=False, rest_ms=0.0, load=LOAD, evaluated=False,
 ):  # fmt: skip
     """Return a session whose epochs of 20 steps of 30 ms are each followed by a pass over other files.
 
     With several readers, or where all but the first pass are cached, it takes as long. A processor works in
-    the waits that are longer than the reads.
+    the waits that are longer than the reads. If the model is `evaluated` before it trains, the validation set
+    was iterated first.
     """
     at, calls, steps = 0.0, [], []
     for epoch in range(epochs):
@@ -32,8 +33,12 @@ def validation_job(
                 calls.append((begin, begin + took_ms, by, "pread", 20 + file, 100 * KB, 0))
             at += each_ms + rest_ms
     worked_s = len(steps) * max(wait_ms - 4, 0) / 1e3
-    reading = [[PATHS, LOAD, BATCH], [PATHS, validate, BATCH]]
-    found = [{"stages": one, "pool_threads": None, "datasets": 1, "iterators": epochs} for one in reading]
+    ends = [steps[20 * epoch + 19][1] for epoch in range(epochs)]
+    found = [
+        _noted([PATHS, load, BATCH], [0.2, *ends[:-1]]),
+        _noted([PATHS, validate, BATCH], [0.1] * evaluated + ends),
+    ]
+    found = found[::-1] if evaluated else found
     return training(
         logdir,
         calls,
@@ -45,6 +50,12 @@ def validation_job(
             "pipelines": {"found": found if pipelines else [], "left_out": 0},
         },
     )
+
+
+def _noted(stages, begun_ms):
+    """Return what is noted of a pipeline."""
+    passes_ns = [ORIGIN_NS + round(at * MS) for at in begun_ms]
+    return {"stages": stages, "datasets": 1, "iterators": len(begun_ms), "passes_realtime_ns": passes_ns}
 
 
 def found_validation(session):

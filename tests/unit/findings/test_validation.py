@@ -11,7 +11,7 @@ from tests.unit.findings.made_up_validation import VALIDATE, found_validation, v
 from tfdarshan.findings import validation
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.finding import Fix
-from tfdarshan.findings.fix_lines import validation_fix
+from tfdarshan.findings.fix_lines import more_readers, reads_as_many, validation_fix
 from tfdarshan.findings.measurement import measure
 from tfdarshan.findings.overlapping_fixes import fix_once, same_lines
 from tfdarshan.replay.loop_edits import ValidationCached, ValidationReaders
@@ -101,6 +101,20 @@ def test_lines_of_two_data_sets_are_two_changes(tmp_path):
     assert not same_lines(fixed, of_training)
     assert fix_once(fixed, [of_training, fixed]) == fixed.fix
     assert same_lines(fixed, dataclasses.replace(fixed, name="staging"))
+
+
+@pytest.mark.parametrize("evaluated", [False, True])
+def test_a_model_that_is_evaluated_first_trains_on_the_other_data_set(tmp_path, evaluated):
+    # GIVEN a training set that is read by 8 calls at a time, and a validation set by one
+    load = LOAD | {"calls": 8, "function": "load_training"}
+    session = validation_job(tmp_path, load=load, evaluated=evaluated, memory=10_000 * KB)
+    measures = measure(session)
+
+    # THEN facts and lines are of the training set, but the line for the validation set
+    assert measures.job.facts.pipeline.declared_readers == 8
+    assert reads_as_many(measures, 4)
+    assert "map(load_training, num_parallel_calls=16" in more_readers(measures, 16, 8).line
+    assert "map(load_validation, num_parallel_calls=16" in found_validation(session).fix.line
 
 
 @pytest.mark.parametrize("changes", [{"validation": 0}, {"read_ms": 0.02}])

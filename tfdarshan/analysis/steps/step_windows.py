@@ -41,6 +41,11 @@ class StepWindows:
         return int(self.start_ns[0]), int(self.end_ns.max())
 
     @property
+    def first_end_ns(self) -> int:
+        """When the first step ended."""
+        return int(self.end_ns[0])
+
+    @property
     def span_s(self) -> float:
         """The time that steps are charged with: what is between two of them, such as a checkpoint, too."""
         first, last = self.span_ns

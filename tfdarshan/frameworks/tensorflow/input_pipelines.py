@@ -29,6 +29,8 @@ from tfdarshan.frameworks.tensorflow.random_numbers import constants_of, draws_r
 
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 MOST_PIPELINES, MOST_STAGES = 64, 64
+# Of each pipeline: which pass was begun last before the first step tells what trains.
+MOST_PASSES = 64
 LONGEST_TEXT = 200
 # What a stage's function does that matters to a fix, by the operations of its graph.
 READS = frozenset(
@@ -72,6 +74,8 @@ class PipelineLog:
         """Note that the job begins to iterate a data set, by an iterator if that is new."""
         noted = self._noted(dataset)
         if noted is not None and iterator is not None:
+            if len(noted["passes_realtime_ns"]) < MOST_PASSES:
+                noted["passes_realtime_ns"].append(time.time_ns())
             self._batches = self._batches or BatchSizes(type(iterator))
             self._batches.watch(iterator, noted)
 
@@ -92,7 +96,7 @@ class PipelineLog:
             if len(self.found) >= MOST_PIPELINES:
                 self.left_out += 1
                 return None
-            alike = {**described, "datasets": 0, "iterators": 0, "began_realtime_ns": time.time_ns()}
+            alike = {**described, "datasets": 0, "iterators": 0, "passes_realtime_ns": []}
             self.found.append(alike)
             self._code.update({id(one.stage): one.code for one in stages if one.code is not None})
         constants = hash(tuple(one.constants for one in stages))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +130,8 @@ class Pipeline:
         iterators: How many passes were begun.
         batch_bytes: What its iterators' first batches took, mean; None if unknown.
         tuned: Whether TensorFlow may run calls of a map in parallel that the program has run one by one.
+        begun_ns: When the first passes were begun, ascending, in ns since the session's start; empty if that
+            is not known, as of passes that are older than the session.
     """
 
     stages: tuple[Stage, ...]
@@ -137,6 +140,7 @@ class Pipeline:
     iterators: int
     batch_bytes: int | None = None
     tuned: bool = True
+    begun_ns: tuple[int, ...] = ()
 
     @property
     def reader(self) -> Stage | None:
@@ -205,10 +209,53 @@ def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
             one.get("iterators", 0),
             one.get("batch_bytes"),
             one.get("tuned", True),
+            _begun_ns(one, meta.get("origin_realtime_ns")),
         )
         for one in block.get("found", [])
         if one["stages"]
     )
+
+
+def training_pipeline(pipelines: Sequence[Pipeline], first_step_ns: int | None) -> Pipeline | None:
+    """Return the pipeline that steps take their batches from; None if none is known to read files.
+
+    A job may iterate others before, as to adapt a layer or to evaluate a model that is not trained yet.
+
+    Args:
+        pipelines: Those that the job iterated, in the order of their first passes.
+        first_step_ns: When the first step ended, in ns since the session's start; None without steps: then
+            it is the first one.
+    """
+    reading = [one for one in pipelines if one.reader is not None]
+    begun = [(one, _last_begun_ns(one, first_step_ns)) for one in reading]
+    before = [(one, at_ns) for one, at_ns in begun if at_ns is not None]
+    return max(before or begun, key=lambda each: each[1] or 0, default=(None, 0))[0]
+
+
+def validation_pipeline(pipelines: Sequence[Pipeline], first_step_ns: int | None) -> Pipeline | None:
+    """Return the pipeline that is iterated behind the first step and does not train; None if none is known.
+
+    Args:
+        pipelines: As `training_pipeline` takes them.
+        first_step_ns: As `training_pipeline` takes it.
+    """
+    training = training_pipeline(pipelines, first_step_ns)
+    others = (one for one in pipelines if one.reader is not None and one is not training)
+    return next((one for one in others if not one.begun_ns or one.begun_ns[-1] > (first_step_ns or 0)), None)
+
+
+def _last_begun_ns(pipeline: Pipeline, until_ns: int | None) -> int | None:
+    """Return when the last pass was begun up to a moment; 0 if all are older than the session."""
+    if until_ns is None or not pipeline.begun_ns:
+        return 0
+    return max((at_ns for at_ns in pipeline.begun_ns if at_ns <= until_ns), default=None)
+
+
+def _begun_ns(block: dict[str, Any], origin_ns: int | None) -> tuple[int, ...]:
+    """Return `Pipeline.begun_ns`; earlier versions noted the first pass alone."""
+    first_ns = block.get("began_realtime_ns")
+    passes_ns = block.get("passes_realtime_ns", [] if first_ns is None else [first_ns])
+    return () if origin_ns is None else tuple(at_ns - origin_ns for at_ns in passes_ns)
 
 
 def _stage(block: dict[str, Any]) -> Stage:
