@@ -6,9 +6,11 @@ import numpy as np
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix
+from tfdarshan.findings.fix_lines import input_pipeline, reader_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
 from tfdarshan.replay.edits import PartOfInput
+from tfdarshan.replay.loop_edits import FewerSteps
 from tfdarshan.units import human_bytes
 
 NAME = "unsharded_input"
@@ -24,12 +26,15 @@ ABOUT = About(
         "Grain": "`dataset = dataset[rank::world_size]`",
         "plain Python": "`for path in files[rank::world_size]:`",
     },
-    estimate="tfdarshan replays the rank that waits longest with its share of the input: with four ranks, "
-    "a quarter of all reads and of their decoding. An epoch then means one pass of all ranks "
-    "together over the input.",
+    estimate="tfdarshan replays the rank that waits longest with its share of an epoch's steps: with four "
+    "ranks, a quarter. Validation and checkpoints stay. If `shard()` behind the reads drops samples, "
+    "all steps stay, with a quarter of the reads and decoding.",
     ignore="each rank has to see every sample, as in validation",
     fix="a shard for each rank",
 )
+# Stages of tf.data that drop the samples of other ranks: the second one is what tf.distribute adds.
+SHARDS = ("shard", "auto_shard")
+OF_AN_EPOCH = "The speedup is of an epoch: a step takes as long as before."
 
 
 def find(measures: Measures) -> Finding | None:
@@ -45,13 +50,16 @@ def find(measures: Measures) -> Finding | None:
         return None
     count = len(shared.ranks)
     who = f"all {count}" if count == len(table.ranks) else f"{count} of {len(table.ranks)}"
+    dropping = drops_samples(measures)
+    part = f"If each rank reads a part, an epoch has 1/{count} of the steps, and waits 1/{count} as long."
+    if dropping:
+        part = f"Each rank then drops the other ranks' samples. A step needs 1/{count} of what a rank reads."
     times = "" if shared.passes == 1 else f", {shared.passes} times each"
     return Finding(
         name=NAME,
         title=f"{who} ranks read the same files",
         what=f"{count} ranks each read all {human_bytes(shared.bytes_once)} of the input{times}: "
-        f"{human_bytes(shared.bytes_read)} together. If each rank reads a part, an epoch has "
-        f"1/{count} of the steps, and waits 1/{count} as long.",
+        f"{human_bytes(shared.bytes_read)} together. {part}",
         evidence=(
             Evidence("ranks with the same files", f"{count} of {len(table.ranks)}", count),
             Evidence("bytes read by several", human_bytes(shared.bytes_read), shared.bytes_read),
@@ -59,12 +67,22 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(np.argsort(-measures.costs.read_bytes, kind="stable")),
         fix=_fix(measures),
-        edits=(PartOfInput(1 / count),),
+        edits=(PartOfInput(1 / count) if dropping else FewerSteps(1 / count),),
+        caveat="" if dropping else OF_AN_EPOCH,
     )
+
+
+def drops_samples(measures: Measures) -> bool:
+    """Say whether ranks drop what they have read of each other's samples, and step on their own alone."""
+    pipeline, reader = input_pipeline(measures), reader_of(measures)
+    if pipeline is None or reader is None:
+        return False
+    return any(stage.name in SHARDS for stage in pipeline.after(reader))
 
 
 def _fix(measures: Measures) -> Fix:
     what = "Let each rank read a part of the files."
+    what += " Put shard() in front of the reads." if drops_samples(measures) else f" {OF_AN_EPOCH}"
     if "tensorflow" in measures.versions:
         return Fix(what, *BY_RANK)
     if "torch" in measures.versions:

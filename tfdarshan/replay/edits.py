@@ -167,7 +167,7 @@ class Uncompressed:
 
 @dataclass(frozen=True)
 class PartOfInput:
-    """A rank that prepares a part of what it prepares now for each batch.
+    """A rank that prepares a part of what it prepares now for each batch, of as many batches.
 
     Attributes:
         part: Which share of it.

@@ -1,4 +1,4 @@
-"""Fixes of what the training loop stands still for, as edits of its network."""
+"""Fixes of what the training loop stands still for, and of how often it steps, as edits of its network."""
 
 from __future__ import annotations
 
@@ -104,6 +104,32 @@ class ValidationCached:
         """Return the job with it: the first reading of it is left."""
         later = np.cumsum(job.facts.batches.validation_s > 0) > 1
         return job.but(stall_s=_without_validation(job, later[:, None]))
+
+
+@dataclass(frozen=True)
+class FewerSteps:
+    """Epochs of fewer steps, each of which reads and computes as much as now.
+
+    Attributes:
+        part: The share of the steps that is left.
+    """
+
+    part: float
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: starting an epoch, validation and saves take as long as before."""
+        model, batches, times = job.model, job.facts.batches, 1 / self.part
+        saved = (batches.write_bytes > THRESHOLD["save"])[:, None]
+        once_s = np.where(saved, model.stall_s, np.minimum(model.stall_s, batches.validation_s[:, None]))
+        written = {
+            name: getattr(model, name) * np.where(saved, times, 1.0)
+            for name in ("write_s", "beside_s", "save_s")
+        }
+        return job.but(
+            weight=model.weight * self.part, late_s=model.late_s * times,
+            stall_s=model.stall_s + (times - 1) * once_s, **written,
+            other_work_s=model.other_work_s * self.part, loop_s=model.loop_s * self.part,
+        )  # fmt: skip
 
 
 def _drained_times(job: ModelledJob) -> Array:

@@ -1,11 +1,20 @@
 """What only a session of all ranks can say: planted causes are found, and clean jobs raise no alarm."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from tests import joint_training as joint_training_module
 from tests.joint_training import MadeUpRank, joint_training
+from tests.unit.findings.made_up_jobs import LOAD, PATHS
 from tests.unit.findings.made_up_ranks import NAMES, everything, rank_findings, shards
+from tfdarshan.findings import unsharded_input
+from tfdarshan.findings.measurement import measure_leading
+from tfdarshan.findings.replayed import gain_of
+from tfdarshan.frameworks.tensorflow.tf_data_pipeline import pipelines_of
+
+SHARD = {"name": "shard"}
 
 
 def hosts(world, a_host):
@@ -147,6 +156,29 @@ def test_a_clean_job_raises_no_alarm(tmp_path, seed):
 
     # THEN
     assert rank_findings(session) == {}
+
+
+@pytest.mark.parametrize("pipeline", [[], [SHARD, LOAD], [LOAD], [LOAD, SHARD]])
+def test_ranks_that_drop_samples_keep_their_steps_and_others_have_fewer(tmp_path, pipeline):
+    # GIVEN four ranks that read all of the input: their steps wait 16.4 ms and compute for 10
+    dealt = everything(4, 4, 1, np.random.default_rng(3))
+    session = joint_training(tmp_path, [MadeUpRank(steps) for steps in dealt], noise=0.0)
+    measures = measure_leading(session)
+    noted = {"pipelines": {"found": [{"stages": [PATHS, *pipeline]}]}}
+    measures = dataclasses.replace(measures, pipelines=pipelines_of(noted))
+
+    # WHEN
+    found = unsharded_input.find(measures)
+
+    # THEN an epoch has a quarter of the steps, or each of them a quarter of the reads
+    drops = pipeline == [LOAD, SHARD]
+    expected = 26.4 / (10 + 16.4 / 4) if drops else 4
+    assert gain_of(measures.job, found.edits, measures).speedup == pytest.approx(expected, rel=0.05)
+    epoch = "The speedup is of an epoch: a step takes as long as before."
+    assert found.caveat == ("" if drops else epoch)
+    assert found.fix.what.endswith("Put shard() in front of the reads." if drops else epoch)
+    assert ("Each rank then drops the other ranks' samples. A step needs 1/4 of what" in found.what) is drops
+    assert ("an epoch has 1/4 of the steps, and waits 1/4 as long." in found.what) is not drops
 
 
 @pytest.mark.parametrize(("host", "expected"), [("n0", {"unsharded_input"}), ("n1", set())])
