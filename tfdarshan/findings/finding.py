@@ -45,6 +45,7 @@ class Gain:
             If not, only the upper bound is promised.
         wait_s: What of `saved_s` is input wait.
         waited: Whether the session says what waits for the reads.
+        hidden: Whether it does not because an accelerator may have computed meanwhile.
         hangs_on: What the session leaves open and the range hangs on; nothing if it is narrow.
     """
 
@@ -56,6 +57,7 @@ class Gain:
     supported: bool = True
     wait_s: float = 0.0
     waited: bool = True
+    hidden: bool = False
     hangs_on: tuple[OpenQuestion, ...] = ()
 
     @property

@@ -35,6 +35,7 @@ from tfdarshan.findings.capture_mode import CaptureMode, is_python
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline
 from tfdarshan.replay.calibrate import ModelledJob
+from tfdarshan.replay.job_facts import may_hide
 from tfdarshan.replay.session_model import session_model
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.machine_facts import Machine
@@ -122,6 +123,11 @@ class Measures:
     def costs(self) -> FileCosts:
         """What the pipeline's calls cost, file by file."""
         return self.figures.costs
+
+    @property
+    def hidden(self) -> bool:
+        """Whether an accelerator may have computed while the loop waited: waits are upper bounds then."""
+        return may_hide(self.session.meta[0], self.windows)
 
     def may_use(self, package: str) -> bool:
         """Say whether the job has loaded a package, or nobody has noted what it has loaded."""

@@ -5,6 +5,12 @@ from __future__ import annotations
 from tfdarshan.findings.finding import Gain, OpenQuestion
 from tfdarshan.units import human_faster, human_speedup, human_times
 
+# An accelerator works on what is queued while the loop waits: nobody knows how long it waited itself.
+HIDDEN_WAIT = (
+    "The accelerator may compute while the training loop waits: the wait and the speedup are upper bounds.",
+    "To find out, time steps that all use one batch, up to the last result: training gets no faster.",
+)
+
 
 def promise_words(gain: Gain) -> str:
     """Word what gets faster by how much, and which command narrows the range."""
@@ -33,7 +39,9 @@ def uncertain_sentences(gain: Gain | None) -> list[str]:
     if gain is None:
         return []
     nothing = []
-    if not gain.waited:
+    if gain.hidden:
+        nothing = [*HIDDEN_WAIT]
+    elif not gain.waited:
         nothing = [f"The fix gives nothing if {subject_words(gain)} does not wait for its files."]
     elif gain.speedup_range[0] <= 1:
         nothing = ["The fix may also give nothing: try it in a short run."]

@@ -57,6 +57,7 @@ def gain_of(job: ModelledJob, edits: Sequence[Edit], measures: Measures) -> Gain
         high_s=high_s,
         supported=supported,
         waited=waited,
+        hidden=measures.hidden,
         # The loop's own calls are waits to the model, and none to the steps.
         wait_s=min(max(waited_s, 0.0), max(saved_s, 0.0), model.most_wait_s),
         hangs_on=_hangs_on(job, times, probe_command(measures)) if wide else (),
@@ -67,12 +68,15 @@ def waits(measures: Measures, job: ModelledJob) -> bool:
     """Say whether the job waits for its input: steps say so, readers never rest, or it reads by itself."""
     bursts = bursts_of(measures) if measures.windows is None else None
     alone = bursts is not None and bursts.one_at_a_time
-    return measures.model.likely or surely_waits(measures, job) or alone
+    return measures.model.likely or job.facts.pipeline.loop_reads or alone
 
 
 def surely_waits(measures: Measures, job: ModelledJob) -> bool:
-    """Say whether it is known what waits for the reads: steps say so, or the loop's own thread makes them."""
-    return measures.model.certain or job.facts.pipeline.loop_reads
+    """Say whether it is known what waits for the reads: steps say so, or the loop's own thread makes them.
+
+    It is not if an accelerator may have computed meanwhile.
+    """
+    return (measures.model.certain or job.facts.pipeline.loop_reads) and not measures.hidden
 
 
 def first_epoch_alone(measures: Measures, later_s: float) -> bool:

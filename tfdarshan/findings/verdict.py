@@ -12,7 +12,7 @@ from tfdarshan.findings.all_findings import FIX_NAMES
 from tfdarshan.findings.finding import Finding, Gain, Unknown
 from tfdarshan.findings.measures import Measures
 from tfdarshan.findings.overlapping_fixes import same_lines
-from tfdarshan.findings.promise_words import faster_words, promise_words, uncertain_sentences
+from tfdarshan.findings.promise_words import HIDDEN_WAIT, faster_words, promise_words, uncertain_sentences
 from tfdarshan.findings.replayed import gain_of, surely_waits
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
@@ -100,12 +100,13 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         waits = _waits(measures)
         text = f"Healthy: {waits[:1].lower()}{waits[1:]} No change of the file I/O is needed."
         return Verdict(text, "healthy", share, "", None, epochs=epochs, notes=notes)
+    hidden = HIDDEN_WAIT if measures.hidden else ()
     if found_doubts:
-        first, beside = found_doubts[0], (*doubts[1:], *_beside(measures))
+        first, beside = found_doubts[0], (*hidden, *doubts[1:], *_beside(measures))
         text = " ".join([_waits(measures), f"The cause is not known, because {first.title}.", *_fix(first)])
         return Verdict(text, "unknown", share, first.name, None, epochs=epochs, notes=beside)
     text = f"{_waits(measures)} {IN_MEMORY}" if _in_memory(findings) else _unexplained(measures)
-    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=notes)
+    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=(*hidden, *notes))
 
 
 def record_sentence(verdict: Verdict) -> str:
@@ -200,10 +201,10 @@ def _largest_cause(problems: Sequence[Finding]) -> Finding:
 
 def _waits(measures: Measures) -> str:
     """Say how much of the steps' time waits for input."""
-    found = first_alone(measures)
+    found, share = first_alone(measures), percent_at_most if measures.hidden else percent
     if found is None:
-        return f"Training waits for input {percent(measures.model.wait_share or 0.0, 1)} of the time."
-    first, later = percent(found.first_share, 1), percent(found.later_share, 1)
+        return f"Training waits for input {share(measures.model.wait_share or 0.0, 1)} of the time."
+    first, later = share(found.first_share, 1), share(found.later_share, 1)
     return f"Training waits for input {first} of epoch {found.first}, and {later} of later epochs."
 
 
@@ -213,17 +214,16 @@ def _lost(measures: Measures, first: Finding) -> str:
     if gain is None:
         return "The job loses time."
     of = "step time" if model.unit == "step" else "the session"
+    most = f"up to {percent(gain.high_s, gain.before_s)} of {of} can be saved."
     saved = f"an estimated {percent(gain.saved_s, gain.before_s)} of {of} can be saved."
+    saved = most if measures.hidden else saved
     if model.wait_share and _is_of_waits(gain):
         beyond_s = gain.saved_s - model.wait_share * gain.before_s
         waits = _waits(measures)
         return waits if beyond_s < THRESHOLD["note"] * gain.before_s else f"{waits[:-1]}, and {saved}"
-    if not surely_waits(measures, measures.job):
-        why, most = measures.why_no_wait, percent(gain.high_s, gain.before_s)
-        return (
-            f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, up to {most} of {of} "
-            "can be saved."
-        )
+    if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
+        why = measures.why_no_wait
+        return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"
     return f"{saved[0].upper()}{saved[1:]}"
 
 

@@ -9,7 +9,7 @@ from tfdarshan.analysis.ranks.processor_share import others_sentence
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.findings.finding import Gain
 from tfdarshan.findings.measures import Measures
-from tfdarshan.findings.promise_words import open_sentence
+from tfdarshan.findings.promise_words import HIDDEN_WAIT, open_sentence
 from tfdarshan.findings.replayed import gain_of
 from tfdarshan.replay.edits import Edit, Readers
 from tfdarshan.replay.storage_edits import OtherStorage
@@ -144,6 +144,7 @@ def _notes(measures: Measures, change: StorageChange, gain: Gain) -> list[str]:
         )
     if model.wait_s is None:
         said.append("The session does not say what training waits for: mark its steps, and record again.")
+    said += HIDDEN_WAIT if gain.hidden else ()
     if not job.reproduces:
         said.append(
             "The model does not reproduce the recorded run, so that only the upper bound is promised."

@@ -98,7 +98,7 @@ def saved_s(asked: Asked) -> tuple[float, float]:
     found, batches = promise_of_many(job, asked.edit), job.facts.batches
     ends = (found.low, found.high) if found.expected >= 1 else (found.high, found.low)
     least_s, most_s = (batches.total_s * (1 - 1 / one) for one in ends)
-    sure = found.firm and (batches.known or job.facts.pipeline.loop_reads) and least_s * most_s > 0
+    sure = found.firm and job.facts.waits_known and least_s * most_s > 0
     # The loop's own computing stays.
     most_s = min(most_s, batches.total_s - float(batches.weight @ batches.compute_s))
     return (least_s if sure else 0.0), most_s

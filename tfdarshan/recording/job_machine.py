@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tfdarshan.recording.open_accelerators import open_accelerators
+
 # Where control groups are, and which are this process's.
 GROUPS, OWN_GROUPS = "/sys/fs/cgroup", "/proc/self/cgroup"
 # Files of a group with its limits, of version 1 and 2.
@@ -105,7 +107,9 @@ def machine_block(cpu_s: float, others_cpus: float | None = None) -> dict[str, A
             of them, the rest is the others'.
     """
     cpus = _cpus()
-    block = {"cpus": cpus, "memory_bytes": _memory_bytes(), "cpu_s": cpu_s}
+    block: dict[str, Any] = {"cpus": cpus, "memory_bytes": _memory_bytes(), "cpu_s": cpu_s}
+    if accelerators := open_accelerators():
+        block["accelerators"] = accelerators
     if others_cpus is None:
         return block
     rest = len(os.sched_getaffinity(0)) - cpus

@@ -16,7 +16,7 @@ from tfdarshan.analysis.files.input_files import never_input
 from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
-from tfdarshan.replay.job_facts import BatchFacts, JobFacts, StorageFacts, processor_facts
+from tfdarshan.replay.job_facts import BatchFacts, JobFacts, StorageFacts, may_hide, processor_facts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
 from tfdarshan.replay.loop_times import LoopTimes, loop_times
@@ -58,6 +58,7 @@ def counted_facts(measured: MeasuredSession) -> JobFacts:
         processors=processor_facts(meta),
         files=files,
         counted=True,
+        hidden=may_hide(meta, windows),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.read_tasks import ReadTasks
 from tfdarshan.sessions.machine_facts import machine_of
@@ -183,6 +184,7 @@ class JobFacts:
         validating: Which of them only pauses between steps read, bool; None if that is not known.
         validation_readers: Calls on these that ran at a time while any did, at least 1.
         counted: Whether its calls are made up from counters: of no call it is known when it ran.
+        hidden: Whether an accelerator may have computed while the loop waited: nobody looked at its clock.
     """
 
     batches: BatchFacts
@@ -195,6 +197,24 @@ class JobFacts:
     validating: Array | None = None
     validation_readers: float = 1.0
     counted: bool = False
+    hidden: bool = False
+
+    @property
+    def waits_known(self) -> bool:
+        """Whether it is known what waits for the reads: steps say so, or the loop's own thread makes them."""
+        return (self.batches.known or self.pipeline.loop_reads) and not self.hidden
+
+
+def may_hide(meta: dict[str, Any], windows: StepWindows | None) -> bool:
+    """Say whether an accelerator may have computed while the loop waited.
+
+    It works on what is queued meanwhile, so that only its own clock tells how long it waited.
+
+    Args:
+        meta: What the session says of itself.
+        windows: Its steps; None without any.
+    """
+    return bool(machine_of(meta).accelerators) and not (windows is not None and windows.on_device)
 
 
 def processor_facts(meta: dict[str, Any]) -> ProcessorFacts:

@@ -14,7 +14,7 @@ from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
 from tfdarshan.replay.fault_calls import with_faults
-from tfdarshan.replay.job_facts import JobFacts, processor_facts
+from tfdarshan.replay.job_facts import JobFacts, may_hide, processor_facts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import loop_times, union_by
 from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
@@ -95,6 +95,7 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
         files=recorded.files,
         validating=between,
         validation_readers=_at_a_time(start_s[validating], end_s[validating]),
+        hidden=may_hide(meta, recorded.windows),
     )
 
 

@@ -16,6 +16,7 @@ class Machine:
         cpu_s: Processor time of the job and of its children: from the first step on, else of the session.
         others_cpus: What other programs took of these processors, mean.
         span_s: How long it took that.
+        accelerators: Device files of accelerators that the job had open; none of an older version's session.
     """
 
     cpus: float | None = None
@@ -23,6 +24,7 @@ class Machine:
     cpu_s: float | None = None
     others_cpus: float | None = None
     span_s: float = 0.0
+    accelerators: tuple[str, ...] = ()
 
 
 def machine_of(meta: dict[str, Any]) -> Machine:
@@ -35,4 +37,5 @@ def machine_of(meta: dict[str, Any]) -> Machine:
     start_s, start_cpu_s = (block.get(name) or 0.0 for name in ("start_s", "start_cpu_s"))
     if cpu_s is not None:
         cpu_s = max(cpu_s - start_cpu_s, 0.0)
-    return Machine(cpus, memory_bytes, cpu_s, others, max(session_s - start_s, 0.0))
+    span_s, accelerators = max(session_s - start_s, 0.0), tuple(block.get("accelerators", ()))
+    return Machine(cpus, memory_bytes, cpu_s, others, span_s, accelerators)

@@ -291,7 +291,7 @@ class ProgramsShape(Struct, frozen=True):
 
 
 class MachineShape(Struct, frozen=True):
-    """What the job may use of the machine, and the processor time it took."""
+    """What the job may use of the machine, and the processor time and accelerators it took."""
 
     cpus: Annotated[float, Meta(gt=0, le=1 << 32)] | None = None
     memory_bytes: Count | None = None
@@ -299,6 +299,7 @@ class MachineShape(Struct, frozen=True):
     others_cpus: Amount | None = None
     start_s: Amount | None = None
     start_cpu_s: Amount | None = None
+    accelerators: list[str] = []
 
 
 class LevelShape(Struct, frozen=True):

@@ -46,7 +46,8 @@ class Advice:
     `rest` is what staging all that fits would give, where the small set of files was chosen: those that give
     nearly all of it; None where all that fits was.
 
-    `wait_known` says whether the session tells what training waits for.
+    `wait_known` says whether the session tells what training waits for; `hidden`, that it does not because an
+    accelerator may have computed meanwhile.
 
     `outside_steps` is how many of the chosen files a run reads before its first step or after the last alone:
     they fit, too, and a copy of them shortens no step. `outside_bytes` are theirs.
@@ -74,6 +75,7 @@ class Advice:
     stat_s: float
     mirrored: bool
     wait_known: bool
+    hidden: bool
     outside_steps: int
     outside_bytes: int
     reasons: tuple[Reason, ...]
@@ -170,6 +172,7 @@ def decide_on(
         stat_s=total(use.stat_s[found.rows]) / staged.epochs,
         mirrored=staged.mirrored,
         wait_known=staged.wait_known,
+        hidden=staged.job.facts.hidden,
         outside_steps=int(np.count_nonzero(outside[members])),
         outside_bytes=int(total((staged.size_bytes * outside)[members])),
         reasons=find_reasons(

@@ -116,8 +116,8 @@ class StagedInput:
 
     @property
     def wait_known(self) -> bool:
-        """Whether the session says what training waits for: its steps do, or the loop's own thread reads."""
-        return self.job.facts.batches.known or self.job.facts.pipeline.loop_reads
+        """Whether the session says what training waits for."""
+        return self.job.facts.waits_known
 
     def is_enough(self, some: Expectation, everything: Expectation) -> bool:
         """Say whether some files give nearly what all give."""

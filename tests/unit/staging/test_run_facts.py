@@ -13,7 +13,7 @@ from tests.unit.staging.made_up_run import APART, EPOCHS, FILES, STEPS, advise, 
 from tests.unit.staging.synthetic import FAST
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.html_report import write_report
-from tfdarshan.reports.text.advice_text import WAIT_UNKNOWN
+from tfdarshan.reports.text.advice_text import WAIT_HIDDEN, WAIT_UNKNOWN
 from tfdarshan.reports.views.panel import Text, Tiles
 from tfdarshan.reports.views.staging_view import staging_view
 from tfdarshan.reports.views.view_source import Source
@@ -101,6 +101,29 @@ def test_without_steps_the_command_says_that_start_up_is_in_it(capsys, tmp_path)
 
     assert "an epoch          4.000 s, start-up included\n" in text
     assert WAIT_UNKNOWN in " ".join(text.split())
+
+
+def test_what_an_accelerator_may_hide_is_not_certain(capsys, tmp_path):
+    # GIVEN steps that say how long their loop waits, and a GPU that may compute meanwhile
+    session = job_after_start_up(tmp_path / "logs")
+    (path,) = session.path.glob("*.meta.json")
+    content = json.loads(path.read_text())
+    content["machine"] = content.get("machine", {}) | {"accelerators": ["/dev/nvidia-uvm"]}
+    path.write_text(json.dumps(content))
+
+    # WHEN
+    text = advise(capsys, tmp_path, "--slow", "/data")
+    expected = json.loads(advise(capsys, tmp_path, "--json"))["advice"]["rules"][0]["expected"]
+
+    # THEN command and tab say why
+    assert expected["low_s"] == 0 < expected["high_s"]
+    assert (
+        "the gain is not certain, because the accelerator may compute while the training loop waits: time "
+        "steps that all use one batch, which no copy makes faster"
+    ) in " ".join(text.split())
+    panels = staging_view(Source(open_session(session.path)))
+    verdict = next(panel for panel in panels if isinstance(panel, Text))
+    assert f"{WAIT_HIDDEN[:1].upper()}{WAIT_HIDDEN[1:]}." in verdict.lines
 
 
 @pytest.mark.parametrize("process", [None, "made-up:100"])

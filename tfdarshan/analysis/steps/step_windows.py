@@ -28,12 +28,14 @@ class StepWindows:
         end_ns: Ends.
         wait_end_ns: Ends of the waits for input, which begin with their steps; None if unknown.
         epoch: Epochs that they are of, -1 where that is unknown; None if it is of all.
+        on_device: Whether most waits are those of the accelerator, not of the loop that keeps it busy.
     """
 
     start_ns: Array
     end_ns: Array
     wait_end_ns: Array | None
     epoch: Array | None = None
+    on_device: bool = False
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -141,11 +143,14 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     start, end, wait = start[judged], end[judged], wait[judged]
     known = bool((wait >= 0).all())
     epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
+    on_device = False
     if "exposed_wait_ns" in steps:
         exposed = np.asarray(steps["exposed_wait_ns"], np.int64)[judged]
         start, end, wait = _on_device_clock(start, end, wait, exposed)
+        on_device = bool(2 * np.count_nonzero(exposed >= 0) > len(exposed))
     waits_end = start + np.minimum(wait, end - start) if known else None
-    return StepWindows(start, end, waits_end, None if epoch is None or (epoch < 0).all() else epoch)
+    epoch = None if epoch is None or (epoch < 0).all() else epoch
+    return StepWindows(start, end, waits_end, epoch, on_device)
 
 
 def _on_device_clock(

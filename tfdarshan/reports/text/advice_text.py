@@ -28,6 +28,10 @@ BAR = 40
 WAIT_UNKNOWN = (
     "the gain is not certain, because no step says how long it waits for input: mark steps, and record again"
 )
+WAIT_HIDDEN = (
+    "the gain is not certain, because the accelerator may compute while the training loop waits: time "
+    "steps that all use one batch, which no copy makes faster"
+)
 # Characters of a line of the curve beside its bar.
 BESIDE_BAR = 22
 HANG = "    "
@@ -81,12 +85,17 @@ def _verdict(advice: Advice, width: int) -> str:
         f"  copying takes about {human_seconds(advice.copy.seconds)}, {pays(advice.copy, advice.later)}",
     ]
     if not advice.wait_known:
-        lines.append(f"  {WAIT_UNKNOWN}")
+        lines.append(f"  {why_unsure(advice)}")
     return "\n".join(
         found
         for line in lines
         for found in wrap(printable(line.lstrip()), width, "  " * line.startswith(" "), "    ")
     )
+
+
+def why_unsure(advice: Advice) -> str:
+    """Say why the gain is not certain if it is not known what training waits for."""
+    return WAIT_HIDDEN if advice.hidden else WAIT_UNKNOWN
 
 
 def outside_steps(advice: Advice) -> str:

@@ -14,10 +14,10 @@ from tfdarshan.findings.copied_files import session_and_log
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.reports.figures.staging_figures import MARKER, capacity_figure, units_of
 from tfdarshan.reports.text.advice_text import (
-    WAIT_UNKNOWN,
     added_by_rest,
     in_blocks,
     outside_steps,
+    why_unsure,
 )
 from tfdarshan.reports.text.later_epochs_text import later_gain, pays, which_epoch
 from tfdarshan.reports.views.panel import (
@@ -132,7 +132,8 @@ def _verdict(advice: Advice) -> Text:
     if advice.rest is not None:
         lines.append(f"{added_by_rest(advice, advice.rest)}.")
     if not advice.wait_known:
-        lines.append(f"{WAIT_UNKNOWN[:1].upper()}{WAIT_UNKNOWN[1:]}.")
+        why = why_unsure(advice)
+        lines.append(f"{why[:1].upper()}{why[1:]}.")
     return Text(lines, "Staging")
 
 
