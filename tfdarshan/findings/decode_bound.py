@@ -65,6 +65,8 @@ def find(measures: Measures) -> Finding | Unknown | None:
     untold = unseen or model.cpu_s is None
     if not _is_longest(measures, "other_wait" if untold else "decoding"):
         return None
+    # Nor does anything tell processor time of decoding from that of computing.
+    untold = untold or not _surely_longer(measures)
     fixes = _fixes(measures)
     chosen = best_fix(measures, fixes) if fixes else ModelledFix(_less(measures), ())
     in_calls = percent(model.storage_s, model.pipeline_s)
@@ -89,6 +91,13 @@ def _is_longest(measures: Measures, name: str) -> bool:
     """Say whether a part of the steps' wait for input is the longest of them."""
     waits = {part.name: part.seconds for part in step_split(measures) if part.name in WHAT_WAITS}
     return waits.get(name, 0.0) > 0 and waits[name] == max(waits.values())
+
+
+def _surely_longer(measures: Measures) -> bool:
+    """Say whether decoding takes longer than reads even if computing had all processors that it can have."""
+    parts = {part.name: part for part in step_split(measures)}
+    reads_s = sum(parts[name].seconds for name in ("storage", "page_faults") if name in parts)
+    return parts["decoding"].seconds - parts["decoding"].open_s > reads_s
 
 
 def decodes_in_its_reads(measures: Measures) -> bool:

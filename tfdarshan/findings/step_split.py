@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +21,13 @@ class StepPart:
         name: "worker_starts", "storage", "page_faults", "decoding", "other_wait", "own_calls" or "compute".
         label: What it is called.
         seconds: How long it is, mean of all steps.
+        open_s: What of it may be other work of the pipeline.
     """
 
     name: str
     label: str
     seconds: float
+    open_s: float = 0.0
 
 
 def step_split(measures: Measures) -> tuple[StepPart, ...]:
@@ -33,9 +36,10 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     The wait for worker processes to start comes first: none of them reads or decodes before. The rest of
     the wait for input is divided as the time is that the pipeline takes for a batch: in file calls, in page
     faults on mapped files if these were watched, in processor time of the job, and neither (readers that wait
-    for each other, a service). Where faults were not seen, what is no call is not divided. What the training
-    loop's own thread spends in file calls outside of its waits is a part of its own. "Compute and the rest"
-    is what is left, so that the parts add up to the step.
+    for each other, a service). Processor time that computing may have taken leaves decoding open. Where
+    faults were not seen, what is no call is not divided. What the training loop's own thread spends in file
+    calls outside of its waits is a part of its own. "Compute and the rest" is what is left, so that the parts
+    add up to the step.
 
     Returns:
         The parts, the wait's first; empty where the steps do not say what they waited.
@@ -54,19 +58,38 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     # What is waited for outside of calls is page faults, too, if these were not seen.
     unseen = unseen_faults(measures) is not None
     other_s = max(model.other_s - starts_s, 0.0)
-    decoding_s = min(wait_s * min(other_s, model.cpu_s or 0.0) / whole_s, wait_s - waited_s)
-    decoding_s = 0.0 if unseen else decoding_s
-    otherwise = "other work of the pipeline" + ", or page faults (not recorded)" * unseen
     own_s = min(_own_calls_s(measures) / model.units, model.unit_s - waits_s)
+    compute_s = model.unit_s - waits_s - own_s
+    least_s, decoding_s = (
+        0.0 if unseen else min(wait_s * min(other_s, cpu_s) / whole_s, wait_s - waited_s)
+        for cpu_s in _pipeline_cpu_s(measures, compute_s)
+    )
+    otherwise = "other work of the pipeline" + ", or page faults (not recorded)" * unseen
     return (
         *((StepPart("worker_starts", "waiting for workers to start", starts_s),) if starts_s > 0 else ()),
         StepPart("storage", "waiting for file calls", storage_s),
         *((StepPart("page_faults", "waiting for page faults", faults_s),) if faults_s > 0 else ()),
-        StepPart("decoding", "waiting for decoding", decoding_s),
+        _decoding(decoding_s, decoding_s - least_s),
         StepPart("other_wait", f"waiting for {otherwise}", wait_s - waited_s - decoding_s),
         StepPart("own_calls", "the loop's own file calls", own_s),
-        StepPart("compute", "compute and the rest", model.unit_s - waits_s - own_s),
+        StepPart("compute", "compute and the rest", compute_s),
     )
+
+
+def _decoding(seconds: float, open_s: float) -> StepPart:
+    """Return the part that is decoding, whose label says if less of it may be."""
+    return StepPart("decoding", f"waiting for decoding{' at most' if open_s > 0 else ''}", seconds, open_s)
+
+
+def _pipeline_cpu_s(measures: Measures, compute_s: float) -> tuple[float, float]:
+    """Return the processor time that a step's input took, at least and at most.
+
+    Computing may have had all processors that others leave.
+    """
+    most_s, machine = measures.model.cpu_s or 0.0, measures.machine
+    left = math.inf if machine.cpus is None else max(machine.cpus - (machine.others_cpus or 0.0), 0.0)
+    taken_s = left * compute_s if compute_s > 0 else 0.0
+    return max(most_s - taken_s, 0.0), most_s
 
 
 def _faults_s(measures: Measures) -> float:

@@ -332,8 +332,9 @@ def _no_fix(measures: Measures) -> str:
     longest = max(waits.values(), key=lambda part: part.seconds)
     files = percent(waits["storage"].seconds, model.unit_s)
     if longest.name != "storage":
-        most = percent(longest.seconds, model.unit_s)
-        what = longest.label.removeprefix("waiting for ")
+        share = percent_at_most if longest.open_s > 0 else percent
+        most = share(longest.seconds, model.unit_s)
+        what = longest.label.removeprefix("waiting for ").removesuffix(" at most")
         return (
             f"The wait for {what} takes {most} of step time, the wait for file calls {files}. "
             f"{WHAT_TO_DO[longest.name]}"
