@@ -80,6 +80,14 @@ def test_sessions_of_older_versions_say_nothing():
     assert machine_of({}) == Machine(None, None, None, None)
 
 
+def test_ranks_of_a_host_have_a_part_of_its_memory_each():
+    meta = {"machine": {"memory_bytes": 512}}
+
+    assert machine_of(meta).rank_bytes == 512
+    assert machine_of(meta | {"job": {"local_size": 8}}).rank_bytes == 64
+    assert machine_of({}).rank_bytes is None
+
+
 STAT = """cpu  900 900 900 900 900 900 900 900 0 0
 cpu0 100 20 30 4000 500 6 7 8 90 0
 cpu1 200 0 0 0 0 0 0 0 0 0

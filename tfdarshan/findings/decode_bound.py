@@ -149,7 +149,7 @@ def _less(measures: Measures) -> Fix:
 
 def _fits(measures: Measures) -> bool:
     """Say whether the input fits into memory, and what is decoded is not known to take more."""
-    memory = measures.machine.memory_bytes
+    memory = measures.machine.rank_bytes
     if memory is None:
         return False
     return max(measures.unique_bytes, kept_samples(measures).kept_bytes or 0.0) <= ROOM * memory

@@ -19,8 +19,8 @@ from tfdarshan.units import human_bytes, human_seconds, percent
 NAME = "fits_in_memory"
 ABOUT = About(
     title="Input that fits in memory is read again",
-    cause="The job reads the same files in every epoch, and the files fit in 40 % of the memory. Each "
-    "later epoch repeats opens, reads and, depending on the place of the cache, decoding.",
+    cause="The job reads the same files in every epoch, and a copy for each rank fits in 40 % of the "
+    "memory. Each later epoch repeats opens, reads and, depending on the place of the cache, decoding.",
     says="input that fits in memory is read from storage 3.0 times",
     seen=("several passes over each file", "the tab's Patterns"),
     fixes={
@@ -43,8 +43,12 @@ FROM_STORAGE = "from storage"
 
 def find(measures: Measures) -> Finding | None:
     """Find it where later passes take time: storage's, or that of calls which the page cache served."""
-    memory, costs = measures.machine.memory_bytes, measures.costs
-    if memory is None or measures.passes < AGAIN or measures.unique_bytes > ROOM * memory:
+    memory, costs, machine = measures.machine.rank_bytes, measures.costs, measures.machine
+    if memory is None or measures.passes < AGAIN:
+        return None
+    fix = keep_in_memory(measures)
+    kept_bytes = max(measures.unique_bytes, (fix.all_input or 0.0) * measures.passes * measures.unique_bytes)
+    if kept_bytes > ROOM * memory:
         return None
     again_s = _later_passes_s(measures)
     # What no step reads is `validation`'s to keep: a cache of what steps read does not hold it.
@@ -54,21 +58,23 @@ def find(measures: Measures) -> Finding | None:
         return None
     if _too_large(measures, ROOM * memory):
         return None
-    room = percent(measures.unique_bytes, memory)
     # Of each byte that was read, as of the passes: the page cache may have served some of them.
     stored = measures.passes * costs.storage_share
     by_storage = stored >= AGAIN and not from_memory(measures, np.flatnonzero(measures.is_input))
     how_often = f"{FROM_STORAGE} {stored:.1f} times" if by_storage else f"{measures.passes:.1f} times"
     order = np.argsort(-again_s, kind="stable")
-    fix = keep_in_memory(measures)
+    whose = (
+        "The input takes" if machine.ranks == 1 else f"The copies of the host's {machine.ranks} ranks take"
+    )
     return Finding(
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
         what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {measures.passes:.1f} times, "
-        f"{stored:.1f} of them from storage. The input takes {room} of the {human_bytes(memory)} of memory.",
+        f"{stored:.1f} of them from storage. {whose} {percent(kept_bytes, memory)} of the "
+        f"{human_bytes(machine.memory_bytes or 0)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
-            Evidence("memory", human_bytes(memory), memory),
+            Evidence("memory", human_bytes(machine.memory_bytes or 0), machine.memory_bytes),
             Evidence("times read", f"{measures.passes:.2f}", measures.passes),
             Evidence("of them from storage", f"{stored:.2f}", stored),
             Evidence(
@@ -79,7 +85,9 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order[again_s[order] > 0]),
         fix=fix,
-        edits=(CacheInMemory(decoded=_keeps_decoded(measures), loads_first=fix.loads_first),),
+        edits=(
+            CacheInMemory(_keeps_decoded(measures), loads_first=fix.loads_first, all_input=fix.all_input),
+        ),
     )
 
 

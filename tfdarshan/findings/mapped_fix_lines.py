@@ -89,7 +89,7 @@ def _lmdb(measures: Measures, file: FileWaits, *, jumps: bool) -> Fix:
 
 def _array(measures: Measures, file: FileWaits) -> Fix:
     what = f"Have {READERS} threads copy the rows of the next steps out of the mapping, ahead of time."
-    memory = measures.machine.memory_bytes
+    memory = measures.machine.rank_bytes
     if file.format == "npy" and memory is not None and 0 <= file.size_bytes <= THRESHOLD["room"] * memory:
         what += " If most of the array is needed, read all of it with np.load(path): it fits in memory."
     return Fix(

@@ -74,7 +74,7 @@ def times_read(measures: Measures) -> float:
 
 def _fixes(measures: Measures) -> list[ModelledFix]:
     """Return what can be done: to read several files at a time, or to keep what fits and is read again."""
-    memory, size = measures.machine.memory_bytes, float(_sizes(measures).sum())
+    memory, size = measures.machine.rank_bytes, float(_sizes(measures).sum())
     readers = ValidationReaders(MOST_READERS)
     several = len(measures.validation_files) > 1
     found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))] if several else []

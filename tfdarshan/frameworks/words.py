@@ -13,7 +13,8 @@ class Fix:
     """What to do: a sentence, and the line to change as it would be before and after; that may be several.
 
     `data_set` is what that line reads: another data set may have a line of the same text. `loads_first` says
-    whether the lines read all input before the first epoch, one sample after the other.
+    whether the lines read all input before the first epoch, one sample after the other; `all_input` is then
+    how many times as much that is as the recorded batches took, None if unknown.
     """
 
     what: str
@@ -21,6 +22,7 @@ class Fix:
     instead_of: str = ""
     data_set: DataSet = "training"
     loads_first: bool = False
+    all_input: float | None = None
 
 
 IN_BACKGROUND = "Save in the background: copy the state in memory, and let a thread write the copy."

@@ -96,11 +96,13 @@ class CacheInMemory:
         decoded: They stay as they are decoded; else later epochs decode them again.
         works_behind: Functions behind the cache still work on them in each epoch.
         loads_first: The loop reads all of them itself before the first epoch, one after the other.
+        all_input: How many times as much that is as all recorded batches took; None: as the first epoch took.
     """
 
     decoded: bool = True
     works_behind: bool = False
     loads_first: bool = False
+    all_input: float | None = None
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with it; of a single epoch, the same."""
@@ -110,7 +112,11 @@ class CacheInMemory:
         # One thread needs as long as several together.
         work_s = (model.work_s + model.behind_s) * model.processors_each * self.decoded
         of_task_s = model.limit_s + model.storage_s + work_s
-        loading_s = (model.weight[model.batch] * first) @ of_task_s
+        # A rank, or a session that begins late, takes a part of the data set in its first epoch.
+        taken = model.weight[model.epoch == 0].sum() / model.weight.sum()
+        loading_s = (
+            (model.weight[model.batch] * first) @ of_task_s * max(1.0, (self.all_input or 0.0) / taken)
+        )
         stall_s = model.stall_s + np.zeros(loading_s.shape)
         stall_s[0] += loading_s / model.weight[0]
         return self._kept_of(job, np.ones(model.tasks, bool)).but(stall_s=stall_s)

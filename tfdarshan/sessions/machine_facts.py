@@ -17,6 +17,7 @@ class Machine:
         others_cpus: What other programs took of these processors, mean.
         span_s: How long it took that.
         accelerators: Device files of accelerators that the job had open; none of an older version's session.
+        ranks: Ranks of the job on this machine, 1 if unknown.
     """
 
     cpus: float | None = None
@@ -25,6 +26,12 @@ class Machine:
     others_cpus: float | None = None
     span_s: float = 0.0
     accelerators: tuple[str, ...] = ()
+    ranks: int = 1
+
+    @property
+    def rank_bytes(self) -> float | None:
+        """What each rank may have of the memory, as each keeps a copy of its own."""
+        return None if self.memory_bytes is None else self.memory_bytes / self.ranks
 
 
 def machine_of(meta: dict[str, Any]) -> Machine:
@@ -38,4 +45,5 @@ def machine_of(meta: dict[str, Any]) -> Machine:
     if cpu_s is not None:
         cpu_s = max(cpu_s - start_cpu_s, 0.0)
     span_s, accelerators = max(session_s - start_s, 0.0), tuple(block.get("accelerators", ()))
-    return Machine(cpus, memory_bytes, cpu_s, others, span_s, accelerators)
+    ranks = (meta.get("job") or {}).get("local_size") or 1
+    return Machine(cpus, memory_bytes, cpu_s, others, span_s, accelerators, ranks)

@@ -1,5 +1,7 @@
 """Fixes of a job whose batches come from a DataLoader are typed with that."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,38 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
 def test_samples_are_kept_as_the_data_set_gives_them(look, line):
     # GIVEN a data set of samples by number, and an iterable one, which has no numbers
     assert LoaderWords(look).keep_in_memory(decoded=True).line == line
+
+
+def test_a_rank_loads_what_all_ranks_read(tmp_path):
+    # GIVEN a rank of eight: three epochs of 24 samples, one a batch, of a data set of 192
+    look = {"batch_size": 1, "samples": 8 * 24}
+    session = loader_job(tmp_path, pairs=12, fetch_ms=(50, 50), **look)
+    measures = measure(session)
+
+    # WHEN
+    found = fits_in_memory.find(with_memory(measures, 1 << 34))
+
+    # THEN 24 MB of files were seen, and 192 MB are loaded
+    assert found.edits == (CacheInMemory(decoded=False, loads_first=True, all_input=8 * 24 / 72),)
+    assert fits_in_memory.find(with_memory(measures, 192_000_000 / 0.4 + 1))
+    assert not fits_in_memory.find(with_memory(measures, 192_000_000 / 0.4 - 1))
+
+
+def test_ranks_do_not_share_what_they_keep(tmp_path):
+    # GIVEN a loop that reads 6.4 MB in each of ten epochs, one rank of eight on its host
+    job = {"launcher": "torchrun", "job": "1", "rank": 0, "world_size": 8, "local_size": 8, "clock": {}}
+    session = file_job(tmp_path, epochs=10, batches=2, files=32, meta={"job": job})
+    measures = measure(session)
+
+    # THEN eight copies have to fit into 40 % of the memory
+    assert not fits_in_memory.find(with_memory(measures, 8 * 6_400_000 / 0.4 - 8))
+    found = fits_in_memory.find(with_memory(measures, 8 * 6_400_000 / 0.4))
+    assert "The copies of the host's 8 ranks take 40.0 % of the 128.0 MB of memory." in found.what
+
+
+def with_memory(measures, memory_bytes):
+    """Return the measures of the job on a machine with so much memory."""
+    return replace(measures, machine=replace(measures.machine, memory_bytes=memory_bytes))
 
 
 def test_workers_that_have_nothing_to_read_are_no_readers(tmp_path):

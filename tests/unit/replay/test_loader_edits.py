@@ -52,16 +52,17 @@ def test_starting_more_workers_takes_as_much_longer(tmp_path):
     assert np.median(longer_s) == pytest.approx(3 * 0.6, rel=0.05)
 
 
-def test_samples_that_are_loaded_first_are_read_by_one(tmp_path):
+@pytest.mark.parametrize(("all_input", "loaded"), [(None, 24), (24 / 72, 24), (8 * 24 / 72, 8 * 24)])
+def test_samples_that_are_loaded_first_are_read_by_one(tmp_path, all_input, loaded):
     # GIVEN three epochs of 24 samples, which two workers read for 10 ms each
     job = calibrated(facts_of(loader_job(tmp_path, pairs=12, back_ms=0, compute_ms=1)))
     assert np.median(job.run.total_s) == pytest.approx(3 * 12 * 0.011, rel=0.1)
 
     # WHEN they are in memory before the first epoch
-    total_s = edited(job, CacheInMemory(loads_first=True)).run.total_s
+    total_s = edited(job, CacheInMemory(loads_first=True, all_input=all_input)).run.total_s
 
-    # THEN the loop has read each once itself
-    assert np.median(total_s) == pytest.approx(24 * 0.010 + 3 * 24 * 0.001, rel=0.1)
+    # THEN the loop has read each once itself, those of seven other ranks as well
+    assert np.median(total_s) == pytest.approx(loaded * 0.010 + 3 * 24 * 0.001, rel=0.1)
 
 
 def test_a_loop_with_a_processor_of_its_own_computes_for_less(tmp_path):

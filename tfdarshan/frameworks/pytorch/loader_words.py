@@ -88,7 +88,14 @@ class LoaderWords:
             f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
             self.loader(),
             loads_first=True,
+            all_input=self._all_input(),
         )
+
+    def _all_input(self) -> float | None:
+        """Return the samples of the data set over those of all batches, of which a rank takes a part."""
+        taken = self._look.get("batches", 0) * (self._look.get("batch_size") or 0)
+        samples = self._look.get("samples")
+        return samples / taken if samples and taken else None
 
     def more_decoding(self, calls: int) -> Fix:
         """Word it by workers, which decode what they read."""
