@@ -33,7 +33,7 @@ from tfdarshan.frameworks.tensorflow.tf_data_pipeline import (
     training_pipeline,
     validation_pipeline,
 )
-from tfdarshan.frameworks.words import Words
+from tfdarshan.frameworks.words import DRAWN_BEHIND, Words
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.staging.candidate import databases
 
@@ -305,11 +305,11 @@ def keep_in_memory(measures: Measures) -> Fix:
     what = "Keep the input in memory from the first epoch on."
     pipeline, words = input_pipeline(measures), words_of(measures)
     if pipeline is None and words is not None:
-        return words.keep_in_memory(decoded=False)
+        return words.keep_in_memory()
     if pipeline is None and reads_by_tf_data(measures):
         return kept_as_usual(what, USUAL)
     if pipeline is None or pipeline.reader is None:
-        return _cached_calls(measures, f"{what} read() returns the content of a file.", "read")
+        return _cached_calls(measures, f"{what} read() returns a sample. {DRAWN_BEHIND}", "read")
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
@@ -420,9 +420,9 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
         return kept_after_generator(what, pipeline)
     words = words_of(measures)
     if pipeline is None and words is not None:
-        return replace(words.keep_in_memory(decoded=True), what=what)
+        return replace(words.keep_in_memory(), what=f"{what} {DRAWN_BEHIND}")
     if pipeline is None and not reads_by_tf_data(measures):
-        return _cached_calls(measures, f"{what} read() also decodes.", "read")
+        return _cached_calls(measures, f"{what} read() also decodes. {DRAWN_BEHIND}", "read")
     if pipeline is None:
         return kept_as_usual(what, decoder)
     place = behind(pipeline, decoder)

@@ -25,6 +25,8 @@ class Fix:
     all_input: float | None = None
 
 
+# Of Python code nobody sees whether it draws random numbers.
+DRAWN_BEHIND = "Draw random augmentation behind it: what is kept is the same in each epoch."
 IN_BACKGROUND = "Save in the background: copy the state in memory, and let a thread write the copy."
 SAVER = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
 
@@ -58,7 +60,7 @@ class Words(Protocol):
     def read_ahead(self) -> Fix:
         """Word how to prepare batches while a step computes."""
 
-    def keep_in_memory(self, *, decoded: bool) -> Fix:
+    def keep_in_memory(self) -> Fix:
         """Word how to keep samples in memory from the first epoch on."""
 
     def more_decoding(self, calls: int) -> Fix:

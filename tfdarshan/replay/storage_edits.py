@@ -242,11 +242,12 @@ class Shards:
         )  # fmt: skip
 
 
-def _without(job: ModelledJob, kind: int) -> ModelledJob:
-    """Return the job without calls of a kind."""
+def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> ModelledJob:
+    """Return the job without calls of a kind, in some tasks or all."""
     model = job.model
     wait_s, calls = model.wait_s.copy(), model.calls.copy()
-    wait_s[kind], calls[kind] = 0.0, 0.0
+    mine = slice(None) if chosen is None else chosen
+    wait_s[kind, mine], calls[kind, mine] = 0.0, 0.0
     return _with_calls(job.but(wait_s=wait_s), calls)
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_loaders import crowded_job, loader_job
+from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.analysis.steps.loader_waits import waits_of
 from tfdarshan.findings import (
     decode_bound,
     few_shards,
+    fits_in_memory,
     head_of_line,
     random_access,
     read_parallelism,
@@ -18,6 +20,7 @@ from tfdarshan.findings import (
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.measurement import measure
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
+from tfdarshan.replay.edits import CacheInMemory
 from tfdarshan.replay.session_facts import facts_of
 
 NOW = "DataLoader(dataset, batch_size=4, shuffle=True, num_workers=2)"
@@ -70,7 +73,7 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
 )
 def test_samples_are_kept_as_the_data_set_gives_them(look, line):
     # GIVEN a data set of samples by number, and an iterable one, which has no numbers
-    assert LoaderWords(look).keep_in_memory(decoded=True).line == line
+    assert LoaderWords(look).keep_in_memory().line == line
 
 
 def test_a_rank_loads_what_all_ranks_read(tmp_path):
@@ -83,7 +86,7 @@ def test_a_rank_loads_what_all_ranks_read(tmp_path):
     found = fits_in_memory.find(with_memory(measures, 1 << 34))
 
     # THEN 24 MB of files were seen, and 192 MB are loaded
-    assert found.edits == (CacheInMemory(decoded=False, loads_first=True, all_input=8 * 24 / 72),)
+    assert found.edits == (CacheInMemory(decoded=True, loads_first=True, all_input=8 * 24 / 72),)
     assert fits_in_memory.find(with_memory(measures, 192_000_000 / 0.4 + 1))
     assert not fits_in_memory.find(with_memory(measures, 192_000_000 / 0.4 - 1))
 

@@ -131,7 +131,7 @@ def test_processes_decode_without_sharing_a_lock():
 
 
 def test_processes_load_what_is_kept_before_they_start():
-    threads, processes = (DatasetWords(look).keep_in_memory(decoded=True) for look in (LOOK, WORKERS))
+    threads, processes = (DatasetWords(look).keep_in_memory() for look in (LOOK, WORKERS))
 
     assert threads.what.endswith("Cache the source's samples.")
     assert threads.line.startswith("@functools.cache\n")

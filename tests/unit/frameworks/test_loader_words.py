@@ -109,7 +109,7 @@ def test_no_fix_speaks_of_tf_data():
 
     # THEN
     fixes = (
-        words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(decoded=True),
+        words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(),
         words.more_decoding(4), words.more_validation(4), words.keep_workers(), words.any_order(),
         words.less_transport(), words.more_shards(8), words.equal_parts(), words.read_in_order(64),
         SAVES.fix,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfdarshan.frameworks.grain.dataset_look import LOADER
-from tfdarshan.frameworks.words import Fix
+from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
 DEFAULT_BUFFER = 500
@@ -66,15 +66,14 @@ class DatasetWords:
         buffer = max(2 * int(self._look.get("buffer", 0)), 2 * threads)
         return self._changed(f"{what} The threads then have up to {buffer:,} ready.", buffer=buffer)
 
-    def keep_in_memory(self, *, decoded: bool) -> Fix:
+    def keep_in_memory(self) -> Fix:
         """Word it by the source: processes have what was there before they were started."""
-        what = "Keep the input in memory from the first epoch on."
+        what = "Keep the source's samples in memory from the first epoch on."
         if not self._look.get("workers"):
             head = "def __getitem__(self, number):"
-            return Fix(f"{what} Cache the source's samples.", f"@functools.cache\n{head}", head)
-        kept = "its samples" if decoded else "the files' bytes"
+            return Fix(f"{what} {DRAWN_BEHIND}", f"@functools.cache\n{head}", head)
         return Fix(
-            f"{what} Processes do not share what they read: load {kept} before the first epoch.",
+            f"{what} Processes do not share what they read: load them before the first epoch. {DRAWN_BEHIND}",
             "samples = [source[number] for number in range(len(source))]\n"
             "dataset = grain.MapDataset.source(samples)",
             "dataset = grain.MapDataset.source(source)",

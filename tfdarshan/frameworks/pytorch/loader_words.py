@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfdarshan.frameworks.pytorch.loader_look import DEFAULT_PREFETCH
-from tfdarshan.frameworks.words import Fix
+from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
 # Batches that a single worker has ready, where it only has to read beside the loop.
@@ -72,19 +72,18 @@ class LoaderWords:
         ahead = max(2 * int(self._look.get("prefetch_factor") or DEFAULT_PREFETCH), ONE_WORKERS_BATCHES)
         return self._changed(f"{what} Each worker then has {ahead} batches ready.", prefetch_factor=ahead)
 
-    def keep_in_memory(self, *, decoded: bool) -> Fix:
+    def keep_in_memory(self) -> Fix:
         """Word it by the data set: workers have what was there before they were started."""
-        what = "Keep the input in memory from the first epoch on."
-        kept = "the samples of the data set" if decoded else "the files' bytes"
+        what = "Keep the samples of the data set in memory from the first epoch on."
         iterable, workers = self._look.get("iterable"), self._look.get("workers")
         if not iterable and not workers:
             head = "def __getitem__(self, number):"
-            return Fix(what, f"@functools.cache\n{head}", head)
-        why = " Workers do not share what they read: load" if workers else " Load"
+            return Fix(f"{what} {DRAWN_BEHIND}", f"@functools.cache\n{head}", head)
+        why = "Workers do not share what they read: load" if workers else "Load"
         # An iterable data set has no numbers.
         samples = "list(dataset)" if iterable else "[dataset[number] for number in range(len(dataset))]"
         return Fix(
-            f"{what}{why} {kept} before the first epoch.",
+            f"{what} {why} them before the first epoch. {DRAWN_BEHIND}",
             f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
             self.loader(),
             loads_first=True,
