@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tfdarshan.analysis.ranks.worker_lives import WorkerLives, worker_lives
@@ -60,11 +61,11 @@ def read_by_loop(measures: Measures) -> bool:
 
 def input_pipeline(measures: Measures) -> Pipeline | None:
     """Return the tf.data pipeline that steps take their batches from; None if none is known to read files."""
-    return training_pipeline(measures.pipelines or (), _first_step_ns(measures))
+    return training_pipeline(measures.pipelines or (), _asked(measures))
 
 
-def _first_step_ns(measures: Measures) -> int | None:
-    return None if measures.windows is None else measures.windows.first_end_ns
+def _asked(measures: Measures) -> Sequence[tuple[int, float]]:
+    return () if measures.windows is None else measures.windows.asked
 
 
 def reader_of(measures: Measures) -> Stage | None:
@@ -447,7 +448,7 @@ def validation_fix(measures: Measures, readers: int, *, keep: bool) -> Fix:
 
 
 def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
-    pipeline = validation_pipeline(measures.pipelines or (), _first_step_ns(measures))
+    pipeline = validation_pipeline(measures.pipelines or (), _asked(measures))
     reader = None if pipeline is None else pipeline.reader
     words = words_of(measures)
     if reader is None and words is not None and not keep:

@@ -29,7 +29,7 @@ def noted_pipeline(meta: dict[str, object], windows: StepWindows | None) -> Note
         meta: What the session's owner says.
         windows: The steps, None if there are none.
     """
-    return training_pipeline(pipelines_of(meta) or (), None if windows is None else windows.first_end_ns)
+    return training_pipeline(pipelines_of(meta) or (), () if windows is None else windows.asked)
 
 
 def shuffled_tasks(noted: NotedPipeline, tasks: int, batches: int) -> int:

@@ -45,7 +45,8 @@ def step_marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
     Returns:
         One row per step: `step`, `epoch`, `start_ns`, `end_ns`, `input_wait_ns`, `exposed_wait_ns`, `rchar`,
-        `read_bytes` and `source` as `schema.STEP_COLUMNS`.
+        `read_bytes` and `source` as `schema.STEP_COLUMNS`, and `iterator_ns`: when the iterator that gave
+        the step's batch was asked first, UNKNOWN if the trace does not say.
     """
     import pandas as pd
 
@@ -62,8 +63,9 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
     owner = processes[0]
     waits = _waits(owner)
     columns = marked_columns(owner)
+    iterator_ns = np.full(len(columns["step"]), UNKNOWN, np.int64)
     if not len(columns["step"]) and waits is not None:
-        columns = _columns(_traced(waits))
+        columns, iterator_ns = _columns(_traced(waits)), waits.first_ns[:-1][~waits.between[:-1]]
     start_ns, end_ns = columns["start_ns"], columns["end_ns"]
     wait_ns, epoch = columns["input_wait_ns"], columns["epoch"]
     if waits is not None:
@@ -71,7 +73,7 @@ def step_columns(processes: Sequence[ProcessData]) -> dict[str, Any]:
         within = _covered_between(waits.start_ns, waits.end_ns, start_ns, end_ns)
         traced = _traced_steps(owner, start_ns, end_ns)
         wait_ns = np.where((wait_ns == UNKNOWN) & traced, within, wait_ns)
-    return columns | {"input_wait_ns": wait_ns, "epoch": epoch}
+    return columns | {"input_wait_ns": wait_ns, "epoch": epoch, "iterator_ns": iterator_ns}
 
 
 def marked_columns(owner: ProcessData) -> dict[str, Any]:

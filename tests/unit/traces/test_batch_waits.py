@@ -68,6 +68,16 @@ def test_an_iterator_is_an_epoch(turns, epochs):
     assert batch_waits(asked(*turns)).epoch.tolist() == epochs
 
 
+def test_each_batch_is_of_an_iterator_that_was_asked_first_at_some_time():
+    # GIVEN an epoch of 320 ms, a batch of which nobody knows the iterator, and the next epoch
+    batches = asked(EPOCH, (VALIDATION, 1, EVALUATE), EPOCH)
+    batches[10] = AskedBatch(batches[10].start_ns, batches[10].end_ns)
+
+    # THEN
+    first_ns = batch_waits(batches).first_ns.tolist()
+    assert first_ns == [*[0] * 10, UNKNOWN, *[331 * MS] * 10]
+
+
 def test_data_sets_that_are_trained_on_together_have_no_epochs():
     # GIVEN batches of two iterators in turn, two of each at a time
     batches = [AskedBatch(n * 30 * MS, (n * 30 + 2) * MS, n // 2 % 2, TRAINING) for n in range(12)]

@@ -29,6 +29,8 @@ class StepWindows:
         wait_end_ns: Ends of the waits for input, which begin with their steps; None if unknown.
         epoch: Epochs that they are of, -1 where that is unknown; None if it is of all.
         on_device: Whether most waits are those of the accelerator, not of the loop that keeps it busy.
+        iterator_ns: When the iterators were asked first that gave their batches, -1 where that is unknown;
+            None if it is of all.
     """
 
     start_ns: Array
@@ -36,6 +38,7 @@ class StepWindows:
     wait_end_ns: Array | None
     epoch: Array | None = None
     on_device: bool = False
+    iterator_ns: Array | None = None
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -43,9 +46,20 @@ class StepWindows:
         return int(self.start_ns[0]), int(self.end_ns.max())
 
     @property
-    def first_end_ns(self) -> int:
-        """When the first step ended."""
-        return int(self.end_ns[0])
+    def asked(self) -> list[tuple[int, float]]:
+        """Moments up to which a pass over the training data was begun last, and the steps' seconds of each.
+
+        These are the first requests of iterators, with the steps but for each iterator's last one: what
+        follows that may be anything. If iterators are unknown, it is the first step's end: what the job
+        marks is training.
+        """
+        if self.iterator_ns is None:
+            return [(int(self.end_ns[0]), 1.0)]
+        follows = np.append(self.iterator_ns[1:] == self.iterator_ns[:-1], False)
+        step_s, known = (self.end_ns - self.start_ns) / 1e9 * follows, self.iterator_ns >= 0
+        moments_ns, place = np.unique(self.iterator_ns[known], return_inverse=True)
+        took_s = np.bincount(place, step_s[known], minlength=len(moments_ns))
+        return list(zip(moments_ns.tolist(), took_s.tolist(), strict=True))
 
     @property
     def span_s(self) -> float:
@@ -149,8 +163,9 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
         start, end, wait = _on_device_clock(start, end, wait, exposed)
         on_device = bool(2 * np.count_nonzero(exposed >= 0) > len(exposed))
     waits_end = start + np.minimum(wait, end - start) if known else None
-    epoch = None if epoch is None or (epoch < 0).all() else epoch
-    return StepWindows(start, end, waits_end, epoch, on_device)
+    iterator = np.asarray(steps["iterator_ns"], np.int64)[judged] if "iterator_ns" in steps else None
+    epoch, iterator = (None if one is None or (one < 0).all() else one for one in (epoch, iterator))
+    return StepWindows(start, end, waits_end, epoch, on_device, iterator)
 
 
 def _on_device_clock(

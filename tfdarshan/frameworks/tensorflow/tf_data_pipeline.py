@@ -216,37 +216,60 @@ def pipelines_of(meta: dict[str, Any]) -> tuple[Pipeline, ...] | None:
     )
 
 
-def training_pipeline(pipelines: Sequence[Pipeline], first_step_ns: int | None) -> Pipeline | None:
+def training_pipeline(pipelines: Sequence[Pipeline], asked: Sequence[tuple[int, float]]) -> Pipeline | None:
     """Return the pipeline that steps take their batches from; None if none is known to read files.
 
-    A job may iterate others before, as to adapt a layer or to evaluate a model that is not trained yet.
+    A job may iterate others before, as to adapt a layer or to evaluate a model that is not trained yet. If
+    nothing tells, it is the one that was iterated first.
 
     Args:
         pipelines: Those that the job iterated, in the order of their first passes.
-        first_step_ns: When the first step ended, in ns since the session's start; None without steps: then
-            it is the first one.
+        asked: As `StepWindows.asked`.
     """
-    reading = [one for one in pipelines if one.reader is not None]
-    begun = [(one, _last_begun_ns(one, first_step_ns)) for one in reading]
-    before = [(one, at_ns) for one, at_ns in begun if at_ns is not None]
-    return max(before or begun, key=lambda each: each[1] or 0, default=(None, 0))[0]
+    found = _iterated(pipelines, asked)
+    took_s: dict[int, float] = {}
+    for place, _, seconds in found:
+        took_s[place] = took_s.get(place, 0.0) + seconds
+    if took_s:
+        return pipelines[max(took_s, key=lambda place: took_s[place])]
+    return next((one for one in pipelines if one.reader is not None), None)
 
 
-def validation_pipeline(pipelines: Sequence[Pipeline], first_step_ns: int | None) -> Pipeline | None:
-    """Return the pipeline that is iterated behind the first step and does not train; None if none is known.
+def validation_pipeline(pipelines: Sequence[Pipeline], asked: Sequence[tuple[int, float]]) -> Pipeline | None:
+    """Return the pipeline that is iterated between steps; None if none is known.
 
     Args:
         pipelines: As `training_pipeline` takes them.
-        first_step_ns: As `training_pipeline` takes it.
+        asked: As `training_pipeline` takes it.
     """
-    training = training_pipeline(pipelines, first_step_ns)
+    training = training_pipeline(pipelines, asked)
+    trains = [each for each in _iterated(pipelines, asked) if pipelines[each[0]] is training]
+    since_ns = max(trains, key=lambda each: each[2], default=(0, 0, 0.0))[1]
     others = (one for one in pipelines if one.reader is not None and one is not training)
-    return next((one for one in others if not one.begun_ns or one.begun_ns[-1] > (first_step_ns or 0)), None)
+    return next((one for one in others if not one.begun_ns or one.begun_ns[-1] > since_ns), None)
 
 
-def _last_begun_ns(pipeline: Pipeline, until_ns: int | None) -> int | None:
+def _iterated(
+    pipelines: Sequence[Pipeline], asked: Sequence[tuple[int, float]]
+) -> list[tuple[int, int, float]]:
+    """Return which pipeline was begun last before each moment: its place, the moment, and its seconds.
+
+    Nothing is told behind a pass that was not noted, and of a moment before all passes.
+    """
+    noted = [(place, one) for place, one in enumerate(pipelines) if one.reader is not None]
+    cut_ns = [one.begun_ns[-1] for _, one in noted if 0 < len(one.begun_ns) < one.iterators]
+    found = []
+    for at_ns, seconds in asked:
+        begun = [(_last_begun_ns(one, at_ns), -place) for place, one in noted]
+        last_ns, place = max(((ns, place) for ns, place in begun if ns is not None), default=(None, 0))
+        if last_ns is not None and at_ns <= min(cut_ns, default=at_ns):
+            found.append((-place, at_ns, seconds))
+    return found
+
+
+def _last_begun_ns(pipeline: Pipeline, until_ns: int) -> int | None:
     """Return when the last pass was begun up to a moment; 0 if all are older than the session."""
-    if until_ns is None or not pipeline.begun_ns:
+    if not pipeline.begun_ns:
         return 0
     return max((at_ns for at_ns in pipeline.begun_ns if at_ns <= until_ns), default=None)
 

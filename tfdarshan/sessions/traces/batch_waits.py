@@ -44,12 +44,14 @@ class BatchWaits:
         end_ns: Where they end.
         between: Which are of a data set that is gone through between epochs, such as a validation set: bool.
         epoch: Of which epoch each is, from 1 on: an iterator has one. UNKNOWN where nobody can tell, int64.
+        first_ns: When its iterator was asked first. UNKNOWN where nobody can tell, int64.
     """
 
     start_ns: Array
     end_ns: Array
     between: Array
     epoch: Array
+    first_ns: Array
 
     @property
     def steps(self) -> list[tuple[int, int, int]]:
@@ -80,7 +82,9 @@ def batch_waits(asked: Sequence[AskedBatch]) -> BatchWaits:
         np.array([getattr(one, name) for one in merged], np.int64) for name in ("start_ns", "end_ns")
     )
     between = _between(merged, start, end)
-    return BatchWaits(start, end, between, _epochs(merged, between))
+    first: dict[Hashable, int] = {None: UNKNOWN}
+    first_ns = np.array([first.setdefault(one.iterator, one.start_ns) for one in merged], np.int64)
+    return BatchWaits(start, end, between, _epochs(merged, between), first_ns)
 
 
 def _epochs(asked: Sequence[AskedBatch], between: Array) -> Array:
