@@ -56,9 +56,14 @@ def batch_facts(
     def taken(chosen: Array) -> Array:
         return union_by(place[chosen], start_s[chosen], end_s[chosen], count)
 
-    # What its own thread reads, or asks, outside of its wait it waits for, too.
-    working = (start_s >= loop.got_s[place]) & (start_s < loop.stop_s[place])
-    own_s = taken(recorded.is_loop & reading & working)
+    # What its own thread reads, or asks, outside of its wait it waits for, too. A step says how long its
+    # waits are together, not when each is: if such calls are what it waits for, they fill its waits first.
+    wait_s, own = loop.got_s - loop.ask_s, recorded.is_loop & reading
+    late = own & (start_s >= loop.got_s[place])
+    first_s = taken(own & ~late)
+    room_s = np.where(first_s > 0, np.maximum(wait_s - first_s, 0.0), 0.0) + loop.hidden_s
+    late_s = _within(place[late], start_s[late], end_s[late], loop.got_s, loop.stop_s)
+    own_s = np.maximum(late_s - room_s, 0.0)
     wrote, synced = output & (kinds == KIND["write"]), output & (kinds == KIND["sync"])
     write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
     whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
@@ -80,7 +85,7 @@ def batch_facts(
     validation_s = np.minimum(taken(validating), pause_s)
     windows = recorded.windows
     return BatchFacts(
-        weight=np.ones(count), epoch=epoch, wait_s=loop.got_s - loop.ask_s + own_s, compute_s=compute_s,
+        weight=np.ones(count), epoch=epoch, wait_s=wait_s + own_s, compute_s=compute_s,
         write_s=write_s, sync_s=np.minimum(taken(synced), write_s),
         beside_s=np.maximum(taken(output) - write_s, 0.0),
         write_bytes=write_bytes, validation_s=validation_s,

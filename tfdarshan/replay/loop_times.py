@@ -23,6 +23,7 @@ class LoopTimes:
         stop_s: When its step ended.
         known: Whether the session says so; else bursts of reads are taken for batches.
         last_s: When it was done with what followed its last step, such as validation or a last checkpoint.
+        asked_s: When it asked, if batches are asked for when the GPU has nothing left to do; else None.
     """
 
     ask_s: Array
@@ -30,11 +31,19 @@ class LoopTimes:
     stop_s: Array
     known: bool
     last_s: float = 0.0
+    asked_s: Array | None = None
 
     @property
     def next_s(self) -> Array:
         """When the loop asked for the next one; of the last one when it was done."""
         return np.append(self.ask_s[1:], max(self.stop_s[-1], self.last_s))
+
+    @property
+    def hidden_s(self) -> Array:
+        """What of each step the loop waits in for the next batch, while the GPU works on."""
+        if self.asked_s is None:
+            return np.zeros(len(self.ask_s))
+        return np.append(np.maximum(self.stop_s[:-1] - self.asked_s[1:], 0.0), 0.0)
 
     def place(self, at_s: Array) -> Array:
         """Return the batch that the loop last asked for at each moment, 0 before the first."""
@@ -60,17 +69,18 @@ def loop_times(
     """
     if windows is not None and (windows.wait_end_ns is not None or loop_reads):
         got_ns = windows.start_ns if windows.wait_end_ns is None else windows.wait_end_ns
-        return _of_steps(windows.start_ns, got_ns, windows.end_ns)
+        return _of_steps(windows, got_ns)
     if len(start_s) < 2:
         return LoopTimes(np.array([0.0]), np.array([0.0]), np.array([max(last_s, TINY_S)]), False)
     return _of_bursts(start_s, np.maximum.accumulate(end_s), last_s)
 
 
-def _of_steps(ask_ns: Array, got_ns: Array, stop_ns: Array) -> LoopTimes:
-    ask_s, got_s, stop_s = ask_ns / 1e9, got_ns / 1e9, stop_ns / 1e9
+def _of_steps(windows: StepWindows, got_ns: Array) -> LoopTimes:
+    ask_s, got_s, stop_s = windows.start_ns / 1e9, got_ns / 1e9, windows.end_ns / 1e9
     # The last request of an epoch gets nothing: no step follows it.
     steps = stop_s - got_s >= SETTING["no_step"] * np.median(stop_s - got_s)
-    return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True)
+    asked_s = None if windows.asked_ns is None else windows.asked_ns[steps] / 1e9
+    return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True, asked_s=asked_s)
 
 
 def _of_bursts(start_s: Array, end_s: Array, last_s: float) -> LoopTimes:

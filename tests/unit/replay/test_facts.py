@@ -163,3 +163,49 @@ def test_a_save_beside_a_validation_is_waited_for_as_far_as_nothing_is_read(tmp_
     assert (batches.write_s[4], batches.validation_s[4], batches.pause_s[4]) == pytest.approx(
         (0.05, 0.15, 0.1)
     )
+
+
+def test_a_step_of_several_batches_waits_as_long_as_it_says(tmp_path):
+    # GIVEN 20 steps of eight batches, each of which the loop reads for 100 ms and computes with for 100
+    calls = [(200 * n, 200 * n + 100, LOOP, "pread", n, SIZE, 0) for n in range(160)]
+    steps = [(at, at + 1600, 800) for at in range(0, 32_000, 1600)]
+    paths = [f"/data/{n:03}" for n in range(160)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 160)
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN its reads behind the first 800 ms are part of these
+    assert batches.wait_s.tolist() == pytest.approx([0.8] * 20)
+    assert batches.compute_s.tolist() == pytest.approx([0.8] * 20)
+
+
+@pytest.mark.parametrize("reader", [LOOP, LOOP + 1])
+def test_the_loop_waits_for_what_it_reads_beyond_its_waits(tmp_path, reader):
+    # GIVEN steps of 100 ms that wait for a read of 10 ms; the loop reads for another 30 of them
+    begins = [(100 * n + at, LOOP if at else reader, n) for n in range(10) for at in (0, 20, 40, 60)]
+    calls = [(at, at + 10, by, "pread", n, SIZE, 0) for at, by, n in begins]
+    steps = [(100 * n, 100 * n + 100, 10) for n in range(10)]
+    paths = [f"/data/{n}" for n in range(10)]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[4 * SIZE] * 10)
+
+    # WHEN
+    batches = facts_of(session).batches
+
+    # THEN
+    assert batches.wait_s.tolist() == pytest.approx([0.04] * 10)
+    assert batches.compute_s.tolist() == pytest.approx([0.06] * 10)
+
+
+def test_what_the_loop_reads_while_the_gpu_works_is_hidden(tmp_path):
+    # GIVEN steps of 110 ms in which the loop reads for 100, and the GPU is idle for 5
+    calls = [(110 * n, 110 * n + 100, LOOP, "pread", n, SIZE, 0) for n in range(40)]
+    steps = [(110 * n, 110 * n + 110, 100, 5) for n in range(40)]
+    paths = [f"/data/{n}" for n in range(40)]
+
+    # WHEN
+    batches = facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 40)).batches
+
+    # THEN the last one ends on the processor
+    assert batches.wait_s.tolist() == pytest.approx([0.005] * 40)
+    assert batches.compute_s.tolist() == pytest.approx([0.105] * 39 + [0.010])

@@ -31,6 +31,8 @@ class StepWindows:
         on_device: Whether most waits are those of the accelerator, not of the loop that keeps it busy.
         iterator_ns: When the iterators were asked first that gave their batches, -1 where that is unknown;
             None if it is of all.
+        asked_ns: When the loop asks for their batches, if steps are the GPU's, which may work until later for
+            the steps before; None if they start with that.
     """
 
     start_ns: Array
@@ -39,6 +41,7 @@ class StepWindows:
     epoch: Array | None = None
     on_device: bool = False
     iterator_ns: Array | None = None
+    asked_ns: Array | None = None
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -157,15 +160,15 @@ def step_windows(steps: pd.DataFrame | Mapping[str, Array]) -> StepWindows | Non
     start, end, wait = start[judged], end[judged], wait[judged]
     known = bool((wait >= 0).all())
     epoch = np.asarray(steps["epoch"], np.int64)[judged] if "epoch" in steps else None
-    on_device = False
+    asked, on_device = None, False
     if "exposed_wait_ns" in steps:
-        exposed = np.asarray(steps["exposed_wait_ns"], np.int64)[judged]
+        asked, exposed = start, np.asarray(steps["exposed_wait_ns"], np.int64)[judged]
         start, end, wait = _on_device_clock(start, end, wait, exposed)
         on_device = bool(2 * np.count_nonzero(exposed >= 0) > len(exposed))
     waits_end = start + np.minimum(wait, end - start) if known else None
     iterator = np.asarray(steps["iterator_ns"], np.int64)[judged] if "iterator_ns" in steps else None
     epoch, iterator = (None if one is None or (one < 0).all() else one for one in (epoch, iterator))
-    return StepWindows(start, end, waits_end, epoch, on_device, iterator)
+    return StepWindows(start, end, waits_end, epoch, on_device, iterator, asked)
 
 
 def _on_device_clock(
