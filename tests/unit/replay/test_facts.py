@@ -118,7 +118,8 @@ def epochs_that_save(logdir, *, saver=LOOP, reads=True):
 
     The save opens its file for 10 ms and closes it for 10; it packs what its only write takes 60 ms for.
     """
-    calls, steps = [], []
+    calls: list[tuple] = []
+    steps: list[tuple] = []
     for begin in range(0, 62_000, 6200):
         steps += [(at, at + 100, 10) for at in range(begin, begin + 2000, 100)]
         calls += [(at, at + 10, LOOP, "pread", 0, SIZE, (at - begin) // 100 * SIZE) for at, *_ in steps[-20:]]

@@ -167,7 +167,8 @@ def test_a_fix_that_is_made_twice_gives_as_much(job, edit):
 
 def test_files_that_stay_open_were_opened_in_each_process(tmp_path):
     # GIVEN four epochs of four files, of which two workers take turns to open each for 2 ms and read it for 8
-    read, steps = {1: [], 2: []}, []
+    read: dict[int, list[tuple]] = {1: [], 2: []}
+    steps = []
     for number, at in enumerate(range(0, 160, 10)):
         epoch, file = divmod(number, 4)
         read[1 + (epoch + file) % 2] += [

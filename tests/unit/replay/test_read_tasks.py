@@ -14,7 +14,7 @@ def calls_of(*rows):
     """Make calls of (start ms, end ms, kind, file, thread, offset, length): each thread is a process."""
     start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
     columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
-    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, process=columns[2])
+    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, *columns[2:3])
 
 
 def every(ms, count):
