@@ -88,7 +88,7 @@ def sketched(logdir: Path, sketch: Sketch) -> Session:
     calls: list[tuple[float | str, ...]] = []
     steps: list[tuple[float, float, float]] = []
     for number in range(sketch.before):
-        calls.append((number, number + 0.05, LOOP, "read", sketch.files, 10))
+        calls.append((number, number + 0.05, LOOP, "read", sketch.files, 10, 10 * number))
         at = sketch.before + 5.0
     order = [file for _ in range(sketch.epochs) for file in range(sketch.files)]
     opened: set[tuple[int, int]] = set()

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import CALL_KINDS, KIND
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.pass_bytes import pass_bytes
 from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT
 from tfdarshan.replay.priors import SETTING
@@ -32,6 +33,7 @@ class InputCalls:
         offset: Where a read begins, -1 if that is unknown.
         length: Bytes that it read.
         process: Numbers of the processes that made them.
+        exact: Whether these follow from `offset` on, bool: of a page fault that is not known.
     """
 
     start_s: Array
@@ -42,6 +44,7 @@ class InputCalls:
     offset: Array
     length: Array
     process: Array
+    exact: Array
 
 
 @dataclass(frozen=True)
@@ -242,22 +245,17 @@ def _passes(calls: InputCalls, length: Array, size_bytes: Array) -> Array:
     before = np.cumsum(moved) - moved
     first = np.flatnonzero(np.append(True, file[1:] != file[:-1]))
     before -= np.repeat(before[first], np.diff(np.append(first, len(file))))
-    size = np.maximum(np.where(size_bytes > 0, size_bytes, _seen_bytes(calls, length, len(size_bytes))), 1)[
-        file
-    ]
     found = np.empty(len(file), int)
-    found[order] = before // size
+    found[order] = before // np.maximum(_pass_bytes(calls, length, size_bytes), 1)[file]
     return found
 
 
-def _seen_bytes(calls: InputCalls, length: Array, files: int) -> Array:
-    """Return up to where each file was read; if offsets are not known, how much of it."""
-    seen = np.bincount(calls.file, length, minlength=files)
-    known = np.zeros(files)
-    np.maximum.at(known, calls.file, np.where(length > 0, calls.offset + length, 0))
-    offsets = np.ones(files, bool)
-    np.logical_and.at(offsets, calls.file, (calls.offset >= 0) | (length == 0))
-    return np.where(offsets, known, seen)
+def _pass_bytes(calls: InputCalls, length: Array, size_bytes: Array) -> Array:
+    """Return what a pass over each file moves: what is read of it; if that is not known, all of it."""
+    placed, files = (length > 0) & calls.exact & (calls.offset >= 0), len(size_bytes)
+    moved, known = (np.bincount(calls.file, one, minlength=files) for one in (length, length * placed))
+    part = pass_bytes(calls.file[placed], calls.offset[placed], length[placed], files)
+    return np.where(known == moved, part, np.where(size_bytes > 0, size_bytes, moved))
 
 
 def _epochs(passes: Array, begin_s: Array) -> Array:

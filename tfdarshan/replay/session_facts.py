@@ -114,4 +114,5 @@ def _input_calls(recorded: RecordedJob, chosen: Array) -> InputCalls:
         calls.start_ns[chosen] / 1e9, calls.end_ns[chosen] / 1e9, recorded.kinds[chosen],
         calls.file[chosen], calls.thread[chosen], calls.offset[chosen], calls.length[chosen],
         process[calls.thread[chosen]],
+        ~calls.is_fault[chosen],
     )  # fmt: skip

@@ -26,7 +26,9 @@ def reading(folder, calls=None, *, step_ms=50.0):
     session = of_tf_data(folder, PATHS, LOAD | {"calls": calls}, BATCH)
     if step_ms == 50.0:
         return session
-    calls_made = [(step_ms * n, step_ms * n + step_ms - 5, 1, "pread", 0, 100_000, n) for n in range(200)]
+    calls_made = [
+        (step_ms * n, step_ms * n + step_ms - 5, 1, "pread", 0, 100_000, n * 100_000) for n in range(200)
+    ]
     meta = json.loads(next(session.path.glob("*.meta.json")).read_text())
     kept = {"pipelines": meta["pipelines"]}
     steps = epochs_of_steps(200, step_ms, step_ms - 5)

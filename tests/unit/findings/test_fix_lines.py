@@ -53,7 +53,7 @@ def test_more_calls_than_processors_come_with_a_pool_of_as_many_threads(tmp_path
 def test_a_loop_that_reads_by_itself_is_told_of_threads_and_not_of_tf_data(tmp_path):
     # GIVEN a loop whose own thread reads its batch, 45 of 50 ms
     calls = [
-        (50 * n + 9 * part, 50 * n + 9 * part + 9, LOOP, "pread", part, 100 * KB)
+        (50 * n + 9 * part, 50 * n + 9 * part + 9, LOOP, "pread", part, 100 * KB, 100 * KB * n)
         for n in range(40)
         for part in range(5)
     ]
@@ -90,7 +90,7 @@ def test_what_costs_less_than_runs_differ_by_is_a_note(tmp_path):
 def test_threads_that_read_as_python_does_are_not_told_of_tf_data(tmp_path, operation, words):
     # GIVEN threads that read while steps wait, where TensorFlow is loaded and no pipeline of it was iterated
     calls = [
-        (50 * n + 9 * part, 50 * n + 9 * part + 9, part + 1, operation, part, 100 * KB, 0)
+        (50 * n + 9 * part, 50 * n + 9 * part + 9, part + 1, operation, part, 100 * KB, 100 * KB * n)
         for n in range(40)
         for part in range(4)
     ]

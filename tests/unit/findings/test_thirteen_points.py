@@ -121,7 +121,7 @@ def test_10_workers_of_a_loader_are_counted_and_told_how_many_to_be(tmp_path):
 def test_11_the_loops_own_reads_are_to_be_made_ahead_by_a_thread(tmp_path):
     # GIVEN a loop whose own thread reads a batch of five files, 45 of 50 ms
     calls = [
-        (50 * n + 9 * part, 50 * n + 9 * part + 9, LOOP, "pread", part, 100 * KB)
+        (50 * n + 9 * part, 50 * n + 9 * part + 9, LOOP, "pread", part, 100 * KB, 100 * KB * n)
         for n in range(40)
         for part in range(5)
     ]

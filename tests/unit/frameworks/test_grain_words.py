@@ -10,6 +10,7 @@ from tfdarshan.frameworks import all_frameworks
 from tfdarshan.frameworks.adapter import DeclaredInput
 from tfdarshan.frameworks.grain.dataset_look import declared, look_of
 from tfdarshan.frameworks.grain.dataset_words import GUARDED, DatasetWords
+from tfdarshan.frameworks.words import DRAWN_BEHIND
 
 LOOK = {"framework": "grain", "dataset": "PrefetchDatasetIterator", "batch_size": 8, "shuffled": True,
         "workers": 0, "threads": 3, "buffer": 7, "buffer_batches": 7}  # fmt: skip
@@ -133,9 +134,9 @@ def test_processes_decode_without_sharing_a_lock():
 def test_processes_load_what_is_kept_before_they_start():
     threads, processes = (DatasetWords(look).keep_in_memory() for look in (LOOK, WORKERS))
 
-    assert threads.what.endswith("Cache the source's samples.")
+    assert threads.what == f"Keep the source's samples in memory from the first epoch on. {DRAWN_BEHIND}"
     assert threads.line.startswith("@functools.cache\n")
-    assert "Processes do not share what they read: load its samples before the first epoch." in processes.what
+    assert "Processes do not share what they read: load them before the first epoch." in processes.what
     assert (threads.loads_first, processes.loads_first) == (False, True)
 
 

@@ -40,12 +40,13 @@ def file_job(
     )  # fmt: skip
 
 
-def record_job(logdir, offsets, *, read_ms, batches=8, size=8192):
+def record_job(logdir, offsets, *, read_ms, batches=8, size=8192, file_size=None):
     """Write a job whose loop reads records of one file, as many for each batch, and computes for 1 ms.
 
     Args:
         offsets: Where they are, in records.
         read_ms: What the read of each takes.
+        file_size: The file's, in bytes; None: as much as is read.
     """
     calls, steps, at, each = [], [], 0, len(offsets) // batches
     for number in range(batches):
@@ -55,7 +56,7 @@ def record_job(logdir, offsets, *, read_ms, batches=8, size=8192):
             at += read_ms[record]
         steps.append((began, at + 1, at - began))
         at += 1
-    return training(logdir, calls, steps, sizes=[len(offsets) * size])
+    return training(logdir, calls, steps, sizes=[file_size or len(offsets) * size])
 
 
 def database_job(logdir, *, pages, batches=8, samples=4, page=4096):

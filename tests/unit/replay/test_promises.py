@@ -7,7 +7,7 @@ import pytest
 
 from tests.made_up_session import job_of, write_session
 from tests.unit.findings.made_up_training import LOOP, MS, ORIGIN_NS, training
-from tests.unit.replay.made_up_jobs import SIZE, database_job, file_job
+from tests.unit.replay.made_up_jobs import SIZE, database_job, file_job, record_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, DecodeCalls, Prefetch, Readers, ShufflePaths, edited
 from tfdarshan.replay.job_model import OPEN
@@ -316,3 +316,14 @@ def test_an_epoch_s_first_batch_stands_for_no_other():
     assert weight[0] == weight[-1] == 1
     assert weight.sum() == pytest.approx(40)
     assert (weight[1:8] > 1).all()
+
+
+def test_a_cache_of_half_a_file_spares_all_passes_but_the_first(tmp_path):
+    # GIVEN three passes over the first half of a file, in any order, and steps that compute for 1 ms
+    order = [n * step % 32 for step in (1, 5, 7) for n in range(32)]
+    session = record_job(tmp_path, order, read_ms=[4] * 96, batches=12, file_size=2 * 32 * 8192)
+    job = calibrated(facts_of(session))
+
+    # THEN 96 reads of 4 ms become 32
+    made = edited(job, CacheInMemory(decoded=False))
+    assert made.run.total_s / job.run.total_s == pytest.approx((32 * 4 + 12) / (96 * 4 + 12), rel=0.02)

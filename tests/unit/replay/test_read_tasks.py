@@ -14,7 +14,8 @@ def calls_of(*rows):
     """Make calls of (start ms, end ms, kind, file, thread, offset, length): each thread is a process."""
     start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
     columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
-    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, *columns[2:3])
+    exact = np.full(len(start), True)
+    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, columns[2], exact)
 
 
 def every(ms, count):
@@ -153,6 +154,33 @@ def test_an_epoch_begins_with_its_first_file():
 
     # THEN
     assert tasks.epoch.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_passes_over_a_part_of_a_file_are_epochs():
+    # GIVEN every other record of a file of 24, in another order in each of three epochs
+    orders = [[n * step % 12 for n in range(12)] for step in (1, 5, 7)]
+    rows = [
+        (12 * epoch + n, 12 * epoch + n + 1, "read", 0, 7, 200 * record, 100)
+        for epoch, order in enumerate(orders)
+        for n, record in enumerate(order)
+    ]
+
+    # THEN 1200 of its 2400 bytes are a pass
+    tasks = read_tasks(calls_of(*rows), np.array([2400]), 6)
+    assert tasks.epoch.tolist() == [0] * 12 + [1] * 12 + [2] * 12
+
+
+def test_the_first_page_of_a_tree_begins_no_epoch_of_the_others():
+    # GIVEN queries that read the same two pages of a database of 400, and one that no other query reads
+    rows = [
+        (10 * n + k, 10 * n + k + 1, "read", 0, 7, 4096 * page, 4096)
+        for n in range(24)
+        for k, page in enumerate((0, 1, 2 + 5 * n))
+    ]
+
+    # THEN
+    tasks = read_tasks(calls_of(*rows), np.array([4096 * 400]), 6)
+    assert tasks.epoch.tolist() == [0] * 72
 
 
 def test_a_shuffle_buffer_is_filled_before_the_first_batch():
