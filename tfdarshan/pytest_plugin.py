@@ -31,11 +31,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, None]:
         return
     from tfdarshan.testing import io_budget
 
-    item.runtest = io_budget(*marker.args, **marker.kwargs)(item.runtest)  # type: ignore[method-assign]
+    item.runtest = io_budget(*marker.args, **marker.kwargs)(item.runtest)
     try:
         yield
     finally:
-        del item.runtest  # type: ignore[method-assign]
+        del item.runtest
 
 
 @pytest.fixture  # type: ignore[untyped-decorator]

@@ -13,9 +13,11 @@ from tfdarshan.replay.task_batches import batches_of
 def calls_of(*rows):
     """Make calls of (start ms, end ms, kind, file, thread, offset, length): each thread is a process."""
     start, end, kind, *rest = (list(values) for values in zip(*sorted(rows), strict=True))
-    columns = [np.array(values) for values in ([KIND[name] for name in kind], *rest)]
-    exact = np.full(len(start), True)
-    return InputCalls(np.array(start) / 1000, np.array(end) / 1000, *columns, columns[2], exact)
+    file, thread, offset, length = map(np.array, rest)
+    return InputCalls(
+        np.array(start) / 1000, np.array(end) / 1000, np.array([KIND[name] for name in kind]),
+        file, thread, offset, length, process=thread, exact=np.full(len(start), True),
+    )  # fmt: skip
 
 
 def every(ms, count):
