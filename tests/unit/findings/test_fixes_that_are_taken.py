@@ -76,6 +76,7 @@ def test_workers_that_end_with_an_epoch_are_given_what_they_inherit(tmp_path):
     )
     assert not keeps_open(anew)
     assert keep_in_memory(lasting).line.startswith("@functools.cache\n")
+    assert "read() returns a sample. Draw random augmentation behind it" in keep_in_memory(lasting).what
     assert keeps_open(lasting)
 
 

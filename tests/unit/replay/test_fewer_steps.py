@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.findings.made_up_validation import validation_job
 from tests.unit.replay.made_up_jobs import file_job
-from tests.unit.replay.test_writes import SAVED, writing_job
+from tests.unit.replay.made_up_writes import SAVED, writing_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.loop_edits import FewerSteps
 from tfdarshan.replay.promise import speedups

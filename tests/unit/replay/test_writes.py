@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tests.unit.replay.test_facts import epochs_that_save
+from tests.unit.replay.made_up_writes import SAVED, SIZE, epochs_that_save, writing_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import edited
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, SyncsBehind, ValidationReaders
@@ -14,17 +14,6 @@ from tfdarshan.replay.promise import promise, speedups
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.replay.storage_edits import OtherStorage, Staged
 from tfdarshan.storage_model import BUCKET, HDD
-
-SIZE, SAVED = 100_000, 16_000_000
-
-
-def writing_job(logdir, *outputs, length=4096):
-    """Make ten steps that read for 10 ms, compute for 20 and write for 30: to each output in turn."""
-    calls = [(60 * n, 60 * n + 10, LOOP, "pread", 0, SIZE, n * SIZE) for n in range(10)]
-    calls += [(60 * n + 30, 60 * n + 60, LOOP, "write", 1 + n % len(outputs), length, 0) for n in range(10)]
-    steps = [(60 * n, 60 * n + 60, 10) for n in range(10)]
-    sizes = [10 * SIZE, *[10 * length] * len(outputs)]
-    return training(logdir, calls, steps, paths=["/data/a", *outputs], sizes=sizes)
 
 
 @pytest.mark.parametrize(
