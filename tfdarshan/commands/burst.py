@@ -160,8 +160,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--when-full",
         choices=WHEN_FULL,
         default="newest",
-        help="what happens to a further checkpoint when --max-pending wait (default: newest, which replaces "
-        "those that wait)",
+        help="what to do with a new checkpoint while --max-pending others wait to be copied: newest drops "
+        "those, skip drops the new one, wait lets the job wait (default: newest)",
     )
     parser.add_argument(
         "--bandwidth-mb-s",

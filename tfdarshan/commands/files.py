@@ -216,7 +216,8 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
         by = table[list(SHORT_COLUMNS[column])].sum(axis=1)
     else:
         raise ConfigurationError(
-            f"there is no column {column}: sort by path, {', '.join(SHORT_COLUMNS)} or a counter."
+            f"there is no column {column}: sort by path, {', '.join(SHORT_COLUMNS)} or a counter such as "
+            "POSIX_OPENS."
         )
     return table.loc[by.sort_values(ascending=column == "path", kind="stable").index]
 

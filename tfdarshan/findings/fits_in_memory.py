@@ -70,7 +70,8 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
         what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {measures.passes:.1f} times, "
-        f"{stored:.1f} of them from storage. {whose} {percent(kept_bytes, memory)} of the "
+        f"{'each time' if stored >= measures.passes else f'{stored:.1f} of them'} from storage. {whose} "
+        f"{percent(kept_bytes, memory)} of the "
         f"{human_bytes(machine.memory_bytes or 0)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),

@@ -28,7 +28,7 @@ ABOUT = About(
     },
     estimate="The replay has a buffer of batches between the readers and the training "
     "loop. The range is wide if the steps may need the processors that decode.",
-    ignore="the steps keep all processors busy: then computing and decoding share them",
+    ignore="the steps already use all CPU cores: decoding beside them then slows them down",
     fix="a prefetch of batches",
 )
 

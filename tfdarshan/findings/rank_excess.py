@@ -76,6 +76,7 @@ def wait_words(table: RankTable) -> str:
     if own is None or not waits:
         return ""
     usual = human_seconds(statistics.median(waits))
-    return (
-        f" Steps of rank {table.leading} wait {human_seconds(own)} for input, steps of other ranks {usual}."
+    others = (
+        f"of the other {len(waits)} ranks {usual} (median)" if len(waits) > 1 else f"of the other {usual}"
     )
+    return f" Steps of rank {table.leading} wait {human_seconds(own)} for input, steps {others}."

@@ -27,7 +27,7 @@ ABOUT = About(
     },
     estimate="tfdarshan replays the job without `stat()` calls, and without the time that Python takes "
     "for such calls. All other calls stay.",
-    ignore="a local disk's cache answers each call in about a microsecond",
+    ignore="files appear or change while the job runs",
     fix="fewer stat() calls",
 )
 # Places in `InputFacts.asked`.

@@ -31,7 +31,7 @@ ABOUT = About(
     fix="a copy of the slow files on faster storage",
 )
 
-AGAIN = "Record a second session. If the same files are slow again: "
+AGAIN = "Record a second session. Only if the same files are slow again: "
 
 
 def find(measures: Measures) -> Finding | None:
@@ -51,7 +51,7 @@ def find(measures: Measures) -> Finding | None:
         return None
     order = slow.rows[np.argsort(-costs.call_s[slow.rows], kind="stable")]
     share = percent(float(costs.call_s[slow.rows].sum()), float(costs.call_s.sum()))
-    once = " Each was slow in one read only: a rate limit of the storage can slow any file like that."
+    once = " Each was slow in one read only: the storage may have held that read up, whatever the file."
     takes = "takes" if slow.name.startswith(("/", "1 ")) else "take"
     place = slow.name if slow.name.startswith("/") else ""
     return Finding(

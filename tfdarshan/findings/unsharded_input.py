@@ -34,7 +34,7 @@ ABOUT = About(
 )
 # Stages of tf.data that drop the samples of other ranks: the second one is what tf.distribute adds.
 SHARDS = ("shard", "auto_shard")
-OF_AN_EPOCH = "The speedup is of an epoch: a step takes as long as before."
+OF_AN_EPOCH = "Epochs get shorter, as they have fewer steps; a step takes as long as before."
 
 
 def find(measures: Measures) -> Finding | None:
@@ -54,7 +54,7 @@ def find(measures: Measures) -> Finding | None:
     part = f"If each rank reads a part, an epoch has 1/{count} of the steps, and waits 1/{count} as long."
     if dropping:
         part = f"Each rank then drops the other ranks' samples. A step needs 1/{count} of what a rank reads."
-    times = "" if shared.passes == 1 else f", {shared.passes} times each"
+    times = {1: "", 2: " twice"}.get(shared.passes, f" {shared.passes} times")
     return Finding(
         name=NAME,
         title=f"{who} ranks read the same files",

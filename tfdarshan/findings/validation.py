@@ -32,6 +32,7 @@ ABOUT = About(
     fix="a faster validation set",
 )
 MOST_READERS = COUNTS[-1]
+NO_FIX = "Neither more readers nor a copy in memory is sure to make that shorter."
 
 
 def find(measures: Measures) -> Finding | None:
@@ -51,8 +52,10 @@ def find(measures: Measures) -> Finding | None:
         kind="note" if chosen is None else "problem",
         title=f"training stands still {human_seconds(reading_s / pauses)} an epoch while "
         "other files are read",
-        what=f"In {plural(pauses, 'pause')} between steps, the job reads {plural(len(rows), 'file')} that no "
-        f"step reads, such as a validation set: {human_bytes(size)}, {at_a_time:.1f} calls at a time.",
+        what=f"{'Once' if pauses == 1 else f'In {pauses:,} pauses'} between steps, the job reads "
+        f"{plural(len(rows), 'file')} that no step reads, such as a validation set: {human_bytes(size)}, "
+        f"{'one call' if round(at_a_time, 1) == 1 else f'{at_a_time:.1f} calls'} at a time."
+        + (f" {NO_FIX}" if chosen is None else ""),
         evidence=(
             Evidence("pauses", f"{pauses:,}", pauses),
             Evidence("reading in them", human_seconds(reading_s), reading_s),

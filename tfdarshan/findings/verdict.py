@@ -16,7 +16,7 @@ from tfdarshan.findings.promise_words import HIDDEN_WAIT, faster_words, promise_
 from tfdarshan.findings.replayed import gain_of, surely_waits
 from tfdarshan.findings.step_split import step_split
 from tfdarshan.thresholds import THRESHOLD
-from tfdarshan.units import percent, percent_at_most
+from tfdarshan.units import human_bytes, percent, percent_at_most, plural
 
 NO_FIX = "No known fix is sure to save much of that time"
 OTHER_STORAGE = f"{NO_FIX}; `tfdarshan whatif` estimates other storage."
@@ -35,6 +35,8 @@ IN_MEMORY = "Memory serves later epochs, so a copy on a local disk only pays off
 RECORD_MORE = "record at least 20 steps and a few seconds"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, at least a few seconds"
+# Of a speedup that is larger than if the calls of files took no time.
+AROUND_CALLS = "This counts work around the calls, too."
 # Where the first sentence of a fix ends; what follows explains the lines.
 NEXT_SENTENCE = re.compile(r"(?<=\.) ")
 
@@ -220,7 +222,9 @@ def _lost(measures: Measures, first: Finding) -> str:
     if model.wait_share and _is_of_waits(gain):
         beyond_s = gain.saved_s - model.wait_share * gain.before_s
         waits = _waits(measures)
-        return waits if beyond_s < THRESHOLD["note"] * gain.before_s else f"{waits[:-1]}, and {saved}"
+        if beyond_s < THRESHOLD["note"] * gain.before_s:
+            return waits
+        return f"{waits} The fix below saves other time as well: {saved}"
     if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
         why = measures.why_no_wait
         return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"
@@ -271,8 +275,16 @@ def _untold(measures: Measures, findings: Sequence[Finding], doubts: Sequence[st
     suspect = measures.imported and best is not None and best.cost_share >= THRESHOLD["problem"]
     text = " ".join([*because, told] if suspect else [told, *because])
     caveats = [] if best is None or because == [IN_MEMORY] else list(filter(None, [best.caveat]))
-    notes = (*caveats, *uncertain_sentences(gain), *doubts, *_beside(measures))
+    notes = (*caveats, *_around(gain, measures), *uncertain_sentences(gain), *doubts, *_beside(measures))
     return Verdict(text, "suspect" if suspect else "unknown", None, name, gain, record, notes=notes)
+
+
+def _around(gain: Gain | None, measures: Measures) -> list[str]:
+    """Say why a speedup is larger than if the calls took no time."""
+    io_s = measures.summary.wall_clock.io_s
+    if gain is None or io_s is None or gain.high_s * measures.summary.duration_s <= io_s * gain.before_s:
+        return []
+    return [AROUND_CALLS]
 
 
 def _if_it_did(best: Finding, fix: Sequence[str], measures: Measures) -> list[str]:
@@ -340,9 +352,13 @@ def _no_fix(measures: Measures) -> str:
             f"{WHAT_TO_DO[longest.name]}"
         )
     if measures.slow_share <= 1 - THRESHOLD["cached"]:
+        reads, read_bytes = (
+            float(one.sum()) / model.units for one in (measures.costs.reads, measures.costs.read_bytes)
+        )
         return (
             f"File calls take {files} of step time, but the page cache served them: faster storage would not "
-            "help. Read fewer bytes, or make fewer calls."
+            f"help. A {model.unit} reads {human_bytes(read_bytes)} in {plural(round(reads), 'call')}: read "
+            "fewer bytes, or make fewer, larger calls."
         )
     return f"The wait for file calls takes {files} of step time. {WHAT_TO_DO[longest.name]}"
 

@@ -104,7 +104,9 @@ def parse_factor(text: str, option: str) -> float:
     """
     match = FACTOR.fullmatch(text.strip())
     if match is None or float(match[1]) <= 0:
-        raise ConfigurationError(f"{option} takes a factor above 0, such as 2x or 0.5x, not {text!r}.")
+        raise ConfigurationError(
+            f"{option} takes a factor above 0, such as 2x (twice as much) or 0.5x (half), not {text!r}."
+        )
     return float(match[1])
 
 

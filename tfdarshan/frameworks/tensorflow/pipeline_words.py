@@ -20,7 +20,7 @@ DECODES = Stage("map", function="decode")
 LAST = Stage("batch", function="batch_size")
 # Samples that a buffer holds where samples are shuffled in memory, one after the other.
 SHUFFLED_SAMPLES = 10_000
-ORDER = " cache() keeps the order of the first epoch: shuffle behind cache()."
+ORDER = " Call shuffle() after cache(), which repeats the order of the first epoch."
 RECORDS_IN_ORDER = (
     f"dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
 )

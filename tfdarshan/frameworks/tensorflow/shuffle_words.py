@@ -10,7 +10,9 @@ from tfdarshan.frameworks.tensorflow.tf_data_pipeline import Pipeline, Stage
 from tfdarshan.frameworks.words import Fix
 from tfdarshan.units import plural
 
-BEHIND_CACHE = "If you add cache(), shuffle behind it instead: cache() repeats the order of the first epoch."
+BEHIND_CACHE = (
+    "If you add cache(), call shuffle() after it instead: cache() repeats the order of the first epoch."
+)
 
 
 def small_buffer(pipeline: Pipeline, shuffle: Stage, samples: int) -> Fix:

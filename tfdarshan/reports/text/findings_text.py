@@ -49,8 +49,8 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 def gain_text(gain: Gain) -> str:
     """Word a gain: "training gets 1.40x faster (likely 1.20x to 1.60x), a step of 1.0 s takes 0.3 s less"."""
-    less = f"{human_seconds(gain.saved_s)} less" if gain.supported else "less"
-    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less}"
+    less = human_seconds(gain.saved_s) if gain.supported else f"up to {human_seconds(gain.high_s)}"
+    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less} less"
 
 
 def cost_text(finding: Finding) -> str:
