@@ -108,13 +108,14 @@ static tfd_target opened_target(int dirfd, const char *path, int fd, int open_fl
     return target;
 }
 
-/* A stream that appends writes when it flushes, so its own position must do. After a write() the kernel is asked. */
+/* The C library begins at the end in a stream that appends and does not read. */
 static void adopt_descriptor(struct tfd_slot *slot, int fd, tfd_target target, int open_flags, bool is_stream)
 {
     struct tfd_spool *spool = &tfd_session.spool;
     struct stat status;
     bool appends = open_flags & O_APPEND;
-    int64_t offset = is_stream && appends && !fstat(fd, &status) ? status.st_size : 0;
+    bool at_end = is_stream && appends && (open_flags & O_ACCMODE) == O_WRONLY;
+    int64_t offset = at_end && !fstat(fd, &status) ? status.st_size : 0;
     if (!(target & TFD_OTHER_BIT) && target >= TFD_FIRST_FILE)
         tfd_mount_learn_block_size(spool, tfd_file_at(spool, target)->mount, fd);
     int cancel_state = tfd_tables_lock_take();

@@ -25,10 +25,11 @@ static bool is_tracked(int fd)
            tfd_word_is_file(atomic_load(&tfd_descriptor_at(fd)->word), generation);
 }
 
-static void record(enum tfd_operation operation, bool writes, int fd, ssize_t bytes)
+static void record(enum tfd_operation operation, bool writes, FILE *stream, ssize_t bytes)
 {
     if (bytes)
-        tfd_record_transfer(operation, writes, fd, true, -1, bytes, 0, tfd_ticks());
+        tfd_record_transfer(operation, writes, stream->_fileno, true,
+                            writes ? tfd_stream_unwritten(stream) : -1, bytes, 0, tfd_ticks());
 }
 
 /* The pointers are looked at before the user: who else moves them says so first. */
@@ -41,8 +42,8 @@ void tfd_stream_count_moved(FILE *stream, struct tfd_position *position)
     atomic_thread_fence(memory_order_acquire);
     if (!tfd_stream_is_marked(stream, position) || !is_tracked(stream->_fileno))
         return;
-    record(TFD_OP_FREAD, false, stream->_fileno, read);
-    record(TFD_OP_FWRITE, true, stream->_fileno, written);
+    record(TFD_OP_FREAD, false, stream, read);
+    record(TFD_OP_FWRITE, true, stream, written);
 }
 
 static void mark(FILE *stream, struct tfd_position *position)

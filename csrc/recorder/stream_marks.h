@@ -35,6 +35,12 @@ static inline bool tfd_stream_has_moved(const FILE *stream, const struct tfd_pos
            atomic_load_explicit(&position->marks.write_at, memory_order_relaxed) != stream->_IO_write_ptr;
 }
 
+/* Return the bytes that a stream has yet to write, -1 if they are wide characters. */
+static inline int64_t tfd_stream_unwritten(const FILE *stream)
+{
+    return stream->_mode > 0 ? -1 : stream->_IO_write_ptr - stream->_IO_write_base;
+}
+
 static inline struct tfd_position *tfd_stream_position(int fd)
 {
     struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "recorder/path_table.h"
@@ -69,9 +70,41 @@ int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_off
     return start;
 }
 
+/* The kernel appends what is in a stream's buffer when that is emptied. So a write that began in an empty buffer, or
+ * emptied it, is placed by the file's end, and others follow the one before. */
+int64_t tfd_appended_by_stream(struct tfd_position *position, int fd, int64_t unwritten, int64_t bytes)
+{
+    struct stat status;
+    int saved_errno = errno;
+    int64_t start = -1;
+    if (0 <= unwritten && unwritten <= bytes && !syscall(SYS_fstat, fd, &status))
+        start = status.st_size + unwritten - bytes;
+    errno = saved_errno;
+    if (start < 0)
+        return atomic_fetch_add(&position->offset, bytes);
+    atomic_store(&position->offset, start + bytes);
+    return start;
+}
+
 static bool is_positional_write(uint8_t operation)
 {
     return operation == TFD_OP_PWRITE || operation == TFD_OP_PWRITEV;
+}
+
+static int64_t offset_of(const struct tfd_event *event, struct tfd_position *position, int fd,
+                         bool implicit_offset, bool resolved)
+{
+    bool appends = tfd_appends(position, event->flags);
+    if (event->operation == TFD_OP_FWRITE && appends)
+        return tfd_appended_by_stream(position, fd, event->offset, event->length);
+    if (is_positional_write(event->operation) && appends)
+        return tfd_appended_at(position, fd, false, event->length);
+    if (!implicit_offset)
+        return event->offset;
+    /* looked up only now, the position is already behind this transfer */
+    int64_t offset = resolved ? atomic_load(&position->offset) - event->length
+                              : atomic_fetch_add(&position->offset, event->length);
+    return offset < 0 ? 0 : offset;
 }
 
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
@@ -83,16 +116,9 @@ void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bo
     if (failed) {
         event.error = (uint16_t)saved_errno;
         event.offset = -1;
-    } else if (implicit_offset && !(word & TFD_OTHER_BIT)) {
+    } else if (!(word & TFD_OTHER_BIT)) {
         struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
-        /* looked up only now, the position is already behind this transfer */
-        event.offset = resolved ? atomic_load(&position->offset) - event.length
-                                : atomic_fetch_add(&position->offset, event.length);
-        event.offset = event.offset < 0 ? 0 : event.offset;
-    } else if (is_positional_write(event.operation) && !(word & TFD_OTHER_BIT)) {
-        struct tfd_position *position = tfd_position_of(tfd_descriptor_at(fd));
-        if (tfd_appends(position, event.flags))
-            event.offset = tfd_appended_at(position, fd, false, event.length);
+        event.offset = offset_of(&event, position, fd, implicit_offset, resolved);
     }
     /* a call on a number that is not open belongs to no file */
     if (failed && saved_errno == EBADF)

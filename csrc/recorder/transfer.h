@@ -18,6 +18,10 @@
 void tfd_record_slowly(struct tfd_slot *slot, int fd, struct tfd_event event, bool implicit_offset,
                        bool failed);
 
+/* Return the offset of a write that a stream appends, and move its position behind it. `unwritten` bytes are in the
+ * stream's buffer after the write, -1: that is not known. */
+int64_t tfd_appended_by_stream(struct tfd_position *position, int fd, int64_t unwritten, int64_t bytes);
+
 /* Return the offset of a write that the kernel appended to the file, whatever offset the call had. */
 int64_t tfd_appended_at(struct tfd_position *position, int fd, bool implicit_offset, int64_t bytes);
 
@@ -34,7 +38,8 @@ static inline bool tfd_appends(struct tfd_position *position, uint8_t flags)
     return (flags & TFD_FLAG_APPEND) || atomic_load_explicit(&position->appends, memory_order_relaxed);
 }
 
-/* Record a transfer of `result` bytes at `offset`, or at the descriptor's own position if `implicit_offset`. */
+/* Record a transfer of `result` bytes at `offset`, or at the descriptor's own position if `implicit_offset`. Then
+ * `offset` has a stream's unwritten bytes, if this writes to one. */
 static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, bool writes, int fd,
                                                bool implicit_offset, int64_t offset, ssize_t result,
                                                uint8_t flags, uint64_t start)
@@ -51,11 +56,12 @@ static inline TFD_HOT void tfd_record_transfer(enum tfd_operation operation, boo
     uint64_t word = descriptor ? atomic_load_explicit(&descriptor->word, memory_order_acquire) : 0;
     if (TFD_LIKELY(result >= 0 && tfd_word_is_file(word, slot->generation))) {
         event.file = (uint32_t)word;
-        if (writes && operation != TFD_OP_FWRITE && tfd_appends(tfd_position_of(descriptor), flags))
-            event.offset = tfd_appended_at(tfd_position_of(descriptor), fd, implicit_offset, bytes);
+        struct tfd_position *position = tfd_position_of(descriptor);
+        if (writes && tfd_appends(position, flags))
+            event.offset = operation == TFD_OP_FWRITE ? tfd_appended_by_stream(position, fd, offset, bytes)
+                                                      : tfd_appended_at(position, fd, implicit_offset, bytes);
         else if (implicit_offset)
-            event.offset =
-                atomic_fetch_add_explicit(&tfd_position_of(descriptor)->offset, bytes, memory_order_relaxed);
+            event.offset = atomic_fetch_add_explicit(&position->offset, bytes, memory_order_relaxed);
         tfd_emit(slot, &event);
     } else {
         tfd_record_slowly(slot, fd, event, implicit_offset, result < 0);

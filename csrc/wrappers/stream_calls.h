@@ -35,7 +35,7 @@ static inline void tfd_record_stream_write(FILE *stream, ssize_t bytes, uint8_t 
     int fd = tfd_descriptor_of(stream);
     if (fd < 0)
         return;
-    tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, -1, bytes, flags, start);
+    tfd_record_transfer(TFD_OP_FWRITE, true, fd, true, tfd_stream_unwritten(stream), bytes, flags, start);
     tfd_stream_end(stream, fd);
 }
 

@@ -110,11 +110,14 @@ FILE *tfd_wrap_tmpfile64(void)
     return counted_tmpfile(TFD_NEXT(tmpfile64));
 }
 
+/* The C library sets the flag of a descriptor that is to append by a call that goes through no slot. */
 FILE *tfd_wrap_fdopen(int fd, const char *mode)
 {
     uint64_t start = tfd_ticks();
     FILE *stream = TFD_NEXT(fdopen)(fd, mode);
     tfd_record_descriptor(TFD_OP_FDOPEN, fd, -1, 0, !stream, start);
+    if (stream && mode[0] == 'a')
+        tfd_record_status_flags(fd, O_APPEND);
     return stream;
 }
 
