@@ -52,8 +52,26 @@ static void mark(FILE *stream, struct tfd_position *position)
     atomic_store(&position->marks.stream, stream);
 }
 
+/* Look a descriptor up. The kernel's position is behind what a stream has read ahead, and before what it has yet to
+ * write. */
+static uint64_t look_up(const FILE *stream, int fd)
+{
+    int saved_errno = errno;
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return 0;
+    bool resolved;
+    uint64_t word = tfd_known_word(slot, fd, &resolved);
+    int64_t unwritten = tfd_stream_unwritten(stream), unread = stream->_IO_read_end - stream->_IO_read_ptr;
+    if (resolved && unwritten >= 0)
+        atomic_fetch_add(&tfd_stream_position(fd)->offset, unwritten ? unwritten : -unread);
+    tfd_leave(slot);
+    errno = saved_errno;
+    return word;
+}
+
 /* Looks an unknown descriptor up: what its position says is of an earlier session, or of another file. */
-static bool is_file(int fd)
+static bool is_file(const FILE *stream, int fd)
 {
     const struct tfd_descriptor *descriptor = tfd_descriptor_at(fd);
     uint32_t generation = atomic_load(&tfd_shared->generation);
@@ -61,14 +79,14 @@ static bool is_file(int fd)
         return false;
     uint64_t word = atomic_load(&descriptor->word);
     if (!tfd_word_is_current(word, generation))
-        word = tfd_word_of_descriptor(fd);
+        word = look_up(stream, fd);
     return tfd_word_is_file(word, generation) && descriptor->place;
 }
 
 /* A call in a signal handler that came while its thread was recording, or in a child of vfork, is not recorded. */
-void tfd_stream_announce(int fd)
+void tfd_stream_announce(const FILE *stream, int fd)
 {
-    if (tfd_is_interrupted() || tfd_memory_is_lent() || !is_file(fd))
+    if (tfd_is_interrupted() || tfd_memory_is_lent() || !is_file(stream, fd))
         return;
     struct tfd_position *position = tfd_stream_position(fd);
     struct tfd_slot *slot = tfd_own_slot ? tfd_own_slot : tfd_find_slot(), *user = NULL;

@@ -15,7 +15,7 @@
 
 void tfd_stream_count_moved(FILE *stream, struct tfd_position *position);
 /* Before a call that moves the pointers of a stream of which the calling thread has no marks. */
-void tfd_stream_announce(int fd);
+void tfd_stream_announce(const FILE *stream, int fd);
 /* After it, if no other thread has announced a call. */
 void tfd_stream_follow(FILE *stream, int fd, struct tfd_position *position);
 /* Counts what was moved in each stream of the calling thread; `tfd_streams_mark` leaves new marks. For calls on all
@@ -66,7 +66,7 @@ static inline void tfd_stream_begin(FILE *stream)
     int fd = tfd_descriptor_of(stream);
     struct tfd_position *position = tfd_stream_position(fd);
     if (!position || !tfd_stream_is_marked(stream, position))
-        tfd_stream_announce(fd);
+        tfd_stream_announce(stream, fd);
     else if (tfd_stream_has_moved(stream, position))
         tfd_stream_count_moved(stream, position);
 }

@@ -139,3 +139,31 @@ def test_bytes_that_compiled_in_code_appends(streams, path, tmp_path):
         streams.put_quickly(ord("e"))
         streams.close_file()
     assert offsets(session, path, "fwrite") == places(path, b"abc", b"de")
+
+
+def test_stream_that_was_read_before_the_session(streams, path, tmp_path):
+    # GIVEN a stream with a buffer full of what was read ahead
+    streams.open_file(os.fsencode(path), b"r")
+    assert streams.get(3) == 3
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        assert streams.get(4) == 4
+        streams.close_file()
+
+    # THEN
+    assert offsets(session, path, "fread") == [(3, 4)]
+
+
+def test_stream_that_was_written_before_the_session(streams, path, tmp_path):
+    # GIVEN a stream that has yet to write what is in its buffer
+    streams.open_file(os.fsencode(path), b"w")
+    streams.put(b"abc")
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        streams.put(b"de")
+        streams.close_file()
+
+    # THEN
+    assert offsets(session, path, "fwrite") == places(path, b"de")
