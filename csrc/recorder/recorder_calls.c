@@ -36,6 +36,17 @@ void tfd_record_status_flags(int fd, int flags)
     tfd_leave(slot);
 }
 
+void tfd_record_position(int fd, int64_t offset)
+{
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    struct tfd_position *position = current_position(slot, fd);
+    if (position)
+        atomic_store(&position->offset, offset);
+    tfd_leave(slot);
+}
+
 void tfd_record_given_back(int fd, int64_t bytes)
 {
     struct tfd_slot *slot = tfd_enter(0, 0);

@@ -27,6 +27,8 @@ void tfd_record_other_user(void);
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
 /* fcntl(F_SETFL) sets or clears O_APPEND. */
 void tfd_record_status_flags(int fd, int flags);
+/* The next read or write of a stream begins there. */
+void tfd_record_position(int fd, int64_t offset);
 /* A character was pushed back to a stream, so the next read begins `bytes` earlier. */
 void tfd_record_given_back(int fd, int64_t bytes);
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +12,32 @@
 #include "wrappers/stream_calls.h"
 #include "wrappers/wrappers.h"
 
+static void find_position(FILE *stream)
+{
+    int saved_errno = errno, fd = tfd_descriptor_of(stream);
+    off_t position = tfd_descriptor_is_file(fd) ? ftello(stream) : -1;
+    if (position >= 0)
+        tfd_record_position(fd, position);
+    errno = saved_errno;
+}
+
+/* Of an item that is there in part the bytes are read, but do not count, as for Darshan: the file ends behind them. */
+static inline TFD_HOT void record_items(FILE *stream, size_t got, size_t size, size_t items, uint64_t start)
+{
+    bool in_part = got < items && size > 1;
+    if (in_part && !got)
+        find_position(stream);
+    tfd_record_stream_read(stream, got * size, 0, start);
+    if (in_part && got)
+        find_position(stream);
+}
+
 static inline TFD_HOT size_t counted_fread(tfd_fread_function *next, void *buffer, size_t size, size_t items,
                                            FILE *stream)
 {
     uint64_t start = tfd_begin_stream_call(stream);
     size_t got = next(buffer, size, items, stream);
-    tfd_record_stream_read(stream, got * size, 0, start);
+    record_items(stream, got, size, items, start);
     return got;
 }
 
@@ -35,7 +56,7 @@ static inline size_t counted_fread_checked(tfd___fread_chk_function *next, void 
 {
     uint64_t start = tfd_begin_stream_call(stream);
     size_t got = next(buffer, room, size, items, stream);
-    tfd_record_stream_read(stream, got * size, 0, start);
+    record_items(stream, got, size, items, start);
     return got;
 }
 

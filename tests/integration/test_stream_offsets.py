@@ -31,6 +31,12 @@ int get(int count)
     return (int)fread(bytes, 1, (size_t)count, file);
 }
 
+int get_items(int size, int count)
+{
+    char bytes[64];
+    return (int)fread(bytes, (size_t)size, (size_t)count, file);
+}
+
 void put_many(int character, int count)
 {
     static char bytes[1 << 16];
@@ -167,3 +173,19 @@ def test_stream_that_was_written_before_the_session(streams, path, tmp_path):
 
     # THEN
     assert offsets(session, path, "fwrite") == places(path, b"de")
+
+
+@pytest.mark.parametrize("items", [1, 5])
+def test_an_item_that_is_there_in_part_does_not_end_the_file_before_itself(items, streams, path, tmp_path):
+    # WHEN a file of 10 bytes is read in items of 4
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        streams.open_file(os.fsencode(path), b"r")
+        got = [streams.get_items(4, items) for _ in range(4)]
+        streams.close_file()
+
+    # THEN what counts is what the job was given, and the file ends where it does
+    assert sum(got) == 2
+    reads = offsets(session, path, "fread")
+    assert [read for read in reads if read[1]] == ([(0, 4), (4, 4)] if items == 1 else [(0, 8)])
+    assert {offset for offset, length in reads if not length} == {10}
+    assert set(session.files[session.files["path"] == str(path)]["size_bytes"]) <= {10, -1}
