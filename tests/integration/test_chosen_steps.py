@@ -256,3 +256,34 @@ def test_wrong_steps_of_a_run_are_wrong_use(run_python, tmp_path):
     assert (wrong.returncode, both.returncode) == (2, 2)
     assert "such as 100, or the first and the last such as 100-200, not 'x'" in wrong.stderr
     assert "but TFDARSHAN=1 records only TensorFlow's profiles: unset TFDARSHAN." in both.stderr
+
+
+INNER_JOB = """
+import sys, tfdarshan
+with tfdarshan.profile("inner", steps=(0, 1)) as session:
+    for number in range(5):
+        with tfdarshan.step():
+            open(f"{number}.bin", "wb").write(bytes(1000 + number))
+print(session.summary())
+print(len(session.files), session.recorded)
+"""
+
+
+@pytest.mark.parametrize(("steps", "recorded"), [("1-2", ["1.bin", "2.bin"]), ("10-20", [])])
+def test_a_run_of_steps_is_joined_by_a_job_that_chooses_its_own(run_python, tmp_path, steps, recorded):
+    # GIVEN
+    (tmp_path / "job.py").write_text(INNER_JOB)
+
+    # WHEN
+    done = run_python("-m", "tfdarshan", "run", "--steps", steps, "job.py")
+
+    # THEN the job goes on, and the steps that the run was told are recorded
+    assert done.returncode == 0, done.stderr
+    assert f"under `tfdarshan run --steps {steps}`: profile('" in done.stderr
+    assert not (tmp_path / "inner").exists()
+    if recorded:
+        assert names(tfdarshan.open_session(tmp_path / "logs")) == recorded
+        assert done.stdout.endswith(" True\n")
+    else:
+        assert done.stdout.startswith("steps 10 to 20 were not reached, so nothing was recorded: ")
+        assert done.stdout.endswith("\n0 False\n")

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# The profile of `tfdarshan run`.
+_run: Profile | None = None
+
 
 @documents_options()
 class Profile(Recorder):
@@ -107,7 +110,8 @@ class Profile(Recorder):
             self.begin()
             return self
         if watched_steps() is not None:
-            raise SessionActiveError("another session waits for its steps: stop it first.")
+            self._meet_waiting()
+            return self
         self._chosen = ChosenSteps(*self._steps, self.begin, self._stop_chosen)
         watch_steps(self._chosen)
         return self
@@ -135,6 +139,8 @@ class Profile(Recorder):
     def _stop(self) -> None:
         if self._joined is None and not self._elsewhere:
             self.end()
+        if self._joined is not None:
+            self._path = self._joined._path
         self._joined = None
 
     def _stop_chosen(self) -> None:
@@ -212,7 +218,16 @@ class Profile(Recorder):
         Raises:
             SessionActiveError: Nothing was recorded yet.
         """
+        if self._nothing:
+            raise SessionActiveError(self._nothing)
         return super().path if self._joined is None else self._joined.path
+
+    @property
+    def _nothing(self) -> str:
+        """Why the joined session of `tfdarshan run` has nothing, as a sentence; "" if it has."""
+        if self._shared is None or self._shared.recorded:
+            return ""
+        return self._shared.unreached or "nothing was recorded: an earlier warning says why."
 
     @property
     def session(self) -> Session:
@@ -287,7 +302,10 @@ class Profile(Recorder):
 
     def summary(self, *, verbose: bool = False) -> str:
         """Return the session's summary as text: on one screen, or all of it."""
-        if self._shared is None and not self._elsewhere:
+        if self._nothing:
+            return self._nothing
+        ended = self._shared is None or self._shared._recording is None
+        if ended and not self._elsewhere:
             return self.session.summary(verbose=verbose)
         see = f"tfdarshan summary {shell_word(self.path)}"
         if self._elsewhere:
@@ -306,7 +324,8 @@ class Profile(Recorder):
         except (SessionActiveError, SessionDataError) as error:
             if self._shared is None and not self._elsewhere:
                 raise
-            warn(f"{str(error).rstrip('.')}; read {self.path} after the job.")
+            unread = f"{str(error).rstrip('.')}; read {self._path} after the job."
+            warn(unread if self._path is not None else str(error))
             from tfdarshan.sessions.frames import empty_frame
 
             return empty_frame(name)
@@ -332,6 +351,23 @@ class Profile(Recorder):
         )
         self._elsewhere, self._path, self._session = True, directory, None
         return None
+
+    def _meet_waiting(self) -> None:
+        """Join the session that `tfdarshan run` begins with the first step that it was told.
+
+        Raises:
+            SessionActiveError: Who waits for steps is another one.
+        """
+        run = _run
+        if run is None or run._steps is None or run._chosen is not watched_steps() or not self._joins:
+            raise SessionActiveError("another session waits for its steps: stop it first.")
+        first, last = run._steps
+        warn(
+            f"this process runs under `tfdarshan run --steps {first}-{last}`: "
+            f"profile({str(self.logdir)!r}) joins its session."
+        )
+        self._joined = self._shared = run
+        self._path = self._session = None
 
     def _meet(self, holder: Recorder) -> None:
         """Join the session of `tfdarshan run`."""
@@ -398,8 +434,10 @@ def start_shared(
     logdir: str | os.PathLike[str], options: dict[str, Any], steps: tuple[int, int] | None = None
 ) -> Profile:
     """Start a session that `profile()` calls of the same process join, as `tfdarshan run` does."""
+    global _run
     shared = profile(logdir, steps=steps, **options)
     shared._accepts_joins, shared.started_by = True, "run"
+    _run = shared
     return shared.start()
 
 

@@ -82,7 +82,7 @@ OFFERED: dict[str, Callable[[Path, Any], str]] = {
     "an interrupted session": lambda drive, _: str(_unfinished(Path("/session"), drive)),
     "the tab": lambda drive, _: cast(Any, _interrupted(drive)[0]).code,
     "a joined session": lambda drive, _: Profile.summary(
-        cast(Any, SimpleNamespace(path=drive, _elsewhere=True, _shared=None))
+        cast(Any, SimpleNamespace(path=drive, _elsewhere=True, _shared=None, _nothing=""))
     ),
 }
 

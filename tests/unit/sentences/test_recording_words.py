@@ -23,6 +23,7 @@ from tfdarshan.recording.engine import Engine, builtin
 from tfdarshan.recording.job_identity import JOB_VARIABLE, RANK_VARIABLE, SIZE_VARIABLE
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
+from tfdarshan.recording.steps import watch_steps
 from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms
 from tfdarshan.recording.writing.writer import _bounds_reached, _skipped
 from tfdarshan.sessions import background_writer
@@ -242,7 +243,7 @@ def test_storage_that_was_not_probed_says_why(code, error, words, said, monkeypa
 def profile_in(folder: Path, *, text: str = "", error: Exception | None = None) -> Any:
     """Return a profile that joined another one's session, of which such a summary is there."""
     joined = Profile(folder / "logs")
-    other = SimpleNamespace(path=folder / "session", _recording=None)
+    other = SimpleNamespace(path=folder / "session", _recording=object(), recorded=True)
     joined._shared = cast(Any, other)
     joined._path = folder / "session"
 
@@ -307,6 +308,27 @@ def test_a_profile_under_run_joins_its_session(joins, said, tmp_path):
         f"{tmp_path / 'session'}."
     )
     assert said == ([words] if joins else [])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_profile_of_steps_joins_the_steps_of_a_run(fails, said, tmp_path, monkeypatch):
+    # GIVEN a run that waits for its steps
+    run = Profile(tmp_path / "runs", steps=(3, 4)).start()
+    monkeypatch.setattr(profiler, "_run", run)
+    own = Profile(tmp_path / "own", steps=1)
+
+    # WHEN
+    own.start()
+    unreached = own.summary()
+    run._chosen._over = fails
+    failed = own.summary()
+    watch_steps(None)
+
+    # THEN
+    words = f"profile({str(own.logdir)!r}) joins its session."
+    assert said == [f"this process runs under `tfdarshan run --steps 3-4`: {words}"]
+    assert unreached.startswith("steps 3 to 4 were not reached: ")
+    assert failed == ("nothing was recorded: an earlier warning says why." if fails else unreached)
 
 
 @pytest.mark.parametrize("here", [True, False])
