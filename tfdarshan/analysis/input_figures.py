@@ -53,6 +53,7 @@ class InputFigures:
         model: The time model.
         stored_bytes: What the kernel fetched from storage; None where it does not count the input's file
             systems, or does not say, or storage was emulated.
+        pass_bytes: What a pass over each file moves, by row, 0 where that is unknown; None: unknown of all.
     """
 
     files: FileTable
@@ -63,11 +64,12 @@ class InputFigures:
     costs: FileCosts
     model: StepModel
     stored_bytes: int | None
+    pass_bytes: Array | None = None
 
     @cached_property
     def rereads(self) -> Rereads:
-        """How often the input was read: by the counters, which have all calls."""
-        return rereads(self.files, self.is_input)
+        """How often the input was read: by the counters, which have all calls, and by where reads lie."""
+        return rereads(self.files, self.is_input, self.pass_bytes)
 
     @cached_property
     def epochs(self) -> float:
@@ -82,6 +84,7 @@ def measure_input(
     pipeline: InputPipeline,
     windows: StepWindows | None,
     clock: WallClock,
+    pass_bytes: Array | None = None,
 ) -> InputFigures:
     """Measure the input.
 
@@ -92,6 +95,7 @@ def measure_input(
         pipeline: What one look at their calls gave.
         windows: The steps, None if there are none.
         clock: The session's times.
+        pass_bytes: What a pass over each file moves, by row, 0 where that is unknown; None: unknown of all.
 
     Raises:
         SessionDataError: A table is damaged or missing.
@@ -123,7 +127,7 @@ def measure_input(
     memory_bytes = machine.memory_bytes or 0
     keeps = float(np.maximum(size, 0)[is_input].sum()) <= KEPT_PART * memory_bytes
     costs = costs.fetched(stored, size, _program_bytes(processes), memory_keeps=keeps)
-    return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored)
+    return InputFigures(files, is_input, windows, pipeline, calls, costs, model, stored, pass_bytes)
 
 
 def loop_thread(owner: ProcessData) -> Callable[[Thread], bool]:

@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from tfdarshan.analysis.analysis_cache import analysis_cache, nothing_kept
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.pass_bytes import known_pass_bytes
 from tfdarshan.analysis.calls.segments import Thread
 from tfdarshan.analysis.calls.session_calls import SessionCalls
 from tfdarshan.analysis.calls.trace_span import dropped_calls
 from tfdarshan.analysis.calls.wall_clock import WallClock, measure_wall_clock
 from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.files.input_files import input_files, own_files
-from tfdarshan.analysis.files.rereads import rereads
+from tfdarshan.analysis.files.rereads import Rereads, rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
@@ -113,9 +114,25 @@ class MeasuredSession:
         )
         return self._figures_of(pipeline, None)
 
+    @cached_property
+    def pass_bytes(self) -> Array | None:
+        """What a pass over each file moves, by row, 0 where not all of its reads say where they lie.
+
+        None where there are no calls, or more than are kept in memory.
+        """
+        return self.kept.get("pass_bytes", self._known_pass_bytes)
+
+    def _known_pass_bytes(self) -> Array | None:
+        calls = self.calls.in_memory
+        if calls is None or not len(calls):
+            return None
+        return known_pass_bytes(calls, self.files.rows["bytes_read"].to_numpy())
+
     def _figures_of(self, pipeline: InputPipeline, windows: StepWindows | None) -> InputFigures:
         processes = self.session.processes
-        return measure_input(processes, self.files, self.is_input, pipeline, windows, self.clock)
+        return measure_input(
+            processes, self.files, self.is_input, pipeline, windows, self.clock, self.pass_bytes
+        )
 
     @cached_property
     def _look(self) -> tuple[InputPipeline, InputFacts]:
@@ -129,7 +146,7 @@ class MeasuredSession:
             is_input,
             self.windows,
             self.is_loop,
-            _pass_bytes(self.session, files, is_input),
+            _input_bytes(self.session, rereads(files, is_input, self.pass_bytes)),
             _own_files(files, is_input),
         )
 
@@ -173,9 +190,8 @@ def measure_session(
     )
 
 
-def _pass_bytes(session: SessionData, files: FileTable, is_input: Array) -> float | None:
+def _input_bytes(session: SessionData, found: Rereads) -> float | None:
     """Return what the input has in bytes, if it was read several times and no call is missing; else None."""
-    found = rereads(files, is_input)
     known = found.passes >= THRESHOLD["again"] and not dropped_calls(session.meta)
     return float(found.unique_bytes) if known else None
 

@@ -61,7 +61,8 @@ def find(measures: Measures) -> Finding | None:
     # Of each byte that was read, as of the passes: the page cache may have served some of them.
     stored = measures.passes * costs.storage_share
     by_storage = stored >= AGAIN and not from_memory(measures, np.flatnonzero(measures.is_input))
-    how_often = f"{FROM_STORAGE} {stored:.1f} times" if by_storage else f"{measures.passes:.1f} times"
+    often = f"{measures.at_least}{measures.passes:.1f} times"
+    how_often = f"{FROM_STORAGE} {measures.at_least}{stored:.1f} times" if by_storage else often
     order = np.argsort(-again_s, kind="stable")
     whose = (
         "The input takes" if machine.ranks == 1 else f"The copies of the host's {machine.ranks} ranks take"
@@ -69,7 +70,7 @@ def find(measures: Measures) -> Finding | None:
     return Finding(
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
-        what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {measures.passes:.1f} times, "
+        what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {often}, "
         f"{'each time' if stored >= measures.passes else f'{stored:.1f} of them'} from storage. {whose} "
         f"{percent(kept_bytes, memory)} of the "
         f"{human_bytes(machine.memory_bytes or 0)} of memory.",
@@ -97,8 +98,8 @@ def _later_passes_s(measures: Measures) -> Array:
 
     Who keeps samples opens and reads nothing again: what the page cache serves is copied by calls, too.
     """
-    costs, size = measures.costs, np.maximum(measures.sizes, 0)
-    passes = np.where(size > 0, costs.passes(measures.sizes), 0)
+    costs, size = measures.costs, np.maximum(measures.pass_bytes, 0)
+    passes = np.where(size > 0, costs.passes(measures.pass_bytes), 0)
     by_storage = np.minimum(np.where(size > 0, costs.slow_bytes / np.maximum(size, 1), 0), passes)
     by_memory = passes - by_storage
     # The first pass is storage's, if that served any.

@@ -310,6 +310,20 @@ class Measures:
         """How often each byte of the input was read, mean, at least once."""
         return max(1.0, self.figures.rereads.passes)
 
+    @property
+    def at_least(self) -> str:
+        """What to say before `passes`: which parts of files were read may be unknown."""
+        return "" if self.figures.rereads.placed else "at least "
+
+    @cached_property
+    def pass_bytes(self) -> Array:
+        """What a pass over each file moves: its size where no call tells more, -1 if that is unknown, too."""
+        found, sizes = self.figures.pass_bytes, self.sizes
+        if found is None:
+            return sizes
+        part = np.where(sizes > 0, np.minimum(found, sizes), found)
+        return np.where(found > 0, part, sizes)
+
     @cached_property
     def slow_share(self) -> float:
         """Share of the reads' time that the page cache cannot have served."""

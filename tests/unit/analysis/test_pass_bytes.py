@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from tfdarshan.analysis.calls.pass_bytes import pass_bytes
+from tests.made_up_session import job_of, write_session
+from tfdarshan.analysis.calls.pass_bytes import known_pass_bytes, pass_bytes
+from tfdarshan.analysis.calls.segments import load_segments
+from tfdarshan.analysis.files.file_table import load_files
+from tfdarshan.analysis.files.rereads import rereads
 
 
 def of_reads(*reads, files=3):
@@ -43,3 +47,24 @@ def test_pages_that_are_read_for_all_others_make_a_pass_larger(passes):
 def test_no_reads_make_no_pass():
     nothing = np.zeros(0, np.int64)
     assert pass_bytes(nothing, nothing, nothing, 2).tolist() == [0, 0]
+
+
+def test_what_is_not_in_the_calls_is_not_known_of_a_file(tmp_path):
+    # GIVEN three passes over half of a file, one over another, and calls that lack a read of a third
+    calls = [(n, n + 1, 1, "pread", 0, 500, 0) for n in range(3)]
+    calls += [(4, 5, 1, "pread", 1, 100, 0), (5, 6, 1, "pread", 2, 100, 0)]
+    session = write_session(tmp_path, job_of(calls, ["/data/a", "/data/b", "/data/c"], [1000, 100, 100]))
+    files = load_files(session.processes)
+    counted = files.rows["bytes_read"].to_numpy().copy()
+    (lacking,) = np.flatnonzero(files.rows["path"] == "/data/c")
+    counted[lacking] += 100
+
+    # WHEN
+    found = known_pass_bytes(load_segments(session.processes, files.index), counted)
+
+    # THEN
+    by_path = dict(zip(files.rows["path"], found.tolist(), strict=True))
+    assert [by_path[f"/data/{name}"] for name in "abc"] == [500, 100, 0]
+    again = rereads(files, files.rows["path"] != "/data/c", found)
+    assert (again.unique_bytes, again.passes, again.placed) == (600, 1600 / 600, True)
+    assert not rereads(files, slice(None), found).placed

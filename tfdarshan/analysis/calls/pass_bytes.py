@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import READ, Segments
 
 
 def pass_bytes(file: Array, offset: Array, length: Array, files: int) -> Array:
@@ -38,6 +39,26 @@ def pass_bytes(file: Array, offset: Array, length: Array, files: int) -> Array:
     usual = _of_half(of_file, times, size, once)
     counted = np.bincount(of_file, size * np.minimum(times, usual[of_file] + 1), minlength=files)
     return np.divide(moved * once, counted, out=np.zeros(files), where=counted > 0)
+
+
+def known_pass_bytes(calls: Segments, bytes_read: Array) -> Array:
+    """Return the bytes that a pass over each file moves, as `pass_bytes`, where its calls tell them.
+
+    Args:
+        calls: The calls on the files of a table.
+        bytes_read: What was read of each of them, by the counters.
+
+    Returns:
+        One entry per row, float64; 0 of a file if not all of its reads are among the calls and say where they
+        lie.
+    """
+    placed = np.flatnonzero((calls.io_class == READ) & (calls.length > 0) & (calls.offset >= 0))
+    used, file = np.unique(calls.file[placed], return_inverse=True)
+    offset, length = calls.offset[placed], calls.length[placed]
+    known = np.bincount(file, length, minlength=len(used)) == bytes_read[used]
+    found = np.zeros(len(bytes_read))
+    found[used] = np.where(known, pass_bytes(file, offset, length, len(used)), 0.0)
+    return found
 
 
 def _of_half(of_file: Array, times: Array, size: Array, once: Array) -> Array:

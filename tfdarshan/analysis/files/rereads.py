@@ -17,9 +17,10 @@ class Rereads:
     Attributes:
         size_bytes: Their sizes added up: what a copy would take.
         bytes_read: Bytes read from them.
-        unique_bytes: What was read, each byte once: no more of a file than its size, where that is known.
+        unique_bytes: What was read, each byte once: no more of a file than a pass over it moves, or its size.
         passes: All bytes read over `unique_bytes`; 0 where nothing was read.
         unknown_size_bytes: Bytes read from files of unknown size, in none of the above.
+        placed: Whether all reads say where they lie. Else a part of a file may have been read more often.
     """
 
     size_bytes: int
@@ -27,6 +28,7 @@ class Rereads:
     unique_bytes: int
     passes: float
     unknown_size_bytes: int
+    placed: bool = False
 
     @property
     def all_bytes_read(self) -> int:
@@ -61,21 +63,31 @@ def median_epochs(times: Array) -> float:
     return max(1.0, float(np.round(np.median(times)))) if len(times) else 1.0
 
 
-def rereads(files: FileTable, chosen: Array | slice = slice(None)) -> Rereads:
+def rereads(
+    files: FileTable, chosen: Array | slice = slice(None), pass_bytes: Array | None = None
+) -> Rereads:
     """Add up what was read once and what was read again.
 
     Args:
         files: The files.
         chosen: Which of them count, a mask or places; all by default.
+        pass_bytes: What a pass over each file moves, by row, 0 where unknown; None: unknown of all.
     """
     size, moved = (files.rows[name].to_numpy()[chosen] for name in ("size_bytes", "bytes_read"))
     known = (size > 0) & (moved > 0)
     total, taken = int(size[known].sum()), int(moved[known].sum())
-    unique = int(np.minimum(moved, np.where(size > 0, size, moved)).sum())
+    once = np.where(size > 0, np.minimum(moved, size), moved)
+    placed = np.zeros(len(moved), bool)
+    if pass_bytes is not None:
+        part = np.rint(pass_bytes[chosen]).astype(np.int64)
+        placed = part > 0
+        once = np.where(placed, np.minimum(once, part), once)
+    unique = int(once.sum())
     return Rereads(
         size_bytes=total,
         bytes_read=taken,
         unique_bytes=unique,
         passes=int(moved.sum()) / unique if unique else 0.0,
         unknown_size_bytes=int(moved[size <= 0].sum()),
+        placed=bool(placed[moved > 0].all()),
     )

@@ -161,7 +161,8 @@ def _read_again(again: Rereads) -> Tile:
     if not again.size_bytes:
         why = "no size of a file read is known" if again.unknown_size_bytes else "no input was read"
         return Tile("Read again", Cell("-"), why)
-    exact = f"{again.all_bytes_read:,} B of input read, {again.unique_bytes:,} B of it once"
+    most = "" if again.placed else "at most "
+    exact = f"{again.all_bytes_read:,} B of input read, {most}{again.unique_bytes:,} B of it once"
     return Tile("Read again", Cell(f"{again.passes:.2f}x", exact), "bytes of input read over its size")
 
 
