@@ -89,7 +89,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace, session: Session | None, bounds: Bounds) -> list[StorageProbe]:
-    """Return the probes that measured something.
+    """Return the probes that measured something. Say why others did not.
 
     Raises:
         StorageError: None did.
@@ -97,13 +97,20 @@ def _probe(arguments: argparse.Namespace, session: Session | None, bounds: Bound
     from tfdarshan.storage_probe.folder_probe import probe_folder
     from tfdarshan.storage_probe.session_probes import probe_session
 
+    lost: list[str] = []
     if session is None:
         probes = [probe_folder(str(Path(arguments.folder).absolute()), bounds, arguments.seed)]
     else:
-        probes = probe_session(session, bounds, arguments.seed)
+        probes, lost = probe_session(session, bounds, arguments.seed)
+    unmeasured = [
+        f"the storage under {probe.folder} was not measured: {probe.note}." for probe in probes if probe.note
+    ]
+    lost = [*lost, *unmeasured]
     measured = [probe for probe in probes if not probe.note]
     if not measured:
-        raise StorageError(f"the storage under {probes[0].folder} was not measured: {probes[0].note}.")
+        raise StorageError(" ".join(lost))
+    for sentence in lost:
+        say(f"tfdarshan: {sentence}", error=True)
     return measured
 
 

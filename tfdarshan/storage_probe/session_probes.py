@@ -35,14 +35,16 @@ PLACE_COLUMNS = ("mount_point", "fs_type")
 
 def probe_session(
     session: SessionData, bounds: Bounds | None = None, seed: int | None = None
-) -> list[StorageProbe]:
+) -> tuple[list[StorageProbe], list[str]]:
     """Measure the storage under a session's input: of each mount that took much of its time.
 
     The bounds are for all of them together.
 
+    Returns:
+        The probes, and why folders could not be probed, a sentence each: a mount that is gone, or that hangs.
+
     Raises:
         ConfigurationError: The session's storage was emulated, or it has no input.
-        StorageError: The input's folder cannot be looked at, or storage hangs.
     """
     if emulation_of(session.meta[0]) is not None:
         raise ConfigurationError(
@@ -57,7 +59,13 @@ def probe_session(
         seconds=whole.seconds / len(folders),
         most_bytes=max(whole.most_bytes // len(folders), LEAST_BYTES),
     )
-    return [probe_folder(folder, each, seed, own) for folder, own in folders]
+    probes, lost = [], []
+    for folder, own in folders:
+        try:
+            probes.append(probe_folder(folder, each, seed, own))
+        except StorageError as error:
+            lost.append(str(error))
+    return probes, lost
 
 
 def keep_probes(session: SessionData, probes: Sequence[StorageProbe]) -> None:

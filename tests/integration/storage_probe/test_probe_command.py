@@ -11,7 +11,8 @@ import tfdarshan
 from tests.unit.findings.made_up_training import epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.recording import probe_process
-from tfdarshan.storage_probe import folder_probe
+from tfdarshan.storage_probe import folder_probe, session_probes
+from tfdarshan.storage_probe.probe_result import probe_of_dict
 
 
 @pytest.mark.parametrize(
@@ -99,16 +100,39 @@ def test_a_probe_that_fails_is_one_warning_and_the_session_is_written(tmp_path):
     assert session.files["POSIX_BYTES_READ"].sum() == 100_000
 
 
+LEVEL = {"readers": 1, "call_s": 0.1, "calls_per_s": 10, "bytes_per_s": 1}
+PROBE = {
+    "folder": "/data", "mount_point": "/", "fs_type": "ext4", "host": "here", "at_ns": 1, "seconds": 1,
+    "bytes_read": 1, "files": 1, "unreadable": 0, "direct": True, "idle": True, "seed": 1,
+    "small": {"size": 4096, "levels": [LEVEL]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_of_the_input_is_there_is_measured_and_the_rest_is_said(capsys, monkeypatch, tmp_path, there):
+    # GIVEN a session that read from two mounts: one is gone, and of the other nothing may be left, either
+    session = training(tmp_path, [(0, 1, 1, "pread", 0, 10)], epochs_of_steps(3, 10, 1))
+    probe = probe_of_dict(PROBE | ({} if there else {"note": "there is no file with content"}))
+    found = [probe], ["/share/set cannot be probed: No such file or directory."]
+    monkeypatch.setattr(session_probes, "probe_session", lambda *_: found)
+
+    # WHEN
+    code = main(["probe", "--logdir", str(session.path)])
+
+    # THEN
+    said = capsys.readouterr()
+    assert code == (0 if there else 1)
+    assert said.err.startswith("tfdarshan: /share/set cannot be probed: No such file or directory.")
+    assert ("/data" in said.out) == there
+    kept = tfdarshan.open_session(session.path).meta[0].get("probes", [])
+    assert [one["folder"] for one in kept] == (["/data"] if there else [])
+
+
 def test_what_is_kept_is_checked_when_it_is_read(tmp_path):
     # GIVEN a session of which somebody wrote that storage serves 200 % of a call one at a time
     session = training(tmp_path, [(0, 1, 1, "pread", 0, 10)], epochs_of_steps(3, 10, 1))
     (path,) = session.path.glob("*.meta.json")
-    level = {"readers": 1, "call_s": 0.1, "calls_per_s": 10, "bytes_per_s": 1}
-    probe = {
-        "folder": "/data", "mount_point": "/", "fs_type": "ext4", "host": "here", "at_ns": 1, "seconds": 1,
-        "bytes_read": 1, "files": 1, "unreadable": 0, "direct": True, "idle": True, "seed": 1,
-        "small": {"size": 4096, "levels": [level], "share": 2.0},
-    }  # fmt: skip
+    probe = PROBE | {"small": {"size": 4096, "levels": [LEVEL], "share": 2.0}}
     path.write_text(json.dumps(json.loads(path.read_text()) | {"probes": [probe]}))
 
     # THEN

@@ -1,10 +1,13 @@
 """Which folders of a session's input are probed."""
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
 from tests import made_up_session
 from tests.made_up_session import job_of, write_session
+from tfdarshan.errors import StorageError
 from tfdarshan.native.spool_reader import Mount
 from tfdarshan.storage_probe import session_probes
 from tfdarshan.storage_probe.prober import Bounds
@@ -53,3 +56,20 @@ def test_storage_is_probed_beside_input_in_memory(monkeypatch, tmp_path):
 
     # THEN the share gets all of the time
     assert probed == [("/data/train", Bounds(seconds=4.0))]
+
+
+def test_a_mount_that_is_gone_keeps_no_other_from_being_probed(monkeypatch, tmp_path):
+    # GIVEN a session that read from two mounts, of which one is gone
+    calls = [(0, 10_000, 1, "read", 0, 5000), (20_000, 30_000, 1, "read", 1, 5000)]
+    session = write_session(tmp_path, job_of(calls, ["/data/train/a", "/fast/train/b"], [5000, 5000]))
+
+    def probed(folder, bounds, seed, own):
+        if folder == "/data/train":
+            raise StorageError("/data/train cannot be probed.")
+        return folder
+
+    monkeypatch.setattr(session_probes, "probe_folder", probed)
+
+    # THEN
+    found: Any = session_probes.probe_session(session)
+    assert found == (["/fast/train"], ["/data/train cannot be probed."])
