@@ -2,14 +2,18 @@
 #include "wrappers/redirect_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/path_room.h"
+#include "base/plain_path.h"
+#include "base/plain_path.h"
 #include "base/shared_file.h"
 #include "spool/path_hash.h"
 
@@ -288,19 +292,28 @@ static struct tfd_redirected *look_up(const struct tfd_redirect_table *table, co
     return NULL;
 }
 
-/* Append a path's components, without empty ones and ".", as plans name files; return the length. */
-static size_t append_components(char *out, size_t length, const char *path)
+static bool is_one_folder(const char *path, const char *other)
 {
-    while (*path) {
-        size_t part = strcspn(path, "/");
-        if (part && !(part == 1 && path[0] == '.')) {
-            out[length++] = '/';
-            memcpy(out + length, path, part);
-            length += part;
-        }
-        path += part + (path[part] == '/');
-    }
-    return length;
+    struct stat found, found_other;
+    return !syscall(SYS_newfstatat, AT_FDCWD, path, &found, 0) &&
+           !syscall(SYS_newfstatat, AT_FDCWD, other, &found_other, 0) && found.st_dev == found_other.st_dev &&
+           found.st_ino == found_other.st_ino;
+}
+
+/* Return false if a link leads elsewhere than the name without the components before ".." says. */
+static bool leads_there(const struct plain_path *plain, const char *path)
+{
+    char *begin = plain->name + plain->length + 1, next = plain->name[plain->folder];
+    if (!plain->climbed)
+        return true;
+    if (plain->length + plain->climbed + 2 > TFD_PATH_ROOM_BYTES)
+        return false;
+    memcpy(begin, path, plain->climbed);
+    begin[plain->climbed] = '\0';
+    plain->name[plain->folder] = '\0';
+    bool same = is_one_folder(begin, plain->folder ? plain->name : "/");
+    plain->name[plain->folder] = next;
+    return same;
 }
 
 /* A path that ends so opens no file. */
@@ -319,13 +332,16 @@ static ssize_t write_current_folder(char *room)
     return bytes == 2 ? 0 : bytes - 1;
 }
 
-/* Write a path as plans name files to a room; return its length, 0 if it is too long or unknown. */
-static size_t write_plain(const char *path, char *room)
+/* Write a path as plans name files to a room; its length is 0 if it is too long or unknown. */
+static struct plain_path write_plain(const char *path, char *room)
 {
+    struct plain_path plain = {.name = room};
     ssize_t below = path[0] == '/' ? 0 : write_current_folder(room);
     if (below < 0 || (size_t)below + 1 + strlen(path) >= TFD_PATH_ROOM_BYTES)
-        return 0;
-    return append_components(room, (size_t)below, path);
+        return plain;
+    plain.length = (size_t)below;
+    tfd_plain_path_append(&plain, path);
+    return plain;
 }
 
 static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirect_table *table,
@@ -333,29 +349,29 @@ static struct tfd_redirected *look_up_spelled_otherwise(const struct tfd_redirec
 {
     if (names_folder(path, length))
         return NULL;
-    char *plain = tfd_path_room_take();
-    size_t plain_length = write_plain(path, plain);
-    struct tfd_redirected *file = plain_length ? look_up(table, plain, plain_length) : NULL;
-    tfd_path_room_return(plain);
+    struct plain_path plain = write_plain(path, tfd_path_room_take());
+    struct tfd_redirected *file = plain.length ? look_up(table, plain.name, plain.length) : NULL;
+    if (file && !leads_there(&plain, path))
+        file = NULL;
+    tfd_path_room_return(plain.name);
     return file;
 }
 
 struct tfd_redirected *tfd_redirect_table_find(const struct tfd_redirect_table *table, const char *path)
 {
     size_t length = strlen(path);
-    bool is_plain = path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./");
+    bool is_plain = path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./") && !strstr(path, "/../");
     return is_plain ? look_up(table, path, length) : look_up_spelled_otherwise(table, path, length);
 }
 
 void tfd_redirect_table_no_look_holds_below(const struct tfd_redirect_table *table, const char *folder)
 {
-    char *plain = tfd_path_room_take();
-    size_t length = write_plain(folder, plain);
-    for (uint32_t at = length ? tfd_redirect_table_first(table) : 0; at;) {
+    struct plain_path plain = write_plain(folder, tfd_path_room_take());
+    for (uint32_t at = plain.length ? tfd_redirect_table_first(table) : 0; at;) {
         struct tfd_redirected *file = tfd_redirect_table_at(table, at, &at);
-        if (file->original_length > length && file->names[length] == '/' &&
-            !memcmp(file->names, plain, length))
+        if (file->original_length > plain.length && file->names[plain.length] == '/' &&
+            !memcmp(file->names, plain.name, plain.length))
             atomic_store(tfd_redirect_table_last_look(file), TFD_NO_LOOK_HOLDS);
     }
-    tfd_path_room_return(plain);
+    tfd_path_room_return(plain.name);
 }

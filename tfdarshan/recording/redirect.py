@@ -124,8 +124,6 @@ class StagedFiles:
         )
 
     def _staged_file(self, record: Record) -> _bridge.StagedFile:
-        original, copy = (
-            os.path.join(root, record.name)  # noqa: PTH118
-            for root in (self.plan.slow_root, self.plan.fast_root)
-        )
+        slow, fast = os.path.normpath(self.plan.slow_root), self.plan.fast_root
+        original, copy = (os.path.join(root, record.name) for root in (slow, fast))  # noqa: PTH118
         return _bridge.StagedFile(original, copy, record.size, record.source_mtime_ns, record.mtime_ns)

@@ -141,7 +141,7 @@ def _selected(
 
 def _folder(path: str) -> str:
     """Return a folder as the tables hold the paths below it."""
-    return table_name(os.fsencode(path.rstrip(os.sep) + os.sep))
+    return table_name(os.fsencode(os.path.normpath(path).rstrip(os.sep) + os.sep))
 
 
 def _starts(paths: Any, prefixes: tuple[str, ...]) -> Array:

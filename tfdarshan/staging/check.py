@@ -256,7 +256,8 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     In a mirror the others are below the fast root too, as links. The stager's own journal, which
     `run --staged` reads, is none of them.
     """
-    below_root = {root: f"{_as_tables(root).rstrip('/')}/" for root in (plan.fast_root, plan.slow_root)}
+    roots = (plan.fast_root, plan.slow_root)
+    below_root = {root: f"{_as_tables(os.path.normpath(root)).rstrip('/')}/" for root in roots}
     own = mask_of(pc.starts_with(use.paths, f"{below_root[plan.fast_root]}{STATE_FOLDER}/"))
     read = (use.counted_bytes > 0) & ~own
     names = pa.array([_as_tables(file.name) for file in plan.files], pa.large_string())

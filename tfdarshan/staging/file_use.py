@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.directory import plain_paths
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.reading_times import ReadingTimes
 from tfdarshan.analysis.files.rereads import times_read
@@ -28,7 +29,7 @@ class FileUse:
     """What each path of the file table was used for. Arrays have one entry per path.
 
     Attributes:
-        paths: pyarrow strings; bytes that are not UTF-8 as backslash escapes.
+        paths: pyarrow strings, without ".."; bytes that are not UTF-8 as backslash escapes.
         size_bytes: File size, -1 if unknown.
         is_input: Whether it is input (`analysis.input_files`).
         is_used: Whether it was opened, read or written.
@@ -112,7 +113,7 @@ def file_use(
     size_bytes, read, written, opens = (rows[name].to_numpy() for name in names)
     mount, mounts = _mounts(files)
     return FileUse(
-        paths=files.paths,
+        paths=plain_paths(files.paths),
         size_bytes=size_bytes,
         is_input=is_input,
         is_used=(read > 0) | (written > 0) | (opens > 0),

@@ -49,7 +49,9 @@ def make_plan(
         ConfigurationError: The files have no folder in common that copies could be named by.
     """
     question, advice = decision.advice.question, decision.advice
-    paths = decision.use.paths.take(pa.array(decision.rows)).to_pylist() if advice.helps else []
+    chosen = decision.use.paths.take(pa.array(decision.rows)).to_pylist() if advice.helps else []
+    # A job that spells a file's path in two ways has two rows of it.
+    paths = list(dict.fromkeys(chosen))
     shared = common_folder(decision.use.paths.take(pa.array(decision.candidates)))
     root = question.slow or exact_name(shared)
     files, gone, no_room, used = [], 0, 0, 0

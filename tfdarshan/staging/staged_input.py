@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.directory import plain_paths
 from tfdarshan.analysis.files.rereads import median_epochs
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import TINY_S
@@ -195,7 +196,7 @@ def total(values: Array) -> float:
 
 def _places(use: FileUse, job: ModelledJob) -> Array:
     """Return the row of the job's own table that each path has, -1 if it has none."""
-    own = job.facts.files.paths
+    own = plain_paths(job.facts.files.paths)
     own = own.combine_chunks() if isinstance(own, pa.ChunkedArray) else own
     found = pc.index_in(use.paths.cast(own.type), value_set=own)
     found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

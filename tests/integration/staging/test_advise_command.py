@@ -27,11 +27,16 @@ def idle_tier(monkeypatch):
 @pytest.fixture
 def job(tmp_path):
     """A job that read 200 files of 1 to 200 KB, the last twenty 20 times, at 8 ms and 163 MB/s."""
-    data = tmp_path / "data"
-    data.mkdir()
+    return job_of(tmp_path, tmp_path / "data")
+
+
+def job_of(tmp_path, spelled):
+    """Return the folder of such a job, which spells the folder of its files so."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "data").mkdir()
     size = np.arange(1, FILES + 1) * 1_000
     opens = np.where(np.arange(FILES) >= FILES - 20, 20, 1)
-    paths = [str(data / f"{number:03}") for number in range(FILES)]
+    paths = [f"{spelled}/{number:03}" for number in range(FILES)]
     for path, length in zip(paths, size, strict=True):
         Path(path).write_bytes(bytes(int(length)))
     read_s = opens * (8e-3 + size / 163e6)
@@ -116,6 +121,23 @@ def test_rsync_takes_the_list(capsys, job):
     # THEN
     assert len(os.listdir(job / "fast")) == FILES
     assert (job / "fast" / "007").read_bytes() == bytes(8_000)
+
+
+@pytest.mark.parametrize("slow", [[], ["data"], ["code/../data"]])
+def test_files_are_found_if_the_job_goes_up_from_its_folder(capsys, monkeypatch, tmp_path, slow):
+    # GIVEN a job that reads ../data from its own folder
+    job = job_of(tmp_path, tmp_path / "code" / ".." / "data")
+    monkeypatch.chdir(tmp_path)
+
+    # WHEN
+    below = ["--slow", *slow] if slow else []
+    code, _, err = advise(capsys, job, *below, "-o", job / "plan.json")
+
+    # THEN the plan names them by where they are
+    plan = read_plan(job / "plan.json")
+    assert code == 0, err
+    assert plan.slow_root == str(job / "data")
+    assert [file.name for file in plan.files] == [f"{number:03}" for number in range(FILES)]
 
 
 def test_files_that_are_gone_are_left_out_and_said(capsys, job):

@@ -45,7 +45,9 @@ def child(*words):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("way", ["python", "descriptor", "numpy", "relative", "tensorflow"])
+@pytest.mark.parametrize(
+    "way", ["python", "descriptor", "numpy", "relative", "climbing", "spelled", "tensorflow"]
+)
 def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
     if way == "tensorflow":
         pytest.importorskip("tensorflow")

@@ -90,6 +90,29 @@ static void test_paths_are_found_however_they_are_spelled(const char *directory)
     check_totals(4, 0, 0);
 }
 
+/* A ".." leads back from where a link leads, not from where the link is. */
+static void test_paths_that_lead_up_are_found_unless_a_link_leads_elsewhere(const char *directory)
+{
+    char path[PATH_MAX + 32], behind_link[PATH_MAX];
+    CHECK(mkdir("inner", 0700) == 0 && mkdir("deep", 0700) == 0 && mkdir("deep/inner", 0700) == 0);
+    CHECK(symlink("deep/inner", "link") == 0 && symlink("inner", "near") == 0);
+    make(behind_link, directory, "deep/original", 'd');
+    static const char *const spellings[] = {"%s/inner/../original", "%s/near/..//inner/.././original",
+                                            "/../../%s/original", "%s/deep/inner/../../original"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        snprintf(path, sizeof path, spellings[i], directory);
+        check_holds(open(path, O_RDONLY), 'c');
+    }
+    check_holds(open("inner/../original", O_RDONLY), 'c');
+    check_holds(open("link/../original", O_RDONLY), 'd');
+    CHECK(open("missing/../original", O_RDONLY) < 0 && errno == ENOENT);
+    CHECK(open("original/../original", O_RDONLY) < 0 && errno == ENOTDIR);
+    CHECK(chdir("inner") == 0);
+    check_holds(open("../original", O_RDONLY), 'c');
+    CHECK(chdir(directory) == 0);
+    check_totals(6, 0, 0);
+}
+
 static void test_other_opens_get_the_original(void)
 {
     check_holds(open(original, O_RDWR), 'o');
@@ -348,6 +371,7 @@ int main(int argc, char **argv)
     test_without_a_copy_the_original_is_read();
     CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_OPEN).calls, 11);
     CHECK_EQUAL(recorded_here(directory, copy, TFD_OP_FOPEN).calls, 2);
+    test_paths_that_lead_up_are_found_unless_a_link_leads_elsewhere(directory);
     test_a_copy_that_changed_is_left_alone(copy);
     stop(directory);
 

@@ -17,6 +17,8 @@ from tfdarshan.analysis.files.file_table import NO_FILE, SUMS, FileTable
 # Folders of a treemap.
 MOST_FOLDERS = 200
 SUMMED = (*(name for name in SUMS if name != "moves"), "time_s")
+# A component and the ".." behind it, or those at the root, which lead nowhere.
+CLIMBING = r"^(/\.\.)+/|/[^/]+/\.\./"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,18 @@ def folders_of(paths: Any) -> Directories:
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return Directories(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
+
+
+def plain_paths(paths: Any) -> Any:
+    """Return paths, a pyarrow array, without "..": where they lead to, unless by a link to a folder.
+
+    A session has paths as the job spells them, from its current folder on.
+    """
+    if not pc.any(pc.match_substring(paths, "/../")).as_py():
+        return paths
+    while pc.any(pc.match_substring_regex(paths, CLIMBING)).as_py():
+        paths = pc.replace_substring_regex(paths, CLIMBING, "/")
+    return paths
 
 
 def parents_of(paths: Any) -> Any:

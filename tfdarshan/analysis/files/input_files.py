@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.files.directory import parents_of
+from tfdarshan.analysis.files.directory import parents_of, plain_paths
 from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
 from tfdarshan.frameworks.all_frameworks import transport_parts
 from tfdarshan.sessions.session_directory import BURST_CONTROL
@@ -55,7 +55,7 @@ def input_files(files: FileTable, data_folder: str | None = None) -> Array:
     chosen[NO_FILE] = True
     others = never_input(files.paths)
     if data_folder is not None:
-        others &= ~mask_of(pc.starts_with(files.paths, data_folder.rstrip("/") + "/"))
+        others &= ~mask_of(pc.starts_with(plain_paths(files.paths), data_folder.rstrip("/") + "/"))
     return chosen & ~others & ~own_files(files)
 
 
