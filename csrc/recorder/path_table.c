@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plain_path.h"
 #include "recorder/links_of_kernel.h"
 #include "recorder/mount_table.h"
 #include "recorder/overflow_names.h"
@@ -25,6 +26,8 @@
 /* A buffer for a directory and a path below it. It is not on the stack, since a
  * signal handler may have only a few kilobytes. */
 static char path_buffer[PATH_MAX + 256];
+/* Likewise, for a path without "..". */
+static char plain_buffer[sizeof path_buffer];
 
 /* A hash table with open addressing in private memory, since readers of the spool do not need it. */
 static uint32_t *index_of_hash;
@@ -137,13 +140,24 @@ static uint32_t find_file(const struct tfd_spool *spool, const char *path, size_
     return 0;
 }
 
+/* Patterns name files without "..". */
+static bool is_wanted(struct tfd_spool *spool, const char *path, size_t length)
+{
+    struct plain_path plain = {.name = plain_buffer};
+    if (path[0] != '/' || !memmem(path, length, "/../", 4))
+        return tfd_path_wanted(path, length, &spool->header->patterns_met);
+    tfd_plain_path_append(&plain, path);
+    plain_buffer[plain.length] = '\0';
+    return tfd_path_wanted(plain_buffer, plain.length, &spool->header->patterns_met);
+}
+
 static tfd_target wanted_target(struct tfd_spool *spool, const char *path, size_t length)
 {
     uint64_t hash = tfd_path_hash(path, length);
     uint32_t file = find_file(spool, path, length, (uint32_t)hash);
     if (file)
         return file;
-    if (!tfd_path_wanted(path, length, &spool->header->patterns_met))
+    if (!is_wanted(spool, path, length))
         return TFD_OTHER_BIT | TFD_OTHER_EXCLUDED;
     return add_file(spool, path, length, hash);
 }

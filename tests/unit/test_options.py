@@ -1,4 +1,5 @@
 import fnmatch
+import os
 import sysconfig
 
 import pytest
@@ -181,16 +182,19 @@ def test_an_absolute_pattern_is_matched_as_paths_are(given, matched):
     assert options.as_if_patterns() == (matched,)
 
 
-def test_a_pattern_with_dots_matches_the_files_that_it_names(tmp_path):
+@pytest.mark.parametrize("spelled", ["{here}/{name}/file", "{here}/a/../{name}/file", "../{name}/file"])
+def test_a_pattern_with_dots_matches_the_files_that_it_names(tmp_path, monkeypatch, spelled):
     # GIVEN
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_bytes(b"1")
+    monkeypatch.chdir(tmp_path / "a")
 
     # WHEN
     with tfdarshan.profile(tmp_path / "logs", exclude=[f"{tmp_path}/a/../b/"]) as session:
         for name in ("a", "b"):
-            (tmp_path / name / "file").read_bytes()
+            with open(spelled.format(here=tmp_path, name=name), "rb") as file:
+                file.read()
 
     # THEN
-    assert session.files["path"].tolist() == [str(tmp_path / "a" / "file")]
+    assert [os.path.normpath(path) for path in session.files["path"]] == [str(tmp_path / "a" / "file")]

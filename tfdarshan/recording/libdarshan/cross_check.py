@@ -8,6 +8,7 @@ libdarshan's limits explain. Any other is unexplained, and a defect of one of th
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -216,4 +217,6 @@ def _apart(darshan: Counted, counters: Array, f_counters: Array) -> Array:
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
+    # Patterns name files without "..".
+    path = os.path.normpath(path) if "/../" in path else path
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
