@@ -1,7 +1,11 @@
 /* Wrappers of calls that rename, remove and truncate files. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -57,12 +61,25 @@ int tfd_wrap_unlinkat(int dirfd, const char *path, int flags)
     return status;
 }
 
+/* The C library removes a folder by rmdir(), which is not recorded. Afterwards nothing tells what it was. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    int saved_errno = errno;
+    bool found =
+        !syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) && S_ISDIR(status.st_mode);
+    errno = saved_errno;
+    return found;
+}
+
 int tfd_wrap_remove(const char *path)
 {
     tfd_redirect_changes(path);
+    bool folder = is_folder(path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(remove)(path);
-    tfd_record_path(TFD_OP_UNLINK, AT_FDCWD, path, 0, status < 0, start);
+    if (!folder)
+        tfd_record_path(TFD_OP_UNLINK, AT_FDCWD, path, 0, status < 0, start);
     return status;
 }
 

@@ -103,9 +103,11 @@ PUSHED_BACK = (
     Rule("bytes read", _BYTES_READ, lambda tally: tally.bytes_read, lambda tally: 2 * tally.bytes_read),
 )
 PRINTED = DESCRIPTORS_ONLY[:-2]  # dprintf itself asks where the descriptor is, and what it is
+REMOVED = DESCRIPTORS_ONLY[:-1]  # the recorder asks before remove() whether that is a folder
 KNOWN = {  # (workload, file): rules for its bytes
     ("c_calls", "dprintf"): PRINTED,
     ("c_calls", "print_with"): PRINTED,
+    ("c_calls", "remove"): REMOVED,
     ("tofile_and_fromfile", "values.txt"): PUSHED_BACK,
 }
 BLOCK_BYTES = 4096  # of a stream's buffer, on every file system the tests may run on
