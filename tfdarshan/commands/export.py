@@ -45,7 +45,9 @@ def add_parser(verbs: Any) -> None:
     formats.add_argument("--csv", metavar="DIR", type=Path, help="write files.csv and events.csv into DIR")
     add_session(parser)
     parser.add_argument(
-        "--process", type=int, metavar="PID", help="with --darshan: only this process (default: all)"
+        "--process",
+        metavar="[HOST:]PID",
+        help="with --darshan: only this process, by its host too if several have it (default: all)",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     add_json(parser)

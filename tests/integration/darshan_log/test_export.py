@@ -132,6 +132,23 @@ def test_one_process_is_one_rank(session, tmp_path):
     assert len(report.records["POSIX"]) == len(mine)
 
 
+def test_a_process_id_of_several_hosts_is_told_apart_by_them(session, tmp_path):
+    # GIVEN ranks on two hosts whose processes have one number
+    session = tfdarshan.open_session(session.path)
+    one, two, _ = session.meta
+    two["host"], two["pid"] = "node2", one["pid"]
+
+    # WHEN
+    with pytest.raises(tfdarshan.ConfigurationError) as refused:
+        export_darshan(session, tmp_path / "job.darshan", process=one["pid"])
+    exported = export_darshan(session, tmp_path / "job.darshan", process=f"node2:{one['pid']}")
+
+    # THEN
+    known = f"{one['host']}:{one['pid']}, node2:{one['pid']}."
+    assert f"has a process {one['pid']} on 2 hosts: give one of {known}" in str(refused.value)
+    assert exported.processes == 1
+
+
 def test_without_trace_there_are_no_segments_in_the_log(tmp_path):
     # GIVEN
     with tfdarshan.profile(tmp_path / "logs", trace=False) as profile:

@@ -56,7 +56,7 @@ def export_darshan(
     session: SessionData,
     path: str | os.PathLike[str],
     *,
-    process: int | None = None,
+    process: int | str | None = None,
     force: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Exported:
@@ -65,12 +65,12 @@ def export_darshan(
     Args:
         session: The session.
         path: The log to write.
-        process: The id of the process to write; all of them if None.
+        process: The id of the process to write, with "HOST:" before it if several hosts have it; None: all.
         force: Replace a file that is there.
         progress: Told the rows read, and all that will be: of each table once for each module made of it.
 
     Raises:
-        ConfigurationError: The file is there, or the session has no such process.
+        ConfigurationError: The file is there, or the session has no such process, or several.
         SessionDataError: A table is damaged or missing.
         StorageError: The log cannot be written.
     """
@@ -104,13 +104,24 @@ def export_darshan(
     )
 
 
-def _chosen(session: SessionData, pid: int | None) -> list[ProcessData]:
-    if pid is None:
+def _chosen(session: SessionData, wanted: int | str | None) -> list[ProcessData]:
+    if wanted is None:
         return session.processes
-    chosen = [process for process in session.processes if process.pid == pid]
+    host, _, pid = str(wanted).rpartition(":")
+    chosen = [
+        process
+        for process in session.processes
+        if str(process.pid) == pid and host in ("", process.meta["host"])
+    ]
     if not chosen:
-        known = ", ".join(str(process.pid) for process in session.processes)
-        raise ConfigurationError(f"the session {session.path} has no process {pid}: give one of {known}.")
+        known = ", ".join(dict.fromkeys(str(process.pid) for process in session.processes))
+        raise ConfigurationError(f"the session {session.path} has no process {wanted}: give one of {known}.")
+    places = list(dict.fromkeys(f"{process.meta['host']}:{pid}" for process in chosen))
+    if len(places) > 1:
+        raise ConfigurationError(
+            f"the session {session.path} has a process {pid} on {len(places)} hosts: give one of "
+            f"{', '.join(places)}."
+        )
     return chosen
 
 
