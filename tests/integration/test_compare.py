@@ -1,5 +1,6 @@
 """`tfdarshan compare`: exit codes, output, and the sessions it takes."""
 
+import errno
 import json
 import os
 import re
@@ -140,6 +141,21 @@ def test_bad_input_is_one_line_and_code_2(capsys, logs, arguments, said):
     assert errors.startswith("tfdarshan: ")
     assert errors.count("\n") == 1
     assert said.format(logs=logs) in errors
+
+
+def test_a_folder_that_may_not_be_looked_at_is_code_2(capsys, monkeypatch):
+    # GIVEN a logdir of another user
+    def refused(path, runs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    monkeypatch.setattr("tfdarshan.session.open_newest", refused)
+
+    # THEN it is not taken for a condition that holds
+    assert run(capsys, "/theirs/logs", "logs") == (
+        2,
+        "",
+        "tfdarshan: /theirs/logs cannot be used: Permission denied.\n",
+    )
 
 
 def test_damaged_session_is_code_2(capsys, tmp_path, logs):

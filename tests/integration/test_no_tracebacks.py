@@ -102,6 +102,7 @@ WRONG = (
     (1, "steps {missing}", "{missing}"),
     (2, "compare {logs}", "compare needs two"),
     (2, "compare {logs} {missing}", "{missing}"),
+    (2, "compare {logs} {closed}/logs", "cannot be used: Permission denied"),
     (2, "compare {logs} {odd} --fail-if colour", "colour"),
     (1, "fleet {missing} --catalogue {out}/catalogue", "{missing} cannot be read"),
     (1, "fleet {closed} --catalogue {out}/catalogue", "Permission denied"),

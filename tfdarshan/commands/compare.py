@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.commands.arguments import add_json, check_least, print_json
 from tfdarshan.commands.exit_codes import WRONG_USE
 from tfdarshan.commands.workers import add_runner, check_runner, runner_of
-from tfdarshan.errors import ConfigurationError, SessionDataError
+from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.file_name import exact_name
 
 if TYPE_CHECKING:
@@ -75,11 +75,13 @@ def _compare(arguments: argparse.Namespace, runner: Runner) -> int:
     from tfdarshan.comparison.likeness import NO
 
     conditions = [parse_condition(text) for text in arguments.fail_if]
-    sides = _sides(arguments.paths, arguments.runs, runner)
     try:
+        sides = _sides(arguments.paths, arguments.runs, runner)
         comparisons = [compare(sides[0], side) for side in sides[1:]]
     except SessionDataError as error:
         raise ConfigurationError(str(error)) from error
+    except OSError as error:  # 1 would be that a condition holds
+        raise ConfigurationError(f"{error.filename} cannot be used: {reason(error)}.") from error
     failures = judge(conditions, comparisons)
     if arguments.json:
         print_json(_plain(sides, comparisons, failures))
@@ -104,10 +106,7 @@ def _sides(paths: Sequence[str], runs: int, runner: Runner) -> list[Side]:
             "first, and then what to compare with it."
         )
     check_least("--runs", runs, 1)
-    try:
-        opened = [open_newest(path, runs) for path in paths]
-    except SessionDataError as error:
-        raise ConfigurationError(str(error)) from error
+    opened = [open_newest(path, runs) for path in paths]
     labels = _labels(paths, [sessions[-1].path.name for sessions in opened])
     return [
         Side(label, [Source(session, runner=runner) for session in sessions])
