@@ -485,6 +485,25 @@ def test_nothing_to_recover(tmp_path, capsys):
     assert "there is no logdir" in capsys.readouterr().err
 
 
+def test_a_session_of_another_user_keeps_no_other_from_being_recovered(victim, tmp_path, monkeypatch):
+    # GIVEN a killed job, and a session in the same logdir that may not be looked at
+    kill(victim())
+    sessions = tmp_path / "logs" / "plugins" / "tfdarshan"
+    (own,) = sessions.iterdir()
+    (sessions / "theirs").mkdir()
+    stat = pathlib.Path.stat
+
+    def refused(path, **how):
+        if path.parent.name == "theirs":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **how)
+
+    monkeypatch.setattr(pathlib.Path, "stat", refused)
+
+    # THEN
+    assert recover.interrupted_sessions(tmp_path / "logs") == [own]
+
+
 def test_crash_after_the_metadata_needs_only_tidying(victim, tmp_path, spool_folder):
     # GIVEN a session that was written, and whose marker and spool were not removed
     process = victim()

@@ -52,10 +52,14 @@ def interrupted_sessions(logdir: Path) -> list[Path]:
     """
     if not logdir.is_dir():
         raise no_logdir(Path(logdir))
-    if (logdir / MARKER).exists():
+    if _is_begun(logdir):
         return [logdir]
-    parts = (part for directory in _sessions_below(logdir) for part in parts_of(directory))
-    return [part for part in parts if (part / MARKER).exists()]
+    return [part for directory in _sessions_below(logdir) for part in parts_of(directory) if _is_begun(part)]
+
+
+def _is_begun(part: Path) -> bool:
+    # Path.exists() raises PermissionError in another user's folder before Python 3.14.
+    return os.path.exists(part / MARKER)  # noqa: PTH110
 
 
 def _sessions_below(logdir: Path) -> Iterator[Path]:
