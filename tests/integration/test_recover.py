@@ -485,6 +485,14 @@ def test_nothing_to_recover(tmp_path, capsys):
     assert "there is no logdir" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", ["list", "recover", "summary"])
+def test_a_logdir_that_is_a_dangling_link_is_said_to_be(tmp_path, capsys, verb):
+    (tmp_path / "latest").symlink_to("gone")
+    assert main([verb, str(tmp_path / "latest")]) == 1
+    said = f"tfdarshan: the logdir {tmp_path / 'latest'} is a link to gone, which is not there: give "
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_a_session_of_another_user_keeps_no_other_from_being_recovered(victim, tmp_path, monkeypatch):
     # GIVEN a killed job, and a session in the same logdir that may not be looked at
     kill(victim())

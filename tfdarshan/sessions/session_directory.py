@@ -301,6 +301,10 @@ def no_logdir(
     path: Path, give: str = "give the folder that tfdarshan.profile() or `tfdarshan run --logdir` wrote to"
 ) -> SessionDataError:
     """Return the error for a path that is to be a logdir and is no folder."""
+    if path.is_symlink() and not path.exists():
+        return SessionDataError(
+            f"the logdir {path} is a link to {path.readlink()}, which is not there: {give}."
+        )
     if not path.exists():
         return SessionDataError(f"there is no logdir {path}: {give}.")
     if path.suffix == ".darshan":
