@@ -41,10 +41,14 @@ static bool kernel_trusts_tsc(void)
 }
 #endif
 
+/* Which of both it is never changes: the times of a session that records here are of one clock. */
 void tfd_clock_initialize(void)
 {
 #if defined(__x86_64__)
-    tfd_clock_uses_tsc = tsc_is_invariant() && kernel_trusts_tsc();
+    static _Atomic bool is_known;
+    if (!atomic_load(&is_known))
+        tfd_clock_uses_tsc = tsc_is_invariant() && kernel_trusts_tsc();
+    atomic_store(&is_known, true);
 #endif
 }
 

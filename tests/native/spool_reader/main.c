@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "counters/fold_state.h"
 #include "reader/reader_state.h"
 #include "spool_builder.h"
@@ -293,6 +294,25 @@ static void test_ticks_without_a_stop(void)
     tfd_reader_close(reader);
 }
 
+/* Where a spool says too little of its ticks, a reader looks at this process's clock. The process may record, and goes on with
+ * the clock that it began with, whatever the kernel trusts by then. */
+static void test_clock_of_the_process_stays(void)
+{
+    struct tfd_spool spool;
+    tfd_clock_initialize();
+    bool begun_with = !atomic_load(&tfd_clock_uses_tsc);
+    atomic_store(&tfd_clock_uses_tsc, begun_with);
+    builder_create(&spool, directory, 4u << 20);
+    spool.header->start.ticks += 1000;
+    spool.header->calibration = spool.header->start;
+    builder_file(&spool, "/a", TFD_NO_MOUNT);
+    builder_thread(&spool, 1);
+    tfd_spool_unmap(&spool);
+    tfd_reader_close(builder_open(directory));
+    CHECK_EQUAL(atomic_load(&tfd_clock_uses_tsc), begun_with);
+    atomic_store(&tfd_clock_uses_tsc, !begun_with);
+}
+
 /* ---- what is no spool ---- */
 
 static void write_file(const char *path, const void *bytes, size_t size)
@@ -387,6 +407,7 @@ int main(int argc, char **argv)
     test_finished_counters_stay_in_place();
     test_threads_mounts_and_paths();
     test_ticks_without_a_stop();
+    test_clock_of_the_process_stays();
     test_refusals();
     test_truncated_spool();
     test_names();
