@@ -195,13 +195,14 @@ bool tfd_is_recording_here(void)
 /* What is said to be stopped is read: nothing is folded there any more. */
 static void tell_stopped(void)
 {
-    int cancel_state;
+    int cancel_state, saved_errno = errno;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* what is told is read from files */
     tfd_fold_thread_hold();
     tfd_recording_take_closing_snapshots(tfd_session.spool.header);
     atomic_store(&tfd_session.spool.header->state, TFD_SPOOL_STOPPED);
     tfd_fold_thread_let_go();
     pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
 }
 
 void tfd_abandon(void)

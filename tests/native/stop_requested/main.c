@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "children.h"
 #include "recorded.h"
@@ -77,6 +78,35 @@ static void check_late_child(const char *directory)
     CHECK(!recorded_exists(directory, pid));
 }
 
+/* A child ends its recording in a call of its own. What fails then is no error of that call. */
+static void check_errno_is_kept(const char *directory)
+{
+    check_drop_spool(directory, getpid());
+    check_start(directory);
+    pid_t pid = child_fork();
+    if (!pid) {
+        char byte;
+        int fd = open(path, O_RDONLY), last = fd;
+        CHECK(fd >= 0 && pread(fd, &byte, 1, 0) == 1);
+        CHECK(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64}) == 0);
+        for (int copy = fd; copy >= 0; copy = dup(fd))
+            last = copy;
+        CHECK(close(last) == 0);
+        atomic_store(told, 4);
+        while (atomic_load(told) < 5)
+            child_pause();
+        errno = EXDEV;
+        CHECK_EQUAL(open(path, O_RDONLY), last);
+        CHECK_EQUAL(errno, EXDEV);
+        _exit(tfd_session_active());
+    }
+    while (atomic_load(told) < 4)
+        child_pause();
+    check_stop();
+    atomic_store(told, 5);
+    CHECK_EQUAL(child_wait(pid), 0);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -108,5 +138,6 @@ int main(int argc, char **argv)
     }
     check_drop_spool(argv[1], getpid());
     check_late_child(argv[1]);
+    check_errno_is_kept(argv[1]);
     return 0;
 }
