@@ -25,7 +25,8 @@ struct slot {
     void *saved;
     uint32_t object;
     uint16_t hook;
-    bool may_be_bound; /* the loader may still write it, so its page stays writable */
+    bool may_be_bound;  /* the loader may still write it, so its page stays writable */
+    uint8_t protection; /* of its page, when it was patched */
 };
 
 struct scan {
@@ -93,7 +94,7 @@ static void collect_slot(void *context, const struct tfd_image *image, const str
     }
     void *saved = value == tfd_wrapper[hook] ? tfd_definition[hook] : value;
     bool may_be_bound = place->is_jump_slot && is_inside(image, value);
-    slots[slot_count++] = (struct slot){place->address, saved, scan->object, (uint16_t)hook, may_be_bound};
+    slots[slot_count++] = (struct slot){place->address, saved, scan->object, (uint16_t)hook, may_be_bound, 0};
 }
 
 static void look_at(const struct tfd_image *image, struct scan *scan)
@@ -181,6 +182,17 @@ static bool write_saved(struct slot *slot)
                                        __ATOMIC_RELAXED);
 }
 
+/* Without a list of mappings, as when no descriptor is left or after chroot(2), a page has the protection that it had when
+ * it was patched, or less: the loader may have locked it since. */
+static int protection_of(const struct tfd_protection_map *map, const struct slot *slot, uintptr_t page_start,
+                         uintptr_t page_bytes, uintptr_t *end)
+{
+    if (map)
+        return tfd_protection_at(map, page_start, end);
+    *end = page_start + page_bytes;
+    return slot->protection ? slot->protection : -1;
+}
+
 /* Write the slots [first, last), which are sorted by address. Read-only pages
  * (RELRO) are writable meanwhile; a page never becomes executable. */
 static size_t write_pages(const struct tfd_protection_map *map, size_t first, size_t last, write_slot *write,
@@ -190,12 +202,12 @@ static size_t write_pages(const struct tfd_protection_map *map, size_t first, si
     size_t written = 0;
     for (size_t i = first; i < last;) {
         uintptr_t start = (uintptr_t)slots[i].address & ~(page - 1), range_end = 0;
-        int protection = tfd_protection_at(map, start, &range_end);
+        int protection = protection_of(map, &slots[i], start, page, &range_end);
         size_t next = i;
         while (next < last && (uintptr_t)slots[next].address < range_end)
             next++;
         uintptr_t length = next > i ? (((uintptr_t)slots[next - 1].address | (page - 1)) + 1) - start : 0;
-        bool locked = !(protection & PROT_WRITE);
+        bool locked = !map || !(protection & PROT_WRITE);
         if (protection < 0 || (protection & PROT_EXEC) || next == i ||
             (locked && mprotect((void *)start, length, PROT_READ | PROT_WRITE))) {
             next = next == i ? i + 1 : next;
@@ -203,24 +215,26 @@ static size_t write_pages(const struct tfd_protection_map *map, size_t first, si
             i = next;
             continue;
         }
-        for (; i < next; i++)
+        for (; i < next; i++) {
+            slots[i].protection = (uint8_t)protection;
             written += write(&slots[i]);
+        }
         if (locked)
             mprotect((void *)start, length, protection);
     }
     return written;
 }
 
-/* Return 0, or -errno if nothing was written. */
+/* Return 0, or -errno if nothing was written. What was written is put back also where nobody tells the mappings. */
 static int write_slots(size_t first, size_t last, write_slot *write, uint64_t *written, uint64_t *refused)
 {
     struct tfd_protection_map map;
     if (first == last)
         return 0;
     int status = tfd_protection_map_read(&map);
-    if (status)
+    if (status && write != write_saved)
         return status;
-    *written += write_pages(&map, first, last, write, refused);
+    *written += write_pages(status ? NULL : &map, first, last, write, refused);
     tfd_protection_map_free(&map);
     return 0;
 }
@@ -307,8 +321,7 @@ void tfd_got_undo(struct tfd_attach_report *report)
 {
     qsort(slots, patched_count, sizeof *slots, by_address);
     report->slots_refused += left_out;
-    if (write_slots(0, patched_count, write_saved, &report->slots_restored, &report->slots_refused))
-        report->slots_refused += patched_count;
+    write_slots(0, patched_count, write_saved, &report->slots_restored, &report->slots_refused);
     slot_count = patched_count = left_out = 0;
     tfd_objects_clear();
 }

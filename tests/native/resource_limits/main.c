@@ -92,6 +92,22 @@ static void exhaust_descriptors(void)
     CHECK_EQUAL(recorded_here(directory, path, TFD_OP_PREAD).calls, 1);
 }
 
+/* Nor at the end, where the list of mappings cannot be read: each slot gets its value back all the same. */
+static void stop_without_descriptors(void)
+{
+    struct rlimit few;
+    check_start(directory);
+    read_once();
+    CHECK(getrlimit(RLIMIT_NOFILE, &few) == 0);
+    CHECK(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, few.rlim_max}) == 0);
+    CHECK(open(path, O_RDONLY) < 0 && errno == EMFILE);
+    check_stop();
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    CHECK_EQUAL(recorded_here(directory, path, TFD_OP_PREAD).calls, 1);
+    check_drop_spool(directory, getpid());
+    check_works(64u << 20);
+}
+
 static void lock_no_memory(void)
 {
     limit(RLIMIT_MEMLOCK, 0);
@@ -100,8 +116,8 @@ static void lock_no_memory(void)
 
 int main(int argc, char **argv)
 {
-    void (*const limits[])(void) = {limit_file_size, limit_address_space, limit_descriptors,
-                                    exhaust_descriptors, lock_no_memory};
+    void (*const limits[])(void) = {limit_file_size,     limit_address_space,      limit_descriptors,
+                                    exhaust_descriptors, stop_without_descriptors, lock_no_memory};
     CHECK(argc >= 2);
     directory = argv[1];
     check_make_file(path, directory, "data", 1000);
