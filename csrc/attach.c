@@ -218,6 +218,13 @@ static void offer_to_programs(const struct tfd_options *options)
         tfd_rendezvous_announce(options->spool_directory);
 }
 
+/* The recorder looks too, but for a moment only: a large process has thousands of mappings. */
+static void note_aio(struct tfd_spool_header *header)
+{
+    if (tfd_got_saw_aio())
+        atomic_fetch_or(&header->bypasses, TFD_BYPASS_AIO);
+}
+
 static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_report *report)
 {
     int status;
@@ -228,6 +235,7 @@ static int begin_and_patch(const struct tfd_options *options, struct tfd_attach_
     if (!status)
         status = tfd_got_patch(report);
     if (!status) {
+        note_aio(tfd_session.spool.header);
         if (options->mapped)
             tfd_mapped_reads_begin(options->mapped == TFD_MAPPED_LARGE);
         return 0;
@@ -484,6 +492,7 @@ static int stop(struct tfd_attach_report *report)
     tfd_streams_count_moved();
     tfd_recording_take_closing_snapshots(spool->header);
     tfd_got_undo(report);
+    note_aio(spool->header);
     tfd_late_libraries_report(report);
     tfd_emulation_remove();
     tfd_darshan_end(1);

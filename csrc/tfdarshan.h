@@ -187,6 +187,8 @@ struct tfd_reader;
 
 /* Why a spool got no more room: the memory cap or the file system, or the memory of a control group. */
 enum tfd_full { TFD_FULL_NOT, TFD_FULL_CAP, TFD_FULL_MEMORY };
+/* How a process may have read and written files without calls of the C library. */
+enum tfd_bypass { TFD_BYPASS_IO_URING = 1, TFD_BYPASS_AIO = 2, TFD_BYPASS_CUFILE = 4 };
 enum { TFD_OVERFLOW_NAMES = 1048576 }; /* files beyond the memory cap that are counted once each */
 
 struct tfd_spool_info {
@@ -298,6 +300,8 @@ int tfd_reader_joined(struct tfd_reader *reader);
 uint32_t tfd_reader_other_user_programs(struct tfd_reader *reader);
 /* Return the opens that did not wait until the process had joined, and are not recorded. */
 uint64_t tfd_reader_missed_opens(struct tfd_reader *reader);
+/* Return the ways that the process had open to read and write unrecorded: values of enum tfd_bypass, added up. */
+uint64_t tfd_reader_bypasses(struct tfd_reader *reader);
 /* Of events folded while the process recorded: processor time of the thread that folds, and how many of them the
  * recording threads folded themselves, as it fell behind or could not be. */
 void tfd_reader_folding(struct tfd_reader *reader, uint64_t *thread_ns, uint64_t *by_callers);

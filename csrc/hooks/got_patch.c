@@ -46,6 +46,7 @@ static uint64_t scan_stamp;
 static _Atomic uint64_t known_adds, known_subs;
 static const struct link_map *inherited_tail; /* last object in a child's list, until the child loads one */
 static uint64_t left_out;                     /* slots that the last patch could not write; a later one may */
+static bool aio_is_mapped;                    /* as the last list of mappings said */
 static bool make_room_for_slot(void)
 {
     if (slot_count < slot_capacity)
@@ -234,6 +235,7 @@ static int write_slots(size_t first, size_t last, write_slot *write, uint64_t *w
     int status = tfd_protection_map_read(&map);
     if (status && write != write_saved)
         return status;
+    aio_is_mapped = map.has_aio_context;
     *written += write_pages(status ? NULL : &map, first, last, write, refused);
     tfd_protection_map_free(&map);
     return 0;
@@ -324,6 +326,11 @@ void tfd_got_undo(struct tfd_attach_report *report)
     write_slots(0, patched_count, write_saved, &report->slots_restored, &report->slots_refused);
     slot_count = patched_count = left_out = 0;
     tfd_objects_clear();
+}
+
+bool tfd_got_saw_aio(void)
+{
+    return aio_is_mapped;
 }
 
 static int compare_loads(struct dl_phdr_info *info, size_t size, void *context)

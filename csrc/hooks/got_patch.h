@@ -11,6 +11,8 @@
 int tfd_got_patch(struct tfd_attach_report *report);
 /* Restore the saved value of every slot that still holds our wrapper. */
 void tfd_got_undo(struct tfd_attach_report *report);
+/* Return true if an AIO context was mapped when this last read the list of mappings: it does to patch and to undo. */
+bool tfd_got_saw_aio(void);
 /* Return true if objects were loaded or unloaded since the last patch. Takes about 40 ns. */
 bool tfd_got_stale(void);
 /* Call this in a forked child: a thread of the parent may hold the lock of the loader's list. The child does not read

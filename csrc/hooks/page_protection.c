@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/aio_mapping.h"
 #include "base/error.h"
 #include "base/whole_file.h"
 
@@ -40,6 +41,7 @@ int tfd_protection_map_read(struct tfd_protection_map *map)
     char *text = tfd_read_whole("/proc/self/maps");
     if (!text)
         return tfd_fail(EIO, "cannot read /proc/self/maps, so no page's protection could be put back");
+    map->has_aio_context = strstr(text, TFD_AIO_MAPPING);
     size_t lines = 0;
     for (const char *c = text; *c; c++)
         lines += *c == '\n';

@@ -2,6 +2,7 @@
 #ifndef TFD_PAGE_PROTECTION_H
 #define TFD_PAGE_PROTECTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@ struct tfd_protection_map {
         int protection; /* PROT_* */
     } * ranges;
     size_t count;
+    bool has_aio_context; /* an AIO context is mapped */
 };
 
 int tfd_protection_map_read(struct tfd_protection_map *map);

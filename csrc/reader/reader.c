@@ -305,6 +305,12 @@ uint64_t tfd_reader_missed_opens(struct tfd_reader *reader)
     return atomic_load(&reader->image.spool.header->missed_opens);
 }
 
+uint64_t tfd_reader_bypasses(struct tfd_reader *reader)
+{
+    struct tfd_spool_header *header = reader->image.spool.header;
+    return header->version <= TFD_UNTRACED_SPOOL_VERSION ? 0 : atomic_load(&header->bypasses);
+}
+
 void tfd_reader_folding(struct tfd_reader *reader, uint64_t *thread_ns, uint64_t *by_callers)
 {
     const struct tfd_spool_header *header = reader->image.spool.header;

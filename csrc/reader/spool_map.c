@@ -31,8 +31,10 @@ static size_t header_bytes(const struct tfd_spool_header *header)
 {
     if (header->version == TFD_OLDEST_SPOOL_VERSION)
         return offsetof(struct tfd_spool_header, thinned);
-    return header->version == TFD_THINNED_SPOOL_VERSION ? offsetof(struct tfd_spool_header, untraced)
-                                                        : sizeof *header;
+    if (header->version == TFD_THINNED_SPOOL_VERSION)
+        return offsetof(struct tfd_spool_header, untraced);
+    return header->version == TFD_UNTRACED_SPOOL_VERSION ? offsetof(struct tfd_spool_header, bypasses)
+                                                         : sizeof *header;
 }
 
 static int check_magic(const struct tfd_spool_header *header, ssize_t got, const char *path)

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/plain_path.h"
+#include "recorder/bypasses.h"
 #include "recorder/links_of_kernel.h"
 #include "recorder/mount_table.h"
 #include "recorder/overflow_names.h"
@@ -304,8 +305,11 @@ tfd_target tfd_descriptor_target(struct tfd_spool *spool, int fd, int64_t *offse
         got = (ssize_t)number_of(fd, path);
     if (got <= 0 || fstat(fd, &status))
         return TFD_OTHER_BIT | TFD_OTHER_UNKNOWN;
-    if (!S_ISREG(status.st_mode) || (path[0] != '/' && path[0] != '(') || !strncmp(path, "/memfd:", 7))
+    path[got] = '\0';
+    if (!S_ISREG(status.st_mode) || (path[0] != '/' && path[0] != '(') || !strncmp(path, "/memfd:", 7)) {
+        tfd_bypasses_note_descriptor(spool->header, path);
         return TFD_OTHER_BIT | kind_of_mode(S_ISREG(status.st_mode) ? 0 : status.st_mode);
+    }
     size_t length = (size_t)got, suffix = sizeof deleted - 1;
     if (!status.st_nlink && length > suffix && !memcmp(path + length - suffix, deleted, suffix))
         length -= suffix;

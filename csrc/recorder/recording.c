@@ -19,6 +19,7 @@
 #include "job/missed_opens.h"
 #include "job/started_program.h"
 #include "job/unseen_program.h"
+#include "recorder/bypasses.h"
 #include "recorder/fold_thread.h"
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
@@ -181,6 +182,7 @@ void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header)
     tell_children_left(false);
     tfd_recording_tell_missed_opens(header);
     tell_who_waits(header);
+    tfd_bypasses_look(header);
     header->kernel_stop = tfd_kernel_io_now();
     header->stop = tfd_clock_sample_now();
 }

@@ -10,6 +10,7 @@
 #include "base/attach_lock.h"
 #include "base/error.h"
 #include "base/kernel_io.h"
+#include "recorder/bypasses.h"
 #include "recorder/fold_thread.h"
 #include "recorder/session.h"
 #include "recorder/slots.h"
@@ -75,6 +76,7 @@ int tfd_session_copy(int source, int target)
     tfd_attach_lock();
     int status = -ESRCH;
     if (is_own_spool(source)) {
+        tfd_bypasses_look(tfd_session.spool.header);
         tfd_fold_lock_first();
         int cancel_state = tfd_tables_lock_take();
         status = copy_still(&tfd_session.spool, source, target);

@@ -20,10 +20,11 @@
 #include "tfdarshan.h"
 
 #define TFD_SPOOL_MAGIC "TFDSPOOL"
-#define TFD_SPOOL_VERSION 12u
-#define TFD_THINNED_SPOOL_VERSION 11u /* has all of the header but `untraced` */
-#define TFD_OLDEST_SPOOL_VERSION 10u  /* nor `thinned` */
-#define TFD_SEGMENT_COUNT 26          /* segments of a growing array */
+#define TFD_SPOOL_VERSION 13u
+#define TFD_UNTRACED_SPOOL_VERSION 12u /* has all of the header but `bypasses` */
+#define TFD_THINNED_SPOOL_VERSION 11u  /* nor `untraced` */
+#define TFD_OLDEST_SPOOL_VERSION 10u   /* nor `thinned` */
+#define TFD_SEGMENT_COUNT 26           /* segments of a growing array */
 #define TFD_FILES_IN_FIRST_SEGMENT 1024u
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
 #define TFD_MAX_FILES (1u << 26)
@@ -217,6 +218,7 @@ struct tfd_spool_header {
         uncounted;            /* 1: nobody waits for this process, whose bytes are in its own figures alone */
     _Atomic uint64_t thinned; /* offset of struct tfd_thinned, 0 = no trace is kept */
     _Atomic uint64_t untraced; /* offset of struct tfd_untraced, 0 = none yet, or TFD_UNTRACED_NO_ROOM */
+    _Atomic uint64_t bypasses; /* enum tfd_bypass, added up */
 };
 
 static inline void tfd_spool_note_full(struct tfd_spool_header *header, enum tfd_full by)

@@ -49,6 +49,7 @@ HAZARDS = {
     "attach_backoff": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "attach_cycles": {"plain": "1000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
+    "bypassed_calls": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
     "cancellation": {"plain": "200", "thread": "100", "valgrind": "10"},
     "cgroup_limits": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
@@ -125,6 +126,7 @@ HAZARDS = {
 # Plain, in the long tests: so many cycles or runs; a kill after each instruction, of which each 499th counts.
 LONG = {"attach_cycles": "10000", "fold_thread": "200", "thinned_calls": "499", "untraced_calls": "97"}
 FORKING = {
+    "bypassed_calls",
     "closed_descriptors",
     "emulated_storage",
     "ended_threads",

@@ -263,6 +263,10 @@ class SpoolReader:
         """Count opens that did not wait until the process had joined the session, and are not recorded."""
         return int(self._lib.tfd_reader_missed_opens(self._reader))
 
+    def bypasses(self) -> int:
+        """Return the ways that it had open to read and write unrecorded: TFD_BYPASS values, added up."""
+        return int(self._lib.tfd_reader_bypasses(self._reader))
+
     def folding(self) -> tuple[int, int]:
         """Return the folding thread's processor time in ns, and how many calls their callers folded."""
         thread_ns, by_callers = self._ffi.new("uint64_t *"), self._ffi.new("uint64_t *")

@@ -15,6 +15,7 @@ import pytest
 
 from tests.unit.sentences.made_up_spool import MARKER, info_of
 from tfdarshan.errors import SessionActiveError, SessionDataError, StorageError
+from tfdarshan.native import _extension
 from tfdarshan.native.spool_reader import ThreadInfo
 from tfdarshan.options import Options
 from tfdarshan.recording import active_recording, probe_process, profiler
@@ -24,6 +25,7 @@ from tfdarshan.recording.job_identity import JOB_VARIABLE, RANK_VARIABLE, SIZE_V
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.spool import UNSEEN, UNSEEN_HEAD
 from tfdarshan.recording.steps import watch_steps
+from tfdarshan.recording.writing.bypasses import BYPASSES, bypass_sentences
 from tfdarshan.recording.writing.started_programs import REASONS, StartedPrograms
 from tfdarshan.recording.writing.writer import _bounds_reached, _skipped
 from tfdarshan.sessions import background_writer
@@ -54,6 +56,26 @@ BOUNDS: dict[str, dict[str, Any]] = {
 def test_a_bound_that_was_reached_is_said_to_be(words):
     assert bounds_of(**BOUNDS[words]) == [words]
     assert bounds_of() == []
+
+
+WAYS = {
+    "TFD_BYPASS_IO_URING": ("io_uring", "use a reader that calls `pread()`"),
+    "TFD_BYPASS_AIO": ("Linux AIO", "use a reader that calls `pread()`"),
+    "TFD_BYPASS_CUFILE": ("cuFile", "set `force_compat_mode` to true in `cufile.json`"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_around_libc_is_named_and_what_records_its_calls(way):
+    name, fix = WAYS[way]
+    (said,) = bypass_sentences(getattr(_extension.core().lib, way))
+
+    assert said == (
+        f"any file reads and writes through {name} are missing, because they make no libc calls: {fix}"
+    )
+    assert set(BYPASSES) == set(WAYS)
+    assert len(bypass_sentences(7)) == 3
+    assert bypass_sentences(0) == []
 
 
 def test_segments_that_were_not_wanted_are_not_missed():

@@ -25,6 +25,7 @@ from tfdarshan.native.spool_reader import OTHER_FIELDS, Mount, SpoolInfo, SpoolR
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.asked_clock import kept
 from tfdarshan.recording.memory_cap_limit import MIB
+from tfdarshan.recording.writing.bypasses import bypass_sentences
 from tfdarshan.recording.writing.file_format import formats_of_faults
 from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
 from tfdarshan.recording.writing.started_programs import StartedPrograms
@@ -211,7 +212,7 @@ def _write_children(
                     if reader.is_program():
                         programs.add(info.command)
                     threads = _real_threads(reader, info)
-                    if not reader.missed_opens() and _is_silent(info, threads):
+                    if not reader.missed_opens() and not reader.bypasses() and _is_silent(info, threads):
                         silent += 1
                         silent_io += _silent_io(info)
                         continue
@@ -412,6 +413,7 @@ def _process_meta(
             *(marker.notes if owner else ()),
             *_bounds_reached(marker, info, _skipped(threads)),
             *_missed(reader),
+            *(bypass_sentences(reader.bypasses()) if isinstance(reader, SpoolReader) else ()),
         ],
         **({"session_notes": marker.notes} if owner else {}),
     }
