@@ -120,7 +120,7 @@ void tfd_definitions_find(void *const *wrappers)
         tfd_definition[hook] = behind_program_stub(default_lookup[hook], tfd_hooks[hook].symbol);
         __atomic_store_n(&tfd_next[hook], tfd_definition[hook], __ATOMIC_RELEASE);
         libc_definition[hook] = libc ? dlsym(libc, tfd_hooks[hook].symbol) : NULL;
-        if (tfd_definition[hook])
+        if (tfd_definition[hook] && hook < TFD_FIRST_LIBRARY_HOOK)
             never_patch(base_of(tfd_definition[hook]));
         if (libc_definition[hook])
             never_patch(base_of(libc_definition[hook]));
@@ -143,6 +143,15 @@ bool tfd_may_patch(const struct tfd_image *image)
         if (image->start <= never_patched[i] && never_patched[i] < image->end)
             return false;
     return !strstr(image->name, "libdarshan");
+}
+
+bool tfd_is_library_definition(void *value, unsigned hook)
+{
+    if (!tfd_definition[hook]) {
+        tfd_definition[hook] = value;
+        __atomic_store_n(&tfd_next[hook], value, __ATOMIC_RELEASE);
+    }
+    return value == tfd_definition[hook] || value == tfd_wrapper[hook];
 }
 
 bool tfd_is_program_stub(const void *value, unsigned hook)

@@ -18,6 +18,9 @@ bool tfd_may_patch(const struct tfd_image *image);
  * process, the program's stub for that, or our wrapper. Another tool has written any other value, except for the
  * object's stub in a slot that is not bound yet. We leave such a slot alone, or that tool would miss calls. */
 bool tfd_is_definition(const void *value, unsigned hook);
+/* The same for a function of another library than the C library. The first definition that a slot leads to is the one
+ * that the wrapper calls. */
+bool tfd_is_library_definition(void *value, unsigned hook);
 /* Return true if `value` is the stub of a program that is not position independent. Every pointer to the function in
  * the process then holds the stub's address, which is as low as the program's. */
 bool tfd_is_program_stub(const void *value, unsigned hook);

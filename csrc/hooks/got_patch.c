@@ -73,14 +73,25 @@ static bool is_inside(const struct tfd_image *image, const void *value)
     return (uintptr_t)value >= image->start && (uintptr_t)value < image->end;
 }
 
+/* Functions of other libraries than the C library are known once a slot holds them. A slot that is not bound yet is left
+ * alone: of two libraries that define a function, its object may mean either. */
+static bool is_known(const struct tfd_image *image, void *value, unsigned hook)
+{
+    if (hook < TFD_FIRST_LIBRARY_HOOK)
+        return tfd_next[hook];
+    return value && is_relocated(image, value, hook) && !is_inside(image, value) &&
+           tfd_is_library_definition(value, hook);
+}
+
 static void collect_slot(void *context, const struct tfd_image *image, const struct tfd_slot_place *place)
 {
     struct scan *scan = context;
     int hook = tfd_hook_by_name(place->symbol);
-    if (hook < 0 || !tfd_next[hook] || (uintptr_t)place->address % sizeof(void *))
+    if (hook < 0 || (uintptr_t)place->address % sizeof(void *))
         return;
     void *value = __atomic_load_n(place->address, __ATOMIC_ACQUIRE); /* a thread may bind the slot now */
-    if (tfd_is_late_attach(value, (unsigned)hook)) /* the function there calls our wrapper */
+    if (!is_known(image, value, (unsigned)hook) ||
+        tfd_is_late_attach(value, (unsigned)hook)) /* the function there calls our wrapper */
         return;
     scan->unready |= !is_relocated(image, value, (unsigned)hook);
     if (!value)

@@ -370,6 +370,19 @@
        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),             \
       (pid, file, actions, attributes, arguments, environment))
 
+/* These open ways to read and write without calls of the C library (recorder/bypasses.h). libaio and liburing define
+ * them, or what of these a job brings along. */
+#define TFD_LIBRARY_HOOKS(X)                                                                                 \
+    X(io_setup, "", NO, NO, int, (int requests, void **context), (requests, context))                        \
+    X(io_queue_init, "", NO, NO, int, (int requests, void **context), (requests, context))                   \
+    X(io_uring_queue_init, "", NO, NO, int, (unsigned entries, void *ring, unsigned flags),                  \
+      (entries, ring, flags))                                                                                \
+    X(io_uring_queue_init_params, "", NO, NO, int, (unsigned entries, void *ring, void *parameters),         \
+      (entries, ring, parameters))                                                                           \
+    X(io_uring_queue_init_mem, "", NO, NO, int,                                                              \
+      (unsigned entries, void *ring, void *parameters, void *memory, size_t bytes),                          \
+      (entries, ring, parameters, memory, bytes))
+
 /* Aliases of hooked functions that no header declares, or that differ only on machines with 32-bit file offsets:
  * A(name, symbol). A slot of an alias is patched if the alias is the same function. */
 #define TFD_ALIASES(A)                                                                                       \
@@ -413,7 +426,8 @@
     A(__vfork, vfork)
 
 #define TFD_HOOKS_WITH(X, O)                                                                                 \
-    TFD_POSIX_HOOKS(X, O) TFD_STDIO_HOOKS(X) TFD_WIDE_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X)
+    TFD_POSIX_HOOKS(X, O)                                                                                    \
+    TFD_STDIO_HOOKS(X) TFD_WIDE_HOOKS(X) TFD_MAPPING_HOOKS(X, O) TFD_LOADER_HOOKS(X) TFD_LIBRARY_HOOKS(X)
 
 /* For functions that pass a call on: they are given each parameter. */
 #define TFD_GIVEN(parameter) parameter
@@ -428,6 +442,9 @@ enum tfd_hook {
 #undef X
         TFD_HOOK_COUNT
 };
+
+/* From this one on they are of other libraries than the C library. */
+#define TFD_FIRST_LIBRARY_HOOK TFD_HOOK_io_setup
 
 struct tfd_hook_row {
     const char *symbol;

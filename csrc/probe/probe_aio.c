@@ -77,5 +77,11 @@ const struct probe tfd_aio_probes[] = {
     {"aio_error", (void *)call_aio_error, probe_aio_error, {{"pread", 7, TFD_PROBE_TRANSFER_BYTES, 0}}},
     {"aio_return", (void *)call_aio_return, probe_aio_return, {{"pread", 7, TFD_PROBE_TRANSFER_BYTES, 0}}},
     {"aio_suspend", (void *)call_aio_suspend, probe_aio_suspend, {{"pread", 7, TFD_PROBE_TRANSFER_BYTES, 0}}},
+    /* No C library has these. */
+    {.symbol = "io_setup"},
+    {.symbol = "io_queue_init"},
+    {.symbol = "io_uring_queue_init"},
+    {.symbol = "io_uring_queue_init_params"},
+    {.symbol = "io_uring_queue_init_mem"},
     {0},
 };

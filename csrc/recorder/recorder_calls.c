@@ -79,6 +79,15 @@ void tfd_record_other_user(void)
     tfd_leave(slot);
 }
 
+void tfd_record_bypass(enum tfd_bypass bypass)
+{
+    struct tfd_slot *slot = tfd_enter(0, 0);
+    if (!slot)
+        return;
+    atomic_fetch_or(&tfd_session.spool.header->bypasses, (uint64_t)bypass);
+    tfd_leave(slot);
+}
+
 void tfd_record_seek(enum tfd_operation operation, int fd, int64_t position, uint64_t start)
 {
     uint64_t end = tfd_end_ticks(start);

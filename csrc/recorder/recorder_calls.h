@@ -24,6 +24,8 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
                        uint64_t start);
 /* Count a program that is started as another user than the session's, which may not record itself. */
 void tfd_record_other_user(void);
+/* Note that a call has opened a way to read and write unrecorded. */
+void tfd_record_bypass(enum tfd_bypass bypass);
 void tfd_record_dup(int old_fd, int new_fd, uint64_t start);
 /* fcntl(F_SETFL) sets or clears O_APPEND. */
 void tfd_record_status_flags(int fd, int flags);

@@ -1,6 +1,9 @@
 /* Files can be read and written without calls of the C library. Nothing of it is recorded, so the spool says which ways
- * to do so a process had open: at the end of its session, or before if it mapped its ring by a call. */
+ * to do so a process had open: at the end of its session, or before if it mapped its ring by a call or was given its
+ * context by another library. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <libgen.h>
 #include <linux/aio_abi.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -105,6 +108,56 @@ static void check_ring_that_ended(void)
     CHECK_EQUAL(stop_and_said(), TFD_BYPASS_IO_URING);
 }
 
+union symbol {
+    void *object;
+    int (*set_up)(int requests, void **context);
+    int (*open_way)(int which, int entries);
+};
+
+static union symbol function_of(const char *library, const char *name)
+{
+    char folder[PATH_MAX] = "", path[PATH_MAX];
+    CHECK(readlink("/proc/self/exe", folder, sizeof folder - 1) > 0);
+    void *handle = dlopen(check_path(path, dirname(folder), library), RTLD_NOW | RTLD_LOCAL);
+    CHECK(handle);
+    union symbol found = {dlsym(handle, name)};
+    CHECK(found.object);
+    return found;
+}
+
+/* Each library keeps the function that it was linked against. */
+static void check_context_that_ended(void)
+{
+    void *context = NULL;
+    check_start(directory);
+    CHECK_EQUAL(function_of("libuser.so", "set_up").set_up(ENTRIES, &context), 0);
+    end_context((aio_context_t)context);
+    CHECK_EQUAL(stop_and_said(), TFD_BYPASS_AIO);
+    check_start(directory);
+    CHECK_EQUAL(function_of("libother.so", "set_up").set_up(ENTRIES, NULL), ENTRIES);
+    CHECK_EQUAL(stop_and_said(), 0);
+    check_start(directory); /* both are loaded already */
+    CHECK_EQUAL(function_of("libother.so", "set_up").set_up(ENTRIES, NULL), ENTRIES);
+    context = NULL;
+    CHECK_EQUAL(function_of("libuser.so", "set_up").set_up(ENTRIES, &context), 0);
+    end_context((aio_context_t)context);
+    CHECK_EQUAL(stop_and_said(), TFD_BYPASS_AIO);
+}
+
+/* A call that fails opens nothing. */
+static void check_ways(void)
+{
+    for (int which = 0; which < 4; which++) {
+        check_start(directory);
+        union symbol ways = function_of("libways.so", "open_way");
+        CHECK_EQUAL(ways.open_way(which, 0), -1);
+        CHECK_EQUAL(stop_and_said(), 0);
+        check_start(directory);
+        CHECK_EQUAL(ways.open_way(which, 1), which == 3 ? 4096 : 0);
+        CHECK_EQUAL(stop_and_said(), which ? TFD_BYPASS_IO_URING : TFD_BYPASS_AIO);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char path[PATH_MAX];
@@ -116,9 +169,11 @@ int main(int argc, char **argv)
     if (has_contexts)
         end_context(context);
     check_without();
+    check_ways();
     if (has_contexts) {
         check_context();
         check_context_of_child(path);
+        check_context_that_ended();
     }
     if (has_rings) {
         check_ring();

@@ -1,0 +1,2 @@
+/* The same, linked against another library. */
+#include "libuser.c"
