@@ -55,8 +55,7 @@ PATTERN_WORDS = (
 UNSEEN = (
     "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
     "that are not Python (charged when they are waited for; --programs records them), pages touched through "
-    "mmap, io_uring, functions called by an address from dlsym (as ctypes.CDLL does), libraries that "
-    "dlmopen loaded."
+    "mmap, functions called by an address from dlsym (as ctypes.CDLL does), libraries that dlmopen loaded."
 )
 INCOMPLETE = (
     "More was recorded than the kernel counted. Its count lacks processes that ended and that nobody waited "
