@@ -21,6 +21,8 @@
 #define PATIENCE_NS 100000000    /* that a fork or an exit waits for it */
 #define STUCK_NS 5000000000      /* within which a thread that got no processor ends */
 #define STACK_BYTES (256u << 10) /* locked by a host that locks its memory */
+#define SETS                                                                                                 \
+    64 /* of 1,024 processors: the kernel refuses a set without room for each processor that there may be */
 
 enum state { NO_THREAD, STARTING, RUNNING, ENDED, REFUSED };
 
@@ -60,11 +62,11 @@ static void ring_bell(void)
 static void stand_back(void)
 {
     struct sched_param none = {0};
-    cpu_set_t processors;
+    cpu_set_t processors[SETS];
     prctl(PR_SET_NAME, "tfd-fold");
     sched_setscheduler(0, SCHED_BATCH, &none);
-    if (!sched_getaffinity(tfd_session.pid, sizeof processors, &processors))
-        sched_setaffinity(0, sizeof processors, &processors);
+    if (!sched_getaffinity(tfd_session.pid, sizeof processors, processors))
+        sched_setaffinity(0, sizeof processors, processors);
 }
 
 /* False where no chunk is full. The lock goes to threads that wait for it first: the mutex would let this one have it

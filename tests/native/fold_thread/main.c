@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "children.h"
 #include "counted.h"
@@ -14,6 +16,8 @@
 #define FILE_BYTES (1ll << 40) /* sparse: no reader comes to its end */
 #define CALLS 60000            /* several times what a thread's chunks hold */
 #define KILL_WITHIN_US 40000
+#define PROCESSORS 2000    /* that this machine seems to have room for */
+#define BOUND_S 10         /* within which a new thread gets a processor */
 #ifdef __SANITIZE_THREAD__ /* has a thread of its own, which keeps a process whose other threads have ended */
 #define LAST_THREADS 0
 #else
@@ -165,6 +169,66 @@ static void test_ends_when_idle(void)
     read_bytes(0, CALLS); /* and it starts again */
     check_stop();
     CHECK_EQUAL(fold_threads(), 0);
+    check_drop_spool(directory, getpid());
+}
+
+/* As the kernel of a machine with so many processors does. The core calls this too. */
+int sched_getaffinity(pid_t thread, size_t bytes, cpu_set_t *processors)
+{
+    if (bytes * CHAR_BIT >= PROCESSORS)
+        return syscall(SYS_sched_getaffinity, thread, bytes, processors) < 0 ? -1 : 0;
+    errno = EINVAL;
+    return -1;
+}
+
+static cpu_set_t processors_of(pid_t thread)
+{
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    CHECK(syscall(SYS_sched_getaffinity, thread, sizeof processors, &processors) > 0);
+    return processors;
+}
+
+static bool fold_thread_may_use(const cpu_set_t *processors)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool may = false;
+    CHECK(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));) {
+        if (!is_fold_thread(entry->d_name))
+            continue;
+        cpu_set_t found = processors_of(atoi(entry->d_name));
+        may |= CPU_EQUAL(&found, processors);
+    }
+    CHECK(closedir(tasks) == 0);
+    return may;
+}
+
+static void *bound_reader(void *nothing)
+{
+    cpu_set_t all = processors_of(getpid()), one;
+    int64_t deadline_ns = child_now_ns() + BOUND_S * 1000000000ll;
+    size_t first = 0;
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    do {
+        CHECK(child_now_ns() < deadline_ns);
+        read_bytes(0, CALLS);
+    } while (!fold_thread_may_use(&all));
+    return nothing;
+}
+
+/* The fold thread is bound to no processor, though the thread that starts it is. */
+static void test_is_not_bound(void)
+{
+    pthread_t thread;
+    start(0);
+    CHECK(pthread_create(&thread, NULL, bound_reader, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    check_stop();
     check_drop_spool(directory, getpid());
 }
 
@@ -346,6 +410,7 @@ int main(int argc, char **argv)
     }
     test_kills(check_repeats(argc, argv, 200));
     test_refused(); /* before there is a stack that a thread could have again */
+    test_is_not_bound();
     test_ends_when_idle();
     for (int i = 0; i < LAST_THREADS; i++)
         test_ends_with_last_thread(i % 2);
