@@ -29,7 +29,7 @@
 #define TFD_THREADS_IN_FIRST_SEGMENT 64u
 #define TFD_MAX_FILES (1u << 26)
 #define TFD_MAX_THREADS (1u << 20)
-#define TFD_MAX_MOUNTS 512
+#define TFD_MAX_MOUNTS 2048 /* with their names less than half of the least spool (memory_cap.h) */
 #define TFD_SPOOL_PATH_MAX 512
 
 /* What a descriptor that is not a recorded file is; calls on these are

@@ -84,6 +84,7 @@ HAZARDS = {
     "list_locked_at_fork": {"plain": "50", "thread": "50"},
     "lmdb_ahead": {"plain": "20", "sanitize": "10", "thread": "10", "valgrind": "2"},
     "lmdb_damage": {"plain": "2000", "sanitize": "", "thread": "500", "valgrind": "200"},
+    "many_mounts": {"plain": "", "sanitize": "", "valgrind": ""},
     "mapped_files": {"plain": "1000", "sanitize": "1000", "thread": "200", "valgrind": "20"},
     "mapped_ranges": {"plain": "", "sanitize": "", "valgrind": ""},
     "mapped_refused": {"plain": "", "sanitize": ""},
