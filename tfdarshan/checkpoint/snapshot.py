@@ -17,6 +17,8 @@ from tfdarshan.checkpoint.burst_errors import BurstBufferError
 SAVE_COUNTER = "save_counter"
 # What a class overrides that saves something of its own.
 SAVING = ("_serialize_to_tensors", "_gather_saveables_for_checkpoint")
+# What an optimizer has whose slots are no children of it: TensorFlow asks it for them when it saves.
+SLOTS = "get_slot_names"
 
 
 class CannotMirrorError(BurstBufferError):
@@ -63,7 +65,7 @@ class Snapshot:
         if variable is not None:
             seen[id(node)] = self._held(tf, node, variable)
             return seen[id(node)]
-        if any(_saves_itself(tf, node)):
+        if any(_saves_itself(tf, node)) or SLOTS in dir(node):
             raise CannotMirrorError(f"a {type(node).__name__} has a value that cannot be held.")
         mirror = seen[id(node)] = tf.__internal__.tracking.AutoTrackable()
         for name, child in view.children(node).items():

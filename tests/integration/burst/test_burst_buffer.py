@@ -227,6 +227,26 @@ def test_what_cannot_be_held_is_written_at_once(tmp_path):
     assert int(next(iterator)) == 1
 
 
+def test_slots_of_an_older_optimizer_are_saved(tmp_path):
+    # GIVEN an optimizer that hands TensorFlow its momenta only when it is asked for them
+    def made(value):
+        optimizer = tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
+        weight = tf.Variable([value])
+        optimizer.apply_gradients([(tf.constant([value]), weight)])
+        return tf.train.Checkpoint(optimizer=optimizer, weight=weight)
+
+    checkpoint = made(3.0)
+
+    # WHEN
+    with BurstBuffer(checkpoint, fast_dir=tmp_path / "fast", slow_dir=tmp_path / "slow") as buffer:
+        buffer.save()
+
+    # THEN
+    fresh = made(1.0)
+    fresh.restore(tf.train.latest_checkpoint(str(tmp_path / "slow"))).assert_consumed()
+    assert float(fresh.optimizer.get_slot(fresh.weight, "momentum")[0]) == 3.0
+
+
 def test_two_writers_to_one_slow_tier_are_refused(tmp_path):
     checkpoint = make_checkpoint(make_model())
     with BurstBuffer(checkpoint, fast_dir=tmp_path / "fast", slow_dir=tmp_path / "slow"):
