@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.drain import DrainStatus
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import WRITING
-from tfdarshan.checkpoint.pipeline import Pipeline
+from tfdarshan.checkpoint.pipeline import Pipeline, tier_folders
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
@@ -35,7 +37,7 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
     """Saves `.keras`, `.h5` and `.weights.h5` files as ModelCheckpoint does, through a fast tier.
 
     A file appears under its own name at once and whole, and replaces one that has the name. When training
-    ends the callback waits until all are durable.
+    ends the callback waits until all are durable. Callbacks of one process may share both folders.
 
     Args:
         filepath: As in ModelCheckpoint, with the epoch and metrics as placeholders in the file's name. The
@@ -47,7 +49,7 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
 
     Raises:
         ConfigurationError: An option or a folder cannot be used.
-        TierInUseError: Another burst buffer owns one of the folders.
+        TierInUseError: Another burst buffer, or another process, owns one of the folders.
         BurstBufferError: A folder cannot be read or written.
     """
 
@@ -67,7 +69,8 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
             raise ConfigurationError(f"BurstModelCheckpoint has no such option: {reason(error)}.") from error
         self._fresh = Path(fast_dir).absolute() / BURST_CONTROL / WRITING
         super().__init__(os.fspath(self._fresh / pattern), **own)
-        self._pipeline = Pipeline(fast_dir, slow_dir or ".", chosen)
+        self._shared = _share(self, fast_dir, slow_dir or ".", chosen)
+        self._pipeline = self._shared.pipeline
         self._fresh.mkdir(exist_ok=True)
         self._forget_leftovers()
         self._step = 0
@@ -91,7 +94,13 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
         return self._pipeline.status()
 
     def close(self) -> bool:
-        """Wait for what is not durable yet and return both folders up; say whether all is durable."""
+        """Wait for what is not durable yet, and say whether all is.
+
+        The last callback of both folders returns them up.
+        """
+        self._shared.users.discard(self)
+        if self._shared.users:
+            return self._pipeline.drain.wait_patiently(self._pipeline.options.wait_limit_s)
         return self._pipeline.close()
 
     def _forget_leftovers(self) -> None:
@@ -120,3 +129,40 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
             path.unlink()
         event, blocked_s = "saved" if admitted else "skipped", time.monotonic() - began_s
         self._pipeline.ledger.record(event, unique, blocked_s=blocked_s, waited_s=waited_s, **about)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The pipeline between two folders, and the callbacks that use it and are not closed."""
+
+    pipeline: Pipeline
+    users: weakref.WeakSet[BurstModelCheckpoint] = field(default_factory=weakref.WeakSet)
+
+
+_shared: dict[tuple[Path, Path], _Shared] = {}
+
+
+def _share(
+    callback: BurstModelCheckpoint,
+    fast_dir: str | os.PathLike[str],
+    slow_dir: str | os.PathLike[str],
+    options: BurstOptions,
+) -> _Shared:
+    """Return the pipeline that a callback saves through, which others of its folders may use, too.
+
+    Raises:
+        ConfigurationError: Another one's options differ, or a folder cannot be used.
+    """
+    folders = tier_folders(fast_dir, slow_dir)
+    shared = _shared.get(folders)
+    if shared is not None and shared.pipeline.options != options:
+        if shared.users:
+            raise ConfigurationError(
+                f"another BurstModelCheckpoint saves from {folders[0]} to {folders[1]} with other options: "
+                "close() that one, or give both the same."
+            )
+        shared.pipeline.close()
+    if shared is None or not shared.pipeline.usable:
+        shared = _shared[folders] = _Shared(Pipeline(*folders, options))
+    shared.users.add(callback)
+    return shared

@@ -165,6 +165,11 @@ class Pipeline:
         self.drain.add(entry)
         return entry
 
+    @property
+    def usable(self) -> bool:
+        """Whether it takes checkpoints of this process."""
+        return not self._closed and os.getpid() == self._owner_pid
+
     def check_usable(self) -> None:
         """Refuse a process or a time in which checkpoints cannot be taken.
 

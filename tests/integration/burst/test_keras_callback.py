@@ -102,6 +102,31 @@ def test_the_ledger_counts_batches_as_steps(tmp_path):
     assert all(row.blocked_s > 0 for row in rows)
 
 
+def test_callbacks_of_one_training_share_their_folders(tmp_path):
+    # GIVEN a callback that saves the best model, and one that saves each
+    folders = {"fast_dir": tmp_path / "fast", "wait_limit_s": 60.0}
+    best = BurstModelCheckpoint(tmp_path / "slow/best.keras", monitor="loss", save_best_only=True, **folders)
+    each = BurstModelCheckpoint(tmp_path / "slow/{epoch}.keras", **folders)
+
+    # WHEN one of them is closed, and the same cell of a notebook makes it anew
+    make_model().fit(ROWS, ROWS, epochs=2, verbose=0, callbacks=[best, each])
+    assert each.close()
+    again = BurstModelCheckpoint(tmp_path / "slow/{epoch}-again.keras", **folders)
+    make_model().fit(ROWS, ROWS, verbose=0, callbacks=[best, again])
+
+    # THEN
+    names = sorted(path.name for path in (tmp_path / "slow").glob("[!.]*"))
+    assert names == ["1-again.keras", "1.keras", "2.keras", "best.keras"]
+    with pytest.raises(ConfigurationError, match=r"saves from .* with other options: close"):
+        BurstModelCheckpoint(tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False)
+
+    # AND the last one that is closed returns both folders up
+    assert best.close()
+    assert again.close()
+    other = BurstModelCheckpoint(tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False)
+    assert other.close()
+
+
 @pytest.mark.parametrize(
     ("path", "options", "said"),
     [
