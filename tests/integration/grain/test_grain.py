@@ -19,8 +19,11 @@ def grain():
 
 
 class Source:
+    def __init__(self, samples=32):
+        self._samples = samples
+
     def __len__(self):
-        return 32
+        return self._samples
 
     def __getitem__(self, number):
         time.sleep(READ_S)
@@ -137,6 +140,10 @@ TWO_SETS = {
     "slices made anew": lambda grain: [
         Anew(lambda part=part: grain.MapDataset.source(SHARED)[part].shuffle(seed=3).batch(4))
         for part in (slice(24), slice(24, 32))
+    ],
+    "sources made anew": lambda grain: [
+        Anew(lambda samples=samples: grain.MapDataset.source(Source(samples)).batch(4))
+        for samples in (32, 24)
     ],
     "ranges": lambda grain: [grain.MapDataset.range(32).batch(4).to_iter_dataset() for _ in range(2)],
 }

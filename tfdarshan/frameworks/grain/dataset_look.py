@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from tfdarshan.frameworks.adapter import DeclaredInput
@@ -27,6 +28,7 @@ def look_of(iterator: Any) -> dict[str, Any]:
     look = {
         "framework": "grain",
         "dataset": type(loader or iterator).__name__,
+        "samples": _samples(iterator),
         "batch_size": batch_size,
         "shuffled": any("Shuffle" in name for name in names)
         or bool(_first([loader], "_sampler", "_shuffle")),
@@ -44,14 +46,32 @@ def data_set_of(iterator: Any) -> Part:
     Datasets for training and for validation may look alike, and a job may make them anew for each epoch. A
     source that nobody can watch, such as a list, is known by what holds it.
     """
-    holders = [getattr(iterator, "_data_loader", None), *_stages(iterator)]
+    holders = _holders(iterator)
     slices = [one for one in holders if type(one).__name__.startswith("Slice")]
     which = tuple(getattr(one, name, None) for one in slices for name in ("_start", "_stop", "_step"))
+    holder, source = _source(holders)
+    return Part(source if type(source).__weakrefoffset__ else holder, which)
+
+
+def _holders(iterator: Any) -> list[Any]:
+    """Return what may hold the source of an iterator's data set."""
+    return [getattr(iterator, "_data_loader", None), *_stages(iterator)]
+
+
+def _source(holders: list[Any]) -> tuple[Any, Any]:
+    """Return what holds the source, and the source; without one, the first stage twice."""
     for holder in holders:
         source = getattr(holder, "_data_source", getattr(holder, "_source", None))
         if source is not None:
-            return Part(source if type(source).__weakrefoffset__ else holder, which)
-    return Part(holders[-1], which)
+            return holder, source
+    return holders[-1], holders[-1]
+
+
+def _samples(iterator: Any) -> int | None:
+    """Return how many samples the source of an iterator's data set has, None if it does not say."""
+    with suppress(Exception):
+        return _whole(len(_source(_holders(iterator))[1]))
+    return None
 
 
 def _stages(iterator: Any) -> Iterator[Any]:
