@@ -211,6 +211,7 @@ class LoaderShape(Struct, frozen=True):
     dataset: str = ""
     samples: Count | None = None
     batch_size: Count | None = None
+    batched: bool = True
     drop_last: bool = False
     shuffled: bool = False
     iterable: bool = False

@@ -23,6 +23,11 @@ LOOK = {"framework": "pytorch", "batch_size": 32, "shuffled": True, "workers": 2
     ("look", "line"),
     [
         ({}, "DataLoader(dataset)"),
+        ({"batched": False, "workers": 2}, "DataLoader(dataset, batch_size=None, num_workers=2)"),
+        (
+            {"batched": False, "batch_size": 4, "drop_last": True, "shuffled": True},
+            "DataLoader(dataset, sampler=sampler, batch_size=None)",
+        ),
         (LOOK, "DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2)"),
         (
             LOOK

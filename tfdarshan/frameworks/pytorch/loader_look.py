@@ -29,6 +29,7 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "dataset": type(iterator._dataset).__name__,
         "samples": None if iterable else _length(iterator._dataset),
         "batch_size": _whole(getattr(sampler, "batch_size", None)),
+        "batched": bool(getattr(iterator, "_auto_collation", True)),
         "drop_last": bool(getattr(sampler, "drop_last", False)),
         "shuffled": type(order).__name__ in SHUFFLES,
         "iterable": iterable,

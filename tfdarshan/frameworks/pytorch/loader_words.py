@@ -27,11 +27,15 @@ class LoaderWords:
         """Return the loader as a program has it, with some of its arguments changed."""
         given = {**self._look, **changes}
         arguments = ["dataset"]
-        if given.get("batch_size") not in (None, 1):
-            arguments.append(f"batch_size={given['batch_size']}")
-        if given.get("shuffled"):
+        size, batched = given.get("batch_size"), given.get("batched", True)
+        if not batched:
+            # The data set gives whole batches, for lists of places if the sampler makes these.
+            arguments += ["batch_size=None"] if size is None else ["sampler=sampler", "batch_size=None"]
+        elif size not in (None, 1):
+            arguments.append(f"batch_size={size}")
+        if given.get("shuffled") and (batched or size is None):
             arguments.append("shuffle=True")
-        if given.get("drop_last"):
+        if given.get("drop_last") and batched:
             arguments.append("drop_last=True")
         if given.get("workers"):
             arguments.append(f"num_workers={given['workers']}")
