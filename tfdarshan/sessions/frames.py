@@ -37,8 +37,8 @@ def layers_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
 
 def batches_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
-    """Return the batches that a process's loop took from loaders; without rows if none is known."""
-    tables = [process.table("batches") for process in processes if "batches" in process.meta["tables"]]
+    """Return the batches that processes' loops took from loaders; without rows if none is known."""
+    tables = [_with_rank(process) for process in processes if "batches" in process.meta["tables"]]
     return _frame(tables) if tables else empty_frame("batches")
 
 
@@ -51,7 +51,7 @@ def empty_frame(name: str) -> pd.DataFrame:
         "events": (*schema.EVENT_COLUMNS, schema.EVENT_PATH),
         "steps": schema.STEP_COLUMNS,
         "layers": schema.LAYER_COLUMNS,
-        "batches": schema.BATCH_COLUMNS,
+        "batches": (*schema.BATCH_COLUMNS, schema.BATCH_RANK),
     }
     return pd.DataFrame(columns=[column.name for column in columns.get(name, ())])
 
@@ -72,6 +72,12 @@ def paths_of_files(process: ProcessData, files: Any) -> Any:
 def _with_path(process: ProcessData, name: str) -> Any:
     table = process.table(name)
     return table.append_column(schema.EVENT_PATH.name, paths_of_files(process, table["file"].to_numpy()))
+
+
+def _with_rank(process: ProcessData) -> Any:
+    table = process.table("batches")
+    rank = schema.UNKNOWN if process.rank is None else process.rank
+    return table.append_column(schema.BATCH_RANK.name, pa.array(np.full(len(table), rank, np.int64)))
 
 
 def _frame(tables: list[Any]) -> pd.DataFrame:

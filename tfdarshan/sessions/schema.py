@@ -158,6 +158,8 @@ BATCH_COLUMNS = (
     Column("queued", "int64", "batches", "batches that lay in the queue when this one was requested"),
     Column("kept", "int64", "batches", "batches that were kept aside then, as it was not their turn"),
 )
+# What is joined to them when they are read: a session of several ranks has the batches of each.
+BATCH_RANK = Column("rank", "int64", "", "rank whose loop took the batch, -1 in a session without ranks")
 
 # What an imported Darshan log may have besides MODULES; FIFO and SOCKET are what we make of its names.
 LAYERS = ("MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "LUSTRE", "FIFO", "SOCKET")

@@ -116,7 +116,9 @@ class SessionData:
 
     @cached_property
     def batches(self) -> pd.DataFrame:
-        """One row per batch that the job took from a loader: `schema.BATCH_COLUMNS`. Empty if none is known.
+        """One row per batch that the job took from a loader: `schema.BATCH_COLUMNS` and `schema.BATCH_RANK`.
+
+        Empty if none is known.
 
         Raises:
             SessionDataError: The table is damaged or missing.
