@@ -25,6 +25,7 @@ from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.files.input_files import input_files, own_files
 from tfdarshan.analysis.files.rereads import Rereads, rereads
 from tfdarshan.analysis.input_figures import InputFigures, loop_thread, measure_input
+from tfdarshan.analysis.steps.batch_requests import with_requests
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline, input_pipeline
 from tfdarshan.analysis.steps.step_windows import StepWindows, step_windows
@@ -180,7 +181,7 @@ def measure_session(
         session=session,
         files=files,
         is_input=is_input,
-        marked=step_windows(stepped.step_bounds),
+        marked=with_requests(step_windows(stepped.step_bounds), stepped.processes[0]),
         epochs_s=_epochs_s(stepped),
         calls=SessionCalls(session.processes, files.index),
         is_loop=loop_thread(stepped.processes[0]),

@@ -71,13 +71,14 @@ def pipeline_facts(
         by_loop: Which calls the loop's own thread made, bool.
     """
     lasted_s = np.maximum(calls.end_s - calls.start_s, TINY_S)
-    outside = calls.start_s >= loop.got_s[loop.place(calls.start_s)]
+    # What the loop's own thread reads it waits for, whenever that is.
+    outside = (calls.start_s >= loop.got_s[loop.place(calls.start_s)]) & ~by_loop
     return dataclasses.replace(
         noted_facts(noted, max(1.0, recorded.pipeline.readers.readers), placed.late_s),
         shuffle_tasks=shuffled,
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
         beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
-        overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s) if loop.known else 0.0,
+        overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s, outside) if loop.known else 0.0,
         goes_on=loop.known and _goes_on(loop, calls.start_s, calls.end_s),
     )
 
@@ -102,7 +103,7 @@ def as_declared(facts: PipelineFacts, told: DeclaredInput | None) -> PipelineFac
     )
 
 
-def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array) -> float:
+def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array, outside: Array) -> float:
     """Return how busy readers are right before waits, in times of how busy they are in them, at most 1.
 
     Readers that rest have nothing left to read, so what counts is each wait and the step before it, in
@@ -113,9 +114,9 @@ def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array) -> 
         epoch: The epoch of each batch.
         start_s: Starts of the calls on input.
         lasted_s: How long these took.
+        outside: Which of them nobody waits for, bool.
     """
     place = loop.place(start_s)
-    outside = start_s >= loop.got_s[place]
     within_s, after_s = (
         np.bincount(place[chosen], lasted_s[chosen], len(loop.ask_s)) for chosen in (~outside, outside)
     )

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from tests.unit.findings.made_up_training import MS, training
+from tests.unit.findings.made_up_training import LOOP, MS, training
 from tfdarshan.session import open_session
 from tfdarshan.sessions.writing.tables import write_batches
 
@@ -89,6 +89,32 @@ def crowded_job(folder, *, cpus=4, workers=8, rounds=8, made_ms=40, read_ms=4, c
         meta={"versions": {"torch": "2.8"}, "machine": machine},
     )  # fmt: skip
     loader = LOOK | {"workers": workers, "passes": 1, "batches": len(rows), "starts": 1}
+    return _with_batches(session, loader, rows)
+
+
+def accumulated_job(folder, *, steps=20, batches=8, read_ms=100, compute_ms=100):
+    """Write a job without workers, whose steps read several batches, and compute with each.
+
+    Args:
+        folder: Where.
+        steps: How many steps.
+        batches: Batches of each.
+        read_ms: What the loop reads for a batch.
+        compute_ms: What it computes with one.
+    """
+    each_ms, count = read_ms + compute_ms, steps * batches
+    calls = [(each_ms * n, each_ms * n + read_ms, LOOP, "pread", n, 1_000_000, 0) for n in range(count)]
+    made = [(each_ms * batches * n, each_ms * batches * (n + 1), read_ms * batches) for n in range(steps)]
+    nobody = -1 / MS
+    rows = [
+        (0, 1, number, LOOP, begin, end, -1, LOOP, nobody, nobody)
+        for number, (begin, end, *_) in enumerate(calls)
+    ]
+    session = training(
+        folder, calls, made, paths=[f"/data/{n:03}" for n in range(count)], sizes=[1_000_000] * count,
+        meta={"versions": {"torch": "2.8"}},
+    )  # fmt: skip
+    loader = LOOK | {"workers": 0, "prefetch_factor": 0, "passes": 1, "batches": count, "starts": 1}
     return _with_batches(session, loader, rows)
 
 

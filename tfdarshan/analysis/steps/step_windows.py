@@ -33,6 +33,8 @@ class StepWindows:
             None if it is of all.
         asked_ns: When the loop asks for their batches, if steps are the GPU's, which may work until later for
             the steps before; None if they start with that.
+        waited_ns: When waits begin and end, in order of time, if steps take several batches, each with a wait
+            of its own; None if they are at the start of each step.
     """
 
     start_ns: Array
@@ -42,6 +44,7 @@ class StepWindows:
     on_device: bool = False
     iterator_ns: Array | None = None
     asked_ns: Array | None = None
+    waited_ns: tuple[Array, Array] | None = None
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -78,7 +81,8 @@ class StepWindows:
     @property
     def waits(self) -> tuple[Array, Array] | None:
         """When they begin and end, None if unknown."""
-        return None if self.wait_end_ns is None else (self.start_ns, self.wait_end_ns)
+        at_start = None if self.wait_end_ns is None else (self.start_ns, self.wait_end_ns)
+        return at_start if self.waited_ns is None else self.waited_ns
 
     @property
     def wait_s(self) -> float | None:
@@ -130,10 +134,7 @@ class StepWindows:
 
     def waiting(self, at_ns: Array) -> Array:
         """Return which moments were in a wait, bool; in none where waits are unknown."""
-        if self.wait_end_ns is None:
-            return np.zeros(len(at_ns), bool)
-        place = np.maximum(np.searchsorted(self.start_ns, at_ns, side="right") - 1, 0)
-        return (at_ns >= self.start_ns[place]) & (at_ns < self.wait_end_ns[place])
+        return np.zeros(len(at_ns), bool) if self.waits is None else place_in(*self.waits, at_ns) >= 0
 
 
 def place_in(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
@@ -219,4 +220,11 @@ def parts_of_steps(windows: StepWindows | None) -> tuple[Covered, Covered] | Non
     """Return the waits of steps for input, and the rest of the steps; None if waits are unknown."""
     if windows is None or windows.wait_end_ns is None:
         return None
-    return covered(windows.start_ns, windows.wait_end_ns), covered(windows.wait_end_ns, windows.end_ns)
+    if windows.waited_ns is None:
+        waits = windows.start_ns, windows.wait_end_ns
+        return covered(*waits), covered(windows.wait_end_ns, windows.end_ns)
+    begin_ns, end_ns = windows.waited_ns
+    # Each rest begins with a step, or behind a wait in it, and ends with the next wait, or with the step.
+    rests_begin_ns = np.sort(np.concatenate([windows.start_ns, end_ns]))
+    rests_end_ns = np.sort(np.concatenate([begin_ns, windows.end_ns]))
+    return covered(begin_ns, end_ns), covered(rests_begin_ns, rests_end_ns)
