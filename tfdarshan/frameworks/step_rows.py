@@ -289,6 +289,10 @@ def _paired(first: Array, second: Array) -> Array:
 def _steps(rows: Array, training: frozenset[int], loaders: Loaders, *, by_optimizer: bool) -> Iterator[Step]:
     """Yield the steps. The last one of an optimizer ends with it, a batch when its iterator is gone."""
     places = loaders.places(rows)
+    if not by_optimizer:
+        # A pass that is no epoch was only looked at, as by who builds a model by its first batch.
+        looks = [number for number, epoch in loaders.epoch_of_pass.items() if epoch < 0]
+        places[np.isin(rows["pass"], looks)] = UNKNOWN
     steps = _OptimizerSteps(loaders, _usual_times(rows, places, training))
     for row, place in zip(rows, places.tolist(), strict=True):
         kind, ended = row["kind"], None

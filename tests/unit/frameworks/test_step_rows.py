@@ -351,6 +351,19 @@ def test_a_pass_of_one_batch_that_builds_the_model_is_no_epoch():
     assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 2, 2, 2]
 
 
+def test_a_look_at_a_batch_is_no_part_of_the_first_step():
+    # GIVEN a batch by which a model is built, and two epochs, of iterators whose start nobody notes
+    job = Job()
+    for batches in (1, 2, 2):
+        number = job.loader("train")
+        for _ in range(batches):
+            job.batch(number, 10)
+            job.compute(20)
+        job.end(number)
+
+    assert steps_of(job)[0] == [(30, 30, 10, 1), (60, 30, 10, 1), (90, 30, 10, 2), (120, 30, 10, 2)]
+
+
 def test_nothing_was_noted():
     assert steps_of(Job()) == ([], set())
 
