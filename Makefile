@@ -159,7 +159,7 @@ test-packages: $(STAMPS)/extra-test-core $(STAMPS)/packages
 	@TFD_PACKAGES=$(abspath $(VENV)-packages) $(PYTEST) --timeout 600 tests/integration/packages
 
 test-torch: $(STAMPS)/extra-test-core $(STAMPS)/extra-test-torch
-	@$(PYTEST) --timeout 600 tests/integration/pytorch tests/integration/grain
+	@$(PYTEST) --timeout 600 tests/integration/pytorch tests/integration/grain tests/integration/test_framework_pages.py
 
 test-fresh:
 	@tools/setup-debian.sh tools mmdebstrap git mount

@@ -19,7 +19,6 @@ from typing import Any
 
 from tfdarshan.comparison.metric import METRICS
 from tfdarshan.findings.all_findings import CAUSES
-from tfdarshan.fleet.job_columns import JOB_COLUMNS
 from tfdarshan.native import _bridge
 from tfdarshan.options import Options
 from tfdarshan.recording.keyword_options import argument_lines
@@ -118,7 +117,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "event-columns": lambda: columns(schema.EVENT_COLUMNS),
     "file-columns": lambda: columns(schema.FILE_COLUMNS),
     "findings": lambda: table(("finding", "title"), finding_rows()),
-    "fleet-columns": lambda: columns(JOB_COLUMNS),
     "layer-columns": lambda: columns(schema.LAYER_COLUMNS),
     "mapped-counters": lambda: counters("MMAP_"),
     "metrics": metrics,
