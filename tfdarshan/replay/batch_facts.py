@@ -56,18 +56,21 @@ def batch_facts(
     def taken(chosen: Array) -> Array:
         return union_by(place[chosen], start_s[chosen], end_s[chosen], count)
 
-    # What its own thread reads, or asks, outside of its wait it waits for, too. A step says how long its
+    # What its own thread reads, or asks, in its step or behind it, it waits for. A step says how long its
     # waits are together, not when each is: if such calls are what it waits for, they fill its waits first.
     wait_s, own = loop.got_s - loop.ask_s, recorded.is_loop & reading
     late = own & (start_s >= loop.got_s[place])
     first_s = taken(own & ~late)
     room_s = np.where(first_s > 0, np.maximum(wait_s - first_s, 0.0), 0.0) + loop.hidden_s
-    late_s = _within(place[late], start_s[late], end_s[late], loop.got_s, loop.stop_s)
+    step, behind = (loop.got_s, loop.stop_s), (np.maximum(loop.got_s, loop.stop_s), loop.next_s)
+    late_s, paused_s = (
+        _within(place[late], start_s[late], end_s[late], begin_s, until_s)
+        for begin_s, until_s in (step, (behind[0], loop.request_s))
+    )
     own_s = np.maximum(late_s - room_s, 0.0)
     wrote, synced = output & (kinds == KIND["write"]), output & (kinds == KIND["sync"])
     write_bytes = np.bincount(place[wrote], calls.length[wrote], minlength=count)
     whole_s, busy_s = loop.next_s - loop.got_s, loop.stop_s - loop.got_s
-    step, behind = (loop.got_s, loop.stop_s), (np.maximum(loop.got_s, loop.stop_s), loop.next_s)
     ours = output & recorded.is_loop
     stood_s = [_within(place[ours], start_s[ours], end_s[ours], *part) for part in (step, behind)]
     saves = write_bytes > THRESHOLD["save"]
@@ -81,6 +84,7 @@ def batch_facts(
     write_s = stood_s[0] + stood_s[1]
     own_s = np.minimum(own_s, np.maximum(busy_s - stood_s[0], 0.0))
     compute_s = np.maximum(busy_s - stood_s[0] - own_s, 0.0)
+    own_s += np.minimum(paused_s, np.maximum(whole_s - busy_s - stood_s[1], 0.0))
     pause_s = np.maximum(whole_s - compute_s - write_s - own_s, 0.0)
     validation_s = np.minimum(taken(validating), pause_s)
     windows = recorded.windows

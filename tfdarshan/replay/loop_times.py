@@ -45,6 +45,11 @@ class LoopTimes:
             return np.zeros(len(self.ask_s))
         return np.append(np.maximum(self.stop_s[:-1] - self.asked_s[1:], 0.0), 0.0)
 
+    @property
+    def request_s(self) -> Array:
+        """When it asked for the next one, if the GPU worked on then; else as `next_s`."""
+        return self.next_s if self.asked_s is None else np.append(self.asked_s[1:], self.next_s[-1])
+
     def place(self, at_s: Array) -> Array:
         """Return the batch that the loop last asked for at each moment, 0 before the first."""
         return np.clip(np.searchsorted(self.ask_s, at_s, side="right") - 1, 0, len(self.ask_s) - 1)

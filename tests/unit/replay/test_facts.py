@@ -6,8 +6,11 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tests.unit.replay.made_up_writes import epochs_that_save
+from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.job_model import OPEN, READ
+from tfdarshan.replay.promise import promise
 from tfdarshan.replay.session_facts import facts_of
+from tfdarshan.replay.storage_edits import Staged
 
 
 def test_batches_have_their_waits_and_computing(tmp_path):
@@ -190,3 +193,26 @@ def test_what_the_loop_reads_while_the_gpu_works_is_hidden(tmp_path):
     # THEN the last one ends on the processor
     assert batches.wait_s.tolist() == pytest.approx([0.005] * 40)
     assert batches.compute_s.tolist() == pytest.approx([0.105] * 39 + [0.010])
+
+
+def test_what_the_loop_reads_before_a_line_of_its_log_it_waits_for(tmp_path):
+    # GIVEN steps of 20 ms, marked around the body; before each four reads of 10 ms, and a write of 1
+    calls: list[tuple] = []
+    steps = []
+    for number, at in enumerate(range(0, 16 * 61, 61)):
+        calls += [(at + 10 * n, at + 10 * n + 10, LOOP, "pread", number, SIZE, n * SIZE) for n in range(4)]
+        calls.append((at + 40, at + 41, LOOP, "write", 16, 100, 100 * number))
+        steps.append((at + 41, at + 61, -1))
+    paths = [*(f"/data/{number:02}" for number in range(16)), "/out/log"]
+    session = training(tmp_path, calls, steps, paths=paths, sizes=[4 * SIZE] * 16 + [1600])
+
+    # WHEN
+    job = calibrated(facts_of(session))
+
+    # THEN the reads before the first step are of no step
+    batches = job.facts.batches
+    assert batches.wait_s.sum() == pytest.approx(15 * 0.040)
+    assert batches.compute_s == pytest.approx(np.full(16, 0.020))
+    assert batches.write_s.sum() == pytest.approx(15 * 0.001)
+    assert batches.pause_s == pytest.approx(np.zeros(16))
+    assert promise(job, Staged()).expected == pytest.approx((15 * 61 + 20) / (15 * 21 + 20), rel=0.15)
