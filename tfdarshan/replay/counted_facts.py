@@ -15,7 +15,7 @@ from tfdarshan.analysis.files.file_table import NO_FILE, FileTable
 from tfdarshan.analysis.files.input_files import never_input
 from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.steps.step_windows import StepWindows
-from tfdarshan.replay.counted_tasks import counted_files, counted_tasks
+from tfdarshan.replay.counted_tasks import CountedFiles, counted_files, counted_tasks
 from tfdarshan.replay.job_facts import BatchFacts, JobFacts, StorageFacts, may_hide, processor_facts
 from tfdarshan.replay.job_model import READ, TINY_S
 from tfdarshan.replay.known_storage import emulated_storage, known_wait_share
@@ -33,7 +33,7 @@ def counted_facts(measured: MeasuredSession) -> JobFacts:
     is_input = measured.is_input.copy()
     is_input[NO_FILE] = False
     counted = counted_files(files, is_input)
-    loop = _counted_loop(windows, float(counted.calls[READ].sum()), float(meta["duration_ns"]) / 1e9)
+    loop = _counted_loop(windows, counted, float(meta["duration_ns"]) / 1e9)
     count, called_s = len(loop.ask_s), float(counted.call_s.sum())
     epoch = np.arange(count) * min(counted.epochs, count) // count
     every = math.ceil(counted.tasks(count).sum() / SETTING["most_tasks"])
@@ -62,18 +62,18 @@ def counted_facts(measured: MeasuredSession) -> JobFacts:
     )  # fmt: skip
 
 
-def _counted_loop(windows: StepWindows | None, reads: float, whole_s: float) -> LoopTimes:
+def _counted_loop(windows: StepWindows | None, counted: CountedFiles, whole_s: float) -> LoopTimes:
     """Return when the loop asked for its batches: by its steps, else as many equal ones as are simulated.
 
     Args:
         windows: The steps; None without any.
-        reads: Calls that read the input.
+        counted: The input.
         whole_s: How long the session lasted.
     """
     if windows is not None:
         nothing = np.zeros(0)
-        return loop_times(windows, nothing, nothing, 0.0)
-    count = int(np.clip(reads, 1, SETTING["most_tasks"] / SETTING["stretch"]))
+        return loop_times(windows, nothing, nothing, 0.0, epochs=counted.epochs)
+    count = int(np.clip(counted.calls[READ].sum(), 1, SETTING["most_tasks"] / SETTING["stretch"]))
     ends_s = np.arange(1, count + 1) * max(whole_s, TINY_S) / count
     ask_s = np.append(0.0, ends_s[:-1])
     return LoopTimes(ask_s, ask_s, ends_s, False)

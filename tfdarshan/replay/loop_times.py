@@ -11,6 +11,7 @@ from tfdarshan.analysis.steps.read_bursts import LEAST_PAUSE_NS, parting_rests
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.priors import SETTING
+from tfdarshan.sessions.schema import UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,13 @@ class LoopTimes:
 
 
 def loop_times(
-    windows: StepWindows | None, start_s: Array, end_s: Array, last_s: float, *, loop_reads: bool = False
+    windows: StepWindows | None,
+    start_s: Array,
+    end_s: Array,
+    last_s: float,
+    *,
+    epochs: int = 1,
+    loop_reads: bool = False,
 ) -> LoopTimes:
     """Return them.
 
@@ -70,20 +77,27 @@ def loop_times(
         start_s: Starts of the calls on input, ascending.
         end_s: Their ends.
         last_s: When the session ended.
+        epochs: How often the input was read.
         loop_reads: Whether the loop's own thread makes nearly all calls: it waits in these, within its steps.
     """
     if windows is not None and (windows.wait_end_ns is not None or loop_reads):
         got_ns = windows.start_ns if windows.wait_end_ns is None else windows.wait_end_ns
-        return _of_steps(windows, got_ns)
+        return _of_steps(windows, got_ns, epochs)
     if len(start_s) < 2:
         return LoopTimes(np.array([0.0]), np.array([0.0]), np.array([max(last_s, TINY_S)]), False)
     return _of_bursts(start_s, np.maximum.accumulate(end_s), last_s)
 
 
-def _of_steps(windows: StepWindows, got_ns: Array) -> LoopTimes:
+def _of_steps(windows: StepWindows, got_ns: Array, epochs: int) -> LoopTimes:
     ask_s, got_s, stop_s = windows.start_ns / 1e9, got_ns / 1e9, windows.end_ns / 1e9
-    # The last request of an epoch gets nothing: no step follows it.
-    steps = stop_s - got_s >= SETTING["no_step"] * np.median(stop_s - got_s)
+    # The last request of an epoch gets nothing: no step follows it. What is in no epoch, while others are, is
+    # another data set, that nothing is trained on.
+    epoch, computed_s = windows.epoch, stop_s - got_s
+    steps = computed_s >= SETTING["no_step"] * np.median(computed_s)
+    if epoch is not None:
+        steps[:-1] |= (epoch[1:] == epoch[:-1]) & (epoch[:-1] != UNKNOWN)
+    elif np.count_nonzero(~steps) > epochs:
+        steps[:-1] = True
     asked_s = None if windows.asked_ns is None else windows.asked_ns[steps] / 1e9
     return LoopTimes(ask_s[steps], got_s[steps], stop_s[steps], True, asked_s=asked_s)
 

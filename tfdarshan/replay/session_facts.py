@@ -9,6 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.files.rereads import epochs_of
 from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
 from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
@@ -69,7 +70,8 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     lasted_s = (end_s - start_s) * is_input
     loop_reads = float(lasted_s @ recorded.is_loop) > SETTING["loop_reads"] * float(lasted_s.sum())
     times = start_s[is_input], end_s[is_input]
-    loop = loop_times(recorded.windows, *times, ends_s, loop_reads=loop_reads)
+    epochs = round(epochs_of(recorded.files, recorded.is_input))
+    loop = loop_times(recorded.windows, *times, ends_s, epochs=epochs, loop_reads=loop_reads)
     between = validation_files(recorded, is_input, loop)
     validating = is_input & between[recorded.calls.file]
     after = (validating | recorded.is_loop & recorded.is_output) & (start_s >= loop.stop_s[-1])

@@ -216,3 +216,22 @@ def test_what_the_loop_reads_before_a_line_of_its_log_it_waits_for(tmp_path):
     assert batches.write_s.sum() == pytest.approx(15 * 0.001)
     assert batches.pause_s == pytest.approx(np.zeros(16))
     assert promise(job, Staged()).expected == pytest.approx((15 * 61 + 20) / (15 * 21 + 20), rel=0.15)
+
+
+def test_a_step_that_computes_nothing_waits_for_its_batch(tmp_path):
+    # GIVEN steps that compute for 0, 30 and 60 ms in turn, each behind a read of 40 ms
+    calls, steps, at = [], [], 0
+    for number in range(15):
+        computed = 30 * (number % 3)
+        calls.append((at, at + 40, LOOP, "pread", number, SIZE, 0))
+        steps.append((at, at + 40 + computed, 40))
+        at += 40 + computed
+    paths = [f"/data/{number:02}" for number in range(15)]
+
+    # WHEN
+    job = calibrated(facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 15)))
+
+    # THEN
+    assert job.facts.batches.wait_s == pytest.approx(np.full(15, 0.040))
+    assert job.facts.batches.compute_s == pytest.approx(0.030 * (np.arange(15) % 3))
+    assert promise(job, Staged()).expected == pytest.approx((15 * 40 + 5 * 90) / (5 * 90), rel=0.15)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tfdarshan.analysis.calls.call_kinds import KIND
+from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.replay.job_model import OPEN, PROBE, READ
 from tfdarshan.replay.loop_times import LoopTimes, loop_times, union_by
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
@@ -259,3 +260,26 @@ def test_tasks_that_read_their_file_twice_leave_out_a_pass():
 
     # THEN
     assert tasks.epoch.tolist() == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("computed_ms", "epoch", "steps"),
+    [
+        # Of three steps one computes nothing, and the request behind them gets nothing.
+        ([10, 0, 10, 0, 10, 0, 10, 0], [1, 1, 1, 1, 2, 2, 2, 2], [0, 1, 2, 4, 5, 6]),
+        # Nothing tells epochs, of which there are two.
+        ([10, 10, 10, 0, 10, 10, 10, 0], None, [0, 1, 2, 4, 5, 6]),
+        ([10, 0, 10, 0, 10, 0, 10, 0], None, [0, 1, 2, 3, 4, 5, 6]),
+        # Another data set follows the last step.
+        ([10, 0, 10, 10, 10, 0, 0, 0], [1, 1, 1, 1, 1, -1, -1, -1], [0, 1, 2, 3, 4]),
+    ],
+)
+def test_a_request_that_gets_nothing_ends_an_epoch(computed_ms, epoch, steps):
+    # GIVEN waits of 10 ms
+    start_ms = np.cumsum([0, *(10 + each for each in computed_ms[:-1])])
+    times = (10**6 * each for each in (start_ms, start_ms + 10 + computed_ms, start_ms + 10))
+    windows = StepWindows(*times, epoch=None if epoch is None else np.array(epoch))
+
+    # THEN
+    found = loop_times(windows, np.zeros(0), np.zeros(0), 0.12, epochs=2)
+    assert found.ask_s.tolist() == pytest.approx((start_ms[steps] / 1000).tolist())
