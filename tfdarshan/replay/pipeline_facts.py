@@ -71,13 +71,12 @@ def pipeline_facts(
         by_loop: Which calls the loop's own thread made, bool.
     """
     lasted_s = np.maximum(calls.end_s - calls.start_s, TINY_S)
-    # What the loop's own thread reads it waits for, whenever that is.
-    outside = (calls.start_s >= loop.got_s[loop.place(calls.start_s)]) & ~by_loop
+    outside = _outside(loop, calls.start_s, by_loop)
     return dataclasses.replace(
         noted_facts(noted, max(1.0, recorded.pipeline.readers.readers), placed.late_s),
         shuffle_tasks=shuffled,
         loop_reads=float(lasted_s @ by_loop) > SETTING["loop_reads"] * float(lasted_s.sum()),
-        beside=float(lasted_s @ outside) / max(float(lasted_s.sum()), TINY_S) if loop.known else 0.0,
+        beside=_share(lasted_s, outside) if loop.known else 0.0,
         overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s, outside) if loop.known else 0.0,
         goes_on=loop.known and _goes_on(loop, calls.start_s, calls.end_s),
     )
@@ -128,6 +127,31 @@ def _overlap(loop: LoopTimes, epoch: Array, start_s: Array, lasted_s: Array, out
     told_s = waits_s[1:] * ((busy > 0) & (epoch[1:] == epoch[:-1]))
     ratio = np.minimum(1.0, busy_before / np.where(busy > 0, busy, 1.0))
     return float(told_s @ ratio) / max(float(told_s.sum()), TINY_S)
+
+
+def reads_on_demand(loop: LoopTimes, calls: InputCalls, by_loop: Array) -> bool:
+    """Return whether readers begin no batch before it is asked for, as far as their calls show it.
+
+    Args:
+        loop: When batches were asked for.
+        calls: On input.
+        by_loop: Which of them the loop's own thread made, bool.
+    """
+    lasted_s = np.maximum(calls.end_s - calls.start_s, TINY_S)
+    outside, epoch = _outside(loop, calls.start_s, by_loop), np.zeros(len(loop.ask_s), int)
+    shares = _share(lasted_s, outside), _overlap(loop, epoch, calls.start_s, lasted_s, outside)
+    ahead = max(shares) > SETTING["beside"] or _goes_on(loop, calls.start_s, calls.end_s)
+    return loop.known and not ahead
+
+
+def _outside(loop: LoopTimes, start_s: Array, by_loop: Array) -> Array:
+    """Return which calls nobody waits for: what the loop's own thread reads it waits for, whenever that is."""
+    return (start_s >= loop.got_s[loop.place(start_s)]) & ~by_loop
+
+
+def _share(lasted_s: Array, chosen: Array) -> float:
+    """Return the share of the time in calls that some of them take."""
+    return float(lasted_s @ chosen) / max(float(lasted_s.sum()), TINY_S)
 
 
 def _goes_on(loop: LoopTimes, start_s: Array, end_s: Array) -> bool:

@@ -18,7 +18,13 @@ from tfdarshan.replay.fault_calls import with_faults
 from tfdarshan.replay.job_facts import JobFacts, may_hide, processor_facts
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.loop_times import loop_times, union_by
-from tfdarshan.replay.pipeline_facts import as_declared, noted_pipeline, pipeline_facts, shuffled_tasks
+from tfdarshan.replay.pipeline_facts import (
+    as_declared,
+    noted_pipeline,
+    pipeline_facts,
+    reads_on_demand,
+    shuffled_tasks,
+)
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_tasks import InputCalls, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
@@ -83,15 +89,14 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
         tasks = recorded.faults.as_many(tasks)
     noted = noted_pipeline(meta, recorded.windows)
     ahead = 0 if noted is None else shuffled_tasks(noted, len(tasks), len(loop.ask_s))
-    placed = batches_of(tasks, loop, ahead)
+    told, by_loop = None if noted is not None else declared_input(meta), recorded.is_loop[reading]
+    on_demand = noted is None and told is None and reads_on_demand(loop, calls, by_loop)
+    placed = batches_of(tasks, loop, ahead, by_loop=loop_reads, on_demand=on_demand)
     return JobFacts(
         batches=batch_facts(recorded, loop, reading, validating, placed.epoch),
         tasks=placed.tasks,
         batch=placed.batch,
-        pipeline=as_declared(
-            pipeline_facts(recorded, noted, calls, loop, placed, ahead, recorded.is_loop[reading]),
-            None if noted is not None else declared_input(meta),
-        ),
+        pipeline=as_declared(pipeline_facts(recorded, noted, calls, loop, placed, ahead, by_loop), told),
         storage=storage_facts(recorded, meta, calls, tasks),
         processors=processor_facts(meta),
         files=recorded.files,

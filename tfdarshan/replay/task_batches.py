@@ -29,15 +29,25 @@ class TaskBatches:
     late_s: Array
 
 
-def batches_of(tasks: ReadTasks, loop: LoopTimes, shuffled: int) -> TaskBatches:
+def batches_of(
+    tasks: ReadTasks,
+    loop: LoopTimes,
+    shuffled: int,
+    *,
+    by_loop: bool = False,
+    on_demand: bool = False,
+) -> TaskBatches:
     """Return the tasks with their batches: each batch of an epoch needs as many as another one.
 
-    A burst of reads that is taken for a batch needs what is read in it.
+    A burst of reads that is taken for a batch needs what is read in it. If nothing is read ahead, the moment
+    of a read tells whose it is.
 
     Args:
         tasks: In order of time.
         loop: The batches.
         shuffled: Tasks that fill a shuffle buffer before the first batch is made; -1 is all of an epoch.
+        by_loop: Whether the loop reads itself, for the batch that it asked for last.
+        on_demand: Whether others read no batch before it is asked for, or the step before it runs.
     """
     if not loop.known:
         return _of_bursts(tasks, loop)
@@ -57,6 +67,10 @@ def batches_of(tasks: ReadTasks, loop: LoopTimes, shuffled: int) -> TaskBatches:
         place = np.floor((np.arange(len(mine)) - first) * len(steps) / len(mine))
         batch[mine] = steps[np.clip(place, 0, len(steps) - 1).astype(int)]
         late_s[number] = tasks.begin_s[mine[0]] - loop.ask_s[steps[0]]
+    if by_loop:
+        batch = loop.place(tasks.begin_s)
+    elif on_demand:
+        batch = np.minimum(np.searchsorted(loop.got_s, tasks.begin_s, side="right"), len(loop.got_s) - 1)
     late_s = np.where(late_s < 0, np.where(np.arange(epochs) > 0, np.nan, 0.0), late_s)
     order = np.argsort(batch, kind="stable")
     columns = {field.name: getattr(tasks, field.name)[..., order] for field in dataclasses.fields(tasks)}

@@ -235,3 +235,21 @@ def test_a_step_that_computes_nothing_waits_for_its_batch(tmp_path):
     assert job.facts.batches.wait_s == pytest.approx(np.full(15, 0.040))
     assert job.facts.batches.compute_s == pytest.approx(0.030 * (np.arange(15) % 3))
     assert promise(job, Staged()).expected == pytest.approx((15 * 40 + 5 * 90) / (5 * 90), rel=0.15)
+
+
+def test_what_the_loop_keeps_itself_is_read_for_the_batches_of_its_first_epoch(tmp_path):
+    # GIVEN eight batches of two files of 10 ms each, or of six, and as many that find theirs in a dictionary
+    calls, steps, at = [], [], 0
+    counts = [2, 6] * 4 + [0] * 8
+    for number, count in enumerate(counts):
+        first = sum(counts[:number])
+        calls += [(at + 10 * n, at + 10 * n + 10, LOOP, "pread", first + n, SIZE, 0) for n in range(count)]
+        steps.append((at, at + 10 * count + 20, 10 * count))
+        at += 10 * count + 20
+    paths = [f"/data/{number:02}" for number in range(32)]
+
+    # WHEN
+    facts = facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 32))
+
+    # THEN
+    assert facts.batch.tolist() == np.repeat(np.arange(16), counts).tolist()

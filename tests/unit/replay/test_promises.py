@@ -327,3 +327,20 @@ def test_a_cache_of_half_a_file_spares_all_passes_but_the_first(tmp_path):
     # THEN 96 reads of 4 ms become 32
     made = edited(job, CacheInMemory(decoded=False))
     assert made.run.total_s / job.run.total_s == pytest.approx((32 * 4 + 12) / (96 * 4 + 12), rel=0.02)
+
+
+@pytest.mark.parametrize("reader", [LOOP, LOOP + 1])
+def test_a_buffer_of_one_batch_hides_one_step_of_the_eight_that_a_shard_is_read_for(tmp_path, reader):
+    # GIVEN five shards of eight reads of 20 ms, each of which eight batches of 20 ms are made of
+    calls, steps, at = [], [], 0
+    for number in range(40):
+        reads = 8 if number % 8 == 0 else 0
+        calls += [(at + 20 * n, at + 20 * n + 20, reader, "pread", number + n, SIZE, 0) for n in range(reads)]
+        steps.append((at, at + 20 * reads + 20, 20 * reads))
+        at += 20 * reads + 20
+    paths = [f"/data/{number:02}" for number in range(40)]
+    job = calibrated(facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 40)))
+
+    # THEN
+    assert job.facts.batch.tolist() == np.repeat(np.arange(0, 40, 8), 8).tolist()
+    assert np.median(speedups(job, Prefetch(1))) == pytest.approx(1600 / (320 + 4 * 300), rel=0.02)
