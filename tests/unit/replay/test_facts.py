@@ -7,6 +7,7 @@ from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tests.unit.replay.made_up_writes import epochs_that_save
 from tfdarshan.replay.calibrate import calibrated
+from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.job_model import OPEN, READ
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.session_facts import facts_of
@@ -253,3 +254,26 @@ def test_what_the_loop_keeps_itself_is_read_for_the_batches_of_its_first_epoch(t
 
     # THEN
     assert facts.batch.tolist() == np.repeat(np.arange(16), counts).tolist()
+
+
+def test_a_validation_in_front_of_a_batch_that_is_read_between_marked_bodies_is_none_of_it(tmp_path):
+    # GIVEN three epochs of 20 steps of 60 ms behind four files of 10 ms; between epochs 100 others are read
+    calls: list[tuple] = []
+    steps, at = [], 0
+    for number in range(60):
+        validated = range(80, 180) if number in (20, 40) else ()
+        for file in (*validated, *range(4 * (number % 20), 4 * (number % 20) + 4)):
+            calls.append((at, at + 10, LOOP, "pread", file, SIZE, 0))
+            at += 10
+        steps.append((at, at + 60, -1))
+        at += 60
+    paths = [f"/data/{number:03}" for number in range(180)]
+
+    # WHEN
+    job = calibrated(facts_of(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * 180)))
+
+    # THEN readers that are ahead of the steps do not shorten it
+    assert job.facts.batches.validation_s.sum() == pytest.approx(2 * 1.000)
+    assert job.facts.batches.wait_s.sum() == pytest.approx(59 * 0.040)
+    hidden_s = 59 * 0.060 + 0.060 + 2 * 1.000
+    assert promise(job, Readers(4)).expected == pytest.approx(7.960 / hidden_s, rel=0.05)

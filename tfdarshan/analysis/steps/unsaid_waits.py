@@ -38,7 +38,10 @@ def with_waits(
     by_loop = np.array([is_loop(thread) for thread in calls.threads] or [False])[calls.thread]
     place = np.searchsorted(windows.start_ns, start_ns, side="right") - 1
     outside = start_ns >= windows.end_ns[place]
-    reading = ~read_in_pauses(file, place, outside, len(is_input), len(windows.start_ns))[file]
+    own = by_loop[rows] & outside
+    beside = read_in_pauses(file, place, outside, len(is_input), len(windows.start_ns))
+    beside |= _in_front_of_batches(file[own], place[own], len(is_input))
+    reading = ~beside[file]
     free_ns, begin_ns = windows.end_ns[:-1], windows.start_ns[1:]
     reached_ns = np.maximum.accumulate(end_ns[reading])
     # Of calls in order of start the first one that ends behind a moment runs then, or is the next one.
@@ -114,3 +117,30 @@ def read_in_pauses(file: Array, step: Array, outside: Array, files: int, steps: 
     # If nothing else is read, these are the input.
     told = bool(np.any(made[~only] > 0)) and 2 * len(pauses) < steps
     return only if told else np.zeros(files, bool)
+
+
+def _in_front_of_batches(file: Array, step: Array, files: int) -> Array:
+    """Return which files the loop reads in front of its batches alone, bool by row of the file table.
+
+    Nearly all batches are of as many files. What a longer pause reads before as many is another set.
+
+    Args:
+        file: The file of each call that the loop makes between steps, in order of start.
+        step: The step that it is behind.
+        files: How many rows the file table has.
+    """
+    found: Array = np.zeros(files, bool)
+    if not len(file):
+        return found
+    _, first = np.unique(step.astype(np.int64) * files + file, return_index=True)
+    first.sort()
+    file, step = file[first], step[first]
+    count = np.bincount(step)
+    read = count[count > 0]
+    usual = float(np.median(read))
+    if np.mean(np.abs(read - usual) <= THRESHOLD["hardly"] * usual) < THRESHOLD["most"]:
+        return found
+    found[file] = True
+    from_last = np.cumsum(count)[step] - np.arange(len(step))
+    found[file[from_last <= (1 + THRESHOLD["hardly"]) * usual]] = False
+    return found
