@@ -145,7 +145,7 @@ def reads_on_demand(loop: LoopTimes, calls: InputCalls, by_loop: Array) -> bool:
 
 
 def _outside(loop: LoopTimes, start_s: Array, by_loop: Array) -> Array:
-    """Return which calls nobody waits for: what the loop's own thread reads it waits for, whenever that is."""
+    """Return which calls nobody waits for; what the loop's own thread reads it waits for at any time."""
     return (start_s >= loop.got_s[loop.place(start_s)]) & ~by_loop
 
 

@@ -277,8 +277,10 @@ def test_tasks_that_read_their_file_twice_leave_out_a_pass():
 def test_a_request_that_gets_nothing_ends_an_epoch(computed_ms, epoch, steps):
     # GIVEN waits of 10 ms
     start_ms = np.cumsum([0, *(10 + each for each in computed_ms[:-1])])
-    times = (10**6 * each for each in (start_ms, start_ms + 10 + computed_ms, start_ms + 10))
-    windows = StepWindows(*times, epoch=None if epoch is None else np.array(epoch))
+    start_ns, end_ns, wait_end_ns = (
+        10**6 * each for each in (start_ms, start_ms + 10 + computed_ms, start_ms + 10)
+    )
+    windows = StepWindows(start_ns, end_ns, wait_end_ns, None if epoch is None else np.array(epoch))
 
     # THEN
     found = loop_times(windows, np.zeros(0), np.zeros(0), 0.12, epochs=2)
