@@ -9,11 +9,10 @@ import pytest
 pytest.importorskip("playwright.sync_api")
 pytest.importorskip("tensorboard")
 
-from tests.browser.chromium import CHROMIUM, browser_page
+from tests.browser.chromium import CHROMIUM
 from tests.browser.layout import OVERLAPS
 from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
-from tests.browser.tab import Tab
 from tests.joint_training import SESSION, MadeUpRank, joint_training
 from tests.role_session import role_session
 
@@ -55,13 +54,6 @@ def server(logdir):
     role_session(logdir)
     with tensorboard(logdir) as url:
         yield url
-
-
-@pytest.fixture
-def tab(server):
-    with browser_page(server) as watched:
-        yield Tab(watched)
-        watched.check()
 
 
 def rows(tab, *names):

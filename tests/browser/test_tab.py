@@ -4,9 +4,7 @@ import json
 import re
 import shutil
 import time
-import urllib.parse
 import urllib.request
-from types import SimpleNamespace
 
 import pytest
 
@@ -66,14 +64,10 @@ def server(logdir):
 
 
 @pytest.fixture
-def tab(server):
+def own_tab(server):
     with browser_page(server) as watched:
         yield Tab(watched)
         watched.check()
-
-
-def newest(job):
-    return f"./{job.session.path.name}"
 
 
 def test_every_view_shows_the_sessions_numbers(tab, server, job):
@@ -155,7 +149,7 @@ def test_the_next_page_has_the_next_files(tab, server, job):
     assert "p.tfdarshan.offset=50" in tab.address()
 
 
-def test_compared_sessions_show_both_numbers(server, logdir, job, tmp_path):
+def test_compared_sessions_show_both_numbers(own_tab, server, logdir, job, tmp_path):
     # GIVEN a job that read a third of the files
     (tmp_path / "job").mkdir()
     other = record_job(tmp_path / "logs", tmp_path / "job", files=FILES // 3)
@@ -164,12 +158,11 @@ def test_compared_sessions_show_both_numbers(server, logdir, job, tmp_path):
     time.sleep(3.5)
 
     # WHEN
-    with browser_page(server) as watched:
-        tab = Tab(watched).open(server, view="compare", session=newest(job), other=f"third/{folder.name}")
-        cells = [row.split("\t") for row in tab.rows("compare").all_inner_texts()]
-        # name, first, second, noise, change
-        rows = {name: [first, second, change] for name, first, second, _, change in cells}
-        watched.check()
+    newest = f"./{job.session.path.name}"
+    own_tab.open(server, view="compare", session=newest, other=f"third/{folder.name}")
+    cells = [row.split("\t") for row in own_tab.rows("compare").all_inner_texts()]
+    # name, first, second, noise, change
+    rows = {name: [first, second, change] for name, first, second, _, change in cells}
 
     # THEN
     assert rows["zero-length reads"] == [f"{EPOCHS * n:,}" for n in (FILES // 3, FILES)] + ["+200.0 %"]
@@ -268,10 +261,8 @@ def test_zoom_by_mouse_down_to_single_calls_and_a_link_to_it(tab, server, job):
     )
     assert bars == expected
     # and the address opens the same in a new page
-    again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
-    again.page.goto(f"{server}/{address}")
-    again.drawn("timeline")
-    assert again.text("[data-key='activity'] h2") == title
+    with tab.again("timeline") as again:
+        assert again.text("[data-key='activity'] h2") == title
 
 
 def test_files_are_searched_sorted_and_cut_to_pages(tab, server, job):
@@ -351,10 +342,8 @@ def test_a_page_of_steps_or_files_leaves_the_charts_alone(tab, server, job):
     head.locator("button").click()
     tab.frame.locator("[data-key='files'] th[aria-sort='descending']", has_text="reads").wait_for()
     # and a link opens that page
-    again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
-    again.page.goto(f"{server}/{tab.address()}")
-    again.drawn("files")
-    assert again.rows("files").all_inner_texts() == tab.rows("files").all_inner_texts()
+    with tab.again("files") as again:
+        assert again.rows("files").all_inner_texts() == tab.rows("files").all_inner_texts()
 
 
 def test_charts_of_files_follow_the_search(tab, server, job):
@@ -409,17 +398,16 @@ def test_going_back_undoes_a_zoom_and_a_view(tab, server):
     tab.frame.locator("[data-key='activity'] h2", has_text=whole).wait_for()
 
 
-def test_a_comparison_is_swapped(server, job):
-    with browser_page(server) as watched:
-        tab = Tab(watched).open(server, view="compare", other="run/2020_01_01_00_00_00")
-        names = tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3]
+def test_a_comparison_is_swapped(tab, server, job):
+    tab.open(server, view="compare", other="run/2020_01_01_00_00_00")
+    names = tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3]
 
-        tab.frame.get_by_role("button", name="Swap").click()
+    tab.frame.get_by_role("button", name="Swap").click()
 
-        tab.page.wait_for_function("location.hash.includes('session=run%2F2020_01_01_00_00_00')")
-        tab.frame.locator("[data-key='compare'] th", has_text=names[1]).first.wait_for()
-        tab.drawn("compare")
-        assert tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3] == names[::-1]
+    tab.page.wait_for_function("location.hash.includes('session=run%2F2020_01_01_00_00_00')")
+    tab.frame.locator("[data-key='compare'] th", has_text=names[1]).first.wait_for()
+    tab.drawn("compare")
+    assert tab.frame.locator("[data-key='compare'] th").all_inner_texts()[1:3] == names[::-1]
 
 
 def test_ticks_have_a_blank_before_their_unit(tab, server):
@@ -458,9 +446,9 @@ def test_charts_and_tables_have_names_that_are_read_out(tab, server):
             assert len(set(names)) == len(names), view
 
 
-def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
+def test_tensorboards_reload_lists_new_sessions(own_tab, server, logdir, job):
     # GIVEN the open tab, and a session that is written then
-    tab.open(server)
+    tab = own_tab.open(server)
     tab.frame.locator(".session").click()
     before = tab.frame.locator(".picker [data-id]").count()
     added = logdir / "later" / "plugins" / "tfdarshan" / "2021_01_01_00_00_00"
@@ -476,8 +464,8 @@ def test_tensorboards_reload_lists_new_sessions(tab, server, logdir, job):
     shutil.rmtree(added)
 
 
-def test_dark_mode_follows_tensorboards(tab, server):
-    tab.open(server)
+def test_dark_mode_follows_tensorboards(own_tab, server):
+    tab = own_tab.open(server)
     paper = "() => getComputedStyle(document.querySelector('.panel.chart-panel')).backgroundColor"
     frame = tab.page.frames[1]
     assert frame.evaluate(paper) == "rgb(255, 255, 255)"
@@ -488,24 +476,19 @@ def test_dark_mode_follows_tensorboards(tab, server):
     assert frame.evaluate(paper) == "rgb(34, 38, 44)"
 
 
-@pytest.mark.parametrize(
-    ("session", "said"),
-    [
-        ("./2019_01_01_00_00_00", "files.parquet is damaged"),
-        ("./2018_01_01_00_00_00", "has schema version 99"),
-        ("./2017_01_01_00_00_00", "tfdarshan recover"),
-        ("./2000_01_01_00_00_00", "not in this logdir"),
-    ],
-)
-def test_sessions_that_cannot_be_shown_say_why(server, session, said):
+def test_sessions_that_cannot_be_shown_say_why(server):
     with browser_page(server) as watched:
-        tab = Tab(watched).open(server, session=session)
-        assert said in tab.text("#view")
-        faults = [fault for fault in watched.faults if "status of 422" not in fault]
-        assert faults == []
+        for session, said in (
+            ("./2019_01_01_00_00_00", "files.parquet is damaged"),
+            ("./2018_01_01_00_00_00", "has schema version 99"),
+            ("./2017_01_01_00_00_00", "tfdarshan recover"),
+            ("./2000_01_01_00_00_00", "not in this logdir"),
+        ):
+            assert said in Tab(watched).open(server, session=session).text("#view")
+        assert [fault for fault in watched.faults if "status of 422" not in fault] == []
 
 
-def test_a_recording_is_shown_while_it_grows(logdir, server, tab, tmp_path):
+def test_a_recording_is_shown_while_it_grows(logdir, server, own_tab, tmp_path):
     import tfdarshan
 
     # GIVEN a session that records, and has read a file 500 times
@@ -517,7 +500,7 @@ def test_a_recording_is_shown_while_it_grows(logdir, server, tab, tmp_path):
         time.sleep(3.5)
 
         # WHEN / THEN
-        tab.open(server, session=f"./{name}")
+        tab = own_tab.open(server, session=f"./{name}")
         tab.frame.get_by_role("heading", name="Recording now").wait_for()
         calls = int(re.search(r"So far ([\d,]+) calls", tab.text("#view"))[1].replace(",", ""))
         assert calls >= 1500
@@ -534,28 +517,31 @@ def listed_sessions(server):
         return answer.read().decode()
 
 
-def test_narrow_windows_and_the_keyboard(server):
-    with browser_page(server, width=480, height=800) as watched:
-        tab = Tab(watched).open(server)
-        frame = watched.page.frames[1]
-        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        tab.frame.get_by_role("tab", name="Files").focus()
-        watched.page.keyboard.press("Enter")
-        tab.drawn("files")
-        watched.check()
+def test_narrow_windows_and_the_keyboard(own_tab, server):
+    own_tab.page.set_viewport_size({"width": 480, "height": 800})
+    own_tab.open(server)
+    assert own_tab.page.frames[1].evaluate("document.documentElement.scrollWidth <= innerWidth")
+    own_tab.frame.get_by_role("tab", name="Files").focus()
+    own_tab.page.keyboard.press("Enter")
+    own_tab.drawn("files")
 
 
-@pytest.mark.parametrize("width", [900, 1100, 1180, 1500])
-def test_no_tile_stands_alone_below_a_row_of_them(server, width):
-    with browser_page(server, width=width, height=800) as watched:
-        tab = Tab(watched).open(server)
-        tops = tab.frame.locator(".tiles").first.evaluate(
+def test_no_tile_stands_alone_below_a_row_of_them(own_tab, server):
+    for width in (1500, 1180, 1100, 900):
+        # GIVEN tiles that are laid out in a window of that width
+        own_tab.open(server, view="patterns")
+        own_tab.page.set_viewport_size({"width": width, "height": 800})
+        own_tab.open(server)
+
+        tops = own_tab.frame.locator(".tiles").first.evaluate(
             "tiles => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>"
             " done([...tiles.children].map((tile) => tile.offsetTop)))))"
         )
+
+        assert own_tab.page.frames[1].evaluate("innerWidth") <= width
         rows = [tops.count(top) for top in sorted(set(tops))]
-        assert max(rows) - rows[-1] <= len(rows), rows
-        assert rows[-1] > 1
+        assert max(rows) - rows[-1] <= len(rows), (width, rows)
+        assert rows[-1] > 1, width
 
 
 def test_a_path_prefix_and_the_slow_loader(logdir):
@@ -583,30 +569,27 @@ def test_tensorboard_starts_although_the_plugin_cannot_be_imported(logdir, tmp_p
         assert "pyarrow is broken here" in body.inner_text()
 
 
-def test_the_verdict_and_the_numbers_wait_for_no_chart(server, job):
+def test_the_verdict_and_the_numbers_wait_for_no_chart(own_tab, server, job):
     # GIVEN a page whose plotly does not come
     held = []
-    with browser_page(server) as watched:
-        watched.page.route("**/plotly.js", lambda route: held.append(route))
-        watched.page.goto(f"{server}/#tfdarshan")
-        tab = Tab(watched)
+    own_tab.page.route("**/plotly.js", lambda route: held.append(route))
+    own_tab.page.goto(f"{server}/#tfdarshan")
 
-        # WHEN everything else is there
-        tab.frame.locator(".verdict:not(.pending)").wait_for()
-        tab.frame.locator("[data-label='Read'] .value").wait_for()
+    # WHEN everything else is there
+    own_tab.frame.locator(".verdict:not(.pending)").wait_for()
+    own_tab.frame.locator("[data-label='Read'] .value").wait_for()
 
-        # THEN no chart is
-        assert len(held) == 1
-        assert tab.frame.locator(".main-svg").count() == 0
-        assert tab.frame.locator("#view[data-drawn]").count() == 0
+    # THEN no chart is
+    assert len(held) == 1
+    assert own_tab.frame.locator(".main-svg").count() == 0
+    assert own_tab.frame.locator("#view[data-drawn]").count() == 0
 
-        # WHEN plotly comes at last
-        held[0].continue_()
+    # WHEN plotly comes at last
+    held[0].continue_()
 
-        # THEN charts are drawn
-        tab.drawn("overview")
-        assert tab.frame.locator(".chart .main-svg").count() >= CHARTS["overview"]
-        watched.check()
+    # THEN charts are drawn
+    own_tab.drawn("overview")
+    assert own_tab.frame.locator(".chart .main-svg").count() >= CHARTS["overview"]
 
 
 def test_without_tensorflow(logdir, tmp_path):

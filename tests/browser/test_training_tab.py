@@ -17,7 +17,6 @@ pytest.importorskip("tensorflow")
 import tfdarshan
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.server import tensorboard
-from tests.browser.tab import Tab
 from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.reports.html_report import write_report
@@ -52,13 +51,6 @@ def run(tmp_path_factory):
 def server(run):
     with tensorboard(run.logdir) as url:
         yield url
-
-
-@pytest.fixture
-def tab(server):
-    with browser_page(server) as watched:
-        yield Tab(watched)
-        watched.check()
 
 
 def exact(tab, label):
@@ -112,21 +104,15 @@ def test_steps_show_the_recorded_steps(tab, server, run):
     assert f"p.tfdarshan.step_offset={PAGE_ROWS}" in tab.address()
 
 
-def test_storage_below_an_emulated_one_is_not_shown(tab, server):
-    for view in ("steps", "overview"):
-        tab.open(server, view=view)
-
-        assert tab.frame.locator("[data-key='step-storage'], [data-key='storage']").count() == 0
-        assert tab.frame.locator("[data-label='From storage']").count() == 0
-
-
 @pytest.mark.parametrize("view", ["overview", "steps", "compare"])
-def test_every_view_says_that_storage_was_emulated(tab, server, view):
+def test_every_view_says_that_storage_was_emulated_and_shows_none_below_it(tab, server, view):
     tab.open(server, view=view)
 
     said = tab.text("#banner section:first-child")
     assert "as if hdd" in said
     assert "Times are simulated, not this storage's" in said
+    for storage in ("[data-key='step-storage']", "[data-key='storage']", "[data-label='From storage']"):
+        assert view == "compare" or tab.frame.locator(storage).count() == 0
 
 
 def test_checkpoints_show_the_burst_buffers_ledger(tab, server, run):
@@ -219,10 +205,8 @@ def test_the_slider_moves_by_keyboard_and_asks_for_that_room(tab, server, run):
     files = f"{advised(run, curve[-1].room_bytes, everything=True).advice.chosen.files:,}"
     tab.frame.locator("[data-label='Files to copy'] .value", has_text=files).wait_for()
     # and a link opens the same in a new page
-    again = Tab(SimpleNamespace(page=tab.page.context.new_page()))
-    again.page.goto(f"{server}/{tab.address()}")
-    again.drawn("staging")
-    assert again.text("[data-label='Files to copy'] .value") == files
+    with tab.again("staging") as again:
+        assert again.text("[data-label='Files to copy'] .value") == files
 
 
 def test_another_assumed_tier_gives_another_plan(tab, server, run):
