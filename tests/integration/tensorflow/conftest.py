@@ -48,14 +48,14 @@ class Job:
     def run(self, code: str, before: str = "", **environment: str) -> Any:
         """Run code that has `tf`, `tfdarshan`, `paths` and `read_all()`; return the JSON it printed last."""
         program = PRELUDE.format(before=before) + textwrap.dedent(code)
-        return self._run(["-c", program], _keras_of(program) | environment)
+        return self._run(["-c", program], keras_of(program) | environment)
 
     def run_script(self, script: Path, code: str, *arguments: str) -> Any:
         """Run such code as a script under `TFDARSHAN=1 tfdarshan run`."""
         program = PRELUDE.format(before="") + textwrap.dedent(code)
         script.write_text(program)
         return self._run(
-            ["-m", "tfdarshan", "run", *arguments, str(script)], _keras_of(program) | {"TFDARSHAN": "1"}
+            ["-m", "tfdarshan", "run", *arguments, str(script)], keras_of(program) | {"TFDARSHAN": "1"}
         )
 
     def _run(self, arguments: list[str], environment: dict[str, str]) -> Any:
@@ -79,7 +79,7 @@ class Job:
         return json.loads(lines[-1]) if lines else None
 
 
-def _keras_of(program: str) -> dict[str, str]:
+def keras_of(program: str) -> dict[str, str]:
     """Leave Keras to programs that name it."""
     return {} if "keras" in program else WITHOUT_KERAS
 

@@ -48,6 +48,12 @@ JOB = """
 """
 
 
+LOGDIRS = ("logs", "captured")
+TOOLS = ("overview_page", "input_pipeline_analyzer", "framework_op_stats")
+VIEWER = "trace_viewer@"
+OURS = (IO_PLANE, SESSION_PLANE)
+
+
 def convert(*wanted):
     done = subprocess.run(
         [sys.executable, "-m", "tests.integration.tensorflow.convert", json.dumps(wanted)],
@@ -78,36 +84,50 @@ def folder(shared_job):
     return shared_job.folder
 
 
-@pytest.mark.parametrize("logdir", ["logs", "captured"])
-def test_other_tools_are_unchanged_by_our_planes(folder, tmp_path, logdir):
+@pytest.fixture(scope="module")
+def copies(folder, tmp_path_factory):
+    """Return copies of both traces, as they are and without our planes, by folder and what they lack."""
+    top = tmp_path_factory.mktemp("copies")
+    return {
+        (logdir, lacking): copy_of(trace, top / f"{logdir}-{len(lacking)}", lacking)
+        for logdir in LOGDIRS
+        for trace in traces(folder / logdir)
+        for lacking in ((), OURS)
+    }
+
+
+@pytest.fixture(scope="module")
+def made(copies):
+    """Return what each tool makes of each copy: all of it by one process, as xprof takes long to start."""
+    wanted = [(copy, tool) for copy in copies.values() for tool in TOOLS] + [(copies["logs", ()], VIEWER)]
+    return dict(zip(wanted, convert(*[(*one, {}) for one in wanted]), strict=True))
+
+
+@pytest.mark.parametrize("logdir", LOGDIRS)
+def test_other_tools_are_unchanged_by_our_planes(folder, copies, made, logdir):
     # GIVEN a trace as it is and without our planes
     (trace,) = traces(folder / logdir)
     names = {plane.name for plane in read_space(trace).planes}
     assert IO_PLANE in names
     assert (SESSION_PLANE in names) == (logdir == "captured")
-    with_ours = copy_of(trace, tmp_path / "with")
-    without = copy_of(trace, tmp_path / "without", (IO_PLANE, SESSION_PLANE))
 
     # WHEN
-    tools = ("overview_page", "input_pipeline_analyzer", "framework_op_stats")
-    made = convert(*[(path, tool, {}) for path in (with_ours, without) for tool in tools])
+    with_ours, without = ([made[copies[logdir, lacking], tool] for tool in TOOLS] for lacking in ((), OURS))
 
     # THEN
-    assert made[: len(tools)] == made[len(tools) :]
-    assert all(made)
+    assert with_ours == without
+    assert all(with_ours)
 
 
-def test_trace_viewer_has_our_process(folder, tmp_path):
+def test_trace_viewer_has_our_process(folder, copies, made):
     # GIVEN
     (trace,) = traces(folder / "logs")
     plane = plane_of(read_space(trace), IO_PLANE)
-    copy = copy_of(trace, tmp_path / "copy")
 
     # WHEN
-    (viewer,) = convert((copy, "trace_viewer@", {}))
+    events = made[copies["logs", ()], VIEWER]["traceEvents"]
 
     # THEN it is the first process of the list
-    events = viewer["traceEvents"]
     (process,) = [e for e in events if e["name"] == "process_name" and e["args"]["name"].endswith(IO_PLANE)]
     order = {e["pid"]: e["args"]["sort_index"] for e in events if e["name"] == "process_sort_index"}
     assert min(order, key=order.get) == process["pid"]
@@ -128,12 +148,10 @@ def test_trace_viewer_has_our_process(folder, tmp_path):
     assert counters == {"read MB/s", "write MB/s", "I/O operations in flight"}
 
 
-def test_a_call_that_is_clicked_shows_bytes_offset_and_file(folder, tmp_path):
+def test_a_call_that_is_clicked_shows_bytes_offset_and_file(copies, made):
     # GIVEN a call as the viewer draws it
-    (trace,) = traces(folder / "logs")
-    copy = copy_of(trace, tmp_path / "copy")
-    (viewer,) = convert((copy, "trace_viewer@", {}))
-    call = next(event for event in viewer["traceEvents"] if event["name"] == "pread")
+    copy = copies["logs", ()]
+    call = next(event for event in made[copy, VIEWER]["traceEvents"] if event["name"] == "pread")
 
     # WHEN the viewer asks for it
     clicked = {
@@ -142,7 +160,7 @@ def test_a_call_that_is_clicked_shows_bytes_offset_and_file(folder, tmp_path):
         "duration_ms": str(call["dur"] / 1e3),
         "unique_id": str(call["args"]["uid"]),
     }
-    (answer,) = convert((copy, "trace_viewer@", clicked))
+    (answer,) = convert((copy, VIEWER, clicked))
 
     # THEN
     (event,) = [event for event in answer["traceEvents"] if event["name"] == "pread"]
