@@ -10,6 +10,7 @@ import importlib.metadata
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from tfdarshan.doctor.pip_command import needed
 from tfdarshan.doctor.tensorboard_start import OURS, listed_plugins
@@ -104,12 +105,18 @@ def check_pydarshan() -> str:
 
 def _version(module: str) -> str | None:
     """Return the distribution that a module is of, such as tf-nightly or tensorflow-rocm, and its version."""
-    for name in (module, *importlib.metadata.packages_distributions().get(module, ())):
+    for name in _distributions(module):
         try:
             return f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:
             continue
     return None
+
+
+def _distributions(module: str) -> Iterator[str]:
+    """Yield the usual distribution first: to look through all that are installed takes long."""
+    yield module
+    yield from importlib.metadata.packages_distributions().get(module, ())
 
 
 OTHER_PROGRAMS = (
