@@ -49,6 +49,11 @@ def imports(found):
     }
 
 
+@pytest.fixture(scope="module")
+def graph():
+    return imports(modules())
+
+
 def circle(graph):
     """Return the modules of one circle; empty if there is none."""
     try:
@@ -58,8 +63,8 @@ def circle(graph):
     return []
 
 
-def test_no_modules_import_in_a_circle():
-    assert circle(imports(modules())) == []
+def test_no_modules_import_in_a_circle(graph):
+    assert circle(graph) == []
 
 
 @pytest.mark.parametrize("line", ["from a.one import x", "def f():\n    from . import one", "import a.one"])
@@ -98,14 +103,14 @@ def test_an_imported_test_module_is_found(tmp_path, line):
     assert imported_tests(modules(tmp_path, {"a": "a"})) == {"a.made_up": {"a.test_one"}}
 
 
-def test_only_their_commands_know_the_workloads_and_the_tab():
+def test_only_their_commands_know_the_workloads_and_the_tab(graph):
     users = {
         name: {
             other.split(".")[1]
             for other in others
             if other.split(".")[1:2] in (["workloads"], ["tensorboard_plugin"])
         }
-        for name, others in imports(modules()).items()
+        for name, others in graph.items()
         if name.split(".")[1:2] not in (["workloads"], ["tensorboard_plugin"])
     }
     assert {name: used for name, used in users.items() if used} == {
