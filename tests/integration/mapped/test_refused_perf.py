@@ -1,14 +1,13 @@
 """Where the kernel refuses perf_event_open: what threads wait is a lower bound, and called one everywhere."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from tests.integration.mapped.touched_files import build_touch, open_folder, touched, write_file
 from tests.integration.mapped.touched_pages import PERF_EVENT_OPEN
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
+from tfdarshan.commands import main
 
 pytestmark = pytest.mark.skipif(
     PERF_EVENT_OPEN is None, reason="the number of perf_event_open is not known here"
@@ -31,13 +30,10 @@ def server(tmp_path_factory):
     return make_server(tmp_path_factory.mktemp("server"))
 
 
-def told_by(command, folder):
+def told_by(command, folder, capsys):
     """Return what a verb prints of the session."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "tfdarshan", *command, folder / "logs"], capture_output=True, text=True
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    assert main([*command, str(folder / "logs")]) == 0
+    return capsys.readouterr().out
 
 
 @needs_fuse
@@ -49,8 +45,9 @@ def test_looks_at_threads_see_most_of_the_time(capsys, library, server, tmp_path
         write_file(tmp_path / "file", SIZE)
         with storage(server, tmp_path, folder / "m", **LATENCY) as mount:
             told = touched(library, mount / "file", order, threads, folder, refuse=True, environment=LIMIT)
-        summary = json.loads(told_by(["summary", "--json"], folder))
-        verbose, files = told_by(["summary", "-v"], folder), told_by(["files", "--module", "MMAP"], folder)
+        summary = json.loads(told_by(["summary", "--json"], folder, capsys))
+        verbose = told_by(["summary", "-v"], folder, capsys)
+        files = told_by(["files", "--module", "MMAP"], folder, capsys)
 
     # THEN the file has most of the time that touches took
     assert AT_LEAST <= told["seen_s"] / told["touch_s"] <= AT_MOST
@@ -68,12 +65,12 @@ def test_looks_at_threads_see_most_of_the_time(capsys, library, server, tmp_path
     assert ">= " in next(line for line in files.splitlines() if line.endswith("/m/file"))
 
 
-def test_a_refusal_is_said_once_and_leaves_the_number_of_faults_unknown(library, tmp_path):
+def test_a_refusal_is_said_once_and_leaves_the_number_of_faults_unknown(capsys, library):
     # GIVEN the same, and a file that memory holds / WHEN
     with open_folder() as folder:
         (folder / "file").write_bytes(bytes(4 << 20))
         told = touched(library, folder / "file", "strided", 1, folder, refuse=True)
-        summary = json.loads(told_by(["summary", "--json"], folder))
+        summary = json.loads(told_by(["summary", "--json"], folder, capsys))
 
     # THEN nothing was waited for, as far as it is known, and the number is not 0
     assert told["seen_faults"] is None
