@@ -155,9 +155,11 @@ def read_again(logdir: Path, *, slow_ms: float, quick_ms: float, share: float) -
     def read(n: int) -> list[tuple]:
         return [("read", n % 40, 100 * KB, 0, slow_ms if n % 40 < 2 else quick_ms)]
 
-    moved = len(busy_readers(read)) * 100 * KB
+    calls = busy_readers(read)
+    moved = len(calls) * 100 * KB
     kernel = {"rchar": moved, "read_bytes": int(moved * share)}
-    return busy(logdir, read, 40, 100 * KB, meta=memory(16_000_000_000), kernel=kernel)
+    meta = memory(16_000_000_000)
+    return training(logdir, calls, WAITING, sizes=[100 * KB] * 40, paths=paths(40), meta=meta, kernel=kernel)
 
 
 def one_file(logdir: Path, read_ms: float, cpu_s: float, *stages: dict, **machine: Any) -> Session:
