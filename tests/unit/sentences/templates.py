@@ -86,9 +86,10 @@ def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator
         skipped: What they are not looked for in.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
     left_out: set[int] = set()
     named: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
             left_out.add(id(body[0].value))
@@ -105,7 +106,7 @@ def texts_of(path: Path, *, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator
             getattr(target, "id", "") in named for target in node.targets
         ):
             left_out.update(id(inner) for inner in ast.walk(node))
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in left_out:
             continue
         if isinstance(node, ast.JoinedStr):
