@@ -35,11 +35,6 @@ ROUNDING = 1e-12
 TILES = (
     "Read", "Read again", "Input wait", "Time in I/O", "Readers", "Epoch as recorded", "Saved an epoch",
 )  # fmt: skip
-GAINS = (
-    ("lower bound", "low_s", "low"),
-    ("expected", "saved_s", "expected"),
-    ("upper bound", "high_s", "high"),
-)
 
 
 def asked(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Answers:
@@ -78,15 +73,7 @@ def asked(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch, capsy
     _times(answer, summary, advice["advice"], measures, tiles, evidence)
     _steps(answer, summary, findings, advice["advice"], whatif, measures, source, evidence, tiles)
     _gains(answer, advice["advice"], whatif, measures, tiles)
-    for label in (
-        "Read",
-        "Read again",
-        "Input wait",
-        "Time in I/O",
-        "Readers",
-        "Epoch as recorded",
-        "Saved an epoch",
-    ):
+    for label in TILES:
         answer(f"{label} (tile)", "tab", tiles.get(label, [None])[0])
         answer(f"{label} (tile)", "report", reported.get(label, [None])[0])
     return answers

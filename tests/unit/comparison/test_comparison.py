@@ -274,9 +274,6 @@ def test_many_threads_and_epochs_are_the_same_work(tmp_path):
     assert comparison.change(find_metric("passes")).before == 2.0
 
 
-NEITHER = "Neither faster nor slower by more than noise"
-
-
 def steps_of(lasted_ms):
     """A job of steps of so many ms, each with a read."""
     starts = [sum(lasted_ms[:n]) for n in range(len(lasted_ms))]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tests.unit.staging.synthetic import FAST, file_use, job_of, malware_like, run_of
-from tfdarshan.reports.text.advice_text import render
 from tfdarshan.staging.advice import Advice, decide_on
 from tfdarshan.staging.check import Assumption, Check
 from tfdarshan.staging.question import Question
@@ -27,11 +26,6 @@ def advised(use, fast=FAST, other_s=0.0, **question: Any) -> Advice:
     asked = {"fast": "/fast", "room_bytes": 1 << 60, "block_bytes": 1, **question}
     facts, job = run_of(use, other_s=other_s), job_of(use, other_s=other_s)
     return decide_on(use, facts, Question(**asked), fast, job).advice
-
-
-def rendered(advice: Advice) -> str:
-    """Return it as one line."""
-    return " ".join(render(advice).split())
 
 
 CHECK = Check(1, True, False, False, 10.0, 5.0, 4.0, 6.0, 5.0, 5, 0, 5,

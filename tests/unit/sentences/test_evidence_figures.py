@@ -56,11 +56,6 @@ def bytes_of_ranks(one: Made) -> pd.Series[float]:
     return one.found.data_reads.groupby("rank")["length"].sum()
 
 
-def times_of_ranks(one: Made) -> pd.Series[float]:
-    """Return the mean time of a rank's reads."""
-    return one.found.data_reads.groupby("rank")["seconds"].mean()
-
-
 FIGURES: dict[tuple[str, str], Figure] = INPUT_FIGURES | {
     ("input_bound", "mean step"): lambda one: one.step_s,
     ("input_bound", "input wait"): lambda one: float(one.waits_s.mean()),

@@ -45,9 +45,6 @@ def test_a_storage_is_called_what_its_answers_show(times_ms, words):
     assert answering(*times_ms) == words
 
 
-WORDED = ("name", "stands")
-
-
 def differs(one: RemedyName, other: RemedyName) -> dict[str, Any]:
     """Return in what a remedy differs from another one."""
     first, second = vars(REMEDIES[one]), vars(REMEDIES[other])
