@@ -110,6 +110,21 @@ def test_a_checkpoint_that_is_published_twice_is_there_once(tiers, tmp_path):
     assert read_state(tmp_path / "slow").names == {"ckpt-1"}
 
 
+def test_a_published_copy_that_a_newer_one_replaced_is_not_looked_at_again(tiers, tmp_path):
+    # GIVEN an entry that was published, a newer one, and no file of the older one any more
+    entry = tiers.seal(1)
+    tiers.slow.publish(entry, partial(tiers.fast.path, entry))
+    tiers.publish(tiers.seal(2))
+    (tmp_path / "slow" / "ckpt-1.index").unlink()
+
+    # WHEN
+    again = tiers.slow.publish(entry, partial(tiers.fast.path, entry))
+
+    # THEN
+    assert (again.published.target, again.verify_s) == ("ckpt-1", 0.0)
+    assert read_state(tmp_path / "slow").latest == "ckpt-2"
+
+
 def test_a_published_copy_that_is_damaged_is_made_again(tiers, tmp_path):
     # GIVEN an entry that was published, and whose copy is damaged before that was certain
     entry = tiers.seal(1)

@@ -6,6 +6,7 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tests.unit.replay.made_up_jobs import SIZE, file_job
 from tests.unit.replay.made_up_writes import epochs_that_save
+from tfdarshan.analysis.steps.unsaid_waits import read_in_pauses
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers
 from tfdarshan.replay.job_model import OPEN, READ
@@ -277,3 +278,12 @@ def test_a_validation_in_front_of_a_batch_that_is_read_between_marked_bodies_is_
     assert job.facts.batches.wait_s.sum() == pytest.approx(59 * 0.040)
     hidden_s = 59 * 0.060 + 0.060 + 2 * 1.000
     assert promise(job, Readers(4)).expected == pytest.approx(7.960 / hidden_s, rel=0.05)
+
+
+def test_a_file_that_one_pause_reads_once_is_a_validation_set():
+    # GIVEN four steps that read files 0 and 1, and a pause that reads file 2
+    file, step = np.array([0, 1, 2, 0, 1]), np.array([0, 1, 1, 2, 3])
+    outside = np.array([False, False, True, False, False])
+
+    # THEN
+    assert read_in_pauses(file, step, outside, files=3, steps=4).tolist() == [False, False, True]
