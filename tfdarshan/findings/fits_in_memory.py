@@ -71,8 +71,7 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
         what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {often}, "
-        f"{'each time' if stored >= measures.passes else f'{stored:.1f} of them'} from storage. {whose} "
-        f"{percent(kept_bytes, memory)} of the "
+        f"{_of_them(stored, measures.passes)} from storage. {whose} {percent(kept_bytes, memory)} of the "
         f"{human_bytes(machine.memory_bytes or 0)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
@@ -91,6 +90,13 @@ def find(measures: Measures) -> Finding | None:
             CacheInMemory(_keeps_decoded(measures), loads_first=fix.loads_first, all_input=fix.all_input),
         ),
     )
+
+
+def _of_them(stored: float, passes: float) -> str:
+    """Word how many of the times that the input is read come from storage."""
+    if stored >= passes:
+        return "each time"
+    return "none of them" if round(stored, 1) == 0 else f"{stored:.1f} of them"
 
 
 def _later_passes_s(measures: Measures) -> Array:

@@ -42,13 +42,13 @@ def _read_in_steps(one: Made) -> pd.DataFrame:
 
 def _times_read(one: Made) -> float:
     files = one.input_files
-    return float(files["moved"].sum() / files["size_bytes"].sum())
+    return float(files["moved"].sum() / files["distinct"].sum())
 
 
 def _again_s(one: Made) -> float | None:
     """Return the time in reading files again, if storage served all of it."""
     files = one.input_files
-    passes = files["moved"] / files["size_bytes"]
+    passes = files["moved"] / files["distinct"]
     spared = (files["read_s"] + files["other_s"]) * (1 - 1 / passes)
     return float(spared.sum()) if _all_stored(one) else None
 
@@ -210,7 +210,7 @@ INPUT_FIGURES: dict[tuple[str, str], Figure] = {
     ("random_access", "reads out of order"): lambda one: len(_jumps(one)),
     ("random_access", "of all reads"): lambda one: len(_jumps(one)) / len(one.found.data_reads),
     ("random_access", "time in them, over all threads"): lambda one: float(_jumps(one)["seconds"].sum()),
-    ("fits_in_memory", "input"): lambda one: float(one.input_files["size_bytes"].sum()),
+    ("fits_in_memory", "input"): lambda one: float(one.input_files["distinct"].sum()),
     ("fits_in_memory", "times read"): _times_read,
     ("fits_in_memory", "of them from storage"):
         lambda one: _times_read(one) if _all_stored(one) else None,

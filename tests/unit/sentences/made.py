@@ -75,7 +75,10 @@ class Made:
 
     @cached_property
     def input_files(self) -> pd.DataFrame:
-        """Opens, reads, bytes read, `size_bytes`, and seconds in reads and in other calls, by file."""
+        """Opens, reads, bytes read, `size_bytes`, and seconds in reads and in other calls, by file.
+
+        `distinct` are the bytes that were read, however often.
+        """
         calls = self.input_calls
         reads, opens = (calls["operation"].isin(names) for names in (READS, OPENS))
         reads &= calls["length"] > 0
@@ -85,7 +88,10 @@ class Made:
         })  # fmt: skip
         files = self.found.files
         sizes = files[files["rank"] == self.leading].groupby("file")["size_bytes"].max()
-        return parts.groupby(calls["file"]).sum().join(sizes)
+        distinct = (
+            calls[reads].groupby("file")[["offset", "length"]].apply(_distinct_bytes).rename("distinct")
+        )
+        return parts.groupby(calls["file"]).sum().join([sizes, distinct])
 
     @cached_property
     def in_compute_s(self) -> float:
@@ -104,6 +110,15 @@ class Made:
     def is_whole(self) -> bool:
         """Whether the trace has every call."""
         return not self.meta["counts"]["events_dropped"]
+
+
+def _distinct_bytes(reads: pd.DataFrame) -> int:
+    """Return how many bytes reads cover, each counted once."""
+    covered, reached = 0, -1
+    for offset, length in sorted(reads.itertuples(index=False, name=None)):
+        covered += max(0, offset + length - max(offset, reached))
+        reached = max(reached, offset + length)
+    return covered
 
 
 def made(session: Session) -> Made:

@@ -38,11 +38,14 @@ def answer_text(diagnosis: Diagnosis, paint: Paint) -> list[str]:
 
 
 def explanation_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:
-    """Return what the named fix says beyond the sentence of the verdict."""
+    """Return what the named fix says beyond the sentence of the verdict and its notes."""
     named = diagnosis.named
     if named is None or named.fix is None:
         return []
-    return wrap(printable(explanation(named.fix.what)), paint.width)
+    beyond = explanation(named.fix.what)
+    for note in filter(None, diagnosis.verdict.notes):
+        beyond = beyond.replace(note, "")
+    return wrap(printable(beyond.strip()), paint.width)
 
 
 def change_lines(diagnosis: Diagnosis, paint: Paint) -> list[str]:

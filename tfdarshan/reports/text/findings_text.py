@@ -49,8 +49,9 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 
 def gain_text(gain: Gain) -> str:
     """Word a gain: "training gets 1.40x faster (likely 1.20x to 1.60x), a step of 1.0 s takes 0.3 s less"."""
-    less = human_seconds(gain.saved_s) if gain.supported else f"up to {human_seconds(gain.high_s)}"
-    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less} less"
+    saved = human_seconds(gain.saved_s) if gain.supported else f"up to {human_seconds(gain.high_s)}"
+    less = f"{saved} less"
+    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less}"
 
 
 def cost_text(finding: Finding) -> str:
