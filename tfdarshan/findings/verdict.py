@@ -224,7 +224,7 @@ def _lost(measures: Measures, first: Finding) -> str:
         waits = _waits(measures)
         if beyond_s < THRESHOLD["note"] * gain.before_s:
             return waits
-        return f"{waits} The fix below saves other time as well: {saved}"
+        return f"{waits[:-1]}; with what else the fix saves, {saved}"
     if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
         why = measures.why_no_wait
         return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"

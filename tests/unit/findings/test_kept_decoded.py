@@ -55,7 +55,7 @@ def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
     # ... and it is printed once
     line, said = "+ dataset = dataset.map(load).cache()", f'Make the same change as for "{first.title}".'
     text = " ".join(findings_text(found).split())
-    assert (text.count(line), text.count(said), text.count("First choice: faster decoding")) == (1, 1, 0)
+    assert (text.count(line), text.count(said), text.count("Try first: faster decoding")) == (1, 1, 0)
     (cards,) = (panel for panel in findings_panels(found) if isinstance(panel, Cards))
     card = next(one for one in cards.items if one.name == "fits_in_memory")
     assert (card.label, card.fix, card.line, card.instead_of) == ("worth knowing", said, "", "")

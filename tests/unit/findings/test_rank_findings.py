@@ -174,7 +174,7 @@ def test_ranks_that_drop_samples_keep_their_steps_and_others_have_fewer(tmp_path
     drops = pipeline == [LOAD, SHARD]
     expected = 26.4 / (10 + 16.4 / 4) if drops else 4
     assert gain_of(measures.job, found.edits, measures).speedup == pytest.approx(expected, rel=0.05)
-    epoch = "The speedup is of an epoch: a step takes as long as before."
+    epoch = "Epochs get shorter, as they have fewer steps; a step takes as long as before."
     assert found.caveat == ("" if drops else epoch)
     assert found.fix.what.endswith("Put shard() in front of the reads." if drops else epoch)
     assert ("Each rank then drops the other ranks' samples. A step needs 1/4 of what" in found.what) is drops

@@ -55,7 +55,7 @@ def test_paths_are_shuffled_instead_where_there_are_any(tmp_path):
     assert "data = data.batch(16).prefetch(tf.data.AUTOTUNE)" in typed
     # ... and the sentence says where
     assert fix.what.startswith("Shuffle the paths in front of map(read_image), and keep 64 samples in the ")
-    assert "If you add cache(), shuffle behind it instead" in fix.what
+    assert "If you add cache(), call shuffle() after it instead" in fix.what
 
 
 def test_a_buffer_at_the_end_is_made_smaller_once(tmp_path):
