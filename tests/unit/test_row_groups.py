@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.made_up_session import image_job, job_of, write_session
+from tfdarshan.analysis.calls import session_calls
 from tfdarshan.errors import SessionDataError
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.timeline_view import Window, timeline_view
@@ -124,8 +125,9 @@ def no_calls_are_read(monkeypatch):
     monkeypatch.setattr(ProcessData, "event_batches", lambda *_: pytest.fail("calls were read"))
 
 
-def test_the_first_views_read_no_calls(tmp_path, no_calls_are_read):
-    # GIVEN a session with steps and checkpoints
+def test_the_first_views_of_many_calls_read_none(tmp_path, no_calls_are_read, monkeypatch):
+    # GIVEN a session with steps and checkpoints, of more calls than are kept in memory
+    monkeypatch.setattr(session_calls, "KEPT_CALLS", 1)
     calls = [(n * 10**6, n * 10**6 + 5, 1, "fwrite", 0, 1 << 20) for n in range(9)]
     session = write_session(tmp_path, job_of(calls, ["/ckpt/a"], [9 << 20]))
     (meta_path,) = session.path.glob("*.meta.json")

@@ -25,6 +25,7 @@ from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.files.rereads import Rereads, rereads
 from tfdarshan.analysis.files.session_files import MANY_ROWS, SessionFiles
+from tfdarshan.analysis.measured_session import measure_session
 from tfdarshan.analysis.ranks.process_list import NamedProcess, named_processes
 from tfdarshan.analysis.ranks.thread_names import ThreadNames
 from tfdarshan.analysis.steps.checkpoint_bursts import load_bursts
@@ -131,7 +132,8 @@ class Source:
     @cached_property
     def rereads(self) -> Rereads:
         """How often the input was read."""
-        return rereads(self.named_files, input_files(self.named_files))
+        files = self.named_files
+        return rereads(files, input_files(files), measure_session(self.session, files=files).pass_bytes)
 
     @property
     def named_files(self) -> FileTable:
