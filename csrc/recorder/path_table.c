@@ -269,13 +269,15 @@ static enum tfd_other_kind kind_of_mode(mode_t mode)
     return TFD_OTHER_ANONYMOUS;
 }
 
-static bool is_shared_memory(const char *name, nlink_t links)
+/* Return how many bytes the maker of a piece of shared memory puts before the random part of its name, 0 where no maker
+ * that is known made it. */
+static size_t prefix_of_maker(const char *name)
 {
     static const char *const makers[] = {"torch_", "psm_"}; /* PyTorch, Python's shared_memory */
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (!strncmp(name, makers[i], strlen(makers[i])))
-            return true;
-    return !links;
+            return strlen(makers[i]);
+    return 0;
 }
 
 /* A piece of shared memory is named by a process and a random number, and the name never comes again: pieces have one
@@ -284,10 +286,12 @@ static size_t family_of_shared_memory(char *path, size_t length, nlink_t links)
 {
     static const char folder[] = "/dev/shm/";
     size_t begin = sizeof folder - 1;
-    if (length <= begin || memcmp(path, folder, begin) || strchr(path + begin, '/') ||
-        !is_shared_memory(path + begin, links))
+    if (length <= begin || memcmp(path, folder, begin) || strchr(path + begin, '/'))
         return length;
-    size_t family = begin + strcspn(path + begin, "0123456789");
+    size_t prefix = prefix_of_maker(path + begin);
+    if (!prefix && links)
+        return length;
+    size_t family = begin + (prefix ? prefix : strcspn(path + begin, "0123456789"));
     if (family == length)
         return length;
     memcpy(path + family, "*", sizeof "*");

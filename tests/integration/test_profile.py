@@ -189,8 +189,7 @@ def test_pieces_of_shared_memory_have_a_row_for_each_family_of_names(logdir):
     # THEN pieces of one beginning are one row, with all of their calls
     files = session.files
     pieces = files[~files["path"].isin([str(named), str(opened)])]
-    assert pieces["path"].str.endswith("*").all()
-    assert len(pieces) < 100
+    assert pieces["path"].tolist() == ["/dev/shm/psm_*"]
     assert pieces["TFD_TRUNCATES"].sum() == 200
     assert row(session, named)["POSIX_BYTES_WRITTEN"] == 1
 
