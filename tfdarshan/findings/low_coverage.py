@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix, Unknown
 from tfdarshan.findings.measures import Measures
@@ -27,8 +28,10 @@ ABOUT = About(
 
 
 def find(measures: Measures) -> Finding | Unknown | None:
-    """Find it where the kernel charged the job far more than was recorded."""
+    """Find it where the kernel charged the job far more than was recorded, or no worker of a loader was."""
     coverage, data = measures.summary.coverage, measures.summary
+    if workers := _unseen_workers(measures):
+        return _of_workers(workers, measures)
     if measures.imported or coverage.read.kernel is None or coverage.incomplete:
         return Unknown(
             NAME,
@@ -57,6 +60,37 @@ def find(measures: Measures) -> Finding | Unknown | None:
             bounded = coverage.processes_left_out > 0 or coverage.unrecorded.not_waited_for > 0
             return _finding(name, missing, whole, mapped, _fix(measures, mapped), bounded=bounded)
     return None
+
+
+def _unseen_workers(measures: Measures) -> int:
+    """Return how many workers prepared the batches, if no process but the loop's own is in the session."""
+    training = training_loader(measures.session.meta[0])
+    if training is None or not training[1].get("workers") or not training[1].get("working"):
+        return 0
+    alone = all(process.meta["owner"] for process in measures.session.processes)
+    return int(training[1]["workers"]) if alone else 0
+
+
+def _of_workers(workers: int, measures: Measures) -> Finding:
+    """Word it where the kernel's count may lack the workers, too: a fork server is their parent."""
+    whose = "the loader's worker was" if workers == 1 else f"the loader's {workers:,} workers were"
+    asked = measures.session.meta[0].get("options", {}).get("follow_children", True)
+    joining = (
+        "Install tfdarshan with pip in the Python that runs the workers (PYTHONPATH alone does not do), and "
+        "run `tfdarshan doctor`, which tests child processes."
+    )
+    return Finding(
+        name=NAME,
+        kind="doubt",
+        title=f"{whose} not recorded",
+        what="Batches came from worker processes, and none of these is in this session. All times and "
+        "speedups leave out what they read and waited for.",
+        evidence=(
+            Evidence("workers of the loader", f"{workers:,}", workers),
+            Evidence("recorded", "0", 0),
+        ),
+        fix=Fix(joining if asked else "Record child processes as well: leave follow_children=False out."),
+    )
 
 
 def _lack(measures: Measures, *, incomplete: bool) -> str:

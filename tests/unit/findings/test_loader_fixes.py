@@ -169,6 +169,17 @@ def test_workers_older_than_the_session_are_said_to_be_so(tmp_path):
     )
 
 
+def test_workers_that_were_not_recorded_come_first(tmp_path):
+    # GIVEN batches from two workers, in a session of one process
+    found = loader_job(tmp_path, fetch_ms=(40, 40), working=2).findings
+
+    # THEN
+    first = found.findings[0]
+    assert (first.name, first.kind) == ("low_coverage", "doubt")
+    assert first.title == "the loader's 2 workers were not recorded"
+    assert "Install tfdarshan with pip" in first.fix.what
+
+
 def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
     # GIVEN
     measures = measure(loader_job(tmp_path))
