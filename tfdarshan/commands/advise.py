@@ -37,7 +37,7 @@ def add_parser(verbs: Any) -> None:
         action="append",
         metavar="L",
         default=[],
-        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN (may be repeated; "
+        help="a logdir (its newest session is read), a session's folder, or LOGDIR:RUN (may be repeated; "
         f"default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument("--fast", metavar="DIR", help="folder on the fast tier that the copies go to")

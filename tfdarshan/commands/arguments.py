@@ -45,7 +45,7 @@ def add_session(parser: argparse.ArgumentParser) -> None:
         metavar="LOGDIR",
         nargs="?",
         default=DEFAULT_LOGDIR,
-        help="a logdir, of which the newest session is read, a session, or LOGDIR:RUN for one below it "
+        help="a logdir (its newest session is read), a session's folder, or LOGDIR:RUN for one below it "
         f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(

@@ -60,7 +60,8 @@ def add_parser(verbs: Any) -> None:
     status = inner.add_parser(
         "status",
         help="what waits, what is durable, what it cost",
-        description="Say what waits on a fast tier, what is durable on a slow one, and what it cost.",
+        description="List the checkpoints that wait on the fast tier to be copied and those that are durable "
+        "on the slow one, and say how long saving them took.",
     )
     status.add_argument("folder", metavar="DIR", type=Path, help="the fast or the slow folder")
     status.add_argument(

@@ -36,8 +36,8 @@ def add_parser(verbs: Any) -> None:
         "paths",
         nargs="+",
         metavar="LOGDIR",
-        help="two or more: a logdir, of which the newest session is read, a session, or LOGDIR:RUN for a run "
-        "or a session below it; the first is what the others are compared with",
+        help="two or more: a logdir (its newest session is read), a session's folder, or LOGDIR:RUN for a "
+        "run or a session below it; the first is what the others are compared with",
     )
     parser.add_argument(
         "--fail-if",

@@ -56,8 +56,8 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
         metavar="LOGDIR",
         nargs="*",
         default=[DEFAULT_LOGDIR],
-        help="a logdir, of which the newest session is read, a session, LOGDIR:RUN for one below it, or a "
-        "Darshan log (.darshan), or a URL that fsspec knows; of several, the worst comes first "
+        help="a logdir (its newest session is read), a session's folder, LOGDIR:RUN for one below it, or "
+        "a Darshan log (.darshan), or a URL that fsspec knows; of several, the worst comes first "
         f"(default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument(

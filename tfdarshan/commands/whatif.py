@@ -31,7 +31,8 @@ def add_parser(verbs: Any) -> None:
         "whatif",
         help="estimate a step on other storage, or with more reads at a time",
         description="Estimate a training step if storage had another bandwidth or latency, if more threads "
-        "read, or if the input were on another device. Without an option, answer the usual questions.",
+        "read, or if the input were on another device. Without an option, estimate faster storage and "
+        "more readers.",
     )
     add_session(parser)
     parser.add_argument(

@@ -75,8 +75,8 @@ def _files(sets: FileSets, names: tuple[str, str]) -> Check:
     if sets.same:
         what = plural(sets.shared, "file") if sets.shared else "none"
         return Check("files read", state, f"both read the same files ({what}{where})")
-    parts = [f"{plural(sets.shared, 'file')} in both{where}"]
-    parts += [f"{sets.resized:,} of another size"] if sets.resized else []
+    parts = [f"{plural(sets.shared, 'file') if sets.shared else 'no file'} the same in both{where}"]
+    parts += [f"{sets.resized:,} with another size"] if sets.resized else []
     for name, count in zip(names, (sets.only_first, sets.only_second), strict=True):
         parts += [f"{count:,} in {name} only"] if count else []
     return Check("files read", OTHER_WORK if _other(sets) else NOTED, ", ".join(parts))
@@ -135,7 +135,7 @@ def _steps(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
 def _cache(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     emulated = [name for name, run in zip(names, both, strict=True) if slowed_calls(run.summary.emulation)]
     if emulated:
-        why = f"emulated storage, as in {' and '.join(emulated)}, has no page cache"
+        why = f"{' and '.join(emulated)} had emulated storage, which has no page cache"
         return Check("cache state", SAME if len(emulated) == len(both) else NOTED, why)
     # Whole pages and read-ahead may make storage give more than was asked of it.
     ratios = [storage_share(run.summary.coverage).storage_ratio for run in both]

@@ -292,8 +292,12 @@ def _by_a_thread(measures: Measures, what: str) -> Fix:
     """Word it for a loop that iterates over what Python code reads."""
     line, goes = "for batch in read_ahead(batches):  # from tfdarshan.ahead", "for batch in batches:"
     if not read_by_loop(measures):
-        return Fix(f"{what} Now the loop waits for what it reads: let a thread read ahead.", line, goes)
-    what += " Now the loop reads its input itself: let a thread read ahead."
+        return Fix(
+            f"{what} At present the loop waits for each batch to be read: let a thread read ahead.",
+            line,
+            goes,
+        )
+    what += " At present the loop reads its input itself: let a thread read ahead."
     if not reads_by_sqlite(measures):
         return Fix(what, line, goes)
     shared = f"{CONNECTS[:-1]}, check_same_thread=False)"

@@ -26,7 +26,8 @@ def faster_words(gain: Gain) -> str:
     """Word it: "training gets 1.76x faster (likely 1.39x to 1.90x)", or "the job gets up to 2.79x faster"."""
     if not gain.supported:
         return f"{subject_words(gain)} gets {most_words(gain)} faster"
-    return f"{subject_words(gain)} gets {human_faster(gain.speedup, *gain.speedup_range)}"
+    gets = "gets" if gain.speedup_range[0] > 1 else "may get"
+    return f"{subject_words(gain)} {gets} {human_faster(gain.speedup, *gain.speedup_range)}"
 
 
 def subject_words(gain: Gain) -> str:

@@ -43,7 +43,7 @@ ABOUT = About(
     estimate="The replay has the copies on a local NVMe disk. The finding assumes the "
     "speed of that disk; `tfdarshan advise` measures the real fast tier. Copying has a price in "
     "the ranking.",
-    ignore="the job runs one epoch, or the page cache keeps the input after the first epoch",
+    ignore="the job is only ever run for one epoch, or the page cache keeps the input after that",
     fix="a copy of the input on a local disk",
 )
 ONCE = (
@@ -108,7 +108,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
         f"{ONCE if once else ''}",
         evidence=(
             Evidence("from storage", human_bytes(storage_bytes), storage_bytes),
-            Evidence("time in calls on them, all threads together", human_seconds(slow_s), slow_s),
+            Evidence("time in calls on these files, all threads together", human_seconds(slow_s), slow_s),
             Evidence("the same on a local SSD (assumed)", human_seconds(fast_s), fast_s),
             Evidence("files to copy", f"{len(files.staged):,} of {len(files.useful):,}", len(files.staged)),
             Evidence("their size", human_bytes(hot_bytes), hot_bytes),

@@ -36,7 +36,7 @@ RECORD_MORE = "record at least 20 steps and a few seconds"
 # Nothing says that a job without steps trains.
 RECORD_LONGER = "record a longer run, at least a few seconds"
 # Of a speedup that is larger than if the calls of files took no time.
-AROUND_CALLS = "This counts work around the calls, too."
+AROUND_CALLS = "The speedup counts the work around file calls, too, and not their time alone."
 # Where the first sentence of a fix ends; what follows explains the lines.
 NEXT_SENTENCE = re.compile(r"(?<=\.) ")
 
@@ -121,7 +121,7 @@ def record_sentence(verdict: Verdict) -> str:
 def _doubt(finding: Finding) -> str:
     """Say why the rest of the verdict is uncertain, and what to do about that."""
     return " ".join(
-        [f"{as_sentence(finding.title)[:-1]}, so the cause and the speedup are uncertain.", *_fix(finding)]
+        [f"{as_sentence(finding.title)[:-1]}, so what else is said here is uncertain.", *_fix(finding)]
     )
 
 

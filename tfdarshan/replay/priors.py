@@ -158,7 +158,7 @@ PRIORS = (
         TRIALS,
     ),
     # Processors.
-    Prior("python_lock", "share", 0.1, 0.7, "how much of decoding in Python holds Python's lock", TRIALS),
+    Prior("python_lock", "share", 0.1, 0.7, "how much of the decoding holds Python's lock (the GIL)", TRIALS),
     Prior(
         "operation_lock", "share", 0.0, 0.1, "how much of decoding outside of Python is serialized", TRIALS
     ),

@@ -120,10 +120,10 @@ def _little(staged: StagedInput, best: Expectation) -> Reason:
         return Reason("not_io", f"{waits}, and {busy}, so decoding or computing is the limit: {gains}")
     slow_s, fast_s = (human_seconds(total(values)) for values in (staged.slow_s, staged.fast_s))
     times = (
-        f"an epoch's reads take {slow_s} of the readers' time where the files are now, and {fast_s} on "
-        "the fast tier"
+        f"reading an epoch takes the readers {slow_s} in all where the files are now, and {fast_s} on the "
+        "fast tier"
     )
-    return Reason("fast_tier", f"the fast tier is hardly faster: {times}")
+    return Reason("fast_tier", f"the fast tier is not faster: {times}")
 
 
 def _too_small(

@@ -75,7 +75,7 @@ def test_other_files_are_other_work(tmp_path):
     comparison = compared(tmp_path, reads(PATHS, SIZES), reads(PATHS[:100] + others[100:], SIZES))
 
     assert comparison.comparable == NO
-    assert state(comparison, "files read").sentence == "100 files in both, 100 in A only, 100 in B only"
+    assert state(comparison, "files read").sentence == "100 files the same in both, 100 in A only, 100 in B only"
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -128,7 +128,7 @@ def test_a_copy_is_the_same_work_beside_files_that_stayed_and_files_of_one_run(t
     )
 
     said = state(comparison, "files read").sentence
-    assert said == "201 files in both, 200 of them below another folder, 1 in A only, 1 in B only"
+    assert said == "201 files the same in both, 200 of them below another folder, 1 in A only, 1 in B only"
     assert comparison.comparable == YES
     assert [(file.path, round(file.difference_s * 1e9)) for file in comparison.files[:4]] == [
         ("/home/a.json", -100),
@@ -146,7 +146,7 @@ def test_a_folder_with_the_same_names_and_other_sizes_is_no_copy(tmp_path):
         reads(["/home/train.py", *others], [77, *SIZES[::-1]]),
     )
 
-    assert state(comparison, "files read").sentence == "1 file in both, 200 in A only, 200 in B only"
+    assert state(comparison, "files read").sentence == "1 file the same in both, 200 in A only, 200 in B only"
     assert comparison.comparable == NO
 
 
@@ -350,7 +350,7 @@ def test_emulation_that_met_no_call_is_another_condition(tmp_path):
     assert (
         state(comparison, "storage emulation").sentence == "lustre in slow, lustre that no call met in missed"
     )
-    assert state(comparison, "cache state").sentence == "emulated storage, as in slow, has no page cache"
+    assert state(comparison, "cache state").sentence == "slow had emulated storage, which has no page cache"
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_files_that_all_have_another_size_are_other_work(tmp_path):
     longer = dataclasses.replace(reads(PATHS, SIZES), size_bytes=reads(PATHS, SIZES).size_bytes * 2)
     comparison = compared(tmp_path, reads(PATHS, SIZES), longer)
 
-    assert state(comparison, "files read").sentence == "0 files in both, 200 of another size"
+    assert state(comparison, "files read").sentence == "no file the same in both, 200 with another size"
     assert state(comparison, "bytes read").state == "same"
     assert comparison.comparable == NO
 

@@ -79,8 +79,8 @@ def test_what_staging_shows_is_of_the_files_that_it_copies(tmp_path):
     # THEN the copy is of the database, and so is what was measured
     shown = {one.label: one.value for one in staging.evidence}
     assert shown["from storage"] == 4 * KB * PAGES
-    assert shown["time in calls on them, all threads together"] == pytest.approx(
+    assert shown["time in calls on these files, all threads together"] == pytest.approx(
         PAGE_MS * PAGES / 1e3, rel=0.05
     )
-    speed = human_bytes(shown["from storage"] / shown["time in calls on them, all threads together"])
+    speed = human_bytes(shown["from storage"] / shown["time in calls on these files, all threads together"])
     assert staging.title == f"reads reach only {speed}/s per reader"

@@ -50,7 +50,7 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
     if readers > threads:
         # A read that waits holds a thread of tf.data's pool, which has one for each processor.
         has = plural(round(threads), "thread")
-        what += f" tf.data has {has} on that machine: give tf.data {readers} threads."
+        what += f" tf.data ran on {has} in this session: give it {readers}."
         lines += [
             "options = tf.data.Options()",
             f"options.threading.private_threadpool_size = {readers}",
@@ -131,16 +131,16 @@ def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Fix:
     """Word how to have a cache() serve that no epoch fills."""
     if pipeline.made_anew:
         return Fix(
-            "Make the data set once, before the first epoch: now each epoch makes it again, and loses its "
-            "cache().",
+            "Make the data set once, before the first epoch. At present each epoch makes it again, and loses "
+            "its cache().",
             "dataset = make_dataset()  # before the first epoch\nfor batch in dataset:",
             "for batch in make_dataset():",
         )
     cut = next((stage for stage in pipeline.after(cache) if stage.name == "take"), None)
     if cut is None or cut.size is None or cut.size < 0:
         return Fix(
-            "Read whole epochs, or put what ends them early in front of cache(): a cache() serves only if an "
-            "epoch reads it to its end."
+            "Read each epoch to its end, or put the take() that ends it early in front of cache(). At "
+            "present no epoch fills the cache(), so it is never used."
         )
     batched = [stage.size or 1 for stage in pipeline.after(cache) if stage.name in ("batch", "padded_batch")]
     batched = batched if pipeline.has("batch") in pipeline.before(cut) else []
@@ -149,8 +149,8 @@ def cache_that_fills(pipeline: Pipeline, cache: Stage) -> Fix:
     # It is there already; but who stops behind it is not told that nothing follows, and nor is the cache.
     is_cut = any(stage.name == "take" and 0 <= (stage.size or 0) <= samples for stage in ends)
     return Fix(
-        f"Put take() in front of cache(): now {cut.typed} ends each epoch before the cache() is full, so the "
-        "cache() never serves.",
+        f"Put take() in front of cache(). At present {cut.typed} ends each epoch before the cache() is full, "
+        "so it is never used.",
         f"dataset = dataset.{'' if is_cut else f'take({samples}).'}cache()",
         f"dataset = dataset.cache()\n{cut.statement}",
     )

@@ -167,7 +167,7 @@ def _epochs(epochs: float) -> str:
 
 
 def _tiers(advice: Advice, width: int) -> str:
-    said = f"{human_seconds(advice.pass_s)}, mean, by the model"
+    said = f"{human_seconds(advice.pass_s)}, mean, modelled"
     now = fact_lines([("where the files are", said)], width, TIER, "  ")
     return "\n".join(["Time of one pass over a file (open, read, close)", *now, *_fast(advice, width)])
 
@@ -191,7 +191,7 @@ def _time_of(model: TimeModel) -> str:
 def _rules(advice: Advice, width: int) -> str:
     table = [("rule", "files", "bytes", "saved an epoch", "gain", "range"), *map(_rule, advice.rules)]
     layout = Layout(RULES, table, width, least=(2, 3))
-    lines = [f"With room for {human_bytes(advice.question.room_bytes)}", *layout.all_lines(table)]
+    lines = [f"Ways to fill {human_bytes(advice.question.room_bytes)}", *layout.all_lines(table)]
     lines += wrap(layout.note(), width, "  ")
     if advice.rest is not None:
         return "\n".join(lines)
@@ -225,14 +225,14 @@ def _curve(advice: Advice, width: int) -> str:
         return ""
     most = points[-1].saved_s
     picked = sorted({round(i * (len(points) - 1) / (CURVE_LINES - 1)) for i in range(CURVE_LINES)})
-    lines = ["Bytes copied against time saved (100 %: all files staged)"]
+    lines = ["Time saved by bytes copied (100 %: all files staged)"]
     for index in picked:
         point = points[index]
         bar = "#" * round(min(BAR, width - BESIDE_BAR) * point.saved_s / most)
         lines.append(CURVE.row(human_bytes(point.bytes), percent(point.saved_s, most), bar))
     if advice.knee is not None:
-        at = f"{human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)}"
-        said = f"The knee is at {at}: beyond it a byte gives less than on average."
+        at = f"{human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)} of the time"
+        said = f"The first {at}, give most for their bytes; from there on a byte gives less than on average."
         lines += wrap(said, width, "  ")
     return "\n".join(lines)
 

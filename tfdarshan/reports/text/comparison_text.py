@@ -20,7 +20,7 @@ from tfdarshan.comparison.change import (
 from tfdarshan.comparison.likeness import NO, NOTED, WITH_CARE, Check
 from tfdarshan.comparison.likeness import SAME as SAME_STATE
 from tfdarshan.comparison.measured_run import Side
-from tfdarshan.comparison.metric import COUNT, find_metric
+from tfdarshan.comparison.metric import COUNT, SHARE, find_metric
 from tfdarshan.comparison.rank_change import RankChange
 from tfdarshan.file_name import printable
 from tfdarshan.sessions.overlap import overlap_lines
@@ -32,7 +32,7 @@ from tfdarshan.units import human_seconds, plural, shortened
 
 # From here on a change is worded as a factor.
 MANY_TIMES = 10
-CHANGES = Columns(-27, 15, 15, 11, "  ", 9, "  ", 0)
+CHANGES = Columns(-26, 15, 15, 13, "  ", 11, "  ", 0)
 # On a narrow terminal a figure's name stands above it.
 BELOW = Columns("  ", 14, 15, 11)
 FILES = Columns(15, 15, 12, "   ", 0)
@@ -109,24 +109,30 @@ def render_failure(failure: Failure) -> str:
 
 
 def change_text(change: Change) -> str:
-    """Word how much a figure changed: "+12.3 %", "same", "new" or "-"."""
+    """Word how much a figure changed: "+12.3 %", "+1.2 points", "same", "new" or "-"."""
     if change.outcome in (SAME, UNKNOWN):
         return {SAME: SAME, UNKNOWN: "-"}[change.outcome]
+    difference = (change.after or 0.0) - (change.before or 0.0)
+    if change.metric.unit == SHARE:
+        return f"{100 * difference:+.1f} points"
     if change.ratio is None:
         return "new"
     share = f"{100 * change.ratio:+.1f} %"
     if change.times < 1 + LEAST_CHANGE or share[1:] == "0.0 %":
         # As many digits as a share has would say that nothing changed.
-        difference = (change.after or 0.0) - (change.before or 0.0)
         return f"{difference:+,.0f}" if change.metric.unit == COUNT else "< 0.1 %"
     return f"{change.ratio + 1:,.0f}x" if change.ratio >= MANY_TIMES - 1 else share
 
 
 def noise_text(change: Change) -> str:
-    """Word the noise: "±3.2 %", "" where there is none, "unknown"."""
+    """Word the noise: "±3.2 %", of a share "±1.2 points", "" where there is none, "unknown"."""
     if change.noise == 0:
         return ""
-    return "noise unknown" if change.noise is None else f"±{100 * change.noise:.1f} %"
+    if change.noise is None:
+        return "noise unknown"
+    if change.metric.unit == SHARE:
+        return f"±{100 * change.noise * (change.before or 0.0):.1f} points"
+    return f"±{100 * change.noise:.1f} %"
 
 
 def sentence_of(verdict: str, checks: Sequence[Check]) -> str:

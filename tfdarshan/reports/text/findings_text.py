@@ -56,8 +56,9 @@ def gain_text(gain: Gain) -> str:
 
 def cost_text(finding: Finding) -> str:
     """Word what a finding costs: "12.0 ms a step, 4.0 %"; "" where next to nothing."""
-    if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME:
-        # Its title says it, and what others cost is a part of it.
+    bounded = finding.gain is not None and not finding.gain.supported
+    if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME or bounded:
+        # Its title or the most that its fix gives say it.
         return ""
     further = "a further " if _is_further(finding) else ""
     return f"{further}{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
