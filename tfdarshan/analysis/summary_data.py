@@ -83,6 +83,7 @@ class SummaryData:
     stdio: ModuleCalls
     mmaps: int
     mmap_bytes: int | None
+    mapped_in_memory: int
     mapped: MappedReads  # what reads through mappings cost
     copies: dict[str, int]
     renames: int | None
@@ -182,6 +183,7 @@ def summary_of(
         stdio=stdio,
         mmaps=files.sums["POSIX_MMAPS"],
         mmap_bytes=files.known("TFD_MMAP_BYTES"),
+        mapped_in_memory=files.mapped_in_memory,
         mapped=mapped,
         copies={
             name: files.sums[f"TFD_COPY_{name.upper()}"]

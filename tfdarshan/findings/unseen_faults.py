@@ -27,7 +27,8 @@ def unseen_faults(measures: Measures) -> Unknown | None:
 
 
 def _unwatched(measures: Measures) -> Unknown | None:
-    mapped = measures.summary.mmap_bytes or 0
+    # A page of shared memory, which workers hand batches over by, comes from no storage.
+    mapped = (measures.summary.mmap_bytes or 0) - measures.summary.mapped_in_memory
     if mapped < THRESHOLD["much"]:
         return None
     why = (

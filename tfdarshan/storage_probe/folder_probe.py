@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from tfdarshan.analysis.files.file_totals import IN_MEMORY
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.file_name import table_name
 from tfdarshan.sessions.session_directory import host_name
@@ -21,7 +22,6 @@ from tfdarshan.thresholds import THRESHOLD
 # Of the time, what looking for files may take.
 LOOKING = 2 * THRESHOLD["hardly"]
 MOUNTS = "/proc/self/mountinfo"
-IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 
 
 def probe_folder(

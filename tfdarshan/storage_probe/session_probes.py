@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from tfdarshan.analysis.files.file_table import NO_FILE, FileTable, load_files
+from tfdarshan.analysis.files.file_totals import IN_MEMORY
 from tfdarshan.analysis.files.input_files import input_files, program_files
 from tfdarshan.analysis.files.mapped_reads import rows_of
 from tfdarshan.analysis.summary_data import emulation_of
@@ -20,7 +21,7 @@ from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.file_name import exact_name
 from tfdarshan.sessions.session_data import SessionData
 from tfdarshan.sessions.session_directory import META_SUFFIX, write_json
-from tfdarshan.storage_probe.folder_probe import IN_MEMORY, probe_folder
+from tfdarshan.storage_probe.folder_probe import probe_folder
 from tfdarshan.storage_probe.probe_result import StorageProbe, probe_of_dict
 from tfdarshan.storage_probe.prober import LEAST_BYTES, Bounds
 from tfdarshan.thresholds import THRESHOLD

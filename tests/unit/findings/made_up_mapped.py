@@ -89,13 +89,20 @@ def _add_row(path: Path, faults: int, wait_s: float, bytes_in: int) -> None:
 
 
 def unwatched_mapping(
-    logdir: Path, mapped_bytes: int, steps: Sequence[tuple[float, float, float]]
+    logdir: Path, mapped_bytes: int, steps: Sequence[tuple[float, float, float]], **row_of_file: str
 ) -> Session:
-    """Write a session of a job that maps so many bytes, which was not asked to watch them."""
+    """Write a session of a job that maps so many bytes, which was not asked to watch them.
+
+    Args:
+        logdir: Where.
+        mapped_bytes: How many.
+        steps: As `training` has them.
+        row_of_file: Columns of the file's row, such as `fs_type`.
+    """
     session = training(logdir, [(0, 0.01, LOOP, "mmap", 0, mapped_bytes)], steps)
     (path,) = session.path.glob("*.files.parquet")
     table = pq.read_table(path)
-    rows = [row | {"TFD_MMAP_BYTES": mapped_bytes} for row in table.to_pylist()]
+    rows = [row | {"TFD_MMAP_BYTES": mapped_bytes} | row_of_file for row in table.to_pylist()]
     pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
     return open_session(session.path)
 

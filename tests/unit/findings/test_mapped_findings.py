@@ -241,6 +241,15 @@ def test_what_nobody_watched_is_unknown_and_says_what_to_record(tmp_path):
     assert entry.record == "with tfdarshan.profile(logdir, mapped=True):"
 
 
+def test_what_is_mapped_of_memory_waits_for_no_storage(tmp_path):
+    # GIVEN batches that workers hand over in shared memory, where nobody watches page faults
+    session = unwatched_mapping(tmp_path, 1 << 30, IN_STEPS, fs_type="tmpfs")
+
+    # THEN
+    assert "mapped_wait" not in unknown(session)
+    assert "page faults" not in session.summary()
+
+
 def test_page_faults_that_the_kernel_did_not_show_are_unknown(tmp_path):
     session = mapped_training(tmp_path, RANDOM, IN_STEPS, block=REFUSED, kept=False)
 

@@ -30,6 +30,8 @@ SUMMED_ALSO = (
     "TFD_STATS_OTHER", "TFD_MMAP_BYTES", "TFD_RENAMES", "TFD_UNLINKS", "TFD_TRUNCATES",
 )  # fmt: skip
 TEXTS = ("path", "fs_type")
+# File systems whose pages are in memory: no fault on them waits for storage.
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 PER_ROW = (
     "path",
     "module",
@@ -80,6 +82,7 @@ class FileTotals:
     and `posix_zero_reads` is None where some POSIX row lacks it. `read_s`, `write_s` and `meta_s` add up the
     rows' times: a moment counts as often as files were busy in it. `moved` has each process's bytes read and
     bytes written, in the order of the processes. `programs` is what of all that is of programs' files.
+    `mapped_in_memory` is what of TFD_MMAP_BYTES is of files on a file system that is in memory.
     """
 
     sums: dict[str, int]
@@ -92,6 +95,7 @@ class FileTotals:
     meta_s: float = 0.0
     moved: tuple[tuple[int, int], ...] = ()
     programs: ProgramCalls = NO_PROGRAMS
+    mapped_in_memory: int = 0
 
     def __post_init__(self) -> None:
         # Also of what was kept in a file.
@@ -137,6 +141,7 @@ class TotalSums:
         self._most_read: list[FileEntry] = []
         self._moved = np.zeros((processes, 2), np.int64)
         self._programs = ProgramSums()
+        self._mapped_in_memory = 0
 
     def add(self, batch: FileBatch) -> None:
         """Add rows; the batch has the columns that `is_summed` names."""
@@ -151,6 +156,7 @@ class TotalSums:
         self._zero += int(columns["TFD_ZERO_READS"][posix].sum())
         self._zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         self._programs.add(columns)
+        self._mapped_in_memory += _mapped_in_memory(columns)
         seconds = np.zeros(batch.rows.num_rows) + _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES)
         moved, written = (
             np.zeros(len(seconds), np.int64) + _sum(columns, names) for names in (BYTES_READ, BYTES_WRITTEN)
@@ -168,7 +174,7 @@ class TotalSums:
             self._sums, self._zero if self._zero_known else None, self._slowest, self._most_read,
             frozenset(self._unknown), read_s, write_s, meta_s,
             tuple((read, written) for read, written in self._moved.tolist()),
-            self._programs.calls(),
+            self._programs.calls(), self._mapped_in_memory,
         )  # fmt: skip
 
 
@@ -195,6 +201,13 @@ def _known(batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 def _not_negative(values: Any) -> Any:
     """Return a column with 0 for time below 0: a log has it where a clock was set back, and it is no time."""
     return np.maximum(values, 0) if values.dtype == np.float64 and (values < 0).any() else values
+
+
+def _mapped_in_memory(columns: dict[str, Any]) -> int:
+    mapped = columns.get("TFD_MMAP_BYTES", np.zeros(0, np.int64))
+    rows = np.flatnonzero(mapped)
+    kinds = columns["fs_type"].take(rows).to_pylist() if len(rows) else []
+    return sum(int(mapped[row]) for row, kind in zip(rows.tolist(), kinds, strict=True) if kind in IN_MEMORY)
 
 
 def _sum(columns: dict[str, Any], names: Sequence[str], rows: Any = slice(None)) -> Any:
