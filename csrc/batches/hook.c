@@ -42,11 +42,35 @@ static void meet_process(void)
     }
 }
 
+/* Called by the main thread's interpreter loop. */
+static int raise_again(void *error)
+{
+    PyErr_SetObject((PyObject *)Py_TYPE((PyObject *)error), error);
+    Py_DECREF((PyObject *)error);
+    return -1;
+}
+
+/* An error of ours is none of the job's. What a signal's handler raises meanwhile is: Ctrl-C, or the end. */
+static void forget_error(void)
+{
+    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+        return;
+    }
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    if (Py_AddPendingCall(raise_again, error))
+        Py_XDECREF(error);
+}
+
 static PyObject *get_or_null(PyObject *object, PyObject *name)
 {
     PyObject *found = PyObject_GetAttr(object, name);
     if (!found)
-        PyErr_Clear();
+        forget_error();
     return found;
 }
 
@@ -56,7 +80,7 @@ static int32_t as_number(PyObject *number, int32_t otherwise)
         return otherwise;
     long value = PyLong_AsLong(number);
     if (value == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
+        forget_error();
         return otherwise;
     }
     return (int32_t)value;
@@ -66,7 +90,7 @@ static struct pass *make_pass(PyObject *owner, int32_t number, bool of_iterator)
 {
     struct pass *pass = PyObject_New(struct pass, pass_type);
     if (!pass) {
-        PyErr_Clear();
+        forget_error();
         return NULL;
     }
     pass->session = tfd_batch_log_session();
@@ -74,7 +98,7 @@ static struct pass *make_pass(PyObject *owner, int32_t number, bool of_iterator)
     pass->batches = 0;
     pass->of_iterator = of_iterator;
     if (PyObject_SetAttr(owner, pass_name, (PyObject *)pass) < 0) {
-        PyErr_Clear();
+        forget_error();
         pass->of_iterator = false;
         Py_DECREF(pass);
         return NULL;
@@ -99,19 +123,10 @@ static struct pass *begin_pass(PyObject *loader, PyObject *iterator)
         return NULL;
     PyObject *told = PyObject_CallFunctionObjArgs(on_pass, loader, iterator, NULL);
     if (!told)
-        PyErr_Clear();
+        forget_error();
     int32_t number = as_number(told, -1);
     Py_XDECREF(told);
     return make_pass(iterator, number, number >= 0);
-}
-
-/* An error of ours is none of the job's, but Ctrl-C is. */
-static void forget_error(void)
-{
-    bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
-    PyErr_Clear();
-    if (interrupted)
-        PyErr_SetInterrupt();
 }
 
 /* Begins to measure a wait on another clock: returns what to call at its end; None or NULL: nothing. */
@@ -158,7 +173,7 @@ static int32_t start_pass(PyObject *args, PyObject *iterator)
 {
     PyObject *sampler = get_or_null(iterator, sampler_name), *loader = PyTuple_GetItem(args, 0);
     if (!loader)
-        PyErr_Clear();
+        forget_error();
     struct pass *pass = sampler ? known_pass(iterator) : NULL;
     if (sampler && (!pass || pass->batches)) {
         Py_XDECREF(pass);
@@ -202,7 +217,7 @@ static int32_t worker_in_turn(PyObject *iterator, PyObject *tasks)
     PyObject *task = turn ? PyDict_GetItemWithError(tasks, turn) : NULL;
     PyObject *worker = task && PyTuple_Check(task) ? PyTuple_GetItem(task, 0) : NULL;
     if (!worker)
-        PyErr_Clear();
+        forget_error();
     Py_XDECREF(turn);
     return as_number(worker, -1);
 }
@@ -216,7 +231,7 @@ static void look_at_ready(PyObject *iterator, struct tfd_batch_times *times)
     PyObject *queue = get_or_null(iterator, queue_name), *key, *task;
     PyObject *size = queue ? PyObject_CallMethodObjArgs(queue, size_name, NULL) : NULL;
     if (queue && !size)
-        PyErr_Clear();
+        forget_error();
     times->queued = as_number(size, 0);
     if (PyDict_Check(tasks)) {
         times->worker = worker_in_turn(iterator, tasks);
@@ -232,7 +247,7 @@ static PyObject *timed_next(struct hook *hook, PyObject *args, PyObject *keyword
 {
     PyObject *iterator = requesting || starting ? NULL : PyTuple_GetItem(args, 0);
     if (!iterator) {
-        PyErr_Clear();
+        forget_error();
         return PyObject_Call(hook->original, args, keywords);
     }
     struct pass *pass = known_pass(iterator);
@@ -281,7 +296,7 @@ static PyObject *timed_fetch(struct hook *hook, PyObject *args, PyObject *keywor
 {
     PyObject *fetcher = PyTuple_GetItem(args, 0);
     if (!fetcher) {
-        PyErr_Clear();
+        forget_error();
         return PyObject_Call(hook->original, args, keywords);
     }
     struct pass *pass = known_pass(fetcher);
@@ -338,7 +353,7 @@ static PyObject *get_of_original(PyObject *self, PyObject *name)
     PyObject *found = PyObject_GetAttr(original, name);
     if (found || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return found;
-    PyErr_Clear();
+    forget_error();
     return PyObject_GenericGetAttr(self, name);
 }
 

@@ -7,6 +7,7 @@ import pickle
 import resource
 import traceback
 import warnings
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -125,6 +126,28 @@ def test_ctrl_c_while_a_wait_is_measured_is_the_jobs(noted):
     # WHEN / THEN
     with pytest.raises(KeyboardInterrupt):
         list(Loader("a"))
+
+
+class Waiting(Iterator):
+    """Has a queue of batches, as an iterator of workers has."""
+
+    def __init__(self, batches, look):
+        super().__init__(batches)
+        self._task_info, self._data_queue = {}, SimpleNamespace(qsize=look)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("when", ["a pass begins", "the queue is looked at"])
+def test_what_a_signals_handler_raises_meanwhile_is_the_jobs(noted, tmp_path, raised, when):
+    # GIVEN a signal in what is called for the notes
+    def interrupted(*_):
+        raise raised
+
+    _batches.begin(str(tmp_path), interrupted if when == "a pass begins" else lambda *_: 1)
+
+    # WHEN / THEN
+    with pytest.raises(raised):
+        list(Waiting("ab", interrupted))
 
 
 def kinds_of(process):
