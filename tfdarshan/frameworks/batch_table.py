@@ -80,9 +80,18 @@ def _fetches(processes: Sequence[ProcessRows], owner: int) -> dict[int, list[Arr
         if process.pid == owner:
             continue
         fetches = process.rows[(process.rows["kind"] == FETCH) & (process.rows["worker"] >= 0)]
-        passes = [fetches[fetches["pass"] == number] for number in np.unique(fetches["pass"]).tolist()]
+        passes = [fetches[mine] for mine in _grouped(fetches["pass"]).values()]
         found.setdefault(process.pid, []).extend(sorted(passes, key=lambda one: int(one["begin_ns"][0])))
     return found
+
+
+def _grouped(*columns: Array) -> dict[tuple[int, ...], Array]:
+    """Return the places of the rows, in order, by what they have in some columns."""
+    order = np.lexsort(columns[::-1])
+    keys = np.stack([column[order] for column in columns])
+    cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+    parts = np.split(np.arange(len(order)), cuts) if len(order) else []
+    return {tuple(keys[:, part[0]].tolist()): order[part] for part in parts}
 
 
 def _by_workers(
@@ -95,13 +104,14 @@ def _by_workers(
     """Fill in the fetches of workers, pass by pass."""
     starts = own.rows[own.rows["kind"] == START]
     begun = dict(zip(starts["pass"].tolist(), starts["begin_ns"].tolist(), strict=True))
+    asked_by = _grouped(asked["pass"], asked["worker"])
     for number in sorted(begun, key=lambda one: int(begun[one])):
         for worker, pid in enumerate(loaders.workers_of_pass.get(number, [])):
             left = fetches.get(pid, [])
             # A pass that was left early may never have had a batch of this worker fetched.
             while left and left[0]["begin_ns"][0] < begun[number]:
                 left.pop(0)
-            mine = np.flatnonzero((asked["pass"] == number) & (asked["worker"] == worker))
+            mine = asked_by.get((number, worker), [])
             if not left or not len(mine):
                 continue
             took = left.pop(0)[: len(mine)]

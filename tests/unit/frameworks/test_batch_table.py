@@ -1,5 +1,7 @@
 """Which worker put each batch together, and when."""
 
+import time
+
 from tests.unit.frameworks.noted_rows import MS, PID, Job
 from tfdarshan.frameworks.batch_rows import ProcessRows
 from tfdarshan.frameworks.batch_table import batch_table
@@ -71,3 +73,28 @@ def test_a_worker_that_noted_nothing_is_not_known():
     table = table_of(job)
     assert (table["worker"].tolist(), table["fetch_pid"].tolist()) == ([0], [-1])
     assert table["fetch_end_ns"].tolist() == [-1]
+
+
+def seconds_for(passes):
+    """Return what the table takes for so many passes over a small data set."""
+    job, workers = Job(), (Job(), Job())
+    for number in range(passes):
+        one = job.loader("train", workers=WORKERS)
+        job.start(one)
+        for place in range(4):
+            fetched = {"number": number, "ordinal": place // 2, "worker": place % 2}
+            workers[place % 2].fetch(job.now, job.now + 1, **fetched, thread=WORKERS[place % 2])
+            job.batch(one, 2, worker=place % 2)
+    own, others = process(PID, job), [process(*one) for one in zip(WORKERS, workers, strict=True)]
+    loaders = job.loaders
+    took_s = []
+    for _ in range(3):
+        begin = time.process_time()
+        table = batch_table([own, *others], own, loaders, 0)
+        took_s.append(time.process_time() - begin)
+    assert (table["fetch_pid"] >= 0).all()
+    return min(took_s)
+
+
+def test_many_epochs_of_few_batches_take_as_long_each():
+    assert seconds_for(6_000) < 2 * 4 * seconds_for(1_500)
