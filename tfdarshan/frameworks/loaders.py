@@ -70,6 +70,22 @@ class Loaders:
             epochs[place] += is_epoch
             self.epoch_of_pass[number] = epochs[place] if is_epoch else NO_EPOCH
 
+    def continue_epochs(self, rows: Array, training: Collection[int]) -> None:
+        """Number epochs on where a training loader follows others that are not used again.
+
+        A job may train with larger batches later, or have one loader for the rest of an epoch.
+        """
+        uses, until, since, epochs = _uses(rows), Counter[int](), dict[int, int](), Counter[int]()
+        passes = [(number, place) for number, place in self.of_pass.items() if place in training]
+        for number, place in passes:
+            until[place] = max(until[place], uses.get(number, (0, 0))[1])
+        for number, place in passes:
+            if self.epoch_of_pass[number] < 0:
+                continue
+            before = [epochs[one] for one in since if until[one] < uses.get(number, (0, 0))[0]]
+            self.epoch_of_pass[number] += since.setdefault(place, max(before, default=0))
+            epochs[place] = self.epoch_of_pass[number]
+
     def places(self, rows: Array) -> Array:
         """Return the place of each row's loader, -1 if that is not known."""
         numbers, inverse = np.unique(rows["pass"], return_inverse=True)

@@ -394,3 +394,34 @@ def test_what_follows_the_last_step_is_none_of_it():
     job.end(number)
 
     assert steps_of(job)[0] == [(0, 30, 10, 1), (30, 30, 10, 1)]
+
+
+def test_epochs_go_on_with_a_loader_that_follows_another_one():
+    # GIVEN a job that trains with larger batches later, and validates by turns
+    job = Job()
+    for name in ("batches of 8", "batches of 8", "batches of 16", "batches of 32"):
+        for number in (job.loader(name), job.loader("validation")):
+            job.start(number, 1)
+            for _ in range(2):
+                job.batch(number, 9)
+                job.compute(10)
+                if number % 2:
+                    job.optimizer()
+            job.stop(number)
+
+    # THEN
+    assert [step[3] for step in steps_of(job)[0]] == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_epochs_of_training_loaders_that_are_used_by_turns_are_counted_apart():
+    # GIVEN
+    job = Job()
+    for name in ("first", "second") * 2:
+        number = job.loader(name)
+        for _ in range(2):
+            job.batch(number, 9)
+            job.compute(10)
+            job.optimizer()
+
+    # THEN
+    assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 1, 2, 2, 2, 2]
