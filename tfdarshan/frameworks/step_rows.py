@@ -131,7 +131,7 @@ def _trained_on(rows: Array, places: Array) -> frozenset[int]:
     """Return the loaders whose batches optimizers step for.
 
     Those are the ones that were asked last, and those that gave batches to most of the same steps. A pass
-    that begins and ends within a step only validates.
+    that begins and ends within a step only validates, unless most steps have one.
     """
     ends, last = _before_steps(rows), _followed(rows, places)
     came = np.flatnonzero(_came(rows))
@@ -142,9 +142,16 @@ def _trained_on(rows: Array, places: Array) -> frozenset[int]:
     np.maximum.at(latest, inverse, step)
     goes_on = (first < latest)[inverse] & (step < len(ends)) & (places[came] >= 0)
     pairs = np.unique(_paired(step[goes_on], places[came][goes_on]))
-    found = set(last)
-    for place in last:
-        ended = places[ends] == place
+    asked_last = {place: places[ends] == place for place in last}
+    going_on = set(places[came][goes_on].tolist())
+    trained = {
+        place
+        for place, ended in asked_last.items()
+        if place in going_on or 2 * np.count_nonzero(ended) > len(ends)
+    }
+    found = trained or set(last)
+    for place in sorted(found):
+        ended = asked_last[place]
         gave, steps = np.unique((pairs & LOW_BITS)[ended[pairs >> BITS]], return_counts=True)
         found.update(gave[2 * steps > np.count_nonzero(ended)].tolist())
     return frozenset(place for place in found if place >= 0)

@@ -425,3 +425,42 @@ def test_epochs_of_training_loaders_that_are_used_by_turns_are_counted_apart():
 
     # THEN
     assert [step[3] for step in steps_of(job)[0]] == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
+def test_a_validation_in_front_of_an_optimizer_s_step_is_no_part_of_what_is_trained_on():
+    # GIVEN a loop that validates between the backward pass and the step, sometimes
+    job = Job()
+    number = job.loader("train")
+    for place in range(6):
+        job.batch(number, 10)
+        job.compute(20)
+        if place in (2, 4):
+            validation = job.loader("validation")
+            job.start(validation, 1)
+            for _ in range(3):
+                job.batch(validation, 50)
+            job.stop(validation)
+        job.optimizer()
+
+    # THEN
+    steps, training = steps_of(job)
+    assert [step[2] for step in steps] == [10] * 6
+    assert training == {"train"}
+
+
+def test_a_loader_that_is_begun_anew_for_each_step_is_trained_on():
+    # GIVEN a loop that takes a batch of samples that it has seen from another loader each time
+    job = Job()
+    number = job.loader("train")
+    for _ in range(4):
+        job.batch(number, 10)
+        again = job.loader("seen before")
+        job.start(again, 1)
+        job.batch(again, 4)
+        job.compute(20)
+        job.optimizer()
+
+    # THEN
+    steps, training = steps_of(job)
+    assert [step[2] for step in steps] == [15] * 4
+    assert training == {"train", "seen before"}
