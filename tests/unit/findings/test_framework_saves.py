@@ -45,3 +45,12 @@ def test_tensorflows_checkpoints_go_to_a_fast_tier(versions, tmp_path):
     # THEN
     assert kind.fix.line.startswith("manager = BurstBuffer(")
     assert in_the_background(kind).edits == (BackgroundSaves(fast_tier=True),)
+
+
+@pytest.mark.parametrize("name", ["/out/model.pt", "/out/state.npy", "/out/state"])
+def test_the_error_of_a_save_in_the_background_is_not_lost(name, tmp_path):
+    # GIVEN a thread that saves, which keeps its error to itself
+    kind = kind_of_saves(saved(tmp_path, name, {"torch": "2.8"}))
+
+    # THEN
+    assert "call result() of what submit() returned" in kind.fix.what
