@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tfdarshan.frameworks import all_frameworks
@@ -42,12 +44,13 @@ def test_samples_that_threads_read_are_put_together_behind_them():
     look = look_of(stage("_BatchDatasetIterator", read_by(16, 500), _batch_size=4))
 
     assert (look["buffer"], look["buffer_batches"], look["shuffled"]) == (500, 125, False)
+    assert look["buffer_batch"] == 4
 
 
 def test_processes_are_the_parts_of_a_dataset_or_those_of_a_loader():
     parts = [stage("ProcessPrefetchIterDataset", read_by(16, 500)) for _ in range(2)]
     loader = SimpleNamespace(
-        multiprocessing_options=SimpleNamespace(num_workers=3), _sampler=SimpleNamespace(_shuffle=True)
+        _multiprocessing_options=SimpleNamespace(num_workers=3), _sampler=SimpleNamespace(_shuffle=True)
     )
 
     assert look_of(stage("InterleaveDatasetIterator", _datasets=parts))["workers"] == 2
@@ -161,3 +164,69 @@ def test_other_fixes_are_of_grain_s_own_words(fix, said):
     assert made.what.startswith(said)
     assert "DataLoader" not in made.line
     assert made.line
+
+
+def test_readers_are_the_threads_of_all_processes():
+    # GIVEN two processes of 16 threads each, and eight of one
+    words, many = DatasetWords(WORKERS), DatasetWords(WORKERS | {"workers": 8, "threads": 1})
+
+    # THEN
+    assert "Now the dataset has 32 threads." in words.more_readers(64).what
+    assert many.fewer_readers(2).line == THREADS.format(1) + PROCESSES.format(2)
+
+
+@pytest.mark.parametrize("threads", [0, 16])
+def test_a_buffer_of_samples_holds_whole_batches(threads):
+    # GIVEN samples that are put together to batches of 1024 behind the threads
+    look = SERIAL | {"threads": threads, "buffer": 500 * (threads > 0), "buffer_batch": 1024}
+
+    # THEN
+    buffer = 4 * 1024 if not threads else 2 * 1024
+    line = THREADS.format(f"{threads or 1}, prefetch_buffer_size={buffer}")
+    assert DatasetWords(look).read_ahead().line == line
+
+
+def test_the_validation_set_is_made_as_the_training_set_is():
+    fix = DatasetWords(SERIAL).more_validation(16)
+
+    assert fix.line == THREADS.format(16).replace("dataset =", "validation =").replace(
+        "dataset.", "validation."
+    )
+    assert fix.instead_of == DatasetWords(SERIAL).lines("validation")
+    assert fix.line != fix.instead_of
+
+
+def test_blocks_hold_all_samples_once():
+    # GIVEN a source of less than four blocks
+    places: dict[str, Any] = {"np": np, "source": range(200)}
+
+    # WHEN
+    blocks, order, dataset = DatasetWords(LOOK).read_in_order(64).line.splitlines()
+    exec(f"{blocks}\n{order}", places)
+
+    # THEN
+    assert sorted(places["order"]) == list(range(200))
+    steps = np.diff(places["order"])
+    assert np.count_nonzero(steps != 1) <= 3
+    assert dataset == "dataset = grain.MapDataset.source(order).map(source.__getitem__)"
+
+
+def test_a_rank_has_a_slice_or_a_part_of_a_loader():
+    assert (
+        DatasetWords(LOOK).part_of_rank().line
+        == "dataset = dataset[rank::world_size]  # in front of shuffle()"
+    )
+    loader = DatasetWords(LOOK | {"dataset": "DataLoader"}).part_of_rank()
+    assert loader.line == loader.instead_of[:-1] + ", shard_options=grain.sharding.ShardByJaxProcess())"
+
+
+def test_processes_of_an_older_version_are_those_of_a_single_stage():
+    # GIVEN a stage that starts all processes, as before Grain 0.2.16
+    asked = SimpleNamespace(num_workers=3)
+    below = stage("PrefetchIterDataset", stage("BatchMapDataset", _batch_size=8), **vars(read_by(2, 6)))
+    kind = "_MultiprocessPrefetchDatasetIterator"
+    look = look_of(stage(kind, _iter_parent=below, _multiprocessing_options=asked))
+
+    # THEN
+    assert (look["workers"], look["threads"], look["batch_size"]) == (3, 2, 8)
+    assert declared(look) == DeclaredInput(readers=6, prefetch=6, processes=3)

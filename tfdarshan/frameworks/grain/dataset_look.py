@@ -10,7 +10,7 @@ from tfdarshan.frameworks.adapter import DeclaredInput
 from tfdarshan.frameworks.batch_log import Part
 
 # What an iterator or a dataset has of what it is made of, by Grain's names.
-MADE_OF = ("_parents", "_maybe_nonnative_parent", "_map_parent", "_datasets", "_iterator")
+MADE_OF = ("_parents", "_maybe_nonnative_parent", "_map_parent", "_iter_parent", "_datasets", "_iterator")
 MOST_STAGES = 200
 LOADER = "DataLoader"
 
@@ -25,6 +25,7 @@ def look_of(iterator: Any) -> dict[str, Any]:
     threads, buffer = (
         _whole(getattr(options, name, None)) for name in ("num_threads", "prefetch_buffer_size")
     )
+    of_batch = batch_size if batch_size and _is_of_samples(stages) else 1
     look = {
         "framework": "grain",
         "dataset": type(loader or iterator).__name__,
@@ -32,10 +33,11 @@ def look_of(iterator: Any) -> dict[str, Any]:
         "batch_size": batch_size,
         "shuffled": any("Shuffle" in name for name in names)
         or bool(_first([loader], "_sampler", "_shuffle")),
-        "workers": _workers(loader, names),
+        "workers": _workers([loader, *stages], names),
         "threads": threads,
         "buffer": buffer,
-        "buffer_batches": _in_batches(buffer, batch_size, stages),
+        "buffer_batches": None if buffer is None else buffer // of_batch,
+        "buffer_batch": of_batch if of_batch > 1 else None,
     }
     return {name: value for name, value in look.items() if value is not None}
 
@@ -104,23 +106,24 @@ def _whole(number: Any) -> int | None:
     return number if isinstance(number, int) and number >= 0 else None
 
 
-def _workers(loader: Any, names: list[str]) -> int:
-    """Return how many processes read: of a loader as it says, of a dataset one for each of its parts."""
-    asked = _whole(getattr(getattr(loader, "multiprocessing_options", None), "num_workers", None))
+def _workers(stages: list[Any], names: list[str]) -> int:
+    """Return how many processes read: as a loader or a stage says, or one for each part of a dataset.
+
+    Before 0.2.16 a single stage had all processes.
+    """
+    asked = _whole(_first(stages, "_multiprocessing_options", "num_workers"))
     return asked or sum(name.startswith("ProcessPrefetchIter") for name in names)
 
 
-def _in_batches(buffer: int | None, batch_size: int | None, stages: list[Any]) -> int | None:
-    """Return how many batches a buffer holds: it has samples if they are put together behind it."""
-    kinds = [
+def _is_of_samples(stages: list[Any]) -> bool:
+    """Return whether the buffer of threads has samples, as they are put together behind it."""
+    kinds = (
         name
         for stage in stages
         for name in ("_read_options", "_batch_size")
         if getattr(stage, name, None) is not None
-    ]
-    if buffer is None or not batch_size or kinds[:1] == ["_read_options"]:
-        return buffer
-    return buffer // batch_size
+    )
+    return next(kinds, "") == "_batch_size"
 
 
 def training_look(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:

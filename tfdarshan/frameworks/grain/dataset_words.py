@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tfdarshan.frameworks.grain.dataset_look import LOADER
+from tfdarshan.frameworks.grain.dataset_look import LOADER, declared
 from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
@@ -47,7 +47,7 @@ class DatasetWords:
 
     def more_readers(self, readers: int) -> Fix:
         """Word it by threads: each makes one batch, or reads one sample, after the other."""
-        now = int(self._look["threads"])
+        now = declared(self._look).readers
         has = plural(now, "thread") if now else "no thread: the training loop reads its input itself"
         return self._with_threads(
             f"Have {plural(readers, 'thread')} read the input. Now the dataset has {has}.", readers
@@ -60,10 +60,12 @@ class DatasetWords:
     def read_ahead(self) -> Fix:
         """Word it by a thread, or by a larger buffer."""
         what = "Prepare the next batches while a step computes."
-        threads = int(self._look["threads"])
+        threads, of_batch = int(self._look["threads"]), int(self._look.get("buffer_batch", 1))
         if not threads:
-            return self._changed(f"{what} A thread of Grain's prepares them.", threads=1, buffer=FEW_AHEAD)
-        buffer = max(2 * int(self._look.get("buffer", 0)), 2 * threads)
+            return self._changed(
+                f"{what} A thread of Grain's prepares them.", threads=1, buffer=FEW_AHEAD * of_batch
+            )
+        buffer = max(2 * int(self._look.get("buffer", 0)), 2 * threads, 2 * of_batch)
         return self._changed(f"{what} The threads then have up to {buffer:,} ready.", buffer=buffer)
 
     def keep_in_memory(self) -> Fix:
@@ -89,12 +91,8 @@ class DatasetWords:
 
     def more_validation(self, readers: int) -> Fix:
         """Word it by threads of the validation set."""
-        line = "validation = validation.to_iter_dataset({})"
-        return Fix(
-            f"Have {plural(readers, 'thread')} read the validation set.",
-            line.format(f"grain.ReadOptions(num_threads={readers})"),
-            line.format(""),
-        )
+        what = f"Have {plural(readers, 'thread')} read the validation set."
+        return self._with_threads(what, readers, name="validation")
 
     def keep_workers(self) -> Fix:
         """Word it by one pass over all epochs: each pass starts its processes."""
@@ -125,10 +123,20 @@ class DatasetWords:
         """Word it by an order of blocks in the source."""
         return Fix(
             f"Read blocks of {samples:,} consecutive samples, and shuffle the blocks.",
-            f"blocks = grain.MapDataset.range(len(source) // {samples}).shuffle(seed=0)\n"
-            f"dataset = blocks.map(lambda block: read(source, block * {samples}, {samples}))",
+            f"blocks = np.random.default_rng(0).permutation(-(-len(source) // {samples}))\n"
+            "order = [number for block in blocks for number in "
+            f"range(len(source))[{samples} * block : {samples} * (block + 1)]]\n"
+            "dataset = grain.MapDataset.source(order).map(source.__getitem__)",
             "dataset = grain.MapDataset.source(source).shuffle(seed=0)",
         )
+
+    def part_of_rank(self) -> Fix:
+        """Word it by a slice, or by an argument of a loader."""
+        what = "Let each rank read a part of the samples."
+        if self._look.get("dataset") == LOADER:
+            now = self.lines()
+            return Fix(what, f"{now[:-1]}, shard_options=grain.sharding.ShardByJaxProcess())", now)
+        return Fix(what, "dataset = dataset[rank::world_size]  # in front of shuffle()")
 
     def less_transport(self) -> Fix:
         """Word it by small types, converted in the loop."""
@@ -138,11 +146,13 @@ class DatasetWords:
             "batch = batch.astype(np.float32) / 255  # in the loop",
         )
 
-    def _with_threads(self, what: str, threads: int) -> Fix:
+    def _with_threads(self, what: str, threads: int, **named: str) -> Fix:
         """Change the threads, of each process if there are some, and what is ahead if that is too little."""
-        each = -(-threads // max(1, int(self._look.get("workers", 0))))
+        workers = min(int(self._look.get("workers", 0)), threads)
+        each = -(-threads // max(1, workers))
         buffer = int(self._look.get("buffer", DEFAULT_BUFFER))
-        return self._changed(what, threads=each, buffer=max(buffer, 2 * each) if buffer else DEFAULT_BUFFER)
+        ahead = max(buffer, 2 * each) if buffer else DEFAULT_BUFFER
+        return self._changed(what, workers=workers, threads=each, buffer=ahead, **named)
 
-    def _changed(self, what: str, **changes: Any) -> Fix:
-        return Fix(what, self.lines(**changes), self.lines())
+    def _changed(self, what: str, name: str = "dataset", **changes: Any) -> Fix:
+        return Fix(what, self.lines(name, **changes), self.lines(name))
