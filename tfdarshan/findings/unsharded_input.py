@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix
-from tfdarshan.findings.fix_lines import input_pipeline, reader_of
+from tfdarshan.findings.fix_lines import input_pipeline, reader_of, words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.frameworks.tensorflow.pipeline_words import BY_RANK
 from tfdarshan.replay.edits import PartOfInput
@@ -81,14 +83,11 @@ def drops_samples(measures: Measures) -> bool:
 
 
 def _fix(measures: Measures) -> Fix:
-    what = "Let each rank read a part of the files."
+    what, words = "Let each rank read a part of the files.", words_of(measures)
     what += " Put shard() in front of the reads." if drops_samples(measures) else f" {OF_AN_EPOCH}"
+    if words is not None and input_pipeline(measures) is None:
+        fix = words.part_of_rank()
+        return replace(fix, what=f"{fix.what} {OF_AN_EPOCH}")
     if "tensorflow" in measures.versions:
         return Fix(what, *BY_RANK)
-    if "torch" in measures.versions:
-        return Fix(
-            what,
-            "DataLoader(dataset, sampler=DistributedSampler(dataset))",
-            "DataLoader(dataset, shuffle=True)",
-        )
     return Fix(what, "for path in files[rank::world_size]:", "for path in files:")

@@ -111,8 +111,8 @@ def _by_workers(
             # A pass that was left early may never have had a batch of this worker fetched.
             while left and left[0]["begin_ns"][0] < begun[number]:
                 left.pop(0)
-            mine = asked_by.get((number, worker), [])
-            if not left or not len(mine):
+            mine = asked_by.get((number, worker))
+            if not left or mine is None:
                 continue
             took = left.pop(0)[: len(mine)]
             _put(fetched, mine[: len(took)], pid, int(took["thread"][0]), took)

@@ -84,6 +84,9 @@ class Words(Protocol):
     def equal_parts(self) -> Fix:
         """Word how to give readers parts of the input that take as long."""
 
+    def part_of_rank(self) -> Fix:
+        """Word how to have each rank of a job read a part of the samples."""
+
     def read_in_order(self, samples: int) -> Fix:
         """Word how to read so many samples that follow each other in a file, and then others."""
 

@@ -16,6 +16,7 @@ from tfdarshan.findings import (
     random_access,
     read_parallelism,
     too_many_workers,
+    unsharded_input,
 )
 from tfdarshan.findings.finding import Unknown
 from tfdarshan.findings.measurement import measure
@@ -188,3 +189,16 @@ def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
     fix = random_access._fix(measures, np.array([0]), 16 << 10)
     assert "sampler=order" in fix.line
     assert "blocks of 64 consecutive samples" in fix.what
+
+
+def test_ranks_share_their_samples_by_the_loader_whatever_else_is_imported(tmp_path):
+    # GIVEN a job that has TensorFlow loaded, as TensorBoard's writer has
+    measures = measure(loader_job(tmp_path))
+
+    # WHEN
+    fix = unsharded_input._fix(replace(measures, versions={"torch": "2.8", "tensorflow": "2.21"}))
+
+    # THEN
+    assert fix.instead_of == f"loader = {NOW}"
+    assert fix.line.startswith("sampler = DistributedSampler(dataset)")
+    assert "sampler.set_epoch(epoch)" in fix.what

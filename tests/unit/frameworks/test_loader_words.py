@@ -9,11 +9,11 @@ from tfdarshan.frameworks.pytorch.torch_save import SAVES
 
 
 class FakeTorch:
-    """Stands in for torch: three blocks are drawn in the order 2, 0, 1."""
+    """Stands in for torch: four blocks are drawn in the order 3, 2, 0, 1."""
 
     @staticmethod
     def randperm(count):
-        return np.array([2, 0, 1][:count])
+        return np.array([n for n in (3, 2, 0, 1) if n < count])
 
 
 LOOK = {"framework": "pytorch", "batch_size": 32, "shuffled": True, "workers": 2, "prefetch_factor": 2}
@@ -93,10 +93,62 @@ def test_blocks_of_samples_are_read_by_one_worker_in_an_order_of_the_jobs():
     assert line == "loader = DataLoader(dataset, sampler=order, batch_size=32, num_workers=1)"
     assert "sampler" not in LoaderWords(LOOK | {"iterable": True}).read_in_order(64).line
 
-    # AND the order has each block from its beginning on
-    places = {"torch": FakeTorch, "dataset": range(200)}
-    exec("\n".join(order), places)
-    assert places["order"] == [*range(128, 192), *range(64), *range(64, 128)]
+    # AND the order has each block from its beginning on, and all samples, also of less than a block
+    for samples, drawn in ((200, [192, 200, 128, 192, 0, 64, 64, 128]), (50, [0, 50])):
+        places = {"torch": FakeTorch, "dataset": range(samples)}
+        exec("\n".join(order), places)
+        blocks = zip(drawn[::2], drawn[1::2], strict=True)
+        assert places["order"] == [number for block in blocks for number in range(*block)]
+
+
+def test_what_the_loader_was_given_is_handed_on_unless_the_order_is_another_one():
+    # GIVEN
+    whole = LoaderWords({"given": ["batch_sampler", "collate_fn"], "workers": 2})
+    sampled = LoaderWords(LOOK | {"given": ["sampler"], "shuffled": False})
+
+    # THEN
+    now = "loader = DataLoader(dataset, batch_sampler=batch_sampler, num_workers=2, collate_fn=collate_fn)"
+    assert whole.more_readers(4).instead_of == now
+    assert sampled.any_order().line == (
+        "loader = DataLoader(dataset, sampler=sampler, batch_size=32, num_workers=2, in_order=False)"
+    )
+    assert whole.read_in_order(64).line.splitlines()[-1] == (
+        "loader = DataLoader(dataset, sampler=order, batch_size=batch_size, num_workers=1, "
+        "collate_fn=collate_fn)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("look", "line"),
+    [
+        (
+            LOOK,
+            (
+                "sampler = DistributedSampler(dataset)  # from torch.utils.data.distributed\n"
+                "loader = DataLoader(dataset, sampler=sampler, batch_size=32, num_workers=2)"
+            ),
+        ),
+        (
+            {},
+            (
+                "sampler = DistributedSampler(dataset, shuffle=False)  # from torch.utils.data.distributed\n"
+                "loader = DataLoader(dataset, sampler=sampler)"
+            ),
+        ),
+        # Such a data set takes no sampler.
+        (
+            LOOK | {"iterable": True, "shuffled": False},
+            "files = files[rank::world_size]  # in __iter__, before workers get their parts",
+        ),
+    ],
+)
+def test_a_rank_has_a_part_of_the_samples(look, line):
+    assert LoaderWords(look).part_of_rank().line == line
+
+
+def test_only_what_ends_can_be_loaded():
+    assert "data set that ends" in LoaderWords({"iterable": True}).keep_in_memory().what
+    assert "data set that ends" not in LoaderWords(LOOK).keep_in_memory().what
 
 
 def test_shards_are_dealt_out_to_workers():
@@ -117,6 +169,7 @@ def test_no_fix_speaks_of_tf_data():
         words.more_readers(4), words.fewer_readers(1), words.read_ahead(), words.keep_in_memory(),
         words.more_decoding(4), words.more_validation(4), words.keep_workers(), words.any_order(),
         words.less_transport(), words.more_shards(8), words.equal_parts(), words.read_in_order(64),
+        words.part_of_rank(),
         SAVES.fix,
     )  # fmt: skip
     for fix in fixes:

@@ -9,7 +9,12 @@ from typing import Any
 from tfdarshan.frameworks.adapter import DeclaredInput
 
 ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
-SHUFFLES = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+# Samplers and functions of PyTorch's own, the first for shuffle=True: a loader has them if none is given.
+SHUFFLE = "RandomSampler"
+OWN_SAMPLERS = {SHUFFLE, "SequentialSampler", "_InfiniteConstantSampler"}
+OWN_COLLATES = ("default_collate", "default_convert")
+# What a batch sampler may hold: frameworks put their own around the loader's.
+HELD = ("batch_sampler", "sampler")
 DEFAULT_PREFETCH = 2
 
 
@@ -20,18 +25,19 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         loader: The loader; None if the iterator is older than the session.
         iterator: One of PyTorch's.
     """
-    sampler = iterator._index_sampler
-    order = getattr(sampler, "sampler", sampler)
+    samplers = _samplers(iterator)
+    orders = {one.__name__ for one in type(samplers[-1]).__mro__}
+    batch_size = _first(samplers, "batch_size")
     workers = int(getattr(iterator, "_num_workers", 0))
     iterable = int(getattr(iterator, "_dataset_kind", 0)) == ITERABLE
-    look = {
+    look: dict[str, Any] = {
         "framework": "pytorch",
         "dataset": type(iterator._dataset).__name__,
         "samples": None if iterable else _length(iterator._dataset),
-        "batch_size": _whole(getattr(sampler, "batch_size", None)),
+        "batch_size": batch_size,
         "batched": bool(getattr(iterator, "_auto_collation", True)),
-        "drop_last": bool(getattr(sampler, "drop_last", False)),
-        "shuffled": type(order).__name__ in SHUFFLES,
+        "drop_last": bool(_first(samplers, "drop_last")),
+        "shuffled": SHUFFLE in orders,
         "iterable": iterable,
         "workers": workers,
         "prefetch_factor": int(getattr(iterator, "_prefetch_factor", 0) or 0),
@@ -40,7 +46,30 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "in_order": bool(getattr(iterator, "_in_order", True)),
         "start_method": _start_method(loader) if workers else "",
     }
+    makes_batches = look["batched"] and batch_size is None
+    given = {
+        "sampler": not makes_batches and not orders & OWN_SAMPLERS,
+        "batch_sampler": makes_batches,
+        "collate_fn": getattr(getattr(iterator, "_collate_fn", None), "__name__", "") not in OWN_COLLATES,
+        "worker_init_fn": getattr(loader, "worker_init_fn", None) is not None,
+    }
+    look |= {"given": [name for name, is_given in given.items() if is_given] or None}
     return {name: value for name, value in look.items() if value is not None}
+
+
+def _samplers(iterator: Any) -> list[Any]:
+    """Return a loader's batch sampler, what that holds, and last what says the order of samples."""
+    found = [iterator._index_sampler]
+    for name in HELD:
+        held = getattr(found[-1], name, None)
+        found += [] if held is None else [held]
+    return found
+
+
+def _first(samplers: list[Any], name: str) -> int | None:
+    """Return an attribute of the first that has it as a number: samplers of the job have what they like."""
+    numbers = (getattr(one, name, None) for one in samplers)
+    return next((one for one in numbers if isinstance(one, int) and one >= 0), None)
 
 
 def worker_pids(iterator: Any) -> list[int]:
@@ -52,11 +81,6 @@ def _length(dataset: Any) -> int | None:
     with suppress(Exception):
         return len(dataset)
     return None
-
-
-def _whole(number: Any) -> int | None:
-    """Return a number that is whole, None of anything else: samplers of the job have what they like."""
-    return number if isinstance(number, int) and number >= 0 else None
 
 
 def _start_method(loader: Any) -> str:

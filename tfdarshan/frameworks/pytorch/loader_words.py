@@ -9,6 +9,8 @@ from tfdarshan.frameworks.pytorch.loader_look import DEFAULT_PREFETCH
 from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
+# Arguments that a loader keeps whatever the order of its samples.
+OF_ANY_ORDER = ("collate_fn", "worker_init_fn")
 # Batches that a single worker has ready, where it only has to read beside the loop.
 ONE_WORKERS_BATCHES = 4
 
@@ -26,11 +28,15 @@ class LoaderWords:
     def loader(self, **changes: Any) -> str:
         """Return the loader as a program has it, with some of its arguments changed."""
         given = {**self._look, **changes}
-        arguments = ["dataset"]
+        arguments, of_job = ["dataset"], given.get("given", ())
         size, batched = given.get("batch_size"), given.get("batched", True)
+        # A data set that gives whole batches gives them for lists of places if the sampler makes these.
+        if "sampler" in of_job or not (batched or size is None):
+            arguments.append("sampler=sampler")
         if not batched:
-            # The data set gives whole batches, for lists of places if the sampler makes these.
-            arguments += ["batch_size=None"] if size is None else ["sampler=sampler", "batch_size=None"]
+            arguments.append("batch_size=None")
+        elif "batch_sampler" in of_job:
+            arguments.append("batch_sampler=batch_sampler")
         elif size not in (None, 1):
             arguments.append(f"batch_size={size}")
         if given.get("shuffled") and (batched or size is None):
@@ -47,6 +53,7 @@ class LoaderWords:
                 arguments.append("persistent_workers=True")
             if not given.get("in_order", True):
                 arguments.append("in_order=False")
+        arguments += [f"{name}={name}" for name in of_job if name in OF_ANY_ORDER]
         if given.get("pinned"):
             arguments.append("pin_memory=True")
         return f"loader = DataLoader({', '.join(arguments)})"
@@ -86,8 +93,9 @@ class LoaderWords:
         why = "Workers do not share what they read: load" if workers else "Load"
         # An iterable data set has no numbers.
         samples = "list(dataset)" if iterable else "[dataset[number] for number in range(len(dataset))]"
+        ends = " Only a data set that ends can be loaded." if iterable else ""
         return Fix(
-            f"{what} {why} them before the first epoch. {DRAWN_BEHIND}",
+            f"{what} {why} them before the first epoch.{ends} {DRAWN_BEHIND}",
             f"samples = {samples}\n" + self.loader().replace("(dataset", "(samples", 1),
             self.loader(),
             loads_first=True,
@@ -158,15 +166,35 @@ class LoaderWords:
         if self._look.get("iterable"):
             return Fix(what, "block = os.pread(file, 1 << 20, offset)  # cut the samples out of the block")
         workers = min(1, int(self._look.get("workers", 0)))
-        ordered = self.loader(shuffled=False, workers=workers).replace(
-            "(dataset", "(dataset, sampler=order", 1
-        )
         return Fix(
             what,
-            f"blocks = (torch.randperm(len(dataset) // {samples}) * {samples}).tolist()  # each epoch\n"
-            f"order = [first + place for first in blocks for place in range({samples})]\n{ordered}",
+            f"blocks = torch.randperm(-(-len(dataset) // {samples})).tolist()  # each epoch\n"
+            "order = [number for block in blocks for number in "
+            f"range(len(dataset))[{samples} * block : {samples} * (block + 1)]]\n"
+            + self._sampled("order", workers=workers),
             self.loader(),
         )
+
+    def part_of_rank(self) -> Fix:
+        """Word it by a sampler; an iterable data set deals out its own files."""
+        what = "Let each rank read a part of the samples."
+        if self._look.get("iterable"):
+            return Fix(what, "files = files[rank::world_size]  # in __iter__, before workers get their parts")
+        shuffled = "" if self._look.get("shuffled") else ", shuffle=False"
+        return Fix(
+            f"{what} Call sampler.set_epoch(epoch) before each epoch, which then has another order.",
+            f"sampler = DistributedSampler(dataset{shuffled})  # from torch.utils.data.distributed\n"
+            + self._sampled("sampler"),
+            self.loader(),
+        )
+
+    def _sampled(self, sampler: str, **changes: Any) -> str:
+        """Return the loader with another order of its samples."""
+        given = self._look.get("given", ())
+        size = {"batch_size": "batch_size"} if "batch_sampler" in given else {}
+        kept = [name for name in given if name in OF_ANY_ORDER]
+        line = self.loader(**size, shuffled=False, given=kept, **changes)
+        return line.replace("(dataset", f"(dataset, sampler={sampler}", 1)
 
     def less_transport(self) -> Fix:
         """Word it by what a worker hands over: one tensor for each batch, not one for each sample."""
