@@ -70,21 +70,33 @@ class Loaders:
             epochs[place] += is_epoch
             self.epoch_of_pass[number] = epochs[place] if is_epoch else NO_EPOCH
 
-    def continue_epochs(self, rows: Array, training: Collection[int]) -> None:
-        """Number epochs on where a training loader follows others that are not used again.
+    def number_trained(self, rows: Array, training: Collection[int], stepped: Collection[int]) -> None:
+        """Number the epochs that are trained in: passes without a step measure how good the model is.
 
-        A job may train with larger batches later, or have one loader for the rest of an epoch.
+        Numbers go on where a training loader follows others that are not used again. A job may train with
+        larger batches later, or have one loader for the rest of an epoch.
+
+        Args:
+            rows: The rows of the thread that trains.
+            training: Places of the loaders whose batches are trained on.
+            stepped: Passes behind whose requests an optimizer stepped.
         """
         uses, until, since, epochs = _uses(rows), Counter[int](), dict[int, int](), Counter[int]()
+        told = {self.of_pass[number] for number in stepped if number in self.of_pass}
         passes = [(number, place) for number, place in self.of_pass.items() if place in training]
         for number, place in passes:
             until[place] = max(until[place], uses.get(number, (0, 0))[1])
         for number, place in passes:
-            if self.epoch_of_pass[number] < 0:
+            if place in told and number not in stepped:
+                self.epoch_of_pass[number] = NO_EPOCH
+            if self.epoch_of_pass[number] == NO_EPOCH:
                 continue
-            before = [epochs[one] for one in since if until[one] < uses.get(number, (0, 0))[0]]
-            self.epoch_of_pass[number] += since.setdefault(place, max(before, default=0))
-            epochs[place] = self.epoch_of_pass[number]
+            if place not in since:
+                first = uses.get(number, (0, 0))[0]
+                since[place] = max((epochs[one] for one in since if until[one] < first), default=0)
+                epochs[place] = since[place]
+            epochs[place] += 1
+            self.epoch_of_pass[number] = epochs[place]
 
     def places(self, rows: Array) -> Array:
         """Return the place of each row's loader, -1 if that is not known."""

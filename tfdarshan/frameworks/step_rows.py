@@ -54,7 +54,7 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
     by_optimizer = _optimizer_tells(mine, loaders.places(mine))
     marked = mine if by_optimizer else _with_steps(mine[mine["kind"] != OPTIMIZER], loaders)
     training = _trained_on(marked, loaders.places(marked))
-    loaders.continue_epochs(marked, training)
+    loaders.number_trained(marked, training, set(marked["pass"][_before_steps(marked)].tolist()))
     if training:
         steps = _steps(marked, training, loaders, by_optimizer=by_optimizer)
     else:

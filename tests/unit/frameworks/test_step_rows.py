@@ -464,3 +464,25 @@ def test_a_loader_that_is_begun_anew_for_each_step_is_trained_on():
     steps, training = steps_of(job)
     assert [step[2] for step in steps] == [15] * 4
     assert training == {"train", "seen before"}
+
+
+def test_a_pass_over_the_training_loader_that_only_measures_is_no_epoch():
+    # GIVEN a loop that looks after each epoch how good the model is on what it was trained with
+    job = Job()
+    for trains in (True, False) * 2:
+        number = job.loader("train", data_set=1)
+        job.start(number, 1)
+        for _ in range(3):
+            job.batch(number, 9)
+            job.compute(10)
+            if trains:
+                job.optimizer()
+        job.stop(number)
+
+    # THEN
+    loaders = job.loaders
+    loaders.number_epochs(job.array)
+    found, training = step_rows(job.array, loaders, PID)
+    (steps,) = found.blocks
+    assert steps["epoch"].tolist() == [1, 1, 1, 2, 2, 2]
+    assert loaders.block(job.array, training)["found"][0]["passes"] == 2

@@ -69,6 +69,8 @@ def loader_waits(processes: Sequence[ProcessData]) -> LoaderWaits | None:
     table = owner.table("batches", COLUMNS)
     columns = {name: table[name].to_numpy() for name in COLUMNS}
     mine = (columns["loader"] == training[0]) & (columns["worker"] >= 0) & (columns["fetch_end_ns"] >= 0)
+    # Batches of no epoch are not trained on.
+    mine &= columns["epoch"] > 0
     if not mine.any():
         return None
     return waits_of({name: values[mine] for name, values in columns.items()})
