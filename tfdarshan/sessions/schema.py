@@ -145,7 +145,7 @@ FIRST_MARK_COLUMNS = tuple(column for column in MARK_COLUMNS if column.name != "
 # Batches that loaders handed to the process's loop, as far as the framework tells.
 BATCH_COLUMNS = (
     Column("loader", "int64", "", "place of the loader in the metadata's `loaders`, -1 if unknown"),
-    Column("epoch", "int64", "", "pass over the loader, from 1 on, -1 if unknown"),
+    Column("epoch", "int64", "", "epoch of its loader, from 1 on, -1 if none"),
     Column("batch", "int64", "", "number of the batch in the pass, from 0 on"),
     Column("tid", "int64", "", "thread that asked for the batch"),
     Column("request_ns", "int64", "ns", "when the batch was requested, since the session's start"),
