@@ -86,6 +86,28 @@ def test_what_a_loader_was_given_stays_in_the_line(data, tmp_path, has, typed):
     assert fix.instead_of == f"loader = DataLoader(dataset, {typed})"
 
 
+def test_only_the_jobs_own_data_set_is_changed(data, tmp_path):
+    # GIVEN a data set of the job, and a part of it that PyTorch makes
+    class Numbers(data.Dataset):  # type: ignore[name-defined]
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, number):
+            return number
+
+    lines = []
+    for dataset in (Numbers(), data.Subset(Numbers(), [0, 2])):
+        # WHEN
+        with tfdarshan.profile(tmp_path / "logs") as session:
+            for _ in data.DataLoader(dataset):
+                time.sleep(COMPUTE_S)
+        lines.append(words_of(session.meta[0]).keep_in_memory().line)
+
+    # THEN
+    assert lines[0].startswith("@functools.cache\ndef __getitem__")
+    assert lines[1].startswith("samples = [dataset[number]")
+
+
 def test_a_loader_within_another_ones_data_set_cuts_no_step_short(data, tmp_path):
     # GIVEN a data set that goes over a loader of its own, twice
     class Outer(data.IterableDataset):  # type: ignore[name-defined]

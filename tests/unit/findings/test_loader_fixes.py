@@ -65,6 +65,10 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
                 "loader = DataLoader(samples, num_workers=2)"
             ),
         ),
+        (
+            {"workers": 0, "installed": True},
+            ("samples = [dataset[number] for number in range(len(dataset))]\nloader = DataLoader(samples)"),
+        ),
         ({"workers": 0, "iterable": True}, "samples = list(dataset)\nloader = DataLoader(samples)"),
         (
             {"workers": 2, "iterable": True},
@@ -73,7 +77,7 @@ def test_a_loop_without_workers_reads_by_itself(tmp_path):
     ],
 )
 def test_samples_are_kept_as_the_data_set_gives_them(look, line):
-    # GIVEN a data set of samples by number, and an iterable one, which has no numbers
+    # GIVEN a data set of samples by number, one of a package, and an iterable one, which has no numbers
     assert LoaderWords(look).keep_in_memory().line == line
 
 

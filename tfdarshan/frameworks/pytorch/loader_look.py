@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -13,6 +14,8 @@ ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 SHUFFLE = "RandomSampler"
 OWN_SAMPLERS = {SHUFFLE, "SequentialSampler", "_InfiniteConstantSampler"}
 OWN_COLLATES = ("default_collate", "default_convert")
+# Folders into which Python and Debian install packages.
+PACKAGES = {"site-packages", "dist-packages"}
 # What a batch sampler may hold: frameworks put their own around the loader's.
 HELD = ("batch_sampler", "sampler")
 DEFAULT_PREFETCH = 2
@@ -33,6 +36,7 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
     look: dict[str, Any] = {
         "framework": "pytorch",
         "dataset": type(iterator._dataset).__name__,
+        "installed": _is_installed(type(iterator._dataset).__module__) or None,
         "samples": None if iterable else _length(iterator._dataset),
         "batch_size": batch_size,
         "batched": bool(getattr(iterator, "_auto_collation", True)),
@@ -75,6 +79,12 @@ def _first(samplers: list[Any], name: str) -> int | None:
 def worker_pids(iterator: Any) -> list[int]:
     """Return the process numbers of an iterator's workers."""
     return [int(worker.pid) for worker in getattr(iterator, "_workers", ()) if worker.pid is not None]
+
+
+def _is_installed(module: str) -> bool:
+    """Return whether a module is a package's, whose lines nobody changes."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return not PACKAGES.isdisjoint(file.split("/"))
 
 
 def _length(dataset: Any) -> int | None:

@@ -87,7 +87,7 @@ class LoaderWords:
         """Word it by the data set: workers have what was there before they were started."""
         what = "Keep the samples of the data set in memory from the first epoch on."
         iterable, workers = self._look.get("iterable"), self._look.get("workers")
-        if not iterable and not workers:
+        if not (iterable or workers or self._look.get("installed")):
             head = "def __getitem__(self, number):"
             return Fix(f"{what} {DRAWN_BEHIND}", f"@functools.cache\n{head}", head)
         why = "Workers do not share what they read: load" if workers else "Load"
