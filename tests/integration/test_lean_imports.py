@@ -99,3 +99,44 @@ def test_a_verb_loads_no_other_verb():
     verbs = {name for name in loaded if name.startswith("tfdarshan.commands.")}
     parts = {"arguments", "exit_codes", "list_sessions", "several"}
     assert verbs == {f"tfdarshan.commands.{name}" for name in parts}
+
+
+# Loads libraries with 64 bytes in the room that the loader has for variables of threads, until it has none.
+LOADS_OTHERS = """
+import ctypes, pathlib, sys
+if sys.argv[2] == "core":
+    from tfdarshan.native import _extension
+    _extension.core()
+loaded = 0
+for library in sorted(pathlib.Path(sys.argv[1]).glob("*.so")):
+    try:
+        ctypes.CDLL(str(library))
+    except OSError:
+        break
+    loaded += 1
+print(loaded)
+"""
+
+
+def test_the_core_leaves_other_libraries_room_for_variables_of_threads(tmp_path):
+    # GIVEN libraries that need such room at once, as those of OpenMP and allocators do
+    source, first = tmp_path / "library.c", tmp_path / "00.so"
+    source.write_text(
+        '__thread char block[64] __attribute__((tls_model("initial-exec"))); char *get() { return block; }'
+    )
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", first, source], check=True)
+    for number in range(1, 60):
+        (tmp_path / f"{number:02}.so").write_bytes(first.read_bytes())
+
+    # WHEN
+    alone, beside = (
+        int(subprocess.run(
+            [sys.executable, "-c", LOADS_OTHERS, tmp_path, what],
+            capture_output=True, text=True, check=True, timeout=60,
+        ).stdout)
+        for what in ("nothing", "core")
+    )  # fmt: skip
+
+    # THEN the core takes as little as two of them do
+    assert 2 < alone < 60
+    assert beside >= alone - 2
