@@ -229,15 +229,15 @@ static size_t count_arguments(const char *first, va_list list)
     return count;
 }
 
-static char *const *fill_arguments(char **out, const char *first, va_list list)
+/* Leave the list behind its NULL. A list itself would be a copy on aarch64. */
+static void fill_arguments(char **out, const char *first, va_list *list)
 {
     size_t count = 0;
     while (first) {
         out[count++] = (char *)first;
-        first = va_arg(list, const char *);
+        first = va_arg(*list, const char *);
     }
     out[count] = NULL;
-    return out;
 }
 
 /* The arguments are on the stack, as in the C library. */
@@ -247,7 +247,7 @@ static char *const *fill_arguments(char **out, const char *first, va_list list)
     char **arguments = alloca((count_arguments(first, list) + 1) * sizeof(char *));                          \
     va_end(list);                                                                                            \
     va_start(list, first);                                                                                   \
-    fill_arguments(arguments, first, list)
+    fill_arguments(arguments, first, &list)
 
 int tfd_wrap_execl(const char *path, const char *argument, ...)
 {
