@@ -228,7 +228,7 @@ struct tfd_process_identity {
     int32_t pid, parent_pid;
     int32_t joined;         /* not 0: a started program that joined the session, not a fork */
     uint64_t process_start; /* clock ticks since boot, 0 = unknown */
-    int64_t start_realtime_ns;
+    int64_t start_realtime_ns, start_monotonic_ns;
     char arguments[1024]; /* of the command line, each with its NUL, cut to this size */
 };
 

@@ -96,6 +96,7 @@ int tfd_spool_identity(const char *path, struct tfd_process_identity *identity)
         .joined = header.joined != TFD_JOINED_NOT,
         .process_start = header.process_start,
         .start_realtime_ns = header.start.realtime_ns,
+        .start_monotonic_ns = header.start.monotonic_ns,
     };
     memcpy(identity->arguments, header.command, sizeof identity->arguments - 1);
     return 0;

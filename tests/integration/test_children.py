@@ -2,6 +2,7 @@ import multiprocessing
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -65,6 +66,43 @@ def test_times_of_children_are_on_the_sessions_clock(tmp_path):
     events = session.events
     of_file = (events["pid"] == child) & (events["path"] == str(tmp_path / "child.bin"))
     assert events.loc[of_file, "start_ns"].min() == pytest.approx(started_s * 1e9, abs=10_000)
+
+
+# Sets the clock forward by an hour while a session records, then has a fork and a program read a file.
+CLOCK_IS_SET = """
+import os, subprocess, sys, tfdarshan
+read = "import sys; open(sys.argv[1], 'rb').read()"
+with tfdarshan.profile(sys.argv[2]):
+    os.environ["CLOCK_REALTIME_AHEAD_NS"] = str(3600 * 10**9)
+    child = os.fork()
+    if not child:
+        exec(read)
+        os._exit(0)
+    os.waitpid(child, 0)
+    subprocess.run([sys.executable, "-c", read, sys.argv[1]], check=True)
+"""
+
+
+def test_a_clock_that_is_set_meanwhile_moves_no_child(tmp_path):
+    # GIVEN
+    clock, path = tmp_path / "clock.so", tmp_path / "data.bin"
+    source = Path(__file__).parents[1] / "other_clock.c"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", clock, source], check=True)
+    path.write_bytes(bytes(1_000))
+
+    # WHEN
+    environment = {**os.environ, "LD_PRELOAD": str(clock)}
+    command = [sys.executable, "-c", CLOCK_IS_SET, path, tmp_path / "logs"]
+    began_s = time.monotonic()
+    subprocess.run(command, env=environment, check=True, timeout=60)
+    took_ns = (time.monotonic() - began_s) * 1e9
+
+    # THEN
+    session = tfdarshan.open_session(tmp_path / "logs")
+    starts_ns = [meta["start_ns"] for meta in session.meta]
+    assert len(starts_ns) == 3
+    assert 0 == starts_ns[0] < starts_ns[1] < starts_ns[2] < took_ns
+    assert session.events["end_ns"].max() < took_ns
 
 
 def test_pool_of_workers_is_in_the_session(tmp_path):

@@ -149,6 +149,7 @@ class tfd_process_identity(Struct):
     joined: int
     process_start: int
     start_realtime_ns: int
+    start_monotonic_ns: int
     arguments: Any
 
 

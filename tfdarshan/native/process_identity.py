@@ -24,6 +24,7 @@ class ProcessIdentity:
         parent_pid: The number of the process that started it, 0 for the session's owner.
         joined: It was started as a program, not forked.
         start_realtime_ns: When it began to record, ns since the epoch.
+        start_monotonic_ns: The same by a clock that nobody sets, and that all processes of a host share.
         arguments: Its command line, as far as 1,023 bytes hold it.
     """
 
@@ -32,7 +33,12 @@ class ProcessIdentity:
     parent_pid: int
     joined: bool
     start_realtime_ns: int
+    start_monotonic_ns: int
     arguments: tuple[str, ...]
+
+    def start_by_clock_of(self, other: ProcessIdentity) -> int:
+        """Return when it began, ns since the epoch as another process of the host had it when that began."""
+        return other.start_realtime_ns + self.start_monotonic_ns - other.start_monotonic_ns
 
 
 def is_blank(spool: Path) -> bool:
@@ -59,5 +65,6 @@ def process_identity(spool: Path) -> ProcessIdentity:
         found.parent_pid,
         bool(found.joined),
         found.start_realtime_ns,
+        found.start_monotonic_ns,
         tuple(argument.decode("utf-8", "backslashreplace") for argument in arguments),
     )

@@ -201,14 +201,18 @@ FILE_DTYPES = {"file": np.uint32, "module": np.uint8, "mount": np.int32, "size_b
 class SpoolReader:
     """An open spool. Use it in a `with` statement."""
 
-    def __init__(self, path: Path, *, seen_of: SpoolReader | None = None) -> None:
+    def __init__(
+        self, path: Path, *, seen_of: SpoolReader | None = None, start_realtime_ns: int | None = None
+    ) -> None:
         """Open a spool; with `seen_of`, its reader, the counters are those of the calls libdarshan saw.
 
         These are the counters of files that libdarshan saw some calls of and others not: rows of other files
-        are left out. See `partly_seen`.
+        are left out. See `partly_seen`. With `start_realtime_ns`, the process began then, not when its own
+        clock said.
         """
         self._ffi, self._lib = _extension.core()
         self.path = path
+        self._start_realtime_ns = start_realtime_ns
         self._reader: Any  # None once it is closed
         if seen_of is None:
             self._reader = self._lib.tfd_reader_open(os.fsencode(path))
@@ -237,6 +241,8 @@ class SpoolReader:
         """Return the process's figures. The first call folds whatever the process had not folded yet."""
         info = self._ffi.new("struct tfd_spool_info *")
         self._check(self._lib.tfd_reader_info(self._reader, info))
+        if self._start_realtime_ns is not None:
+            info.start_realtime_ns = self._start_realtime_ns
         return SpoolInfo(**_extension.plain(info[0]))
 
     def mapping(self) -> MappingInfo | None:

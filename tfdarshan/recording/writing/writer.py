@@ -111,7 +111,8 @@ def write_session(
         for child in known:
             if child.identity is not None:
                 programs.saw(child.identity)
-        written = _write_children(directory, marker, known, unmet, programs)
+        identity = process_identity(owner)
+        written = _write_children(directory, marker, identity, known, unmet, programs)
         unmet.saw(reader)
         said = unmet.sentence()
         programs.add_other_user(reader.other_user_programs())
@@ -126,7 +127,7 @@ def write_session(
         elif not_recorded := programs.block_of_others():
             entries["programs"] = not_recorded
         entries |= of_batches.meta | (extra or {})
-        about = _about(process_identity(owner), Role(MAIN))
+        about = _about(identity, Role(MAIN))
         write_process(directory, marker, reader, entries, darshan, about=about, of_batches=of_batches)
     sync_folder(directory)
     return dataclasses.replace(written, unmet=said)
@@ -194,7 +195,12 @@ def _about(identity: ProcessIdentity, role: Role) -> dict[str, Any]:
 
 
 def _write_children(
-    directory: Path, marker: Marker, children: list[_Child], unmet: UnmetPatterns, programs: StartedPrograms
+    directory: Path,
+    marker: Marker,
+    owner: ProcessIdentity,
+    children: list[_Child],
+    unmet: UnmetPatterns,
+    programs: StartedPrograms,
 ) -> Written:
     silent, recorded, joined, unreadable = 0, 0, 0, []
     silent_io = Counter(wchar=programs.noted_bytes)
@@ -205,7 +211,9 @@ def _write_children(
                 silent += 1
                 continue
             try:
-                with SpoolReader(child.spool) as reader:
+                # The clock that says the time of day may have been set since the session began.
+                began_ns = None if child.identity is None else child.identity.start_by_clock_of(owner)
+                with SpoolReader(child.spool, start_realtime_ns=began_ns) as reader:
                     unmet.saw(reader)
                     programs.add_other_user(reader.other_user_programs())
                     info = reader.info()
