@@ -24,6 +24,7 @@
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
 #include "recorder/session.h"
+#include "recorder/slots.h"
 #include "recorder/thread_chunks.h"
 #include "spool/memory_cap.h"
 #include "spool/spool_file.h"
@@ -216,22 +217,42 @@ void tfd_abandon(void)
     tfd_session.active = false;
 }
 
-/* The process may go on recording after this (other exit handlers, other
- * threads); a reader takes the later of this time and the last event. */
-void tfd_before_exit(void)
+/* Return false if nothing is recorded here. */
+static bool tell_end(void)
 {
     tell_children_left(tfd_has_children()); /* also of a child that made no call; one of vfork has none */
     if (!atomic_load(&tfd_shared->generation) || !tfd_session.active || !tfd_attach_trylock())
-        return;
-    if (tfd_session.active && tfd_session.pid == getpid()) {
+        return false;
+    bool records = tfd_session.active && tfd_session.pid == getpid();
+    if (records) {
         if (tell_ending)
             tell_ending();
         tell_stopped();
     }
     tfd_attach_unlock();
+    return records;
 }
 
+/* The spools of ended processes stay until the session is written, and a job may start thousands one after the other. A
+ * thread that needs the lock now waits for it until the process has ended. */
+static void give_back_room(void)
+{
+    if (tfd_session.pid == tfd_session.owner_pid || tfd_is_interrupted())
+        return;
+    atomic_store(&tfd_shared->generation, 0);
+    if (!pthread_mutex_trylock(&tfd_tables_lock))
+        tfd_spool_give_back_room(&tfd_session.spool);
+}
+
+void tfd_before_end(void)
+{
+    if (tell_end())
+        give_back_room();
+}
+
+/* The process may go on recording after this (other exit handlers, other
+ * threads); a reader takes the later of this time and the last event. */
 __attribute__((destructor)) static void at_normal_exit(void)
 {
-    tfd_before_exit();
+    tell_end();
 }

@@ -26,7 +26,7 @@ bool tfd_child_begin(void);
 void tfd_recording_tell(void (*child_begun)(void), void (*ending)(void));
 /* End recording without restoring the slots, because the session's owner asked for it. */
 void tfd_abandon(void);
-/* Take the closing snapshots of a process that is about to end. */
-void tfd_before_exit(void);
+/* Take the closing snapshots of a process that ends now: it runs no exit handlers, and records nothing more. */
+void tfd_before_end(void);
 
 #endif

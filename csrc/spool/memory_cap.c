@@ -93,6 +93,12 @@ bool tfd_memory_cap_claim(uint64_t end)
     return true;
 }
 
+void tfd_memory_cap_give_back(uint64_t bytes)
+{
+    if (counting)
+        atomic_fetch_sub(&counting->session_bytes, bytes);
+}
+
 static bool claim_trace(_Atomic uint64_t *mine, uint64_t bytes, uint64_t limit)
 {
     uint64_t wanted = atomic_load(mine) + bytes;

@@ -20,6 +20,8 @@ void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t
 void tfd_memory_cap_leave(void);
 /* Counts what of this process's spool lies below `end`; false where all processes would use more than the cap. */
 bool tfd_memory_cap_claim(uint64_t end);
+/* Counts these bytes of it no more. This process claims nothing after it. */
+void tfd_memory_cap_give_back(uint64_t bytes);
 /* Counts bytes of segments that are kept, likewise: all but the last part of the trace's room (TFD_THINNED_PARTS). */
 bool tfd_trace_cap_claim(uint64_t bytes);
 /* Counts bytes of thinned calls, which may use the rest of it. */

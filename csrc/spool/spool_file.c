@@ -147,6 +147,46 @@ bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size)
     return usable;
 }
 
+/* Return the bytes of whole pages within [from, until) that the file system took back. */
+static uint64_t release(const struct tfd_spool *spool, uint64_t from, uint64_t until)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), first = (from + page - 1) & ~(page - 1);
+    uint64_t last = until & ~(page - 1);
+    return first < last && !madvise(spool->base + first, last - first, MADV_REMOVE) ? last - first : 0;
+}
+
+/* Release the rows of a growing array that were never used, which are at the end of its last segment. */
+static uint64_t release_rows(const struct tfd_spool *spool, const uint64_t *segments, uint32_t first,
+                             uint32_t count, uint64_t row_bytes)
+{
+    uint32_t place, segment = tfd_segment_of(count - 1, first, &place);
+    uint64_t begin = segments[segment], rows = (uint64_t)first << segment;
+    return release(spool, begin + (place + 1) * row_bytes, begin + rows * row_bytes);
+}
+
+/* Meanwhile no other thread allocates: what it has allocated before is below `used`. */
+static uint64_t release_reserve(struct tfd_spool *spool)
+{
+    struct tfd_spool_header *header = spool->header;
+    uint64_t used = atomic_exchange(&header->used_bytes, spool->capacity_bytes);
+    uint64_t reserved = atomic_load(&header->reserved_bytes), end = (used + 4095) & ~(uint64_t)4095;
+    if (end < reserved)
+        atomic_store(&header->reserved_bytes, end);
+    uint64_t released = release(spool, used, reserved);
+    atomic_store(&header->used_bytes, used);
+    return released;
+}
+
+void tfd_spool_give_back_room(struct tfd_spool *spool)
+{
+    const struct tfd_spool_header *header = spool->header;
+    uint64_t files = release_rows(spool, header->file_segments, TFD_FILES_IN_FIRST_SEGMENT,
+                                  atomic_load(&header->file_count), sizeof(struct tfd_file));
+    uint64_t threads = release_rows(spool, header->thread_segments, TFD_THREADS_IN_FIRST_SEGMENT,
+                                    atomic_load(&header->thread_count), sizeof(struct tfd_thread));
+    tfd_memory_cap_give_back(files + threads + release_reserve(spool));
+}
+
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length)
 {
     uint64_t offset = tfd_arena_allocate(spool, length + 1);

@@ -113,14 +113,14 @@ __asm__(".text\n"
 /* A child of vfork runs in the parent's memory, so it must not finish the parent's recording. */
 void tfd_wrap__exit(int status)
 {
-    tfd_before_exit();
+    tfd_before_end();
     TFD_NEXT(_exit)(status);
     __builtin_unreachable();
 }
 
 void tfd_wrap__Exit(int status)
 {
-    tfd_before_exit();
+    tfd_before_end();
     TFD_NEXT(_Exit)(status);
     __builtin_unreachable();
 }

@@ -97,3 +97,30 @@ def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start, ch
     bounds = [sentence for meta in session.meta for sentence in meta["bounds"]]
     assert any("segments were dropped: the trace was full" in sentence for sentence in bounds)
     assert any("found no room for a row" in sentence for sentence in bounds)
+
+
+def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp_path):
+    # GIVEN a session of a job that starts one child after the other, as loaders do for each epoch
+    children, ended, spools = 150, [], tmp_path / "spools"
+    spools.mkdir()
+    options = {"memory_cap_mb": 16, "spool_dir": spools}
+    with tfdarshan.profile(tmp_path / "logs", engine="builtin", **options) as session:
+        for _ in range(children):
+            child = os.fork()
+            if not child:
+                os.close(os.open(data / "00000", os.O_RDONLY))
+                os._exit(0)
+            ended.append(child)
+            os.waitpid(child, 0)
+
+        # WHEN the job itself opens many files
+        for number in range(FILES // 2):
+            os.close(os.open(data / f"{number:05}", os.O_RDONLY))
+        used = sum(path.stat().st_blocks * 512 for path in spools.rglob("*.spool"))
+
+    # THEN there is room for them, and nothing of what children did is missing
+    assert used <= 16 * MIB
+    files = session.files
+    assert not files["path"].str.contains("beyond memory_cap_mb").any()
+    opens = files[files["path"].str.startswith(f"{data}/")].groupby("pid")["POSIX_OPENS"].sum()
+    assert opens.to_dict() == {os.getpid(): FILES // 2, **dict.fromkeys(ended, 1)}
