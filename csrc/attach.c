@@ -371,7 +371,8 @@ static void tell_missed_opens(void)
         tfd_missed_opens_forget();
 }
 
-/* Return false if another thread is leaving the last session: then nothing is known of the next one yet. */
+/* Return false if another thread is leaving the last session: then nothing is known of the next one yet. A child that
+ * found no room to record in its parent's session has noted that, and does not try again. */
 static bool leave_and_join(void)
 {
     char directory[TFD_SPOOL_PATH_MAX];
@@ -379,7 +380,8 @@ static bool leave_and_join(void)
         tfd_abandon();
     if (tfd_session.active)
         return atomic_load(&tfd_shared->generation);
-    if (!tfd_rendezvous_find(directory, sizeof directory) || !leave_last_spool())
+    if (!tfd_rendezvous_find(directory, sizeof directory) || !strcmp(directory, tfd_session.directory) ||
+        !leave_last_spool())
         return true;
     int status = join_in(directory);
     if (status && status != -ESRCH)

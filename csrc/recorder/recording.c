@@ -79,7 +79,10 @@ int tfd_recording_make_spool(int32_t parent_pid)
         return status;
     fill_header(spool->header, parent_pid);
     tfd_memory_cap_find(spool, tfd_session.directory, tfd_session.owner_pid);
-    status = tfd_mounts_copy(spool);
+    if (!tfd_memory_cap_claim(atomic_load(&spool->header->reserved_bytes)))
+        status = tfd_fail(ENOSPC, "the session's processes use twice its memory cap");
+    if (!status)
+        status = tfd_mounts_copy(spool);
     if (!status)
         status = tfd_paths_prepare_spool(spool);
     if (!status && !tfd_recorder_prepare_spool(spool))
@@ -87,6 +90,7 @@ int tfd_recording_make_spool(int32_t parent_pid)
     if (!status)
         return 0;
     unlink(spool->path);
+    tfd_memory_cap_give_back_all();
     tfd_spool_unmap(spool);
     return status;
 }
@@ -126,6 +130,7 @@ static bool wait_for_child_start(int32_t own_tid)
 void tfd_recording_drop_late_spool(void)
 {
     unlink(tfd_session.spool.path);
+    tfd_memory_cap_give_back_all();
     tfd_spool_unmap(&tfd_session.spool);
     rmdir(tfd_session.directory); /* the owner could not, where this spool came while it did */
 }

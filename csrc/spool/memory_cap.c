@@ -82,7 +82,7 @@ bool tfd_memory_cap_claim(uint64_t end)
         bool owed = end <= TFD_LEAST_SPOOL_BYTES;
         if (!owed && !memory_allows(end - before))
             return false;
-        if (!take(&counting->session_bytes, end - before, owed ? UINT64_MAX : own->capacity_bytes))
+        if (!take(&counting->session_bytes, end - before, (owed ? 2 : 1) * own->capacity_bytes))
             return false;
         uint64_t seen = before;
         if (atomic_compare_exchange_strong(&claimed, &seen, end))
@@ -97,6 +97,11 @@ void tfd_memory_cap_give_back(uint64_t bytes)
 {
     if (counting)
         atomic_fetch_sub(&counting->session_bytes, bytes);
+}
+
+void tfd_memory_cap_give_back_all(void)
+{
+    tfd_memory_cap_give_back(atomic_exchange(&claimed, 0));
 }
 
 static bool claim_trace(_Atomic uint64_t *mine, uint64_t bytes, uint64_t limit)

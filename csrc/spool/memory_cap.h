@@ -9,7 +9,8 @@
 
 #include "spool/spool.h"
 
-/* Of the cap, and of the trace, each process has at least so much though the others have used all of it. */
+/* Of the cap, and of the trace, each process has at least so much though the others have used all of it. Beyond the
+ * cap, these take as much again at most: then no more processes are recorded, however many a job starts. */
 #define TFD_LEAST_SPOOL_BYTES (1u << 20)
 #define TFD_LEAST_TRACE_BYTES (64u << 10)
 
@@ -22,6 +23,8 @@ void tfd_memory_cap_leave(void);
 bool tfd_memory_cap_claim(uint64_t end);
 /* Counts these bytes of it no more. This process claims nothing after it. */
 void tfd_memory_cap_give_back(uint64_t bytes);
+/* The same for all that this process has claimed, whose spool is removed. */
+void tfd_memory_cap_give_back_all(void);
 /* Counts bytes of segments that are kept, likewise: all but the last part of the trace's room (TFD_THINNED_PARTS). */
 bool tfd_trace_cap_claim(uint64_t bytes);
 /* Counts bytes of thinned calls, which may use the rest of it. */

@@ -124,3 +124,34 @@ def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp
     assert not files["path"].str.contains("beyond memory_cap_mb").any()
     opens = files[files["path"].str.startswith(f"{data}/")].groupby("pid")["POSIX_OPENS"].sum()
     assert opens.to_dict() == {os.getpid(): FILES // 2, **dict.fromkeys(ended, 1)}
+
+
+# Has so many children that are killed, so that they give nothing back; then says what all spools take.
+KILLED = """
+import os, pathlib, signal, sys, tfdarshan
+data, logs, spools, children = sys.argv[1:]
+with tfdarshan.profile(logs, engine="builtin", memory_cap_mb=16, spool_dir=spools):
+    for _ in range(int(children)):
+        child = os.fork()
+        if not child:
+            os.close(os.open(f"{data}/00000", os.O_RDONLY))
+            os.kill(os.getpid(), signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    print(sum(path.stat().st_blocks * 512 for path in pathlib.Path(spools).rglob("*.spool")))
+"""
+
+
+def test_a_job_that_starts_ever_more_processes_takes_twice_the_cap_at_most(data, tmp_path):
+    # WHEN
+    children, spools = 250, tmp_path / "spools"
+    spools.mkdir()
+    command = [sys.executable, "-c", KILLED, data, tmp_path / "logs", spools, str(children)]
+    used = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+
+    # THEN those for which there was no room are told, each once
+    meta = tfdarshan.open_session(tmp_path / "logs").meta
+    left_out = children - (len(meta) - 1)
+    assert 16 * MIB < used <= 32 * MIB
+    assert 0 < left_out < children
+    said = f"{left_out} processes that the job started could not be recorded"
+    assert any(sentence.startswith(said) for sentence in meta[0]["bounds"])
