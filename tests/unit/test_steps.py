@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tfdarshan
 from tfdarshan.analysis.storage.storage_share import storage_by_step
+from tfdarshan.commands import main
 from tfdarshan.frameworks.batch_log import STEP_CALLS
 from tfdarshan.sessions.step_table import covered_ns
 
@@ -124,6 +125,40 @@ def test_steps_say_what_came_from_storage(tmp_path):
     split = storage_by_step(session.steps)
     assert split["cached_bytes"].tolist()[0] == sizes["cached"]
     assert split["cached_bytes"].tolist()[1] == max(sizes["cold"] - told["cold"], 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"trace": False}, "The session has no trace, so what the calls of each step did is not known"),
+        ({"trace_memory_mb": 1}, "The trace has all calls of the first "),
+    ],
+)
+def test_what_calls_of_a_step_did_is_not_known_without_their_trace(tmp_path, data, capsys, options, said):
+    # GIVEN steps that read all of a file, of which the trace has no call, or room for those of some alone
+    with tfdarshan.profile(tmp_path / "logs", include=[str(data)], **options) as session:
+        for _ in tfdarshan.steps(range(12)):
+            read(data, 6_000, 100)
+
+    # WHEN
+    main(["steps", "--sort", "step", str(session.path)])
+    _head, *lines = capsys.readouterr().out.splitlines()
+    main(["steps", "--sort", "step", "--json", str(session.path)])
+    rows = json.loads(capsys.readouterr().out)["steps"]
+
+    # THEN a step has all of its calls, or says that they are not known: none has a part of them, or 0 bytes
+    told = [tuple(row[name] for name in ("bytes_read", "bytes_written", "operations")) for row in rows]
+    whole = told.count((10_000, 0, 6_002))
+    assert told == [(10_000, 0, 6_002)] * whole + [(-1, -1, -1)] * (12 - whole)
+    assert [row["io_ns"] > 0 for row in rows] == [True] * whole + [False] * (12 - whole)
+    assert (whole > 0) == ("trace" not in options)
+    assert [line.split()[-4:] == ["-"] * 4 for line in lines[:12]] == [False] * whole + [True] * (12 - whole)
+    assert lines[12].startswith(said)
+
+    # THEN what people read of them is not a number either
+    brief = session.steps_brief[["io_ms", "read_MB", "written_MB", "calls"]]
+    assert brief.notna().all(axis=1).sum() == whole
+    assert brief.isna().all(axis=1).sum() == 12 - whole
 
 
 def test_steps_of_earlier_versions_are_read(tmp_path, data):

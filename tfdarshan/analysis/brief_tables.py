@@ -68,15 +68,14 @@ def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         STEPS_BRIEF, one row per step: `step`; `start_s`, seconds since the session's start; `duration_ms`,
-        `input_wait_ms` and `exposed_wait_ms`, in which the GPU was idle (NaN if not known), `io_ms`,
-        milliseconds; `input_wait_percent`, of the duration;
-        `read_MB`, `written_MB`, megabytes (10^6 bytes); `calls`; `source`. Numbers with a fraction have four
-        digits.
+        `input_wait_ms`, `exposed_wait_ms`, in which the GPU was idle, and `io_ms`, milliseconds;
+        `input_wait_percent`, of the duration; `read_MB`, `written_MB`, megabytes (10^6 bytes); `calls`;
+        `source`. What is not known is NaN. Numbers with a fraction have four digits.
     """
     import pandas as pd
 
     duration_ns = steps["end_ns"] - steps["start_ns"]
-    wait_ns = steps["input_wait_ns"].where(steps["input_wait_ns"] >= 0)
+    wait_ns = _known(steps["input_wait_ns"])
     frame = pd.DataFrame(
         {
             "step": steps["step"],
@@ -84,15 +83,19 @@ def brief_steps(steps: pd.DataFrame) -> pd.DataFrame:
             "duration_ms": duration_ns / MS,
             "input_wait_ms": wait_ns / MS,
             "input_wait_percent": 100 * wait_ns / duration_ns.where(duration_ns > 0),
-            "exposed_wait_ms": steps["exposed_wait_ns"].where(steps["exposed_wait_ns"] >= 0) / MS,
-            "io_ms": steps["io_ns"] / MS,
-            "read_MB": steps["bytes_read"] / MB,
-            "written_MB": steps["bytes_written"] / MB,
-            "calls": steps["operations"],
+            "exposed_wait_ms": _known(steps["exposed_wait_ns"]) / MS,
+            "io_ms": _known(steps["io_ns"]) / MS,
+            "read_MB": _known(steps["bytes_read"]) / MB,
+            "written_MB": _known(steps["bytes_written"]) / MB,
+            "calls": _known(steps["operations"]),
             "source": steps["source"],
         }
     )
     return _readable(frame[list(STEPS_BRIEF)])
+
+
+def _known(values: Any) -> Any:
+    return values.where(values >= 0)
 
 
 def _rate(moved: Any, seconds: Any) -> Any:

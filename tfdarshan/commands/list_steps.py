@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.commands.arguments import (
     add_json,
     add_session,
@@ -25,6 +27,8 @@ from tfdarshan.units import human_bytes, human_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tfdarshan.session import Session
+
 # The length of a step, which the table of steps has as a beginning and an end.
 DURATION = "duration_ns"
 IN_ORDER = "step"
@@ -37,6 +41,9 @@ LEAST = ("written", "epoch", "I/O", "calls")
 NO_STEPS = (
     "the session has no steps: go over the input with `for batch in tfdarshan.steps(loader):`, and record "
     "again"
+)
+NO_TRACE = (
+    "The session has no trace, so what the calls of each step did is not known: record with trace=True."
 )
 
 
@@ -81,7 +88,17 @@ def command(arguments: argparse.Namespace) -> int:
         print(*wrap(f"{NO_STEPS}.", paint_for(sys.stdout).width), sep="\n")
     if len(table) > len(shown):
         print(f"{len(table) - len(shown):,} more rows: see --limit")
+    for line in wrap(_about_calls(session, table), paint_for(sys.stdout).width):
+        print(line)
     return 0
+
+
+def _about_calls(session: Session, table: pd.DataFrame) -> str:
+    """Say why figures of calls are not known, "" if they are."""
+    if (table["operations"] >= 0).all():
+        return ""
+    span = trace_span(session.meta)
+    return NO_TRACE if span is None else span.sentence
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -104,13 +121,18 @@ def _print(table: pd.DataFrame) -> None:
 def _cells(row: Any) -> tuple[str, ...]:
     return (
         f"{row.step:,}",
-        f"{row.epoch:,}" if row.epoch >= 0 else "-",
-        human_seconds(row.start_ns / 1e9),
-        human_seconds(row.duration_ns / 1e9),
-        human_seconds(row.input_wait_ns / 1e9) if row.input_wait_ns >= 0 else "-",
-        human_seconds(row.exposed_wait_ns / 1e9) if row.exposed_wait_ns >= 0 else "-",
-        human_seconds(row.io_ns / 1e9),
-        human_bytes(row.bytes_read),
-        human_bytes(row.bytes_written),
-        f"{row.operations:,}",
+        _known("{:,}".format, row.epoch),
+        _seconds(row.start_ns),
+        _seconds(row.duration_ns),
+        *(_known(_seconds, time) for time in (row.input_wait_ns, row.exposed_wait_ns, row.io_ns)),
+        *(_known(human_bytes, moved) for moved in (row.bytes_read, row.bytes_written)),
+        _known("{:,}".format, row.operations),
     )
+
+
+def _known(worded: Callable[[int], str], figure: int) -> str:
+    return worded(figure) if figure >= 0 else "-"
+
+
+def _seconds(time_ns: int) -> str:
+    return human_seconds(time_ns / 1e9)

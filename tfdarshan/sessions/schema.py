@@ -113,7 +113,7 @@ STEP_COLUMNS = (
     Column(
         "exposed_wait_ns", "int64", "ns", "part of the input wait in which the GPU was idle, -1 if unknown"
     ),
-    Column("io_ns", "int64", "ns", "time within the step in which at least one call was running"),
+    Column("io_ns", "int64", "ns", "time in which at least one call was running, -1 if unknown"),
     Column(
         "fault_ns",
         "int64",
@@ -121,9 +121,9 @@ STEP_COLUMNS = (
         "time within the step in which at least one thread was in a page fault on a mapped file, of the "
         "faults that were kept one by one; -1 if none was",
     ),
-    Column("bytes_read", "int64", "B", "bytes read by calls that began in the step"),
-    Column("bytes_written", "int64", "B", "bytes written by calls that began in the step"),
-    Column("operations", "int64", "calls", "calls that began in the step"),
+    Column("bytes_read", "int64", "B", "bytes read by calls of the step, -1 if unknown"),
+    Column("bytes_written", "int64", "B", "bytes written by calls of the step, -1 if unknown"),
+    Column("operations", "int64", "calls", "calls that began in the step, -1 if unknown"),
     Column("rchar", "int64", "B", "bytes that read calls of the process returned meanwhile, -1 if unknown"),
     Column("read_bytes", "int64", "B", "bytes fetched from storage for the process meanwhile, -1 if unknown"),
     Column("source", "category", "", "what says where the step begins and ends"),

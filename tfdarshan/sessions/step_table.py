@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,9 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
     """
     frame = step_marks(processes)
     start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
+    known = end_ns <= _traced_until_ns(processes)
     for name, values in _io(processes, start_ns, end_ns).items():
-        frame[name] = values
+        frame[name] = np.where(known, values, UNKNOWN)
     frame["fault_ns"] = _fault_ns(processes, start_ns, end_ns)
     return frame[[column.name for column in schema.STEP_COLUMNS]]
 
@@ -189,6 +191,26 @@ def _waits(owner: ProcessData) -> BatchWaits | None:
         return None
     # A job that asks for batches by other means, such as NumPy's arrays, may wait for them all the same.
     return waits if waits is not None and len(waits.start_ns) else None
+
+
+def _traced_until_ns(processes: Sequence[ProcessData]) -> float:
+    """Return until when each call has a segment, of all processes; infinite if none lacks one.
+
+    A session made of TensorFlow's trace has the longest calls of all of its time, and says no such moment.
+    """
+    cut = [meta for meta in (process.meta for process in processes) if _lacks_segments(meta["counts"])]
+    return min(map(_first_untraced_ns, cut), default=math.inf)
+
+
+def _lacks_segments(counts: dict[str, Any]) -> bool:
+    return int(counts["segments"]) < int(counts["events"])
+
+
+def _first_untraced_ns(meta: dict[str, Any]) -> float:
+    first_ns = meta["time"].get("first_dropped_ns")
+    if first_ns is not None and first_ns >= 0:
+        return float(meta["start_ns"] + first_ns)
+    return math.inf if meta["counts"]["segments"] else -math.inf
 
 
 def _io(processes: Sequence[ProcessData], start_ns: Array, end_ns: Array) -> dict[str, Array]:

@@ -77,10 +77,12 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     wait = np.clip(_column(steps, "input_wait_ns"), 0, step)
     known = _column(steps, "input_wait_ns", -1) >= 0
     io = np.clip(_column(steps, "io_ns"), 0, step)
-    moved = _column(steps, "bytes_read") + _column(steps, "bytes_written")
-    calls = _column(steps, "operations")
+    # What is unknown of calls is left out.
+    read, written, calls = (
+        np.maximum(_column(steps, name), 0) for name in ("bytes_read", "bytes_written", "operations")
+    )
     exposed = np.minimum(io, np.where(known, wait, step))
-    values = (start, end, step, wait, step - wait, io, exposed, io - exposed, moved, calls)
+    values = (start, end, step, wait, step - wait, io, exposed, io - exposed, read + written, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
     named = dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}
     told = {name: _column(steps, name, -1) for name in ("exposed_wait_ns", "epoch")}
