@@ -42,17 +42,22 @@ class Columns:
     def row(self, *cells: int | str) -> str:
         """Return a line, without blanks at its end.
 
-        A cell wider than its column moves what follows. An int has commas. The last cells may be left out.
+        A cell wider than its column moves what follows: a blank parts it from the cell before. An int has
+        commas. The last cells may be left out.
 
         Raises:
             ValueError: There are more cells than columns.
         """
         if len(cells) > self.count:
             raise ValueError(f"{len(cells)} cells for {self.count} columns")
-        left = iter(cells)
-        return "".join(
-            part if isinstance(part, str) else _cell(next(left, ""), part) for part in self._parts
-        ).rstrip(" ")
+        left, line = iter(cells), ""
+        for part in self._parts:
+            if isinstance(part, str):
+                line += part
+                continue
+            text = _cell(next(left, ""), part)
+            line += f" {text}" if _touch(line, text) else text
+        return line.rstrip(" ")
 
 
 def fitted_columns(rows: Sequence[Sequence[str]]) -> Columns:
@@ -65,6 +70,11 @@ def fitted(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a line for each row, all of as many cells; each column is as wide as its widest cell."""
     columns = fitted_columns(rows)
     return [columns.row(*row) for row in rows]
+
+
+def _touch(line: str, text: str) -> bool:
+    """Return whether nothing would part a text from the line before: two numbers would be read as one."""
+    return bool(line and text) and not (line.endswith(" ") or text.startswith(" "))
 
 
 def _cell(value: int | str, width: int) -> str:
