@@ -279,3 +279,16 @@ def test_interrupts_at_any_time_lose_nothing(tmp_path, spool_folder, way):
         assert "Exception ignored in atexit" not in said
         assert written_bytes(folder) == [4567], said
     assert not any(os.scandir(spool_folder))
+
+
+def test_a_verb_that_is_interrupted_ends_by_sigint_without_a_traceback(tmp_path):
+    # GIVEN a verb that Ctrl-C comes to
+    struck = "from tfdarshan.commands import doctor\nimport os, signal\n"
+    struck += "doctor.command = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
+
+    # WHEN
+    words = [sys.executable, "-c", struck + ENTRY_POINT, "doctor"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    # THEN
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

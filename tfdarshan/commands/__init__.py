@@ -71,6 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (problem := packages_problem() or view_problem(error.name or "")) is None:
             raise
         return _complain(problem, FAILURE)
+    except KeyboardInterrupt:
+        if arguments is None:
+            # The interpreter ends by SIGINT; where it was is nothing to read.
+            sys.excepthook = lambda *_error: None
+        raise
     except BrokenPipeError:
         _write_no_more()
         return BROKEN_PIPE
