@@ -162,6 +162,27 @@ def test_every_verb_stands_in_one_group_of_the_help(capsys):
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
+def test_names_may_stand_on_both_sides_of_options(capsys, logdir, tmp_path):
+    # WHEN
+    compared = main(["compare", str(logdir), "--fail-if", "opens>+1", str(logdir)])
+    lost = ["whatif", "--storage-bandwidth", "2x", str(logdir), "--catalogue", str(tmp_path / "jobs")]
+
+    # THEN
+    assert (compared, main(["fleet", *lost])) == (0, 0)
+    assert "of 1 job may gain" in capsys.readouterr().out
+
+    # THEN what follows -- is a name, whatever it begins with
+    assert main(["summary", "--json", "--", "--top"]) == 1
+    assert "there is no logdir --top" in capsys.readouterr().err
+
+    # THEN what is no option, or too much, is wrong use as ever
+    for words in (["files", str(logdir), "--bogus"], ["files", str(logdir), "--json", "more"], ["compare"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+    assert "unrecognized arguments: more" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

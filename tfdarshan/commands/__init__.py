@@ -163,7 +163,21 @@ def _open_what_was_closed() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Say what is wrong with arguments without writing them to the terminal as they are."""
+    """Take options anywhere; say what is wrong without writing arguments to the terminal as they are."""
+
+    _between = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Take names that options part, as in `fleet whatif --link 100Gb DIR`; after -- all are names."""
+        takes_the_rest = (argparse.PARSER, argparse.REMAINDER)
+        all_are_names = any(one.nargs in takes_the_rest for one in self._get_positional_actions())
+        if self._between or all_are_names or "--" in (args or ()):
+            return super().parse_known_args(args, namespace)
+        self._between = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._between = False
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
