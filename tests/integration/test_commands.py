@@ -183,6 +183,28 @@ def test_names_may_stand_on_both_sides_of_options(capsys, logdir, tmp_path):
     assert "unrecognized arguments: more" in capsys.readouterr().err
 
 
+def test_a_column_that_there_is_none_of_names_those_there_are(capsys, tmp_path):
+    # GIVEN
+    (tmp_path / "data").write_bytes(bytes(100))
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in tfdarshan.steps(range(2)):
+            (tmp_path / "data").read_bytes()
+
+    # WHEN
+    words = ["files", str(session.path), "--sort"]
+    assert main([*words, "POSIX_OPENS"]) == 0
+    assert main([*words, "bogus"]) == 2
+    of_all = capsys.readouterr().err
+    assert main([*words, "POSIX_OPENS", "--steps", "1"]) == 2
+    of_steps = capsys.readouterr().err
+
+    # THEN each of them can be sorted by
+    assert "or a counter such as POSIX_OPENS." in of_all
+    named = of_steps.partition("sort by ")[2].rstrip(".\n").split(", ")
+    assert {"path", "time_s", "opens", "bytes_read"} <= set(named)
+    assert [main([*words, name, "--steps", "1"]) for name in named] == [0] * len(named)
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

@@ -53,6 +53,7 @@ SHORT_COLUMNS = {
     "bytes_read": BYTES_READ,
     "bytes_written": BYTES_WRITTEN,
 }
+COUNTER = OPENS[0]
 TABLE = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
 
 
@@ -215,10 +216,12 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
     elif column in SHORT_COLUMNS:
         by = table[list(SHORT_COLUMNS[column])].sum(axis=1)
     else:
-        raise ConfigurationError(
-            f"there is no column {column}: sort by path, {', '.join(SHORT_COLUMNS)} or a counter such as "
-            "POSIX_OPENS."
-        )
+        known = dict.fromkeys(["path", *SHORT_COLUMNS])
+        if COUNTER not in table.columns:
+            # What calls of steps are added up to are all columns there are.
+            known |= dict.fromkeys(table.columns)
+        or_counter = f" or a counter such as {COUNTER}" if COUNTER in table.columns else ""
+        raise ConfigurationError(f"there is no column {column}: sort by {', '.join(known)}{or_counter}.")
     return table.loc[by.sort_values(ascending=column == "path", kind="stable").index]
 
 
