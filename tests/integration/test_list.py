@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
@@ -159,6 +160,11 @@ def test_sessions_that_are_not_complete_say_so(capsys, tmp_path):
     ):
         (line,) = [line for line in text.splitlines() if line.startswith(f"{name}/")]
         assert said in line
+
+    # THEN what is printed for the one that was interrupted goes to it
+    found = re.search(r"^1 interrupted: `tfdarshan (recover .*)` writes what it recorded$", text, re.MULTILINE)
+    assert main(shlex.split(found[1])) == 1
+    assert str(interrupted) in capsys.readouterr().err
 
 
 def test_nothing_to_list(capsys, tmp_path):

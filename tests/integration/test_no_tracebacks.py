@@ -84,7 +84,8 @@ READERS = ("summary", "findings", "whatif", "files")
 WRONG = (
     (2, "lost", "did you mean list?"),
     (2, "compare", "required: LOGDIR"),
-    *((1, verb, "logs") for verb in ("list", "summary", "files")),  # where there is no folder of that name
+    # Where there is no folder of that name.
+    *((1, verb, "logs") for verb in ("list", "rebuild", "recover", "summary", "files")),
     (2, "list {logs} --colour", "unrecognized arguments: --colour"),
     *((1, f"{verb} {{missing}}", "there is no logdir") for verb in ("list", "rebuild", "recover")),
     *((1, f"{verb} {{missing}}", "{missing}") for verb in READERS),

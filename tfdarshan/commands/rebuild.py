@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
 from tfdarshan.errors import TfdarshanError
 from tfdarshan.file_name import shell_word
 
@@ -22,7 +22,14 @@ def add_parser(verbs: Any) -> None:
         description="Make sessions from the traces of TensorFlow's profiler in a logdir that have recorded "
         "I/O, such as captures that were started over the network.",
     )
-    parser.add_argument("logdir", metavar="LOGDIR", type=Path, help="the logdir")
+    parser.add_argument(
+        "logdir",
+        metavar="LOGDIR",
+        nargs="?",
+        default=Path(DEFAULT_LOGDIR),
+        type=Path,
+        help=f"the logdir (default: {DEFAULT_LOGDIR})",
+    )
     parser.add_argument("--to", metavar="DIR", type=Path, help="write the sessions to this logdir instead")
     parser.add_argument("--force", action="store_true", help="also make sessions again that were made before")
     add_json(parser)

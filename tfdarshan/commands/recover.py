@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.commands.arguments import DEFAULT_LOGDIR, add_json, print_json, say
 from tfdarshan.errors import ConfigurationError, TfdarshanError
 from tfdarshan.file_name import shell_word
 
@@ -24,7 +24,12 @@ def add_parser(verbs: Any) -> None:
         description="Write the sessions of a logdir whose process was killed, or could not write at the end.",
     )
     parser.add_argument(
-        "logdir", metavar="LOGDIR", type=Path, help="the logdir, or one session directory in it"
+        "logdir",
+        metavar="LOGDIR",
+        nargs="?",
+        default=Path(DEFAULT_LOGDIR),
+        type=Path,
+        help=f"the logdir, or one session directory in it (default: {DEFAULT_LOGDIR})",
     )
     parser.add_argument("--to", metavar="DIR", type=Path, help="write the sessions to this logdir instead")
     parser.add_argument(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tfdarshan.file_name import printable
+from tfdarshan.file_name import printable, shell_word
 from tfdarshan.findings.kept_verdicts import KeptVerdict
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
@@ -33,7 +33,7 @@ Group = Sequence[ListedSession]
 Verdicts = Mapping[Path, KeptVerdict]
 STATES = {
     RECORDING: "recording now",
-    INTERRUPTED: "interrupted: `tfdarshan recover` writes what it recorded",
+    INTERRUPTED: "interrupted",
 }
 
 
@@ -61,6 +61,10 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
         indent = "  " if len(group) > 1 else ""
         for session in group:
             lines += _lines(session, verdicts.get(session.path), shape, indent, paint)
+    interrupted = sum(session.state == INTERRUPTED for session in sessions)
+    if interrupted:
+        command, they = f"tfdarshan recover {shell_word(logdir)}", "it" if interrupted == 1 else "they"
+        lines += ["", f"{interrupted:,} interrupted: `{command}` writes what {they} recorded"]
     return "\n".join(lines) + "\n"
 
 
