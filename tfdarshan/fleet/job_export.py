@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
@@ -16,6 +17,7 @@ from tfdarshan.fleet.job_columns import CATALOGUE_VERSION
 
 # Columns that CSV has as JSON.
 LISTS = ("mounts", "doubts")
+START = "start"
 
 
 def write_parquet(table: Any, path: Path, *, force: bool) -> None:
@@ -39,5 +41,13 @@ def write_csv(table: Any, path: Path, *, force: bool) -> None:
         place = table.schema.get_field_index(name)
         texts = [None if value is None else json.dumps(value) for value in table[name].to_pylist()]
         table = table.set_column(place, name, pa.array(texts, pa.string()))
+    place = table.schema.get_field_index(START)
+    table = table.set_column(place, START, _worded(table[START]))
     with output_file(path, force=force) as file:
         pa.csv.write_csv(table, file)
+
+
+def _worded(moments: Any) -> Any:
+    """Return moments of UTC as text; Arrow looks their time zone up in a database that a container may lack."""
+    without_zone = moments.cast(pa.int64()).cast(pa.timestamp("ns")).cast(pa.string())
+    return pc.binary_join_element_wise(without_zone, "Z", "")

@@ -1,7 +1,14 @@
 """Sessions in a fleet: rows equal `tfdarshan summary --json`, also of jobs of several ranks."""
 
+import csv
 import getpass
 import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
 
 import tfdarshan
 from tests.integration.fleet.equal import assert_equal_to_summary, rows_of
@@ -63,6 +70,28 @@ def test_the_overview_fits_a_terminal_and_says_what_is_left_out(tmp_path, capsys
     assert lines[0].startswith("1 job, ")
     assert "! 1 of 2 inputs left out: damaged" in lines
     assert max(map(len, lines)) <= 100
+
+
+def test_rows_are_written_as_csv_without_a_database_of_time_zones(tmp_path):
+    # GIVEN a session, and a container that has no such database
+    with tfdarshan.profile(tmp_path / "logs"):
+        (tmp_path / "data").write_bytes(bytes(100))
+    (empty := tmp_path / "empty").mkdir()
+    hide = 'mount --bind "$0" /usr/share/zoneinfo && exec "$@"'
+    unshared = ["unshare", "--mount", "sh", "-c", hide, str(empty)]
+    if os.getuid() or subprocess.run([*unshared, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("hiding a folder needs root, and the folder")
+
+    # WHEN
+    words = ["fleet", str(tmp_path / "logs"), "--catalogue", str(tmp_path / "jobs"), "--csv"]
+    command = [*unshared, sys.executable, "-m", "tfdarshan", *words, str(tmp_path / "jobs.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    # THEN
+    assert (done.returncode, done.stderr) == (0, "")
+    with open(tmp_path / "jobs.csv", encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}Z", row["start"])
 
 
 def test_wrong_use_is_one_sentence(tmp_path, capsys):
