@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from tfdarshan.errors import SessionDataError
-from tfdarshan.file_name import printable
+from tfdarshan.file_name import printable, shell_word
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.findings.kept_verdicts import KeptVerdict, KeptVerdicts, kept_verdict
 from tfdarshan.reports.text.command_text import as_typed
@@ -22,6 +22,7 @@ from tfdarshan.reports.text.list_text import why
 from tfdarshan.reports.views.panel import Headline, Panel
 from tfdarshan.sessions.catalogue import (
     COMPLETE,
+    INTERRUPTED,
     ListedSession,
     groups_in_time,
     list_session,
@@ -117,8 +118,7 @@ class SessionList:
         try:
             until_s = self._clock() + LOOK_S
             for session in [one for one in missing if not _is_large(one)]:
-                verdicts[session.path] = _verdict_on(session)
-                kept.put(session, verdicts[session.path])
+                verdicts[session.path] = _verdict_on(session, kept)
                 if self._clock() >= until_s:
                     break
             kept.save()
@@ -154,6 +154,10 @@ class _Kept:
         """Keep a verdict; `save()` writes it."""
         self._of(session).put(session, verdict)
 
+    def put_unreadable(self, session: ListedSession, error: SessionDataError | OSError) -> KeptVerdict:
+        """Keep that a session cannot be read, unless that may pass; return the verdict."""
+        return self._of(session).put_unreadable(session, error)
+
     def save(self) -> None:
         """Write what was added."""
         for kept in self._kept.values():
@@ -173,11 +177,13 @@ def _is_large(session: ListedSession) -> bool:
     return session.segments > MOST_SEGMENTS
 
 
-def _verdict_on(session: ListedSession) -> KeptVerdict:
+def _verdict_on(session: ListedSession, kept: _Kept) -> KeptVerdict:
     try:
-        return kept_verdict(diagnose(open_readable(session.path)), session.duration_ns / 1e9)
+        verdict = kept_verdict(diagnose(open_readable(session.path)), session.duration_ns / 1e9)
     except (SessionDataError, OSError) as error:
-        return KeptVerdict("unknown", str(error), title="its data cannot be read")
+        return kept.put_unreadable(session, error)
+    kept.put(session, verdict)
+    return verdict
 
 
 def _rank(group: Sequence[ListedSession], verdicts: Verdicts) -> tuple[float, int]:
@@ -189,6 +195,9 @@ def _rank(group: Sequence[ListedSession], verdicts: Verdicts) -> tuple[float, in
 def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -> dict[str, Any]:
     share = None if verdict is None else verdict.wait_share
     speedup = None if verdict is None else verdict.speedup
+    said = why(session, verdict)
+    if session.state == INTERRUPTED:
+        said += f": `tfdarshan recover {shell_word(session.path.parents[2])}` writes what it recorded"
     return {
         "id": session_id,
         "state": session.state,
@@ -196,7 +205,7 @@ def _row(session_id: str, session: ListedSession, verdict: KeptVerdict | None) -
         "lasted": human_seconds(session.duration_ns / 1e9) if session.state == COMPLETE else "-",
         "waits": "-" if share is None else percent(share, 1),
         "gain": "-" if speedup is None else human_times(speedup),
-        "why": printable(why(session, verdict)),
+        "why": printable(said),
         "slow": verdict is not None and verdict.state == "slow",
         "job": printable(as_typed(session.command)),
         "command": printable(session.command),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import tfdarshan
 from tests.unit.findings.made_up_training import ORIGIN_NS, epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.commands.list_sessions import MOST_SESSIONS
+from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import kept_verdicts
 from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
 
@@ -162,9 +164,52 @@ def test_sessions_that_are_not_complete_say_so(capsys, tmp_path):
         assert said in line
 
     # THEN what is printed for the one that was interrupted goes to it
-    found = re.search(r"^1 interrupted: `tfdarshan (recover .*)` writes what it recorded$", text, re.MULTILINE)
+    found = re.search(
+        r"^1 interrupted: `tfdarshan (recover .*)` writes what it recorded$", text, re.MULTILINE
+    )
     assert main(shlex.split(found[1])) == 1
     assert str(interrupted) in capsys.readouterr().err
+
+
+def test_a_session_that_can_be_read_again_is_looked_at_again(capsys, tmp_path):
+    # GIVEN a session that is still being copied: a table lacks, then is there in part
+    session = record(tmp_path / "logs", 60)
+    path = max(session.path.glob("*.parquet"), key=lambda one: one.stat().st_size)
+    whole = path.read_bytes()
+    path.unlink()
+    without = listed(capsys, tmp_path / "logs")
+    path.write_bytes(whole[:-10])
+    in_part = listed(capsys, tmp_path / "logs")
+
+    # WHEN
+    path.write_bytes(whole)
+    text = listed(capsys, tmp_path / "logs")
+
+    # THEN
+    assert "its data cannot be read" in without
+    assert "its data cannot be read" in in_part
+    assert "its data cannot be read" not in text
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), False),
+        (OSError(errno.EMFILE, "Too many open files"), False),
+        (ValueError("not a Parquet file"), True),
+    ],
+)
+def test_what_may_pass_is_not_kept_of_a_session(tmp_path, error, kept):
+    record(tmp_path, 60)
+    (session,) = list_sessions(tmp_path)
+    verdicts = kept_verdicts.KeptVerdicts(tmp_path)
+    damaged = SessionDataError("It cannot be read.")
+    damaged.__cause__ = error
+
+    said = verdicts.put_unreadable(session, damaged)
+
+    assert said.sentence == "It cannot be read."
+    assert verdicts.get(session) == (said if kept else None)
 
 
 def test_nothing_to_list(capsys, tmp_path):
@@ -205,8 +250,9 @@ def test_few_sessions_are_looked_at_and_many_are_listed_at_once(capsys, tmp_path
         shutil.copytree(session.path, tmp_path / f"run{number}" / "plugins" / "tfdarshan" / session.path.name)
     looked = []
 
-    def look(one):
+    def look(one, kept):
         looked.append(one)
+        kept.put(one, DULL)
         return DULL
 
     monkeypatch.setattr("tfdarshan.commands.list_sessions._verdict_on", look)

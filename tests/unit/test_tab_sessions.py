@@ -160,7 +160,7 @@ def test_sessions_that_are_not_complete_say_so(logdir):
 
     (row,) = (row for row in rows(answer) if row["id"].startswith("killed/"))
     assert (row["state"], row["lasted"]) == ("interrupted", "-")
-    assert "tfdarshan recover" in row["why"]
+    assert f"`tfdarshan recover {logdir / 'killed'}`" in row["why"]
     assert answer["left"] == 3
 
 

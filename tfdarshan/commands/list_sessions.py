@@ -117,24 +117,24 @@ def _look_at(
         if time.monotonic() >= until_s or (wait_s < math.inf and session.segments > MOST_SEGMENTS):
             left += 1
             continue
-        found = _verdict_on(session)
-        verdicts[session.path] = found
-        kept.put(session, found)
+        verdicts[session.path] = _verdict_on(session, kept)
     kept.save()
     return left
 
 
-def _verdict_on(session: ListedSession) -> KeptVerdict:
-    """Work out the verdict on a session; one that cannot be read is said to be so."""
+def _verdict_on(session: ListedSession, kept: KeptVerdicts) -> KeptVerdict:
+    """Work out and keep the verdict on a session; one that cannot be read is said to be so."""
     from tfdarshan.errors import SessionDataError
     from tfdarshan.findings.diagnosis import diagnose
-    from tfdarshan.findings.kept_verdicts import KeptVerdict, kept_verdict
+    from tfdarshan.findings.kept_verdicts import kept_verdict
     from tfdarshan.session import open_session
 
     try:
-        return kept_verdict(diagnose(open_session(session.path)), session.duration_ns / 1e9)
+        verdict = kept_verdict(diagnose(open_session(session.path)), session.duration_ns / 1e9)
     except SessionDataError as error:
-        return KeptVerdict("unknown", str(error), title="its data cannot be read")
+        return kept.put_unreadable(session, error)
+    kept.put(session, verdict)
+    return verdict
 
 
 def _rank(group: Sequence[ListedSession], verdicts: dict[Path, KeptVerdict]) -> tuple[float, int]:

@@ -2,6 +2,7 @@
 
 They are in the user's own cache folder, one file for each logdir: a logdir may be somebody else's. What is
 kept is of one version of tfdarshan and of one state of a session's files; anything else is as good as none.
+That a session cannot be read is of all its files, which may still be copied, and of no machine that failed.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.durable.user_folders import cache_folder
-from tfdarshan.errors import StorageError
+from tfdarshan.errors import SessionDataError, StorageError
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.catalogue import ListedSession
+from tfdarshan.sessions.whole_file import TooLargeError
 from tfdarshan.thresholds import THRESHOLD
 
 if TYPE_CHECKING:
     from tfdarshan.findings.diagnosis import Diagnosis
+
+UNREADABLE = "its data cannot be read"
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class KeptVerdicts:
     def get(self, session: ListedSession) -> KeptVerdict | None:
         """Return the verdict on a session, None if it is not kept."""
         entry = self._entries.get(session.name)
-        if not isinstance(entry, dict) or entry.get("age") != _age(session):
+        if not isinstance(entry, dict) or entry.get("age") != _age(session, entry.get("title")):
             return None
         from tfdarshan.sessions.checked_json import DecodingError, check
 
@@ -72,8 +76,15 @@ class KeptVerdicts:
 
     def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
         """Keep a verdict; `save()` writes it."""
-        self._entries[session.name] = asdict(verdict) | {"age": _age(session)}
+        self._entries[session.name] = asdict(verdict) | {"age": _age(session, verdict.title)}
         self._changed = True
+
+    def put_unreadable(self, session: ListedSession, error: SessionDataError | OSError) -> KeptVerdict:
+        """Keep that a session cannot be read, unless the machine failed, and return the verdict."""
+        verdict = KeptVerdict("unknown", str(error), title=UNREADABLE)
+        if not _may_pass(error) and not _may_pass(error.__cause__):
+            self.put(session, verdict)
+        return verdict
 
     def save(self) -> None:
         """Write what was added. Where the cache folder cannot be written nothing is kept."""
@@ -122,5 +133,23 @@ def _read(file: Path) -> dict[str, Any]:
     return {}
 
 
-def _age(session: ListedSession) -> list[list[Any]]:
-    return [list(file) for file in session.age]
+def _may_pass(error: BaseException | None) -> bool:
+    """Return whether the machine failed, not the data."""
+    return isinstance(error, MemoryError | TooLargeError) or (
+        isinstance(error, OSError) and error.errno is not None
+    )
+
+
+def _age(session: ListedSession, title: object) -> list[list[Any]]:
+    """Return when its metadata were written, and of one that cannot be read the state of all its files."""
+    age: list[list[Any]] = [list(file) for file in session.age]
+    if title == UNREADABLE:
+        with suppress(OSError):
+            age += sorted(_stamp(path, session.path) for path in session.path.rglob("*"))
+    return age
+
+
+def _stamp(path: Path, folder: Path) -> list[Any]:
+    status = path.lstat()
+    name = os.fsencode(path.relative_to(folder)).hex()
+    return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]

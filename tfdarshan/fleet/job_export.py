@@ -48,6 +48,6 @@ def write_csv(table: Any, path: Path, *, force: bool) -> None:
 
 
 def _worded(moments: Any) -> Any:
-    """Return moments of UTC as text; Arrow looks their time zone up in a database that a container may lack."""
+    """Return moments of UTC as text; Arrow looks the zone up in a database that a container may lack."""
     without_zone = moments.cast(pa.int64()).cast(pa.timestamp("ns")).cast(pa.string())
     return pc.binary_join_element_wise(without_zone, "Z", "")

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tfdarshan.file_name import printable, shell_word
-from tfdarshan.findings.kept_verdicts import KeptVerdict
+from tfdarshan.findings.kept_verdicts import UNREADABLE, KeptVerdict
 from tfdarshan.reports.text.command_text import as_typed
 from tfdarshan.sessions.catalogue import COMPLETE, INTERRUPTED, RECORDING, ListedSession
 from tfdarshan.terminal.columns import Columns
@@ -71,12 +71,12 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
 def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     """Say in a few words what is wrong with a session, if anything is."""
     if session.state != COMPLETE:
-        return STATES.get(session.state, "its data cannot be read")
+        return STATES.get(session.state, UNREADABLE)
     if verdict is None:
         return "not looked at yet"
     if verdict.state == "healthy":
         return "healthy"
-    if verdict.state == "slow":
+    if verdict.state == "slow" or verdict.title == UNREADABLE:
         return verdict.title
     if verdict.wait_share is not None:
         if "Too short to tell" in verdict.sentence:
