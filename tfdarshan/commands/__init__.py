@@ -167,7 +167,7 @@ class _Parser(argparse.ArgumentParser):
 
     _between = False
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Take names that options part, as in `fleet whatif --link 100Gb DIR`; after -- all are names."""
         takes_the_rest = (argparse.PARSER, argparse.REMAINDER)
         all_are_names = any(one.nargs in takes_the_rest for one in self._get_positional_actions())
