@@ -318,7 +318,8 @@ def test_a_full_disk_is_one_sentence(job, name):
     if name.startswith(("run", "burst")):  # which write nothing on stdout
         assert done.returncode == code, said
         return
-    assert done.returncode == 1, said
+    # 1 would be that a condition of a comparison holds.
+    assert done.returncode == (2 if name.startswith("compare") else 1), said
     assert said[-1] == "tfdarshan: the output cannot be written: No space left on device."
 
 

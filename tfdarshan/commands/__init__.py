@@ -59,18 +59,21 @@ SHELLS = ("bash", "zsh", "tcsh")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb and return the exit code: 0, 1 for a failure, 2 for wrong use."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    # 1 would be that a condition holds.
+    checks = given[:1] == ["compare"] or (given[:1] == ["advise"] and "--check" in given)
+    failed = WRONG_USE if checks else FAILURE
     try:
         outcome = _outcome(given)
     except ConfigurationError as error:
         return _complain(str(error), WRONG_USE)
     except TfdarshanError as error:
-        return _complain(str(error), FAILURE)
+        return _complain(str(error), failed)
     except ImportError as error:
         from tfdarshan.native.package_versions import packages_problem, view_problem
 
         if (problem := packages_problem() or view_problem(error.name or "")) is None:
             raise
-        return _complain(problem, FAILURE)
+        return _complain(problem, failed)
     except KeyboardInterrupt:
         if arguments is None:
             # The interpreter ends by SIGINT; where it was is nothing to read.
@@ -84,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         what = (
             "the output cannot be written" if error.filename is None else f"{error.filename} cannot be used"
         )
-        return _complain(f"{what}: {reason(error)}.", FAILURE)
+        return _complain(f"{what}: {reason(error)}.", failed)
     # A script runs outside of the above: its errors are its own.
     return outcome() if callable(outcome) else outcome
 
