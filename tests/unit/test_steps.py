@@ -130,7 +130,13 @@ def test_steps_say_what_came_from_storage(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"trace": False}, "The session has no trace, so what the calls of each step did is not known"),
+        (
+            {"trace": False},
+            (
+                "The session has no trace, so what the calls of each step did is not known: record with "
+                "trace=True."
+            ),
+        ),
         ({"trace_memory_mb": 1}, "The trace has all calls of the first "),
     ],
 )
