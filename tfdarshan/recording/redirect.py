@@ -106,8 +106,11 @@ class StagedFiles:
         return [
             self._staged_file(records[-1])
             for name, records in journal_of(self.plan.fast_root).records.items()
-            if name in wanted and records[-1].kind == FILE
+            if name in wanted and self._is_copy(records[-1])
         ]
+
+    def _is_copy(self, record: Record) -> bool:
+        return record.kind == FILE and record.stands_for(self.plan.original(record.name))
 
     def _not_applied(self) -> str:
         """Say that copies were not made, or were taken back."""

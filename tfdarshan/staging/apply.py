@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,14 @@ from tfdarshan.staging.copy_file import Copied, CopyError, copy_file, look_at
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.mirror import mirror_links
 from tfdarshan.staging.plan_file import Plan, PlannedFile
-from tfdarshan.staging.publish import Applied, FolderMaker, publish, sync_folders
+from tfdarshan.staging.publish import (
+    TAKEN,
+    TAKEN_BY_ANOTHER,
+    Applied,
+    FolderMaker,
+    publish,
+    sync_folders,
+)
 from tfdarshan.staging.stage_folder import StageFolder, locked_stage
 from tfdarshan.units import human_bytes
 
@@ -27,6 +35,8 @@ BATCH_BYTES = 256 << 20
 STAT_BLOCK_BYTES = 512
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MAKE_ROOM = "remove other files there and run this command again"
+MOUNT = "mount its file system and run this command again"
+INTERRUPTED = "was not copied: the command was interrupted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +91,7 @@ class _Run:
         self._limit = BandwidthLimit(options.bytes_per_s)
         self._result = Applied()
         self._lock = threading.Lock()
+        self._interrupted = threading.Event()
         self._done_bytes = self._total_bytes = 0
         self._replaced: set[str] = set()
         self._adopted: list[Record] = []
@@ -92,7 +103,7 @@ class _Run:
         todo = [self._wanted(file) for file in self._plan.files if self._is_to_copy(file)]
         self._total_bytes = sum(file.size for file in todo)
         self._adopt()
-        with ThreadPoolExecutor(self._options.threads) as pool:
+        with ThreadPoolExecutor(self._options.threads) as pool, self._ending_copies():
             for number, batch in enumerate(_batches(todo)):
                 if self._result.stopped or not self._has_room(batch):
                     break
@@ -104,6 +115,15 @@ class _Run:
             except OSError as error:
                 self._result.stopped = f"the mirror is not complete: {error.filename}: {reason(error)}"
         return self._result
+
+    @contextmanager
+    def _ending_copies(self) -> Iterator[None]:
+        """Have copies under way end at once where Ctrl-C ends the block: a large one takes hours."""
+        try:
+            yield
+        except BaseException:
+            self._interrupted.set()
+            raise
 
     def _adopt(self) -> None:
         """Record the copies of other plans that this one uses, too."""
@@ -119,8 +139,8 @@ class _Run:
         if not os.path.lexists(path):
             return True
         owner = self._stage.journal.owner_of(file.name, path)
-        if owner is None:
-            self._fail(file.name, "is on the fast tier already and was not staged: left as it is")
+        if owner is None or not owner.stands_for(self._plan.original(file.name)):
+            self._fail(file.name, TAKEN if owner is None else TAKEN_BY_ANOTHER)
             return False
         if owner.kind == FILE and self._is_good(owner, file):
             self._result.there += 1
@@ -141,13 +161,10 @@ class _Run:
     def _present(self, file: PlannedFile) -> PlannedFile:
         """Return the file as it is now, as planned if it is gone."""
         try:
-            found = os.stat(self._source(file.name))  # noqa: PTH116
+            found = os.stat(self._plan.original(file.name))  # noqa: PTH116
         except OSError:
             return file
         return PlannedFile(file.name, found.st_size, found.st_mtime_ns)
-
-    def _source(self, name: str) -> str:
-        return os.path.join(self._plan.slow_root, name)  # noqa: PTH118
 
     def _has_room(self, batch: Sequence[PlannedFile]) -> bool:
         found = os.statvfs(existing_parent(self._plan.fast_root))
@@ -178,17 +195,23 @@ class _Run:
             self._pretend(copied)
             return
         try:
-            self._stage.journal.add([*records, *(self._record(file, copy) for file, copy in copied)])
-            touched = self._folders.make(records)
-            for file, copy in copied:
-                if self._publish(file, copy):
-                    touched.add(os.path.dirname(file.name))  # noqa: PTH120
-            sync_folders(self._stage, touched)
+            if copied:
+                self._give_names(records, copied)
         except OSError as error:
-            self._result.stopped = f"{self._stage.root} cannot be written: {reason(error)}"
+            if not self._result.stopped:
+                self._result.stopped = f"{self._stage.root} cannot be written: {reason(error)}"
         for place in places:
             if os.path.lexists(place):
                 os.unlink(place)  # noqa: PTH108
+
+    def _give_names(self, records: Sequence[Record], copied: Sequence[tuple[PlannedFile, Copied]]) -> None:
+        """Make the folders of whole copies, and give the copies their names; the journal has both first."""
+        self._stage.journal.add([*records, *(self._record(file, copy) for file, copy in copied)])
+        touched = self._folders.make(records)
+        for file, copy in copied:
+            if self._publish(file, copy):
+                touched.add(os.path.dirname(file.name))  # noqa: PTH120
+        sync_folders(self._stage, touched)
 
     def _pretend(self, copied: Sequence[tuple[PlannedFile, Copied]]) -> None:
         """Count copies as if they had been made, in place of those that they would replace."""
@@ -205,19 +228,25 @@ class _Run:
         if self._result.stopped:
             return None
         planned = None if self._options.refresh else file
-        source = self._source(file.name)
+        source = self._plan.original(file.name)
         try:
             if self._options.dry_run:
                 return look_at(source, planned)
-            return copy_file(source, place, planned, self._plan.checksum, self._limit, self._moved)
+            return copy_file(
+                source, place, planned, self._plan.checksum, self._limit, self._moved, check=self._check
+            )
         except CopyError as error:
             self._fail(file.name, str(error))
-        except FileNotFoundError:
-            self._fail(file.name, "is not there any more")
         except OSError as error:
+            is_missing = isinstance(error, FileNotFoundError)
+            if is_missing and error.filename == source:
+                self._fail(file.name, "is not there any more")
+                return None
             self._fail(file.name, f"cannot be copied: {reason(error)}")
             if error.errno in FULL:
                 self._result.stopped = f"{self._stage.root} is full: {MAKE_ROOM}"
+            elif is_missing:
+                self._result.stopped = f"{self._stage.root} is not there any more: {MOUNT}"
         return None
 
     def _publish(self, file: PlannedFile, copy: Copied) -> bool:
@@ -248,7 +277,13 @@ class _Run:
             copy.source_mtime_ns,
             copy.checksum,
             self._plan.checksum,
+            self._plan.original(file.name),
         )
+
+    def _check(self) -> None:
+        """End a copy that is under way when the command is interrupted."""
+        if self._interrupted.is_set():
+            raise CopyError(INTERRUPTED)
 
     def _moved(self, count: int) -> None:
         with self._lock:

@@ -44,6 +44,8 @@ def copy_file(
     limit: BandwidthLimit,
     moved: Callable[[int], None] = lambda _count: None,
     storage: Storage | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
 ) -> Copied:
     """Copy `source` to `target`, which must not exist, with its permissions and time of change.
 
@@ -58,12 +60,13 @@ def copy_file(
         limit: Limits what is read of it.
         moved: Is told of every block's bytes.
         storage: The file operations.
+        check: Called between blocks; what it raises ends the copy.
 
     Raises:
         CopyError: The original is not as planned, changed, or the copy differs from it.
         OSError: A read or write failed.
     """
-    copier = _copier(policy, limit, storage or Storage(), moved)
+    copier = _copier(policy, limit, storage or Storage(), moved, check)
     with copier.storage.opened(source, os.O_RDONLY | os.O_NONBLOCK) as reading:
         before = os.fstat(reading)
         _refuse_unplanned(before, planned)
@@ -107,7 +110,11 @@ def checksum_of(path: str, policy: str) -> str:
 
 
 def _copier(
-    policy: str, limit: BandwidthLimit, storage: Storage, moved: Callable[[int], None]
+    policy: str,
+    limit: BandwidthLimit,
+    storage: Storage,
+    moved: Callable[[int], None],
+    check: Callable[[], None] = lambda: None,
 ) -> VerifiedCopy:
     """Return what copies bytes in this thread: through one buffer, however many files there are."""
     if not hasattr(_of_thread, "buffer"):
@@ -118,6 +125,7 @@ def _copier(
         buffer=_of_thread.buffer,
         limit=limit,
         past_page_cache=False,
+        check=lambda _path: check(),
         moved=moved,
     )
 

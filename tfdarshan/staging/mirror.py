@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.staging.journal import LINK, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
-from tfdarshan.staging.publish import Applied, FolderMaker, sync_folders
+from tfdarshan.staging.publish import TAKEN, TAKEN_BY_ANOTHER, Applied, FolderMaker, sync_folders
 from tfdarshan.staging.stage_folder import StageFolder
 
 BATCH_LINKS = 1_000
@@ -68,11 +68,22 @@ def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
             yield name, is_folder
 
 
+def _refuse_taken(plan: Plan, stage: StageFolder, names: Sequence[str], result: Applied) -> None:
+    """Name what another file or another data set has on the fast tier: the mirror would show that instead."""
+    for name in names:
+        path = stage.path(name)
+        if name.endswith("/") or name in result.problems or not os.path.lexists(path):
+            continue
+        owner = stage.journal.owner_of(name, path)
+        if owner is None or not owner.stands_for(plan.original(name)):
+            result.problems[name] = TAKEN if owner is None else TAKEN_BY_ANOTHER
+
+
 def _link(
     plan: Plan,
     stage: StageFolder,
     folders: FolderMaker,
-    names: list[str],
+    names: Sequence[str],
     result: Applied,
     pretended: Container[str] | None,
 ) -> None:
@@ -80,10 +91,11 @@ def _link(
     made, refused = folders.missing(names)
     result.problems.update(refused)
     links = [
-        Record(LINK, name, plan.id, target=os.path.join(plan.slow_root, name))  # noqa: PTH118
+        Record(LINK, name, plan.id, target=plan.original(name))
         for name in names
         if not name.endswith("/") and name not in refused and not os.path.lexists(stage.path(name))
     ]
+    _refuse_taken(plan, stage, names, result)
     if pretended is not None:
         result.links += sum(link.name not in pretended for link in links)
         return
@@ -91,7 +103,7 @@ def _link(
     adopted = [
         record
         for name in names
-        if name not in new
+        if name not in new and name not in result.problems
         for record in stage.journal.adopted(name, stage.path(name), plan.id)
     ]
     stage.journal.add([*made, *links, *adopted])

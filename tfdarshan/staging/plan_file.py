@@ -63,6 +63,10 @@ class Plan:
         names = "\0".join([self.slow_root, self.fast_root, *(file.name for file in self.files)])
         return hashlib.sha256(os.fsencode(names)).hexdigest()[:16]
 
+    def original(self, name: str) -> str:
+        """Return the path of the original of a name."""
+        return os.path.join(self.slow_root, name)  # noqa: PTH118
+
     def as_json(self) -> dict[str, Any]:
         """Return what the file holds."""
         return {"format": FORMAT, "version": PLAN_VERSION, "id": self.id, **dataclasses.asdict(self)}

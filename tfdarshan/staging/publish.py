@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -14,6 +15,9 @@ from tfdarshan.staging.journal import FOLDER, Record
 from tfdarshan.staging.stage_folder import StageFolder
 
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+# Why a name is left to what has it on the fast tier.
+TAKEN = "is on the fast tier already and was not staged: left as it is"
+TAKEN_BY_ANOTHER = "another plan staged a file of another folder by this name: plan with another --fast DIR"
 
 
 @dataclass
@@ -66,7 +70,9 @@ class FolderMaker:
         """Make them; return the folders whose entries have to be synced."""
         touched = set()
         for record in records:
-            os.makedirs(self._stage.path(record.name), exist_ok=True)  # noqa: PTH103
+            # Not makedirs: a fast root that vanished would be made anew on the file system below it.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self._stage.path(record.name))  # noqa: PTH102
             self._known.add(record.name)
             touched.add(os.path.dirname(record.name))  # noqa: PTH120
         return touched

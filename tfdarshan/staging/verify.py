@@ -64,14 +64,14 @@ def verify_plan(
 
 
 def _state(plan: Plan, journal: Journal, file: PlannedFile, *, quick: bool) -> str:
-    copy, original = (os.path.join(root, file.name) for root in (plan.fast_root, plan.slow_root))  # noqa: PTH118
+    copy, original = os.path.join(plan.fast_root, file.name), plan.original(file.name)  # noqa: PTH118
     if not os.path.lexists(copy):
         return MISSING
     owner = journal.owner_of(file.name, copy)
     if owner is None:
         known = any(record.kind == FILE for record in journal.records.get(file.name, ()))
         return DAMAGED if known else FOREIGN
-    if owner.kind != FILE:
+    if owner.kind != FILE or not owner.stands_for(original):
         return MISSING
     try:
         found = os.stat(original)  # noqa: PTH116

@@ -3,6 +3,8 @@
 import dataclasses
 import errno
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import tfdarshan
 from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
 from tfdarshan.commands import main
@@ -18,6 +21,7 @@ from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
+from tfdarshan.staging.publish import TAKEN, TAKEN_BY_ANOTHER
 from tfdarshan.staging.stage_folder import locked_stage
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import MISSING, verify_plan
@@ -97,8 +101,8 @@ def test_name_taken_while_copying_is_kept(slow, fast, monkeypatch):
     taken = plan.files[3].name
     real = copying.copy_file
 
-    def copy_and_take(source, *arguments):
-        copy = real(source, *arguments)
+    def copy_and_take(source, *arguments, **options):
+        copy = real(source, *arguments, **options)
         if source.endswith(taken):
             (fast / taken).parent.mkdir(exist_ok=True)
             (fast / taken).write_bytes(b"theirs")
@@ -441,3 +445,95 @@ def test_read_error_of_an_original_is_named(slow, fast, tmp_path):
     assert "1: cannot be copied: Input/output error" in done.stdout
     assert verify_plan(plan).wrong == {broken: MISSING}
     assert apply_plan(plan, COPY).copied == 1
+
+
+def same_names(root):
+    """Make two data sets that differ in nothing but their bytes, as shards from two archives do."""
+    for name in ("train", "val"):
+        (root / name).mkdir()
+        for number in range(3):
+            path = root / name / f"{number}.bin"
+            path.write_bytes(name[:1].encode() * 1000)
+            os.utime(path, ns=(10**18, 10**18))
+    return root / "train", root / "val"
+
+
+def test_a_name_of_another_data_set_is_not_taken_for_a_copy(tmp_path, fast):
+    # GIVEN copies of one data set, and another one whose files have the same names, sizes and times
+    train, val = same_names(tmp_path)
+    apply_plan(plan_of(train, fast), COPY)
+    plan = plan_of(val, fast)
+
+    # WHEN
+    dry = apply_plan(plan, dataclasses.replace(COPY, dry_run=True))
+    result = apply_plan(plan, COPY)
+
+    # THEN the copies are those of the first, and the second has none
+    assert dry == result
+    assert (result.copied, result.there, set(result.problems.values())) == (0, 0, {TAKEN_BY_ANOTHER})
+    assert verify_plan(plan).wrong == {file.name: MISSING for file in plan.files}
+    assert verify_plan(plan_of(train, fast)).wrong == {}
+    write_plan(plan, tmp_path / "plan.json")
+    with tfdarshan.staged(tmp_path / "plan.json") as files:
+        assert (val / "0.bin").read_bytes() == b"v" * 1000
+    assert files.count == 0
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("staged", [True, False], ids=["copies", "links"])
+def test_a_mirror_names_what_it_shows_of_another_data_set(tmp_path, fast, staged, dry_run):
+    # GIVEN a mirror of one data set, and a file of somebody, by names of another data set
+    train, val = same_names(tmp_path)
+    mirror = dataclasses.replace(COPY, mirror=True)
+    apply_plan(dataclasses.replace(plan_of(train, fast), files=plan_of(train, fast).files * staged), mirror)
+    (fast / "2.bin").unlink()
+    (fast / "2.bin").write_bytes(b"theirs")
+
+    # WHEN
+    plan = dataclasses.replace(plan_of(val, fast), files=())
+    result = apply_plan(plan, dataclasses.replace(mirror, dry_run=dry_run))
+
+    # THEN
+    assert result.problems == {"0.bin": TAKEN_BY_ANOTHER, "1.bin": TAKEN_BY_ANOTHER, "2.bin": TAKEN}
+    assert result.links == 0
+
+
+def test_ctrl_c_ends_copies_that_are_under_way(slow, fast, tmp_path):
+    # GIVEN copies that take hours
+    plan = plan_of(slow, fast)
+    write_plan(plan, tmp_path / "plan.json")
+    words = ["stage", "apply", str(tmp_path / "plan.json"), "--bandwidth", "10"]
+    apply = subprocess.Popen([sys.executable, "-m", "tfdarshan", *words], stderr=subprocess.PIPE, text=True)
+    while not list(fast.glob(f"{STATE_FOLDER}/tmp/*")):
+        assert apply.poll() is None
+        time.sleep(0.05)
+
+    # WHEN
+    apply.send_signal(signal.SIGINT)
+    _, said = apply.communicate(timeout=120)
+
+    # THEN the next run finishes the work
+    assert apply.returncode == -signal.SIGINT, said
+    assert snapshot(fast) == {}
+    assert apply_plan(plan, COPY).copied == COUNT
+
+
+def test_a_fast_tier_that_vanishes_is_said_and_not_made_anew(slow, fast, monkeypatch):
+    # GIVEN a fast tier that is gone before the third copy
+    plan, real, copies = plan_of(slow, fast), copying.copy_file, []
+
+    def copy_and_lose(*arguments, **options):
+        copies.append(arguments[0])
+        if len(copies) == 3:
+            shutil.rmtree(fast)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr("tfdarshan.staging.apply.copy_file", copy_and_lose)
+
+    # WHEN
+    result = apply_plan(dataclasses.replace(plan, files=plan.files[:3]), dataclasses.replace(COPY, threads=1))
+
+    # THEN no original is said to be gone
+    assert result.problems == {plan.files[2].name: "cannot be copied: No such file or directory"}
+    assert result.stopped == f"{fast} is not there any more: mount its file system and run this command again"
+    assert not fast.exists()
