@@ -93,6 +93,8 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     except SyntaxError as error:
         return _raiser(error)
     steps = None if arguments.steps is None else step_range("--steps", arguments.steps)
+    if arguments.staged:
+        _refuse_staged_parts(steps)
     if os.environ.get(TENSORFLOW_ONLY) == "1":
         if steps is not None:
             raise ConfigurationError(
@@ -115,12 +117,25 @@ def command(arguments: argparse.Namespace) -> int | Callable[[], int]:
     except (OSError, RuntimeError, MemoryError, UnsupportedPlatformError) as error:
         if arguments.as_if:
             raise
-        say(f"tfdarshan: the script runs without being recorded: {_sentence(error)}", error=True)
-    if ending.staged is not None:
+        what = "without being recorded" if ending.staged is None else "unrecorded, and reads the originals"
+        say(f"tfdarshan: the script runs {what}: {_sentence(error)}", error=True)
+    if ending.profile is not None and ending.staged is not None:
         ending.staged.start()
         ending.staged.look_ahead()
 
     return _runner(program, ending)
+
+
+def _refuse_staged_parts(steps: tuple[int, int] | None) -> None:
+    """Refuse to lead a job to copies that is recorded in part: it would read originals all other time."""
+    part = f"{TENSORFLOW_ONLY}=1 records" if os.environ.get(TENSORFLOW_ONLY) == "1" else ""
+    if steps is not None:
+        part = "--steps records"
+    if part:
+        raise ConfigurationError(
+            f"--staged leads the job to copies while it is recorded, and {part} a part of the run: leave one "
+            "of the two out."
+        )
 
 
 def _sentence(error: Exception) -> str:

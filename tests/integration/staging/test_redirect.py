@@ -452,3 +452,42 @@ def test_run_staged_says_that_the_plan_is_not_applied(job, back):
     assert done.returncode == 0, done.stderr
     assert ("the plan is not applied: none of its " in done.stderr) == bool(back)
     assert ("`tfdarshan stage apply PLAN` makes the copies" in done.stderr) == bool(back)
+
+
+@pytest.mark.parametrize(
+    ("more", "environment", "records"),
+    [
+        (["--steps", "2-3"], {}, "--steps records"),
+        ([], {"TFDARSHAN": "1"}, "TFDARSHAN=1 records"),
+    ],
+)
+def test_a_job_that_is_recorded_in_part_is_not_led_to_copies_in_part(
+    job, capsys, monkeypatch, more, environment, records
+):
+    # GIVEN
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (job / "train.py").write_text("")
+
+    # WHEN
+    code = main(["run", "--staged", str(job / "plan.json"), *more, str(job / "train.py")])
+
+    # THEN
+    assert code == 2
+    assert f"and {records} a part of the run: leave one of the two out." in capsys.readouterr().err
+
+
+def test_a_job_that_cannot_be_recorded_is_said_to_read_the_originals(job):
+    # GIVEN a logdir that cannot be made
+    (job / "train.py").write_text(f"print(len(open({str(job / 'slow' / '0008.bin')!r}, 'rb').read()))")
+
+    # WHEN
+    words = ["run", "--logdir", job / "plan.json" / "logs", "--staged", job / "plan.json", job / "train.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfdarshan", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+    # THEN
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == os.path.getsize(job / "slow" / "0008.bin")
+    assert "tfdarshan: the script runs unrecorded, and reads the originals: logdir " in done.stderr
