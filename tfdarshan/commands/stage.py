@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.commands.arguments import add_json, check_least, print_json, say
+from tfdarshan.file_name import shell_word
 from tfdarshan.units import human_bytes, plural
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def _undo(arguments: argparse.Namespace) -> int:
         say(f"{verb} {copies}, {links} and {plural(result.folders, 'folder')} from {plan.fast_root}")
         if result.of_other_plans:
             left = plural(len(result.of_other_plans), "copy or link", "copies and links")
-            say(f"left for other plans: {left}; undo those plans too")
+            say(f"left for other plans: {left}; undo those plans too" + ":" * bool(result.other_plans))
+            for path in result.other_plans:
+                say(f"  tfdarshan stage undo {shell_word(path)}")
         _print_problems(result.kept, "left there")
     return SOMETHING_WRONG if result.kept else 0
 

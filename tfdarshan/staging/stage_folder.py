@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
+from tfdarshan.sessions.session_directory import write_json
 from tfdarshan.staging.journal import FOLDER, ROOT, Journal, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
 
@@ -24,11 +25,29 @@ class StageFolder:
         self.root = root
         self.folder = root / STATE_FOLDER
         self.temporary = self.folder / "tmp"
+        self._plans = self.folder / "plans"
         self.journal = Journal(self.folder / "journal")
 
     def path(self, name: str) -> str:
         """Return the path of a name below the fast root."""
         return os.path.join(self.root, name)  # noqa: PTH118
+
+    def plan_path(self, plan_id: str) -> Path:
+        """Return where a plan is kept as it was applied: its own file may be replaced before the undo."""
+        return self._plans / f"{plan_id}.json"
+
+    def keep_plan(self, plan: Plan) -> None:
+        """Keep a plan, to be undone by.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self._plans.mkdir(exist_ok=True)
+        write_json(self.plan_path(plan.id), plan.as_json())
+
+    def forget_plan(self, plan_id: str) -> None:
+        """Remove a plan that was undone."""
+        self.plan_path(plan_id).unlink(missing_ok=True)
 
     def discard_temporary(self) -> None:
         """Remove the files that were not whole when an earlier run ended."""
@@ -42,6 +61,10 @@ class StageFolder:
         self.discard_temporary()
         with contextlib.suppress(FileNotFoundError):
             self.temporary.rmdir()
+        with contextlib.suppress(FileNotFoundError):
+            for path in self._plans.iterdir():
+                path.unlink()
+            self._plans.rmdir()
         for name in (".journal.tmp", "journal.new", "journal", "lock"):
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -74,6 +97,8 @@ def locked_stage(plan: Plan, *, create: bool) -> Iterator[StageFolder | None]:
         try:
             if create:
                 stage.temporary.mkdir(exist_ok=True)
+                with contextlib.suppress(OSError):  # a full tier is told by the copies
+                    stage.keep_plan(plan)
             stage.discard_temporary()
             if made is not None:
                 stage.journal.add([Record(FOLDER, ROOT, plan.id, target=str(made))])

@@ -18,13 +18,14 @@ from tfdarshan.staging.stage_folder import StageFolder, locked_stage
 
 @dataclass
 class Undone:
-    """What was removed, what was left and why, and the names that other plans keep."""
+    """What was removed, what was left and why, the names that other plans keep, and these plans' files."""
 
     files: int = 0
     links: int = 0
     folders: int = 0
     kept: dict[str, str] = field(default_factory=dict)
     of_other_plans: list[str] = field(default_factory=list)
+    other_plans: list[str] = field(default_factory=list)
 
 
 def undo_plan(
@@ -48,43 +49,56 @@ def undo_plan(
             for name, records in stage.journal.records.items()
             if any(record.plan == plan.id for record in records)
         ]
+        gone = set()
         for done, name in enumerate(ours, 1):
-            _remove(stage, name, plan.id, result, dry_run=dry_run)
+            if _remove(stage, name, plan.id, result, dry_run=dry_run):
+                gone.add(name)
             progress(done, len(ours))
-        result.of_other_plans = _of_other_plans(stage, plan.id)
-        if not dry_run:
+        others = _of_other_plans(stage, plan.id)
+        result.of_other_plans = list(others)
+        found = (
+            stage.plan_path(name) for name in sorted({name for names in others.values() for name in names})
+        )
+        result.other_plans = [str(path) for path in found if path.exists()]
+        if dry_run:
+            result.folders = _left_empty(stage, gone)
+        else:
             _finish(stage, plan, result)
         return result
 
 
-def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_run: bool) -> None:
+def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_run: bool) -> bool:
+    """Remove a copy or a link, or say what a dry run would; return whether it goes."""
     path = stage.path(name)
     if stage.journal.records[name][-1].kind == FOLDER or not os.path.lexists(path):
-        return
+        return False
     owners = stage.journal.owners_of(name, path)
     if any(owner.plan != plan_id for owner in owners):
-        return
+        return False
     if not owners:
         result.kept[name] = "was changed or replaced since it was staged"
-        return
+        return False
     if not dry_run:
         os.unlink(path)  # noqa: PTH108
     if owners[0].kind == LINK:
         result.links += 1
     else:
         result.files += 1
+    return True
 
 
-def _of_other_plans(stage: StageFolder, plan_id: str) -> list[str]:
-    """Name the copies and links that other plans had made, or use."""
-    return [
-        name
-        for name, records in stage.journal.records.items()
-        if any(
-            record.plan != plan_id and record.kind != FOLDER and record.is_of(stage.path(name))
+def _of_other_plans(stage: StageFolder, plan_id: str) -> dict[str, set[str]]:
+    """Return the copies and links that other plans had made, or use, with the ids of these plans."""
+    found = {}
+    for name, records in stage.journal.records.items():
+        plans = {
+            record.plan
             for record in records
-        )
-    ]
+            if record.plan != plan_id and record.kind != FOLDER and record.is_of(stage.path(name))
+        }
+        if plans:
+            found[name] = plans
+    return found
 
 
 def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
@@ -96,13 +110,14 @@ def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
         for name, found in records.items()
     }
     staged_by_others = any(record.kind != FOLDER for found in others.values() for record in found)
-    for name in sorted(_folders(records), key=lambda name: -name.count("/")):
+    for name in _folders(records):
         with contextlib.suppress(OSError):
             os.rmdir(stage.path(name))  # noqa: PTH106
             result.folders += 1
             others.pop(name, None)
     if staged_by_others:
         _rewrite(stage, [record for found in others.values() for record in found])
+        stage.forget_plan(plan.id)
         return
     made = [Path(record.target or stage.root) for record in records.get(ROOT, ())]
     stage.remove()
@@ -113,8 +128,21 @@ def _finish(stage: StageFolder, plan: Plan, result: Undone) -> None:
                 folder.rmdir()
 
 
+def _left_empty(stage: StageFolder, gone: set[str]) -> int:
+    """Return how many of the folders that were made have nothing but what goes."""
+    count = 0
+    for name in _folders(stage.journal.records):
+        with contextlib.suppress(OSError):
+            if all(f"{name}/{entry}" in gone for entry in os.listdir(stage.path(name))):  # noqa: PTH208
+                gone.add(name)
+                count += 1
+    return count
+
+
 def _folders(records: dict[str, list[Record]]) -> list[str]:
-    return [name for name, found in records.items() if found[-1].kind == FOLDER and name != ROOT]
+    """Name the folders that were made, the innermost first."""
+    found = [name for name, found in records.items() if found[-1].kind == FOLDER and name != ROOT]
+    return sorted(found, key=lambda name: -name.count("/"))
 
 
 def _rewrite(stage: StageFolder, records: list[Record]) -> None:

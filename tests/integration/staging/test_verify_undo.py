@@ -40,6 +40,22 @@ def test_undo_leaves_what_was_there(slow, fast):
     assert not (fast / STATE_FOLDER).exists()
 
 
+def test_a_dry_undo_counts_what_the_undo_removes(slow, fast):
+    # GIVEN a folder of the plan that has something of somebody else
+    plan = plan_of(slow, fast)
+    apply_plan(plan, dataclasses.replace(COPY, mirror=True))
+    (fast / "z" / "theirs").write_text("keep")
+    before = snapshot(fast)
+
+    # WHEN
+    dry = undo_plan(plan, dry_run=True)
+
+    # THEN
+    assert snapshot(fast) == before
+    assert dry.folders == 2
+    assert undo_plan(plan) == dry
+
+
 def test_fast_root_that_was_made_is_removed_too(slow, tmp_path):
     # GIVEN a fast root whose parents are missing, too
     before = sorted(tmp_path.iterdir())
@@ -160,10 +176,17 @@ def test_undo_says_what_other_plans_keep(slow, fast, tmp_path, capsys, staged, m
     # THEN
     assert code == 0
     assert snapshot(fast) == before
+    kept = fast / STATE_FOLDER / "plans" / f"{dataclasses.replace(whole, files=whole.files[:staged]).id}.json"
     assert said == [
         f"removed 0 copies, 0 links and 0 folders from {fast}",
-        f"left for other plans: {left}; undo those plans too",
+        f"left for other plans: {left}; undo those plans too:",
+        f"  tfdarshan stage undo {kept}",
     ]
+
+    # and that command works, wherever the file of the other plan is
+    assert main(["stage", "undo", str(kept)]) == 0
+    assert snapshot(fast) == {}
+    assert not (fast / STATE_FOLDER).exists()
 
 
 def test_an_undo_that_has_no_room_for_its_journal_is_done_again(slow, fast, monkeypatch):
