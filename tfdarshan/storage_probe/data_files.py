@@ -21,7 +21,7 @@ MOST_OPEN = 16
 def sample_files(
     folder: str, noise: random.Random, seconds: float, clock: Callable[[], float] = time.monotonic
 ) -> list[str]:
-    """Return regular files below a folder, in random order; of links to folders and of other mounts none.
+    """Return regular files below a folder, in random order; of links to folders and to other mounts none.
 
     Folders are gone through by turns, in random order, so that a sample of a data set with a folder for each
     class has files of many classes.
@@ -46,7 +46,7 @@ def sample_files(
         for entry in entries:
             if _is_folder(entry, device):
                 walk.waiting.append(entry.path)
-            elif _is_file(entry):
+            elif _is_file(entry, device):
                 files += 1
                 _keep(found, files, entry.path, noise)
         if clock() > end and found:
@@ -102,7 +102,7 @@ def _is_folder(entry: os.DirEntry[str], device: int) -> bool:
     return False
 
 
-def _is_file(entry: os.DirEntry[str]) -> bool:
+def _is_file(entry: os.DirEntry[str], device: int) -> bool:
     with suppress(OSError):
-        return entry.is_file()
+        return entry.is_file() and (not entry.is_symlink() or entry.stat().st_dev == device)
     return False

@@ -34,12 +34,23 @@ def test_the_same_seed_gives_the_same_files(tmp_path):
     assert sorted(samples[0]) == sorted(samples[2])
 
 
+def test_links_to_files_of_another_file_system_are_left_out(tmp_path):
+    # GIVEN a file, a link to it, and a link to a file elsewhere, as a mirror has
+    (tmp_path / "file").touch()
+    (tmp_path / "near").symlink_to(tmp_path / "file")
+    (tmp_path / "far").symlink_to("/proc/version")
+
+    found = sample_files(str(tmp_path), random.Random(1), 60.0)
+
+    assert sorted(found) == [str(tmp_path / "file"), str(tmp_path / "near")]
+
+
 def test_a_folder_without_end_is_looked_at_for_a_while(tmp_path, monkeypatch):
     # GIVEN a folder whose names never end
     names = itertools.count()
 
     def endless(folder):
-        entry = SimpleNamespace(is_dir=lambda **_: False, is_file=lambda: True)
+        entry = SimpleNamespace(is_dir=lambda **_: False, is_file=lambda: True, is_symlink=lambda: False)
         entries = (SimpleNamespace(path=f"{folder}/{next(names)}", **vars(entry)) for _ in itertools.count())
         return _Closing(entries)
 
