@@ -25,6 +25,7 @@ from tfdarshan.checkpoint.snapshot import CannotMirrorError, Snapshot
 from tfdarshan.checkpoint.state_file import CheckpointState
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.notice import warn
 
 # Words by which TensorFlow says that a file system is full; it raises errors of its own kind.
 FULL = ("No space left", "ENOSPC", "Disk quota")
@@ -223,6 +224,8 @@ class BurstBuffer:
             self.sync()
         finally:
             done = self._pipeline.close(wait=wait)
+            if wait and (undone := self._pipeline.undone):
+                warn(undone)
         return done
 
     def __enter__(self) -> BurstBuffer:
@@ -246,6 +249,7 @@ class BurstBuffer:
                 entry = self._captured(held or self._checkpoint, prefix, options, about)
             except BaseException as error:
                 self._view.abandon(prefix.name)
+                self._latest = self._still_there(self._latest)
                 self._pipeline.ledger.record(
                     "failed", about["unique"], checkpoint=prefix.name, reason=reason(error)
                 )
@@ -270,6 +274,17 @@ class BurstBuffer:
             except Exception as error:
                 if not any(word in str(error) for word in FULL) or not self._make_room(prefix.name, waiting):
                     raise
+
+    def _still_there(self, prefix: str | None) -> str | None:
+        """Return the newest checkpoint once room was made for one that could not be written after all."""
+        if prefix is None:
+            return None
+        with suppress(OSError):
+            find_bundle(Path(prefix))
+            return prefix
+        with suppress(OSError):
+            return self._newest_of_before()
+        return self.durable_checkpoint
 
     def _make_room(self, name: str, waiting: int) -> bool:
         """Free what it can of the fast tier; False where nothing became free since `waiting` waited."""

@@ -27,6 +27,7 @@ from tfdarshan.checkpoint.manifest import Entry, Published
 from tfdarshan.checkpoint.pairing import open_slow
 from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.notice import say
 
 # An entry that the fast tier does not give back this often is set aside: those behind it still can be saved.
 SOURCE_TRIES = 3
@@ -78,12 +79,21 @@ class _Ahead:
 
 @dataclass(frozen=True)
 class DrainStatus:
-    """Where the drain stands: what waits, what was made durable last, and what keeps it from going on."""
+    """Where the drain stands.
+
+    Attributes:
+        pending: What waits, oldest first.
+        durable: What was made durable last.
+        problem: What keeps it from going on, "" if nothing does.
+        tries: How often the oldest was tried.
+        aside: What will not be made durable, a sentence each, with where it is kept.
+    """
 
     pending: tuple[Entry, ...]
     durable: Published | None
     problem: str
     tries: int
+    aside: tuple[str, ...] = ()
 
 
 class Drain:
@@ -125,6 +135,7 @@ class Drain:
         self._problem = ""
         self._tries = 0
         self._durable: Published | None = None
+        self._aside: list[str] = []
         self._thread = threading.Thread(target=self._run, name="tfdarshan burst drain", daemon=True)
 
     def start(self, waiting: list[Entry]) -> None:
@@ -196,7 +207,7 @@ class Drain:
 
         with self._changed:
             self._changed.wait_for(over, timeout=timeout_s)
-            return not self._pending
+            return self._is_all_durable()
 
     def wait_patiently(self, limit_s: float) -> bool:
         """Wait until all is durable; False where the slow tier failed for `limit_s` without any progress."""
@@ -205,7 +216,7 @@ class Drain:
                 gone = self._changed.wait_for(self._fewer_than(len(self._pending)), timeout=limit_s)
                 if not gone and self._problem:
                     break
-            return not self._pending
+            return self._is_all_durable()
 
     def wait_for_progress(self, before: int, timeout_s: float) -> bool:
         """Wait until fewer than `before` wait; False where the time is up or the slow tier fails before."""
@@ -235,7 +246,12 @@ class Drain:
     def status(self) -> DrainStatus:
         """Describe where it stands."""
         with self._changed:
-            return DrainStatus(tuple(self._pending), self._durable, self._problem, self._tries)
+            return DrainStatus(
+                tuple(self._pending), self._durable, self._problem, self._tries, tuple(self._aside)
+            )
+
+    def _is_all_durable(self) -> bool:
+        return not self._pending and not self._aside
 
     def _fewer_than(self, count: int) -> Callable[[], bool]:
         return lambda: len(self._pending) < count
@@ -370,8 +386,12 @@ class Drain:
         except OSError as error:
             self._pause(error)
             return
-        self._ledger.record(outcome, entry.id, checkpoint=entry.name, reason=f"{why} It is kept in {kept}.")
+        why = f"{why.rstrip('.')}. It is kept in {kept}."
+        self._ledger.record(outcome, entry.id, checkpoint=entry.name, reason=why)
+        said = f"{entry.name} was not made durable: {why}"
+        say(said)
         with self._changed:
+            self._aside.append(said)
             self._pending.remove(entry)
             self._problem, self._tries = "", 0
             self._changed.notify_all()

@@ -19,6 +19,7 @@ from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.fast_view import WRITING
 from tfdarshan.checkpoint.pipeline import Pipeline, tier_folders
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.notice import warn
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
 # What keras.callbacks.ModelCheckpoint has of its own.
@@ -88,6 +89,8 @@ class BurstModelCheckpoint(keras.callbacks.ModelCheckpoint):  # type: ignore[mis
         """Wait until all that was saved is durable."""
         super().on_train_end(logs)
         self._pipeline.drain.wait_patiently(self._pipeline.options.wait_limit_s)
+        if undone := self._pipeline.undone:
+            warn(undone)
 
     def status(self) -> DrainStatus:
         """Describe what waits for the slow tier, what is durable there, and what is wrong with it."""

@@ -22,6 +22,9 @@ from tfdarshan.checkpoint.retention import Retention
 from tfdarshan.checkpoint.slow_tier import Publication, SlowTier
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, reason
+from tfdarshan.file_name import shell_word
+from tfdarshan.notice import say
+from tfdarshan.units import plural
 
 
 class Pipeline:
@@ -191,6 +194,16 @@ class Pipeline:
         """Describe what waits, what is durable, and what is wrong."""
         return self.drain.status()
 
+    @property
+    def undone(self) -> str:
+        """What still waits for the slow tier, and what to do about it; "" if nothing does."""
+        status = self.status()
+        if not status.pending:
+            return ""
+        left, why = plural(len(status.pending), "checkpoint"), (status.problem or "stopped").rstrip(".")
+        fast, slow = shell_word(self.fast.folder), shell_word(self.slow.folder)
+        return f"{left} could not be made durable ({why}): run `tfdarshan burst drain {fast} {slow}`."
+
     def close(self, *, wait: bool = True, give_up_on_problem: bool = False) -> bool:
         """Stop; what is not durable stays on the fast tier for the next owner.
 
@@ -211,15 +224,19 @@ class Pipeline:
         self._closed = True
         atexit.unregister(self._close_at_exit)
         ended = self.drain.stop()
-        if done:
+        if not self.status().pending:
             self.ledger.flush()
         if ended:
             self.fast.close()
         return done
 
     def _close_at_exit(self) -> None:
+        if not self.usable:
+            return
         with suppress(OSError):
             self.close(wait=self.options.drain_at_exit, give_up_on_problem=True)
+        if self.options.drain_at_exit and (undone := self.undone):
+            say(undone)
 
 
 def tier_folders(fast_dir: str | os.PathLike[str], slow_dir: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -185,11 +185,11 @@ class SlowTier:
         """Return whether the slow tier holds a newer checkpoint that came from elsewhere."""
         state = read_state(self.folder)
         if entry.kind == "file":
-            latest = self._manifest(entry.name)
+            latest = self.published(entry.name)
             return _newer(latest, entry)
         if state is None:
             return False
-        latest = self._manifest(state.latest)
+        latest = self.published(state.latest)
         if latest is None:
             return dict(state.kept).get(state.latest, 0.0) > entry.saved_at
         return _newer(latest, entry)
@@ -197,6 +197,10 @@ class SlowTier:
     def state(self) -> CheckpointState | None:
         """Read the state file."""
         return read_state(self.folder)
+
+    def published(self, name: str) -> Published | None:
+        """Return the checkpoint that was published by a name; None where none is known."""
+        return read_published(self._manifests / f"{name}.json")
 
     def _take_up(self) -> None:
         """See to it that the tier is there and tidy."""
@@ -270,7 +274,7 @@ class SlowTier:
     def _known(self, entry: Entry) -> Published | None:
         """Return what the entry was published as, if it was: under its name or one that gave way."""
         candidate, attempt = entry.name, 1
-        while (published := self._manifest(candidate)) is not None:
+        while (published := self.published(candidate)) is not None:
             if published.entry.id == entry.id:
                 return published
             attempt += 1
@@ -353,9 +357,6 @@ class SlowTier:
         replace_file(self._storage, self.control / IDENTITY, text, scratch=self.control)
         self._storage.sync_folder(self.folder)
         return unique
-
-    def _manifest(self, name: str) -> Published | None:
-        return read_published(self._manifests / f"{name}.json")
 
 
 def tier_id(folder: Path) -> str:

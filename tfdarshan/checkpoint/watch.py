@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tfdarshan.checkpoint.bundle import INDEX, Bundle, find_bundle, single_file
 from tfdarshan.checkpoint.burst_errors import BurstBufferError, IncompleteCheckpointError
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.hdf5 import is_whole_hdf5
+from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.pipeline import Pipeline
 from tfdarshan.checkpoint.state_file import read_state
 
@@ -28,28 +30,47 @@ class Seen:
     size_bytes: int
     inode: int
 
+    @property
+    def saved_at(self) -> float:
+        """The modification time in seconds since the epoch."""
+        return self.mtime_ns / 1e9
+
 
 class Watch:
     """Looks for new checkpoints.
 
     A TensorFlow checkpoint is complete when the `checkpoint` state file names it. A Keras file is complete
-    when it has not changed for a second and its format is whole.
+    when it was seen unchanged for a second and its format is whole: the clock of the file times may be any.
 
     Args:
         pipeline: What takes them; its fast tier is the job's folder.
-        clock: Gives seconds since the epoch.
+        clock: Gives seconds that never go back.
     """
 
-    def __init__(self, pipeline: Pipeline, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, pipeline: Pipeline, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._pipeline = pipeline
         self._folder = pipeline.fast.folder
         self._clock = clock
         self._taken: dict[str, Seen] = {}
+        self._since_s: dict[str, tuple[Seen, float]] = {}  # files that were not taken, unchanged since when
         for entry in pipeline.status().pending:
-            self._note_pending(entry.name + INDEX if entry.kind == "tensorflow" else entry.name)
-        durable = pipeline.slow.state()
-        if durable is not None:
-            self._note_durable(durable.latest)
+            if entry.kind == "tensorflow":
+                self._note_index(pipeline.fast.path(entry) / (entry.name + INDEX))
+            else:
+                self._note_file(entry)
+        state = pipeline.slow.state()
+        if state is not None:
+            self._note_index(pipeline.slow.folder / (state.latest + INDEX))
+        for path in self._files():
+            with suppress(OSError):
+                if (durable := pipeline.slow.published(path.name)) is not None:
+                    self._note_file(durable.entry)
+
+    @property
+    def unsettled(self) -> list[str]:
+        """The files that changed less than a second before they were last looked at, and were not taken."""
+        now_s = self._clock()
+        return sorted(name for name, (_, since_s) in self._since_s.items() if now_s - since_s < SETTLED_S)
 
     def take_new(self) -> list[str]:
         """Take over what is complete and was not taken before; return the names."""
@@ -62,7 +83,7 @@ class Watch:
                     continue
                 # What the job may write again in place is copied: a second name would share the new bytes.
                 copies = bundle.files if bundle.kind == "file" else bundle.files[-1:]
-                unique, saved_at = new_id(), seen.mtime_ns / 1e9
+                unique, saved_at = new_id(), seen.saved_at
                 self._pipeline.capture(bundle, unique=unique, saved_at=saved_at, copies=copies)
                 self._pipeline.ledger.record("saved", unique, checkpoint=bundle.name, saved_at=saved_at)
             except (FileNotFoundError, IncompleteCheckpointError):
@@ -83,25 +104,39 @@ class Watch:
             pass
         return bundles + [single_file(path) for path in self._whole_files()]
 
+    def _files(self) -> list[Path]:
+        return [
+            path for path in self._folder.iterdir() if path.name.endswith(FILE_SUFFIXES) and path.is_file()
+        ]
+
     def _whole_files(self) -> list[Path]:
-        paths = []
-        for path in self._folder.iterdir():
-            if path.name.endswith(FILE_SUFFIXES) and path.is_file():
-                settled = self._clock() - path.stat().st_mtime >= SETTLED_S
-                if settled and self._taken.get(path.name) != _seen(path) and _is_whole(path):
-                    paths.append(path)
-        return sorted(paths, key=lambda path: path.stat().st_mtime_ns)
+        now_s, before, whole = self._clock(), self._since_s, []
+        self._since_s = {}
+        for path in self._files():
+            with suppress(FileNotFoundError):
+                seen = _seen(path)
+                if self._taken.get(path.name) == seen:
+                    continue
+                known, since_s = before.get(path.name, (None, now_s))
+                since_s = since_s if known == seen else now_s
+                self._since_s[path.name] = seen, since_s
+                if now_s - since_s >= SETTLED_S and _is_whole(path):
+                    whole.append((seen.mtime_ns, path))
+        return [path for _, path in sorted(whole)]
 
-    def _note_pending(self, marker: str) -> None:
-        path = self._folder / marker
-        if path.exists():
-            self._taken[marker] = _seen(path)
+    def _note_index(self, other: Path) -> None:
+        """Keep from taking a checkpoint of TensorFlow again that waits or is durable: the same index."""
+        mine = self._folder / other.name
+        with suppress(FileNotFoundError):
+            if mine.read_bytes() == other.read_bytes():
+                self._taken[mine.name] = _seen(mine)
 
-    def _note_durable(self, name: str) -> None:
-        """Keep from taking again what an earlier watch made durable: the same index, byte for byte."""
-        mine, durable = self._folder / (name + INDEX), self._pipeline.slow.folder / (name + INDEX)
-        if mine.exists() and durable.exists() and mine.read_bytes() == durable.read_bytes():
-            self._taken[mine.name] = _seen(mine)
+    def _note_file(self, entry: Entry) -> None:
+        """Keep from taking a file again that waits or is durable as it is."""
+        with suppress(FileNotFoundError):
+            seen = _seen(self._folder / entry.name)
+            if (seen.saved_at, seen.size_bytes) == (entry.saved_at, entry.size_bytes):
+                self._taken[entry.name] = seen
 
 
 def _finished(bundle: Bundle) -> Bundle:

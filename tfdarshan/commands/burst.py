@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.burst_options import WHEN_FULL, BurstOptions
 from tfdarshan.commands.arguments import add_json, print_json, say
+from tfdarshan.commands.exit_codes import FAILURE
 from tfdarshan.errors import ConfigurationError, reason
-from tfdarshan.file_name import shell_word
 from tfdarshan.terminal.columns import Columns
 from tfdarshan.units import exact_bytes, human_bytes, human_seconds, plural
 
@@ -95,10 +96,30 @@ def _watch(pipeline: Pipeline, stop: threading.Event) -> bool:
         told = ""
         while not stop.wait(POLL_S):
             told = _look(watch, pipeline, told)
-        _look(watch, pipeline, told)
+        _take_last(watch, pipeline, told)
     finally:
         done = pipeline.close()
     return done
+
+
+def _take_last(watch: Watch, pipeline: Pipeline, told: str) -> None:
+    """Look once more, and again once files that were saved just now have had the time to settle.
+
+    Raises:
+        BurstBufferError: The job was still writing one.
+    """
+    from tfdarshan.checkpoint.watch import SETTLED_S
+
+    _look(watch, pipeline, told)
+    if watch.unsettled:
+        time.sleep(SETTLED_S)
+        _look(watch, pipeline, told)
+    if written := watch.unsettled:
+        what = plural(len(written), "file")
+        raise BurstBufferError(
+            f"the job was still writing {what} in {pipeline.fast.folder}, and {written[0]} was not copied: "
+            "stop the watch once the job has saved it."
+        )
 
 
 def drain_command(arguments: argparse.Namespace) -> int:
@@ -244,15 +265,10 @@ def _look(watch: Watch, pipeline: Pipeline, told: str) -> str:
 
 
 def _ended(pipeline: Pipeline, done: bool) -> int:
-    if done:
-        return 0
-    status = pipeline.status()
-    left = plural(len(status.pending), "checkpoint")
-    fast, slow = shell_word(pipeline.fast.folder), shell_word(pipeline.slow.folder)
-    raise BurstBufferError(
-        f"{left} could not be made durable ({status.problem or 'stopped'}): "
-        f"run `tfdarshan burst drain {fast} {slow}` again."
-    )
+    if undone := pipeline.undone:
+        raise BurstBufferError(undone)
+    # What was set aside was said when it was.
+    return 0 if done else FAILURE
 
 
 def _print_status(status: TierStatus) -> None:

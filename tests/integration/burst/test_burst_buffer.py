@@ -304,6 +304,47 @@ def test_a_fast_tier_that_fails_is_told_by_the_next_call(tmp_path):
     assert tf.train.latest_checkpoint(str(tmp_path / "slow")).endswith("ckpt-2")
 
 
+def test_the_end_says_what_is_not_durable(tmp_path):
+    # GIVEN a slow tier that fails
+    def fail(operation, path):
+        if operation == "write" and "incoming" in path.parts:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    folders = {"fast_dir": tmp_path / "fast", "slow_dir": tmp_path / "slow"}
+    buffer = BurstBuffer(
+        tf.train.Checkpoint(v=tf.Variable(1)), wait_limit_s=0.2, storage=Storage(fail), **folders
+    )
+    buffer.save()
+
+    # WHEN / THEN
+    drain = f"`tfdarshan burst drain {tmp_path / 'fast'} {tmp_path / 'slow'}`"
+    with pytest.warns(RuntimeWarning, match=f"1 checkpoint could not be made durable .*: run {drain}"):
+        assert not buffer.close()
+
+
+def test_the_latest_is_there_after_a_save_that_found_no_room(tmp_path, monkeypatch):
+    # GIVEN a checkpoint that is durable, and whose files on the fast tier make room for the next one
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1))
+    buffer = BurstBuffer(checkpoint, fast_dir=tmp_path / "fast", slow_dir=tmp_path / "slow")
+    buffer.save()
+    assert buffer.wait()
+
+    def write(*_arguments, **_options):
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+
+    # WHEN
+    with monkeypatch.context() as patched:
+        patched.setattr(tf.train.Checkpoint, "write", write)
+        buffer.save()
+        with pytest.raises(BurstBufferError, match="No space left"):
+            buffer.sync()
+
+    # THEN
+    assert buffer.latest_checkpoint == str(tmp_path / "slow" / "ckpt-1")
+    assert buffer.restore_or_initialize() == buffer.latest_checkpoint
+    assert buffer.close()
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import keras
@@ -19,6 +20,7 @@ from tfdarshan.checkpoint.bundle import single_file
 from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.ownership import owner_of
 from tfdarshan.checkpoint.pipeline import Pipeline
+from tfdarshan.checkpoint.watch import Watch
 from tfdarshan.commands import main
 from tfdarshan.sessions.session_directory import BURST_CONTROL
 
@@ -123,6 +125,115 @@ def leave_one_waiting(tmp_path):
     pipeline.capture(single_file(fast / "a.keras"), unique="one", saved_at=1.0)
     pipeline.close(wait=False)
     return fast, slow
+
+
+def save_file(path):
+    """Save a file as Keras does."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("weights", os.urandom(1000))
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """Make watches of one folder, one after the other, and the time that they have."""
+    pipelines, now_s = [], [0.0]
+
+    def begin(**options):
+        for pipeline in pipelines:
+            pipeline.close()
+        (tmp_path / "fast").mkdir(exist_ok=True)
+        pipelines.append(Pipeline(tmp_path / "fast", tmp_path / "slow", BurstOptions(**options)))
+        return Watch(pipelines[-1], clock=lambda: now_s[0])
+
+    yield begin, now_s
+    for pipeline in pipelines:
+        pipeline.close(wait=False)
+
+
+@pytest.mark.parametrize("ahead_s", [-3600, 0, 3600])
+def test_a_file_is_whole_once_it_was_seen_unchanged_for_a_second(watched, tmp_path, ahead_s):
+    # GIVEN a file of a clock that may be another one
+    begin, now_s = watched
+    watch, path = begin(), tmp_path / "fast" / "a.keras"
+    save_file(path)
+    os.utime(path, (time.time() + ahead_s, time.time() + ahead_s))
+
+    # THEN it is taken when it has not changed for a second, and that is known before
+    assert (watch.take_new(), watch.unsettled) == ([], ["a.keras"])
+    now_s[0] = 0.9
+    assert watch.take_new() == []
+    save_file(path)
+    now_s[0] = 1.1
+    assert (watch.take_new(), watch.unsettled) == ([], ["a.keras"])
+    now_s[0] = 2.2
+    assert (watch.take_new(), watch.unsettled) == (["a.keras"], [])
+    assert watch.take_new() == []
+
+
+def test_the_next_watch_takes_a_file_again_only_if_it_was_saved_again(watched, tmp_path):
+    # GIVEN a file that is durable
+    begin, now_s = watched
+    path = tmp_path / "fast" / "a.keras"
+    watch = begin()
+    save_file(path)
+    watch.take_new()
+    now_s[0] = 2.0
+    assert watch.take_new() == ["a.keras"]
+
+    # WHEN / THEN
+    watch = begin(bandwidth_mb_s=0.0001)
+    watch.take_new()
+    now_s[0] = 4.0
+    assert watch.take_new() == []
+
+    # and if what waits is of an earlier save than what the job has left
+    save_file(path)
+    watch.take_new()
+    now_s[0] = 6.0
+    assert watch.take_new() == ["a.keras"]
+    watch._pipeline.close(wait=False)
+    save_file(path)
+    watch = begin()
+    watch.take_new()
+    now_s[0] = 8.0
+    assert watch.take_new() == ["a.keras"]
+    assert watch._pipeline.close()
+    assert (tmp_path / "slow" / "a.keras").read_bytes() == path.read_bytes()
+
+
+def test_what_was_saved_just_before_the_stop_is_durable(started, tmp_path):
+    # GIVEN
+    fast, slow = tmp_path / "fast", tmp_path / "slow"
+    fast.mkdir()
+    burst = started("-m", "tfdarshan", "burst", "run", fast, slow)
+    wait_for_owner(slow, burst)
+
+    # WHEN
+    save_file(fast / "last.keras")
+    burst.send_signal(signal.SIGTERM)
+    said, complained = burst.communicate(timeout=120)
+
+    # THEN
+    assert (burst.returncode, complained) == (0, "")
+    assert said.startswith(f"durable: {slow / 'last.keras'}, ")
+
+
+def test_drain_says_what_it_sets_aside(capsys, tmp_path):
+    # GIVEN a file that waits, and a newer one of that name from another fast tier
+    fast, slow = leave_one_waiting(tmp_path)
+    other = Pipeline(tmp_path / "other", slow, BurstOptions())
+    save_file(tmp_path / "other" / "a.keras")
+    other.capture(single_file(tmp_path / "other" / "a.keras"), unique="two", saved_at=2.0)
+    assert other.close()
+
+    # WHEN
+    code, said = output(capsys, "burst", "drain", fast, slow)
+
+    # THEN
+    aside = fast / BURST_CONTROL / "queue" / "00000001-one.aside"
+    why = f"a.keras is older than what another fast tier has put into {slow} since. It is kept in {aside}."
+    assert (code, said.out) == (1, "")
+    assert said.err == f"tfdarshan: a.keras was not made durable: {why}\n"
 
 
 def test_drain_finishes_what_an_ended_job_left(capsys, tmp_path):

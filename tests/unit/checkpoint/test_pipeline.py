@@ -232,7 +232,7 @@ def test_the_next_run_starts_while_the_slow_tier_is_away_and_drains_when_it_is_b
     assert durable(tmp_path / "slow") == ["1", "2"]
 
 
-def test_a_checkpoint_the_fast_tier_does_not_give_back_holds_up_no_other(make, switch, tmp_path):
+def test_a_checkpoint_the_fast_tier_does_not_give_back_holds_up_no_other(make, switch, tmp_path, capsys):
     # GIVEN the first of two loses its bytes before it is copied
     pipeline = make()
     save(pipeline, 1)
@@ -243,13 +243,17 @@ def test_a_checkpoint_the_fast_tier_does_not_give_back_holds_up_no_other(make, s
 
     # WHEN
     switch.go.set()
-    assert pipeline.drain.wait(SOON_S)
+    assert not pipeline.drain.wait(SOON_S)
 
     # THEN
     assert durable(tmp_path / "slow") == ["1"]
     row = read_ledger(ledger_path(tmp_path / "fast"))[1]
     assert row.outcome == "failed"
-    assert "No such file or directory It is kept in" in row.reason
+    assert "No such file or directory. It is kept in" in row.reason
+    (said,) = pipeline.status().aside
+    assert said == f"2.keras was not made durable: {row.reason}"
+    assert f"tfdarshan: {said}" in capsys.readouterr().err
+    assert not pipeline.close()
 
 
 def test_closing_does_not_wait_for_a_slow_tier_that_keeps_failing(make, switch):
