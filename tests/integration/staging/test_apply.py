@@ -470,7 +470,9 @@ def test_a_name_of_another_data_set_is_not_taken_for_a_copy(tmp_path, fast):
 
     # THEN the copies are those of the first, and the second has none
     assert dry == result
-    assert (result.copied, result.there, set(result.problems.values())) == (0, 0, {TAKEN_BY_ANOTHER})
+    why = "another plan staged a file of another folder by this name: plan with another --fast DIR"
+    assert why == TAKEN_BY_ANOTHER
+    assert (result.copied, result.there, set(result.problems.values())) == (0, 0, {why})
     assert verify_plan(plan).wrong == {file.name: MISSING for file in plan.files}
     assert verify_plan(plan_of(train, fast)).wrong == {}
     write_plan(plan, tmp_path / "plan.json")

@@ -114,3 +114,18 @@ def test_files_without_a_folder_in_common_need_one_for_a_mirror():
         "./a.out  # with DIR in place of DATA",
     ]
     assert "--slow" not in StagedJob("python t.py", "/s", "/", everything=True).lines
+
+
+def test_words_that_a_shell_would_take_apart_stay_words():
+    # GIVEN a session's command, and one of an older session, which lost its quotes
+    recorded = "python train.py --name 'my run' --tag 'a;b' 'it'\\''s'"
+
+    # WHEN / THEN
+    line = staged_command(recorded)
+    assert shlex.split(line) == [*RUN.split(), "train.py", "--name", "my run", "--tag", "a;b", "it's"]
+    assert staged_command("python train.py --tag a;b it's") == f"{RUN} train.py --tag 'a;b' 'it'\"'\"'s'"
+    assert apply_and_run("./a.out '/my data/train' 7", "/my data")[1] == "./a.out DIR/train 7"
+
+
+def test_a_command_that_was_cut_is_not_run_as_it_is():
+    assert staged_command("python train.py --lr 0.1 --na ...") == f"{RUN} SCRIPT ARGS"
