@@ -136,7 +136,8 @@ def save_file(path):
 @pytest.fixture
 def watched(tmp_path):
     """Make watches of one folder, one after the other, and the time that they have."""
-    pipelines, now_s = [], [0.0]
+    pipelines: list[Pipeline] = []
+    now_s = [0.0]
 
     def begin(**options):
         for pipeline in pipelines:
