@@ -196,7 +196,7 @@ struct tfd_spool_info {
     uint32_t stopped; /* 0: the process ended without stopping the session */
     uint32_t mount_count;
     char host[64];
-    char command[1024];
+    char command[4104]; /* for a shell; cut where it ends in "..." */
     int64_t start_realtime_ns;
     int64_t duration_ns; /* start to stop, or to the last event */
     uint64_t threads;

@@ -47,6 +47,14 @@ def shell_word(path: str | os.PathLike[str]) -> str:
     return shlex.quote(os.fspath(path))
 
 
+def command_words(command: str) -> list[str]:
+    """Return the words of a job's command, as its session has it; older sessions have them without quotes."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
 def _escape(char: str) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:  # a byte, as os.fsdecode() has it

@@ -1,5 +1,6 @@
 /* Opens a spool, folds the events that are not folded yet, and reads process, threads and mounts. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -242,15 +243,43 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
     info->mount_count = header->mount_count;
 }
 
-/* Write the arguments as one line, separated by spaces. */
+/* Words of these characters mean the same to a shell with and without quotes. */
+static bool is_plain_word(const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)word[i] < 0x80 && !isalnum((unsigned char)word[i]) && !strchr("@%+=:,./-_", word[i]))
+            return false;
+    return length > 0;
+}
+
+static char *write_quoted(char *out, const char *word, size_t length)
+{
+    *out++ = '\'';
+    for (size_t i = 0; i < length; i++)
+        if (word[i] == '\'')
+            out = stpcpy(out, "'\\''");
+        else
+            *out++ = word[i];
+    *out++ = '\'';
+    return out;
+}
+
+/* Write the arguments as one line, which a shell takes apart into them again; "..." at its end stands for what there
+ * was no room for. */
 static void tell_command(const struct tfd_spool_header *header, char *out)
 {
-    size_t length = sizeof header->command - 1;
+    size_t room = sizeof header->command - 1, length = room;
     while (length && !header->command[length - 1])
         length--;
-    for (size_t i = 0; i < length; i++)
-        out[i] = header->command[i] ? header->command[i] : ' ';
-    out[length] = '\0';
+    for (size_t at = 0; at < length;) {
+        const char *word = header->command + at;
+        size_t bytes = strnlen(word, length - at);
+        out = is_plain_word(word, bytes) ? mempcpy(out, word, bytes) : write_quoted(out, word, bytes);
+        at += bytes + 1;
+        if (at < length)
+            *out++ = ' ';
+    }
+    stpcpy(out, length == room ? " ..." : "");
 }
 
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info)

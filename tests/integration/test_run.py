@@ -1,4 +1,5 @@
 import json
+import shlex
 import signal
 
 import pytest
@@ -351,3 +352,18 @@ def test_help_names_every_option(capsys):
     ):
         assert option in said
     assert said.startswith("usage: tfdarshan run ")
+
+
+def test_the_command_of_a_session_is_one_that_a_shell_takes_apart_again(run_python, script, tmp_path):
+    # GIVEN words with blanks, quotes and signs of a shell, and more than a session has room for
+    words = [script("", "my job.py"), "--tag", "a;b", "it's", "", "é", "*", "end"]
+
+    # WHEN
+    run(run_python, *words)
+    run(run_python, "--logdir", "cut", *words, *["long"] * 300)
+
+    # THEN
+    command = tfdarshan.open_session(tmp_path / "logs").meta[0]["command"]
+    assert shlex.split(command)[-len(words) :] == words
+    cut = shlex.split(tfdarshan.open_session(tmp_path / "cut").meta[0]["command"])
+    assert (cut.index(words[0]) > 0, cut[-1]) == (True, "...")

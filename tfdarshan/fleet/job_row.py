@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import ConfigurationError, UnsupportedPlatformError
-from tfdarshan.file_name import table_name
+from tfdarshan.file_name import command_words, table_name
 from tfdarshan.fleet.job_columns import DAMAGED, NEWER, NO_RECORDS, READ, UNREADABLE
 from tfdarshan.fleet.job_files import SECONDS, JobFiles, input_folder, mount_entries
 from tfdarshan.formats.darshan_format import ONLY_HOST, UNKNOWN_HOST
@@ -96,7 +96,7 @@ def finding_figures(diagnosis: Diagnosis, duration_s: float) -> Row:
 
 def application_of(command: str) -> str | None:
     """Name the program of a command: the script or module where an interpreter runs one."""
-    words = command.split()
+    words = command_words(command)
     if not words:
         return None
     name = posixpath.basename(words[0])

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from tfdarshan.file_name import command_words
+
 MAIN, WORKER, HELPER, PROGRAM = "main", "worker", "helper", "program"
 # What the start of a process by multiprocessing, loky and their like runs.
 HELPER_CODE = re.compile(r"\bfrom [\w.]*\b(resource_tracker|semaphore_tracker|forkserver) import main\b")
@@ -105,7 +107,7 @@ def session_roles(metas: Sequence[dict[str, Any]]) -> list[Role]:
             owner=meta["owner"],
             joined=meta.get("joined", False),
             start_ns=meta["start_ns"],
-            arguments=meta.get("command", "").split(" "),
+            arguments=command_words(meta.get("command", "")),
             process_start=meta.get("process_start", 0),
         )
         for meta in metas

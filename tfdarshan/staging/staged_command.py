@@ -6,8 +6,12 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from tfdarshan.file_name import command_words
+
 PLAN = "plan.json"
-PYTHON = re.compile(r"(?:\S*/)?python[\d.]*$")
+# What a session has in place of the words that there was no room for.
+CUT = "..."
+PYTHON = re.compile(r"(?:.*/)?python[\d.]*$")
 # What Python takes before the script that the job's own line cannot be rebuilt with, but for `-m` and `-c`.
 UNKNOWN = f"tfdarshan run --staged {PLAN} SCRIPT ARGS"
 
@@ -76,14 +80,16 @@ def apply_and_run(
     apply = f"tfdarshan stage apply {shlex.quote(plan)}"
     if is_redirected(command) and not mirrored:
         return [apply, staged_command(command, shlex.quote(plan))]
-    moved = re.sub(rf"(?<![^\s=]){re.escape(root)}(?=/|\s|$)", lambda _: shlex.quote(fast), command)
-    job = moved if moved != command else f"{command}  # with {fast} in place of {root}"
+    words = command_words(command)
+    below = re.compile(rf"(^|=){re.escape(root)}(?=/|$)")
+    moved = [below.sub(lambda found: f"{found[1]}{fast}", word) for word in words]
+    job = shlex.join(moved) + (f"  # with {fast} in place of {root}" if moved == words else "")
     return [f"{apply} --mirror", job]
 
 
 def is_redirected(command: str) -> bool:
     """Return whether `tfdarshan run --staged` can lead the job to copies: Python runs it, or nobody knows."""
-    words = command.split()
+    words = command_words(command)
     return not words or PYTHON.match(words[0]) is not None
 
 
@@ -91,16 +97,17 @@ def staged_command(command: str, plan: str = PLAN) -> str:
     """Return the job's own command line, as `tfdarshan run --staged` takes it.
 
     Args:
-        command: The job's, as its session has it: words with blanks between them.
+        command: The job's, as its session has it.
         plan: The plan's file.
 
     Returns:
         The line; of a job that was not run by a script, one with SCRIPT in it.
     """
-    rest = _after_python(command.split()[1:])
+    words = command_words(command)
+    rest = None if words[-1:] == [CUT] else _after_python(words[1:])
     if rest is None:
         return UNKNOWN.replace(PLAN, plan)
-    return f"tfdarshan run --staged {plan} {' '.join(rest)}"
+    return f"tfdarshan run --staged {plan} {shlex.join(rest)}"
 
 
 def _after_python(words: list[str]) -> list[str] | None:
@@ -111,7 +118,7 @@ def _after_python(words: list[str]) -> list[str] | None:
         return _without_staged(words[3:])
     if len(words) > 1 and words[0].rpartition("/")[2] == "tfdarshan" and words[1] == "run":
         return _without_staged(words[2:])
-    # The quotes of code that was given on the command line are lost.
+    # Older sessions lost the quotes of code that was given on the command line.
     return words if words and words[0] != "-c" else None
 
 
