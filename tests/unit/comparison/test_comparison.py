@@ -75,7 +75,9 @@ def test_other_files_are_other_work(tmp_path):
     comparison = compared(tmp_path, reads(PATHS, SIZES), reads(PATHS[:100] + others[100:], SIZES))
 
     assert comparison.comparable == NO
-    assert state(comparison, "files read").sentence == "100 files the same in both, 100 in A only, 100 in B only"
+    assert (
+        state(comparison, "files read").sentence == "100 files the same in both, 100 in A only, 100 in B only"
+    )
 
 
 @pytest.mark.parametrize("first", [True, False])
