@@ -78,9 +78,14 @@ def times_read(measures: Measures) -> float:
 def _fixes(measures: Measures) -> list[ModelledFix]:
     """Return what can be done: to read several files at a time, or to keep what fits and is read again."""
     memory, size = measures.machine.rank_bytes, float(_sizes(measures).sum())
-    readers = ValidationReaders(MOST_READERS)
     several = len(measures.validation_files) > 1
-    found = [ModelledFix(validation_fix(measures, MOST_READERS, keep=False), (readers,))] if several else []
+    # Processes take time to start.
+    counts = COUNTS if measures.job.facts.pipeline.processes is not None else (MOST_READERS,)
+    found = [
+        ModelledFix(validation_fix(measures, count, keep=False), (ValidationReaders(count),))
+        for count in counts
+        if several
+    ]
     if memory is not None and size <= ROOM * memory and times_read(measures) >= AGAIN:
         found.append(ModelledFix(validation_fix(measures, MOST_READERS, keep=True), (ValidationCached(),)))
     return found

@@ -9,9 +9,24 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob, solved
 from tfdarshan.replay.job_model import JobModel
+from tfdarshan.replay.priors import SETTING
 
 # What readers do for a batch, and what it then takes to hand it over.
 PREPARING = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s", "hand_s")
+
+
+def started_s(job: ModelledJob, before: int, count: float) -> float:
+    """Return how long it takes to start some processes at once, which share the processors.
+
+    Args:
+        job: The job, which shows what starting one takes: one that is no fork imports what the job does.
+        before: Processes that it starts now as readers of its input.
+        count: Those that are started.
+    """
+    cpus, late_s = job.facts.processors.cpus or np.inf, job.model.late_s
+    shown_s = late_s[late_s > 0][:1] / max(1.0, before / cpus) if before else late_s[:0]
+    each_s = float(shown_s[0]) if len(shown_s) else SETTING["worker_start"]
+    return each_s * max(1.0, count / cpus)
 
 
 @dataclass(frozen=True)

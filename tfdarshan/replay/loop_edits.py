@@ -11,6 +11,7 @@ from tfdarshan.analysis.storage.serialization import call_time
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_facts import BatchFacts
 from tfdarshan.replay.job_model import TINY_S, JobModel
+from tfdarshan.replay.loader_edits import started_s
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.thresholds import THRESHOLD
 
@@ -77,7 +78,7 @@ class SyncsBehind:
 
 @dataclass(frozen=True)
 class ValidationReaders:
-    """Readers for a validation set.
+    """Readers for a validation set. Processes are started for the first pass, and live on.
 
     Attributes:
         count: How many.
@@ -93,7 +94,11 @@ class ValidationReaders:
         shares = np.where(model.limit_s.sum(0) > 0, 1.0, _storage_serial(model)).tolist()
         each = [call_time(share, count) / call_time(share, before) for share in shares]
         left = np.array(each) * before / count
-        return job.but(stall_s=_without_validation(job, 1 - left))
+        stall_s = _without_validation(job, 1 - left)
+        if job.facts.pipeline.processes is not None:
+            first = int(np.argmax(job.facts.batches.validation_s > 0))
+            stall_s[first] += started_s(job, job.facts.pipeline.processes, count) / model.weight[first]
+        return job.but(stall_s=stall_s)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from tests.unit.findings.made_up_loaders import crowded_job, loader_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, Readers, edited
 from tfdarshan.replay.loader_edits import OwnProcessor, Sooner, WorkersKept
+from tfdarshan.replay.loop_edits import ValidationReaders
 from tfdarshan.replay.session_facts import facts_of
 
 
@@ -50,6 +51,26 @@ def test_starting_more_workers_takes_as_much_longer(tmp_path):
 
     # THEN six take three times as long
     assert np.median(longer_s) == pytest.approx(3 * 0.6, rel=0.05)
+
+
+def test_workers_for_a_validation_set_are_started_once(tmp_path):
+    # GIVEN two processors, two workers that take 300 ms to start, and 10 ms of validation behind two batches
+    facts = facts_of(loader_job(tmp_path, start_ms=300, fetch_ms=(1, 1), compute_ms=20))
+    validation_s = np.zeros_like(facts.batches.validation_s)
+    validation_s[[11, 23]] = 0.010
+    facts = dataclasses.replace(
+        facts,
+        batches=dataclasses.replace(facts.batches, validation_s=validation_s),
+        processors=dataclasses.replace(facts.processors, cpus=2.0),
+    )
+    job = calibrated(facts)
+
+    # WHEN eight are started, which share the processors
+    longer_s = edited(job, ValidationReaders(8)).model.stall_s - job.model.stall_s
+
+    # THEN the first pass waits for four times as long as two took, and no other one waits
+    assert longer_s[11] == pytest.approx(4 * 0.3, rel=0.02)
+    assert np.all(longer_s[23] <= 0)
 
 
 @pytest.mark.parametrize(("all_input", "loaded"), [(None, 24), (24 / 72, 24), (8 * 24 / 72, 8 * 24)])
