@@ -247,7 +247,8 @@ static void tell_counts(const struct tfd_reader *reader, struct tfd_spool_info *
 static bool is_plain_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if ((unsigned char)word[i] < 0x80 && !isalnum((unsigned char)word[i]) && !strchr("@%+=:,./-_", word[i]))
+        if ((unsigned char)word[i] < 0x80 && !isalnum((unsigned char)word[i]) &&
+            !strchr("@%+=:,./-_", word[i]))
             return false;
     return length > 0;
 }
