@@ -50,7 +50,7 @@ def put_together(samples):
             "batch_size=2, collate_fn=collate_fn, worker_init_fn=worker_init_fn",
         ),
     ],
-    ids=str,
+    ids=lambda part: part if isinstance(part, str) else "-".join(part),
 )
 def test_what_a_loader_was_given_stays_in_the_line(data, tmp_path, has, typed):
     # GIVEN
