@@ -183,7 +183,7 @@ def test_emulated_storage_has_no_cache_state_to_compare(tmp_path):
     panels = compare_view(Source(stepping(tmp_path / "plain")), emulated)
 
     (comparable,) = (panel for panel in panels if panel.kind == "text")
-    assert "cache state: emulated storage, as in as-if/logs, has no page cache." in comparable.lines
+    assert "cache state: as-if/logs had emulated storage, which has no page cache." in comparable.lines
 
 
 def test_redacted_banners_name_no_path(tmp_path):

@@ -13,6 +13,7 @@ from tfdarshan.findings import (
     few_shards,
     fits_in_memory,
     head_of_line,
+    low_coverage,
     random_access,
     read_parallelism,
     too_many_workers,
@@ -183,6 +184,21 @@ def test_workers_that_were_not_recorded_come_first(tmp_path):
     assert (first.name, first.kind) == ("low_coverage", "doubt")
     assert first.title == "the loader's 2 workers were not recorded"
     assert "Install tfdarshan with pip" in first.fix.what
+
+
+def test_a_worker_that_nobody_asked_to_record_is_told_of(tmp_path):
+    # GIVEN batches from one worker, in a session that follows no children
+    session = loader_job(tmp_path, fetch_ms=(40, 40), working=1)
+    meta = session.processes[0].meta
+    meta["loaders"]["found"][0]["workers"] = 1
+    meta.setdefault("options", {})["follow_children"] = False
+
+    # WHEN
+    found = low_coverage.find(measure(session))
+
+    # THEN
+    assert found.title == "the loader's worker was not recorded"
+    assert found.fix.what == "Record child processes as well: leave follow_children=False out."
 
 
 def test_one_large_file_is_read_in_blocks_by_a_sampler(tmp_path):
