@@ -94,7 +94,9 @@ def prefetched(session):
     return next((one for one in diagnose(session).findings if one.name == "prefetch"), None)
 
 
-@pytest.mark.parametrize(("by", "who"), [(7, "the loop waits for each batch to be read"), (LOOP, "the loop reads")])
+@pytest.mark.parametrize(
+    ("by", "who"), [(7, "the loop waits for each batch to be read"), (LOOP, "the loop reads")]
+)
 def test_batches_read_one_at_a_time_are_read_ahead_in_the_pauses(tmp_path, by, who):
     found = diagnose(job(tmp_path, by=by))
     one = next(one for one in found.findings if one.name == "prefetch")
