@@ -265,11 +265,10 @@ static char *write_quoted(char *out, const char *word, size_t length)
     return out;
 }
 
-/* Write the arguments as one line, which a shell takes apart into them again; "..." at its end stands for what there
- * was no room for. */
+/* Write the arguments as one line, which a shell takes apart into them again. */
 static void tell_command(const struct tfd_spool_header *header, char *out)
 {
-    size_t room = sizeof header->command - 1, length = room;
+    size_t length = sizeof header->command;
     while (length && !header->command[length - 1])
         length--;
     for (size_t at = 0; at < length;) {
@@ -280,7 +279,7 @@ static void tell_command(const struct tfd_spool_header *header, char *out)
         if (at < length)
             *out++ = ' ';
     }
-    stpcpy(out, length == room ? " ..." : "");
+    *out = '\0';
 }
 
 int tfd_reader_info(struct tfd_reader *reader, struct tfd_spool_info *info)

@@ -46,17 +46,23 @@ void tfd_recording_calibrate(void)
     calibration = tfd_clock_sample_now();
 }
 
+/* Store the arguments, each with its NUL; "..." is the last one where there is no room for all of them. */
 static void read_command(char *out, size_t capacity)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    ssize_t got = read(fd, out, capacity - 1);
+    ssize_t got = read(fd, out, capacity);
     close(fd);
     if (got < 0)
         out[0] = '\0';
     else
         tfd_kernel_io_exclude(got);
+    if (got == (ssize_t)capacity) {
+        char *end = out + capacity - sizeof "\0...";
+        memset(end, 0, sizeof "\0...");
+        memcpy(end + (end[-1] != '\0'), "...", 3);
+    }
 }
 
 static void fill_header(struct tfd_spool_header *header, int32_t parent_pid)

@@ -187,7 +187,7 @@ struct tfd_spool_header {
     int32_t pid;
     int32_t parent_pid; /* 0 in the process that started the session */
     char host[64];
-    char command[1024];     /* arguments, each with its NUL, as far as they fit */
+    char command[1024];     /* arguments, each with its NUL; the last is "..." where they do not fit */
     uint64_t process_start; /* clock ticks since boot, 0 = unknown: tells processes of one number apart */
     struct tfd_clock_sample calibration; /* taken early in the process's life */
     struct tfd_clock_sample start;

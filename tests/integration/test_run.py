@@ -360,10 +360,12 @@ def test_the_command_of_a_session_is_one_that_a_shell_takes_apart_again(run_pyth
 
     # WHEN
     run(run_python, *words)
-    run(run_python, "--logdir", "cut", *words, *["long"] * 300)
+    for extra in range(5):
+        run(run_python, "--logdir", f"cut{extra}", *words, "x" * extra, *["long"] * 300)
 
     # THEN
     command = tfdarshan.open_session(tmp_path / "logs").meta[0]["command"]
     assert shlex.split(command)[-len(words) :] == words
-    cut = shlex.split(tfdarshan.open_session(tmp_path / "cut").meta[0]["command"])
-    assert (cut.index(words[0]) > 0, cut[-1]) == (True, "...")
+    for extra in range(5):
+        cut = shlex.split(tfdarshan.open_session(tmp_path / f"cut{extra}").meta[0]["command"])
+        assert (cut.index(words[0]) > 0, cut[-3], cut[-1]) == (True, "long", "...")
