@@ -120,6 +120,7 @@ class StorageFacts:
         serial: What of a call is served one at a time, as measured, low and high; None if nothing shows it.
         limit_s: What the interval of a rate limit is; None if nothing shows a limit.
         limit_of_calls: Whether it counts calls, not bytes; None if that is not known.
+        paced: Whether reads wait for a rate limit that refills while readers work; None if that is not known.
         wait_share: The share of a read that is not by its bytes; None if all reads are of one size.
         files: How many files were read.
         unlimited: Whether a probe's reads, of storage that had rested, took as long.
@@ -136,6 +137,7 @@ class StorageFacts:
     files: int
     writes_here: float = 0.0
     limit_of_calls: bool | None = None
+    paced: bool | None = None
     device: StorageModel | None = None
     reads_ahead: bool | None = None
     unlimited: bool = False

@@ -11,6 +11,7 @@ from tfdarshan.analysis.calls.intervals import Array, covered
 from tfdarshan.analysis.files.directory import folders_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.input_figures import BLOCK_FILE_SYSTEMS
+from tfdarshan.analysis.storage.pacing import is_paced
 from tfdarshan.analysis.storage.rate_limit import rate_limit_of
 from tfdarshan.analysis.storage.serialization import Share, contention_of
 from tfdarshan.analysis.storage.storage_passes import from_storage
@@ -63,6 +64,7 @@ def storage_facts(
         writes_here=_writes_here(recorded),
         reads_ahead=_reads_ahead(calls, tasks),
         device=device,
+        paced=_paced(calls),
         limit_of_calls=None if limit is None or limit.counts_bytes is None else not limit.counts_bytes,
     )
 
@@ -159,6 +161,15 @@ def _wait_share(fits: tuple[_Fit, _Fit] | None) -> float | None:
         if fit.line.s_per_byte > 0 and fit.line.r2 >= POOR_R2
     ]
     return min(shares, default=None)
+
+
+def _paced(calls: InputCalls) -> bool | None:
+    """Return whether storage paces reads, as those say that the kernel did not read ahead of."""
+    lasted_s = calls.end_s - calls.start_s
+    stored = (calls.kind == KIND["read"]) & from_storage(np.ones(len(lasted_s)), calls.length, lasted_s)
+    return is_paced(
+        calls.start_s[stored], calls.end_s[stored], calls.length[stored], jumps_of(calls)[stored]
+    )
 
 
 def _reads_ahead(calls: InputCalls, tasks: ReadTasks) -> bool | None:

@@ -1,5 +1,7 @@
 """What a probe of its storage says of a job that cannot tell by its own calls."""
 
+import dataclasses
+
 import pytest
 
 from tests.unit.findings.made_up_probes import FULL, PIPE, WAITING, probe_of
@@ -65,8 +67,10 @@ def test_reads_as_quick_as_a_probe_s_were_held_back_by_no_limit(tmp_path, read_m
     session = file_job(tmp_path, read_ms=read_ms)
     keep_probes(session, [probe_of(FULL, "/data")])
 
-    # WHEN
-    job = calibrated(facts_of(open_session(session.path)))
+    # WHEN nothing else tells of a limit
+    facts = facts_of(open_session(session.path))
+    storage = dataclasses.replace(facts.storage, paced=None)
+    job = calibrated(dataclasses.replace(facts, storage=storage))
 
     # THEN
     assert job.facts.storage.unlimited == unlimited
