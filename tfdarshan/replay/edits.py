@@ -15,7 +15,15 @@ from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S, JobModel
-from tfdarshan.replay.prior_model import behind_share, decoded_behind, processors, runs_ahead, shares_lock
+from tfdarshan.replay.prior_model import (
+    all_processors,
+    behind_share,
+    decoded_behind,
+    processors,
+    runs_ahead,
+    shares_lock,
+    work_serial,
+)
 from tfdarshan.replay.priors import SETTING, Drawn
 from tfdarshan.replay.read_tasks import ReadTasks
 
@@ -59,7 +67,8 @@ class DecodeCalls:
         """Return the job with them; the same if as many run already."""
         if job.facts.pipeline.parallel_behind == self.calls:
             return job
-        model, left = job.model, processors(job.facts, job.drawn)
+        model = job.model
+        left = processors(job.facts, job.drawn, model.readers + (job.facts.processors.cpus or 0.0))
         tuned = np.round(np.minimum(left, len(job.facts.batch) + 1) * job.drawn["autotuned_calls"])
         # The framework has a thread for each processor.
         tuned = np.maximum(2, np.minimum(tuned, job.facts.processors.cpus or np.inf))
@@ -206,7 +215,14 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     ahead = np.where(count > model.readers, np.maximum(ahead, model.calls_ahead), ahead)
     # An arm that has more places to go to moves less for each.
     nearer = _moves(model, drawn, count, ahead) / _moves(model, drawn, model.readers, model.calls_ahead)
-    changes = {"readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer}
+    # More threads get more of the processors that other programs use.
+    now, then = (all_processors(job.facts, drawn, readers) for readers in (None, count))
+    turns = work_serial(job.facts, drawn, count) / work_serial(job.facts, drawn)
+    changes = {
+        "readers": count, "calls_ahead": ahead, "seek_s": model.seek_s * nearer,
+        "processors": model.processors * np.divide(then, now, out=np.ones(len(now)), where=now < np.inf),
+        "work_serial": model.work_serial * turns,
+    }  # fmt: skip
     if not pipeline.order_kept:
         changes |= {"in_order": np.zeros_like(model.in_order)}
     if shares_lock(job.facts):
@@ -214,10 +230,10 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
         asked = asked_calls(job.facts.tasks, model.calls)
         handed_s = asked[:, None] * drawn["handover_s"] * threads
         whole_s = np.maximum((model.work_s + handed_s).sum(0), TINY_S)
-        serial = ((model.work_s * model.work_serial + handed_s).sum(0) / whole_s).clip(0, 1)
+        serial = ((model.work_s * changes["work_serial"] + handed_s).sum(0) / whole_s).clip(0, 1)
         changes |= {
             "work_s": model.work_s + handed_s,
-            "work_serial": np.where(threads, serial, model.work_serial),
+            "work_serial": np.where(threads, serial, changes["work_serial"]),
         }
     made = job.but(**changes)
     if not pipeline.records:

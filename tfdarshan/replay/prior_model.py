@@ -104,9 +104,9 @@ def _serial(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array, Array]:
         wait = np.where(alone, drawn["wait_serial_high"], drawn["wait_serial_low"])
         shared = drawn["pipe_shared"]
         transfer = np.where(shared, drawn["transfer_serial_high"], drawn["transfer_serial_low"])
-    limited = (
-        np.full(len(wait), True) if facts.storage.limit_s is not None else alone & drawn[f"limited_{place}"]
-    )
+    limited = alone & drawn[f"limited_{place}"]
+    if facts.storage.limit_s is not None or facts.storage.paced is not None:
+        limited = np.full(len(wait), facts.storage.limit_s is not None or facts.storage.paced)
     return limited, wait, transfer
 
 
@@ -281,21 +281,29 @@ def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
     return np.where(injected, tuned, 0)
 
 
-def processors(facts: JobFacts, drawn: Drawn) -> Array:
+def processors(facts: JobFacts, drawn: Drawn, readers: Array | None = None) -> Array:
     """Return the processors left for preparing batches, beside other programs and the steps, at least one."""
     computing = facts.batches.weight @ compute_s(facts, drawn) / max(facts.batches.total_s, TINY_S)
-    return np.maximum(1.0, all_processors(facts, drawn) - drawn["steps_compute"] * computing)
+    return np.maximum(1.0, all_processors(facts, drawn, readers) - drawn["steps_compute"] * computing)
 
 
-def all_processors(facts: JobFacts, drawn: Drawn) -> Array:
+def all_processors(facts: JobFacts, drawn: Drawn, readers: Array | None = None) -> Array:
     """Return the processors that other programs leave to the job, shape (samples,); infinite if unknown.
 
-    Two that share a core, as those of a virtual machine may, are less than twice as fast as one.
+    Two that share a core, as those of a virtual machine may, are less than twice as fast as one. Threads that
+    find none free take turns: the more the job has, the less others get.
+
+    Args:
+        facts: Of the job.
+        drawn: Samples of the priors.
+        readers: How many readers it has beside its loop; None: as many as it had.
     """
     machine = facts.processors
     if machine.cpus is None:
         return np.full(len(drawn["further_processor"]), np.inf)
-    return np.maximum(1.0, 1 + (machine.cpus - 1) * drawn["further_processor"] - (machine.others or 0.0))
+    every, others = 1 + (machine.cpus - 1) * drawn["further_processor"], machine.others or 0.0
+    threads = 1 + (facts.pipeline.readers if readers is None else readers)
+    return np.maximum(1.0, np.maximum(every - others, every * threads / (threads + others)))
 
 
 def shares_lock(facts: JobFacts) -> bool:
@@ -303,10 +311,10 @@ def shares_lock(facts: JobFacts) -> bool:
     return facts.pipeline.python and facts.pipeline.processes is None
 
 
-def work_serial(facts: JobFacts, drawn: Drawn) -> Array:
+def work_serial(facts: JobFacts, drawn: Drawn, readers: Array | None = None) -> Array:
     """Return the share of readers' processor time that is used one task at a time, shape (samples,)."""
     lock = drawn["python_lock" if shares_lock(facts) else "operation_lock"]
-    return np.maximum(lock, 1 / processors(facts, drawn))
+    return np.maximum(lock, 1 / processors(facts, drawn, readers))
 
 
 def behind_share(facts: JobFacts, drawn: Drawn) -> Array:

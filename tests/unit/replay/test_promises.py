@@ -88,8 +88,8 @@ def test_no_fix_takes_less_than_the_processor_time_that_is_left(tmp_path, cpu_s,
     # WHEN
     gained = speedups(found, Readers(), Prefetch())
 
-    # THEN 1 s of processor time takes 0.6 s at least
-    assert (gained.max() <= 1.6 * 0.96 + 0.01) == bound
+    # THEN 1 s of processor time takes what 17 threads get of two processors, beside 0.4 of others, at least
+    assert (gained.max() <= 2 * 17 / 17.4 * 0.96 + 0.01) == bound
     assert (np.median(gained) > 2) != bound
 
     # AND its epochs take as long together

@@ -37,7 +37,7 @@ def test_a_request_serves_small_files_that_became_records(tmp_path):
     assert made.model.wait_s[OPEN].sum() == 0
     assert waits_s(made) == pytest.approx(waits_s(job) * SHARE)
     left_s = waits_s(made) + (made.model.transfer_s + made.model.work_s).sum(0)
-    free = job.model.limit_s.sum(0) == 0
+    free = np.broadcast_to(job.model.limit_s.sum(0) == 0, job.model.samples)
     assert made.run.total_s[free] == pytest.approx((16 * 0.020 + job.model.hand_s.sum(0) + left_s)[free])
 
 
