@@ -30,8 +30,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "lmdb",
         help="look at, verify and measure an LMDB database",
-        description="Look at an LMDB database, verify it, or measure how fast it is read, by reads of "
-        "tfdarshan's own: nothing in it is changed (docs/reference/lmdb.md). Each action has --json.",
+        description="Show what is in an LMDB database, verify it, or measure how fast it can be read. The "
+        "database is never changed (docs/reference/lmdb.md). Each action has --json.",
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add(actions, "info", "say what is in a database", info, db=True)

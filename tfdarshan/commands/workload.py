@@ -108,10 +108,11 @@ def _add_table(actions: Any) -> None:
     parser = actions.add_parser(
         "table",
         help="print the results beside the papers'",
-        description="Print every result beside the paper's, and its kind: exact must be equal, shape is the "
-        "form of the curve, assumed is an input, scale is smaller here.",
+        description="Print each result beside the one that the paper published. The column \"kind\" says how "
+        "the two compare: exact (equal), shape (the curve has the same form), assumed (an input, not "
+        "measured), scale (smaller here).",
     )
-    parser.add_argument("--page", metavar="FILE", help="fill the table of a Markdown page, and its plots")
+    parser.add_argument("--page", metavar="FILE", help="write the table and its plots into a Markdown page")
     _add_work_dir(parser)
     add_json(parser)
     parser.set_defaults(command=table_command)
@@ -120,8 +121,8 @@ def _add_table(actions: Any) -> None:
 def _add_clean(actions: Any) -> None:
     parser = actions.add_parser(
         "clean",
-        help="remove what runs left behind",
-        description="Unmount, detach and remove what runs left behind, also killed ones.",
+        help="unmount storage and remove temporary files of earlier runs",
+        description="Unmount storage and remove temporary files of earlier runs, killed ones included.",
     )
     parser.add_argument("--all", action="store_true", help="also remove generated data, sessions and results")
     _add_work_dir(parser)

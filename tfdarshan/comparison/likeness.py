@@ -165,7 +165,7 @@ def _others(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
     ]
     known = [share for share in shares if share is not None]
     if not known:
-        return Check("other programs", SAME, "what they took of the processors is not known")
+        return Check("other programs", SAME, "their processor time is not known")
     if max(known) < WORTH_A_WORD:
         state = SAME
     else:

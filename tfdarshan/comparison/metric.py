@@ -14,7 +14,7 @@ from tfdarshan.comparison.measured_run import Run
 from tfdarshan.errors import ConfigurationError, meant
 from tfdarshan.units import human_bytes, human_seconds, percent
 
-SECONDS, BYTES, RATE, COUNT, RATIO, SHARE = "s", "B", "B/s", "", "x", "share"
+SECONDS, BYTES, RATE, COUNT, DEPTH, RATIO, SHARE = "s", "B", "B/s", "", "calls", "x", "share"
 # What a figure's noise is that of: calls of a class, all calls, steps. A count has none.
 READS, WRITES, META, CALLS, STEPS = "read", "write", "meta", "all", "steps"
 LESS, MORE = "less", "more"
@@ -27,7 +27,7 @@ class Metric:
     Attributes:
         name: What `--fail-if` calls it.
         label: What people read.
-        unit: SECONDS, BYTES, RATE, COUNT, RATIO or SHARE.
+        unit: SECONDS, BYTES, RATE, COUNT, DEPTH, RATIO or SHARE.
         value: Gives it; None where the session does not say.
         noise: Where its noise is estimated from, None for what is counted.
         better: LESS or MORE, None where neither is.
@@ -57,6 +57,8 @@ class Metric:
             return human_seconds(value)
         if self.unit == SHARE:
             return percent(value, 1.0)
+        if self.unit == DEPTH:
+            return f"{value:.2f} {self.unit}"
         return f"{value:.2f}{self.unit}" if self.unit == RATIO else f"{value:,.0f}"
 
 
@@ -199,8 +201,8 @@ METRICS = (
     ),
     Metric(
         "queue_depth",
-        "calls at a time",
-        RATIO,
+        "queue depth",
+        DEPTH,
         lambda run: _ratio(run.summary.wall_clock.thread_s, run.summary.wall_clock.io_s),
         CALLS,
         None,

@@ -113,7 +113,7 @@ def _shown(finding: Finding, gain: Gain, before: Measures, after: Measures) -> l
     """Return what shows by itself once a fix is in: that it was in vain, or else what would undo it."""
     session, unit = before.session.path.name, before.model.unit
     took, takes = before.model.unit_s, after.model.unit_s
-    words = f"a {unit} takes {human_seconds(takes)}, before {human_seconds(took)}."
+    words = f"a {unit} takes {human_seconds(takes)} (before: {human_seconds(took)})."
     if took - takes < THRESHOLD["problem"] * took:
         told = f"Session {session} advised this fix, and expected {human_times(gain.speedup)}"
         return [AppliedFix(finding.name, f"{told}. The fix was made, and {words}")]

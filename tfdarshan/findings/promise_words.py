@@ -26,8 +26,13 @@ def faster_words(gain: Gain) -> str:
     """Word it: "training gets 1.76x faster (likely 1.39x to 1.90x)", or "the job gets up to 2.79x faster"."""
     if not gain.supported:
         return f"{subject_words(gain)} gets {most_words(gain)} faster"
-    gets = "gets" if gain.speedup_range[0] > 1 else "may get"
+    gets = "gets" if surely_faster(gain) else "may get"
     return f"{subject_words(gain)} {gets} {human_faster(gain.speedup, *gain.speedup_range)}"
+
+
+def surely_faster(gain: Gain) -> bool:
+    """Say whether the range of a firm promise, or the words "up to" of another one, leave no doubt to word."""
+    return not gain.supported or gain.speedup_range[0] > 1
 
 
 def subject_words(gain: Gain) -> str:

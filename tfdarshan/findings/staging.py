@@ -47,8 +47,8 @@ ABOUT = About(
     fix="a copy of the input on a local disk",
 )
 ONCE = (
-    " Only the first epoch read them from storage, later epochs found them in memory. Copying reads them "
-    "from storage once as well, so copies help only if several runs use them."
+    " Only the first epoch read them from storage, later epochs found them in memory. Making the copies "
+    "takes one such pass too, so they pay off from the second run on."
 )
 # When to ignore a copy, if the session shows what later epochs gain.
 ONE_RUN, FEW_EPOCHS = "no other run reads this input", "few epochs follow: copying takes about as long as one"

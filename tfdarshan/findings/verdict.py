@@ -121,7 +121,7 @@ def record_sentence(verdict: Verdict) -> str:
 def _doubt(finding: Finding) -> str:
     """Say why the rest of the verdict is uncertain, and what to do about that."""
     return " ".join(
-        [f"{as_sentence(finding.title)[:-1]}, so what else is said here is uncertain.", *_fix(finding)]
+        [f"{as_sentence(finding.title)[:-1]}, so this verdict is uncertain.", *_fix(finding)]
     )
 
 
@@ -224,7 +224,7 @@ def _lost(measures: Measures, first: Finding) -> str:
         waits = _waits(measures)
         if beyond_s < THRESHOLD["note"] * gain.before_s:
             return waits
-        return f"{waits[:-1]}; with what else the fix saves, {saved}"
+        return f"{waits} The fix saves more than this wait: {saved}"
     if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
         why = measures.why_no_wait
         return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"

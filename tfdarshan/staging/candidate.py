@@ -22,7 +22,7 @@ MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", 
 BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAMS = "programs, settings, libraries, system folders (--slow DIR looks at what is below it)"
 
-DATABASES = "SQLite databases, opened for writing: open a copy of your own"
+DATABASES = "SQLite databases that the job opens for writing: copy them yourself"
 JOURNALS = ("-journal", "-wal")
 
 

@@ -303,21 +303,21 @@ def test_a_slow_first_step_is_no_noise(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (118.9, 36.5, "3.26x faster: a step takes 36.5 ms, before 118.9 ms."),
-        (36.5, 118.9, "3.26x slower: a step takes 118.9 ms, before 36.5 ms."),
+        (118.9, 36.5, "3.26x faster: a step takes 36.5 ms (before: 118.9 ms)."),
+        (36.5, 118.9, "3.26x slower: a step takes 118.9 ms (before: 36.5 ms)."),
         (
             100,
             101,
-            "Neither faster nor slower by more than noise (±4.2 %): a step takes 101.0 ms, before 100.0 ms.",
+            "Neither faster nor slower by more than noise (±4.2 %): a step takes 101.0 ms (before: 100.0 ms).",
         ),
-        (100, 100, "As fast as before: a step takes 100.0 ms, before 100.0 ms."),
+        (100, 100, "As fast as before: a step takes 100.0 ms (before: 100.0 ms)."),
     ],
 )
 def test_the_sentence_that_comes_first_says_what_became_of_a_step(tmp_path, before, after, said):
     sides = steps_side(tmp_path / "a", [before] * 40), steps_side(tmp_path / "b", [after] * 40)
 
     assert headline(YES, changes_between(*sides, same_work=True)) == said
-    figures = f"a step takes {after:.1f} ms, before {before:.1f} ms"
+    figures = f"a step takes {after:.1f} ms (before: {before:.1f} ms)"
     said_of_other_work = headline(NO, changes_between(*sides, same_work=False))
     assert said_of_other_work == f"The runs did different work, so their times say little: {figures}."
 
@@ -379,7 +379,7 @@ def test_what_other_programs_took_of_the_processors_is_a_condition(tmp_path, sha
     said = state(comparison, "other programs")
     assert (said.state, comparison.comparable) == (found, answer)
     known = f"took {words[0]} in A, {words[1]} in B of the processors"
-    nothing = "what they took of the processors is not known"
+    nothing = "their processor time is not known"
     assert said.sentence == (nothing if shares == (None, None) else known)
 
 

@@ -44,7 +44,7 @@ def test_what_was_applied_in_vain_is_not_offered_again_with_a_larger_number(tmp_
     assert found.verdict.finding != "read_parallelism"
     text = " ".join(findings_text(found).split())
     assert "Session 2026_01_01_00_00_00 advised this fix, and expected " in text
-    assert "and a step takes 50.0 ms, before 50.0 ms. This fix is not offered again." in text
+    assert "and a step takes 50.0 ms (before: 50.0 ms). This fix is not offered again." in text
 
 
 @pytest.mark.parametrize("why", ["it helped", "it is not in", "it was taken out again", "another job"])

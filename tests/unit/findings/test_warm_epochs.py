@@ -88,7 +88,7 @@ def test_who_is_asked_at_each_open_is_asked_in_later_epochs(tmp_path, later_ms, 
     # THEN a copy spares the former in each epoch
     copy = staging.find(measure(session))
     assert copy.kind == kind
-    assert ("copies help only if several runs use them." in copy.what) == (kind == "note")
+    assert ("they pay off from the second run on." in copy.what) == (kind == "note")
 
 
 def test_files_are_converted_once_for_all_runs(tmp_path):
@@ -108,7 +108,7 @@ def test_a_copy_is_won_back_by_what_later_epochs_ask_of_a_server(tmp_path, first
     # THEN a copy is for several runs if what it spares of later epochs is worth no word
     copy = staging.find(measure(session))
     assert copy.kind == kind
-    assert ("copies help only if several runs use them." in copy.what) == (kind == "note")
+    assert ("they pay off from the second run on." in copy.what) == (kind == "note")
 
 
 @pytest.mark.parametrize(("later_ms", "lasts"), [(None, True), (0.02, False)])

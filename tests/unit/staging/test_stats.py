@@ -97,7 +97,7 @@ def test_a_server_that_is_asked_by_name_is_asked_each_epoch(tmp_path, stat_ms, o
     measures = measure(training(tmp_path, calls, steps, paths=paths, sizes=[SIZE] * FILES))
 
     # THEN a mirror spares more than one pass, where these questions take long
-    assert ("copies help only if several runs use them" in find(measures).what) == once
+    assert ("they pay off from the second run on" in find(measures).what) == once
 
 
 def test_what_is_asked_of_an_open_file_is_asked_of_the_copy(tmp_path):

@@ -44,7 +44,8 @@ def in_records(pipeline: Pipeline | None, shards: int, readers: int, each: str) 
         return Fix(f"{what} {PARSES}", f"{lines}.map(parse)")
     reader = pipeline.reader
     name = reader.place or (reader.function if reader.function.isidentifier() else "")
-    parses = f"parse(data) is {name} without its read: data is the bytes of one file." if name else PARSES
+    parses = f"Write parse(data) like {name}, without the read: data holds the bytes of one file."
+    parses = parses if name else PARSES
     return Fix(f"{what} {parses}", f"{lines}{_of_records(pipeline, reader)}", reader.statement)
 
 

@@ -231,8 +231,8 @@ def _curve(advice: Advice, width: int) -> str:
         bar = "#" * round(min(BAR, width - BESIDE_BAR) * point.saved_s / most)
         lines.append(CURVE.row(human_bytes(point.bytes), percent(point.saved_s, most), bar))
     if advice.knee is not None:
-        at = f"{human_bytes(advice.knee.bytes)}, {percent(advice.knee.saved_s, most)} of the time"
-        said = f"The first {at}, give most for their bytes; from there on a byte gives less than on average."
+        saved = f"{human_bytes(advice.knee.bytes)} save {percent(advice.knee.saved_s, most)} of the time"
+        said = f"The first {saved}. After them, each further byte saves less than the average."
         lines += wrap(said, width, "  ")
     return "\n".join(lines)
 

@@ -39,6 +39,7 @@ FILES = Columns(15, 15, 12, "   ", 0)
 MOST_CHARACTERS, NARROW_CHARACTERS, LEAST_PATH = 14, 12, 24
 MOST_RANKS = 5
 CHECK = 21
+MARKS = {"!": "!: this difference matters", "~": "~: this difference may matter"}
 SAID = {NO: "no, the work differs", WITH_CARE: "with care, conditions differ"}
 
 
@@ -56,12 +57,12 @@ def render(comparison: Comparison, width: int = WIDTH) -> str:
 
 
 def headline(comparable: str, changes: Sequence[Change]) -> str:
-    """Say first what became of the job: "3.26x faster: a step takes 36.5 ms, before 118.9 ms."."""
+    """Say first what became of the job: "3.26x faster: a step takes 36.5 ms (before: 118.9 ms)."."""
     change = of_the_job(changes)
     if change is None:
         return "Which of the runs is faster is not known: one does not say how long it took."
     what = "a step takes" if change.metric.name == "step_time" else "the session took"
-    figures = f"{what} {change.metric.worded(change.after)}, before {change.metric.worded(change.before)}"
+    figures = f"{what} {change.metric.worded(change.after)} (before: {change.metric.worded(change.before)})"
     if comparable == NO:
         return f"The runs did different work, so their times say little: {figures}."
     if change.outcome in (BETTER, WORSE):
@@ -144,11 +145,13 @@ def sentence_of(verdict: str, checks: Sequence[Check]) -> str:
 def _likeness(comparison: Comparison, width: int) -> list[str]:
     head = f"{printable(comparison.first)} -> {printable(comparison.second)}. "
     lines = wrap(head + sentence_of(comparison.comparable, comparison.checks), width)
+    marks = [{SAME_STATE: "", NOTED: "~"}.get(check.state, "!") for check in comparison.checks]
     facts = [
-        ({SAME_STATE: "  ", NOTED: "~ "}.get(check.state, "! ") + check.name, printable(check.sentence))
-        for check in comparison.checks
+        (f"{mark:2}{check.name}", printable(check.sentence))
+        for mark, check in zip(marks, comparison.checks, strict=True)
     ]
-    return [*lines, *fact_lines(facts, width, CHECK, "  ")]
+    legend = [words for mark, words in MARKS.items() if mark in marks]
+    return [*lines, *fact_lines(facts, width, CHECK, "  "), *wrap("; ".join(legend), width, "  ")]
 
 
 def _changes(comparison: Comparison, width: int) -> list[str]:

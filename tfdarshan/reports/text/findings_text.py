@@ -7,7 +7,7 @@ from tfdarshan.findings import input_bound
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding, Gain
 from tfdarshan.findings.overlapping_fixes import fix_once, one_of_words
-from tfdarshan.findings.promise_words import faster_words, open_sentence
+from tfdarshan.findings.promise_words import faster_words, open_sentence, surely_faster
 from tfdarshan.findings.verdict import record_sentence
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
@@ -50,8 +50,8 @@ def findings_text(diagnosis: Diagnosis, width: int = WIDTH) -> str:
 def gain_text(gain: Gain) -> str:
     """Word a gain: "training gets 1.40x faster (likely 1.20x to 1.60x), a step of 1.0 s takes 0.3 s less"."""
     saved = human_seconds(gain.saved_s) if gain.supported else f"up to {human_seconds(gain.high_s)}"
-    less = f"{saved} less"
-    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} takes {less}"
+    takes = "takes" if surely_faster(gain) else "may take"
+    return f"{faster_words(gain)}: a {gain.unit} of {human_seconds(gain.before_s)} {takes} {saved} less"
 
 
 def cost_text(finding: Finding) -> str:
@@ -60,8 +60,8 @@ def cost_text(finding: Finding) -> str:
     if finding.cost_share < LEAST_COST_SHARE or finding.name == input_bound.NAME or bounded:
         # Its title or the most that its fix gives say it.
         return ""
-    further = "a further " if _is_further(finding) else ""
-    return f"{further}{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}"
+    further = ", once the fixes above are made" if _is_further(finding) else ""
+    return f"{human_seconds(finding.cost_s)} a {finding.unit}, {percent(finding.cost_share, 1)}{further}"
 
 
 def _is_further(finding: Finding) -> bool:

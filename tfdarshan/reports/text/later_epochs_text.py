@@ -26,7 +26,7 @@ def later_gain(later: LaterEpochs) -> str:
     memory = "" if later.memory_bytes is None else f", with {human_bytes(later.memory_bytes)} of memory"
     return (
         "later epochs gain as much at most, and nothing if the page cache keeps the "
-        f"{human_bytes(later.input_bytes)}{memory}: a session of two epochs shows whether it does"
+        f"{human_bytes(later.input_bytes)}{memory}: record two epochs to find out"
     )
 
 
@@ -34,9 +34,9 @@ def pays(copy: CopyCost, later: LaterEpochs) -> str:
     """Say when copying is won back, as a part of a sentence."""
     epoch, kept = copy.break_even_epoch, copy.break_even_if_kept
     if epoch is None:
-        return "never won back" if later.known else "won back by the first epochs of several runs"
-    text = "won back in the first epoch" if epoch == 1 else f"won back in epoch {epoch:,}"
+        return "never pays off" if later.known else "pays off after the first epochs of several runs"
+    text = "pays off in the first epoch" if epoch == 1 else f"pays off in epoch {epoch:,}"
     if kept == epoch:
         return text
-    at_worst = "by the first epochs of several runs" if kept is None else f"in epoch {kept:,}"
-    return f"won back {at_worst} if the page cache keeps the input, and in epoch {epoch:,} if not"
+    at_worst = "after the first epochs of several runs" if kept is None else f"in epoch {kept:,}"
+    return f"pays off in epoch {epoch:,}, or {at_worst} if the page cache keeps the input"

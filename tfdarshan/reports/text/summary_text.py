@@ -49,8 +49,8 @@ WORTH_SAYING = 0.001
 RARE_CALLS = ("  of them zero-length", "seeks", "stats", "syncs and flushes")
 
 PATTERN_WORDS = (
-    "sequential: after the last byte accessed, consecutive: right after it; the first access after an open "
-    "is neither, so a file read whole at once shows none"
+    "sequential: begins after the end of the access before; consecutive: begins right there. The first access "
+    "after an open is neither, so files that one call reads whole show 0.0 %."
 )
 UNSEEN = (
     "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
@@ -298,7 +298,7 @@ def _pattern(data: SummaryData, width: int) -> list[str]:
             shares = f"{percent(sequential, total)} sequential, {percent(consecutive, total)} consecutive"
             facts.append((label, f"{total:,}, {shares}"))
     if pattern.zero_length_reads:
-        probes = "a class of their own: probes for the end of a file"
+        probes = "end-of-file checks, not among the reads above"
         facts.append(("zero-length reads", f"{pattern.zero_length_reads:,}, {probes}"))
     lines = ["Access pattern (POSIX)", *fact_lines(facts, width, PATTERN, "  ")]
     return [*lines, *wrap(PATTERN_WORDS, width, "  ")]
