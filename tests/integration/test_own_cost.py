@@ -47,6 +47,7 @@ def cpu_s(work, path):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", [read, open_and_close])
 def test_the_stated_cost_is_what_the_kernel_charges(tmp_path, file, work):
     # WHEN runs without and with a session take turns

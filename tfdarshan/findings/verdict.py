@@ -120,9 +120,7 @@ def record_sentence(verdict: Verdict) -> str:
 
 def _doubt(finding: Finding) -> str:
     """Say why the rest of the verdict is uncertain, and what to do about that."""
-    return " ".join(
-        [f"{as_sentence(finding.title)[:-1]}, so this verdict is uncertain.", *_fix(finding)]
-    )
+    return " ".join([f"{as_sentence(finding.title)[:-1]}, so this verdict is uncertain.", *_fix(finding)])
 
 
 def as_sentence(words: str) -> str:

@@ -167,9 +167,7 @@ def _paced(calls: InputCalls) -> bool | None:
     """Return whether storage paces reads, as those say that the kernel did not read ahead of."""
     lasted_s = calls.end_s - calls.start_s
     stored = (calls.kind == KIND["read"]) & from_storage(np.ones(len(lasted_s)), calls.length, lasted_s)
-    return is_paced(
-        calls.start_s[stored], calls.end_s[stored], calls.length[stored], jumps_of(calls)[stored]
-    )
+    return is_paced(calls.start_s[stored], calls.end_s[stored], calls.length[stored], jumps_of(calls)[stored])
 
 
 def _reads_ahead(calls: InputCalls, tasks: ReadTasks) -> bool | None:

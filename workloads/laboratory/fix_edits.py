@@ -62,6 +62,8 @@ def edits_for(fix: str, program: Program, job: ModelledJob) -> Edits | None:
     if fix == "moved":
         paths = job.facts.files.rows["path"].astype(str)
         return (Staged(paths.str.contains(program.slow_path, regex=False).to_numpy(bool)),)
+    if fix == "parallel" and program.shape == "torch_iterable":
+        return (Readers(min(THREADS, program.shards)),)
     if fix == "shards for all":
         return (Readers(program.threads),)
     if fix == "memory":

@@ -1,12 +1,13 @@
 """The replay model beside the findings, on fixes that were run."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import edited
+from tfdarshan.replay.edits import Readers, edited
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_edits import edits_for
@@ -59,6 +60,13 @@ def test_each_fix_of_the_laboratory_is_an_edit(job):
         edits = edits_for(name, program, job)
         assert edits
         assert edited(job, *edits).model.tasks == job.model.tasks
+
+
+@pytest.mark.parametrize(("shards", "workers"), [(4, 4), (40, 16)])
+def test_workers_share_no_shard(job, shards, workers):
+    program = dataclasses.replace(draw(0).program(Path("/nowhere")), shape="torch_iterable", shards=shards)
+
+    assert edits_for("parallel", program, job) == (Readers(workers),)
 
 
 def test_a_run_fix_is_told_what_the_model_expects(tmp_path):
