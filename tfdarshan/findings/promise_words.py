@@ -31,7 +31,7 @@ def faster_words(gain: Gain) -> str:
 
 
 def surely_faster(gain: Gain) -> bool:
-    """Say whether the range of a firm promise, or the words "up to" of another one, leave no doubt to word."""
+    """Say whether a promise leaves no doubt to word: by its range, or as it says "up to"."""
     return not gain.supported or gain.speedup_range[0] > 1
 
 

@@ -308,7 +308,10 @@ def test_a_slow_first_step_is_no_noise(tmp_path):
         (
             100,
             101,
-            "Neither faster nor slower by more than noise (±4.2 %): a step takes 101.0 ms (before: 100.0 ms).",
+            (
+                "Neither faster nor slower by more than noise (±4.2 %): "
+                "a step takes 101.0 ms (before: 100.0 ms)."
+            ),
         ),
         (100, 100, "As fast as before: a step takes 100.0 ms (before: 100.0 ms)."),
     ],

@@ -1,7 +1,7 @@
-"""Whether storage paces its reads: a rate limit refills while a reader works, so that its next read waits less.
+"""Whether storage paces its reads: a limit refills while a reader works, so that its next read waits less.
 
-A read that waits for storage itself takes as long whatever its reader did before. If a limit lets it pass once
-its share of the rate has come together, it takes as much less as its reader worked longer before it.
+A read that waits for storage itself takes as long whatever its reader did before. If a limit lets it pass
+once its share of the rate has come together, it takes as much less as its reader worked longer before it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_paced(start_s: Array, end_s: Array, length: Array, chosen: Array) -> bool
 
 
 def _slope(rest_s: Array, length: Array, taken_s: Array) -> tuple[float, float]:
-    """Return by how much reads take longer for each second of rest, at equal lengths, and its standard error."""
+    """Return by how much reads of one length take longer for each second of rest, and its standard error."""
     columns = [np.ones(len(rest_s)), rest_s - rest_s.mean()]
     if np.ptp(length):
         columns.append(length / length.max())

@@ -49,8 +49,8 @@ WORTH_SAYING = 0.001
 RARE_CALLS = ("  of them zero-length", "seeks", "stats", "syncs and flushes")
 
 PATTERN_WORDS = (
-    "sequential: begins after the end of the access before; consecutive: begins right there. The first access "
-    "after an open is neither, so files that one call reads whole show 0.0 %."
+    "sequential: begins after the end of the access before; consecutive: begins right there. The first "
+    "access after an open is neither, so files that one call reads whole show 0.0 %."
 )
 UNSEEN = (
     "Unseen: what libc reads for itself (libraries, locales), STDIO reading ahead or writing late, programs "
