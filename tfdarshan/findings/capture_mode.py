@@ -42,21 +42,31 @@ class CaptureMode:
     has_workers: bool = False
 
     def spelled(self, **options: Any) -> str:
-        """Word options: `--trace-memory-mb 512` on the command line, `trace_memory_mb=512` in Python."""
-        if self.started_by != "run":
-            return ", ".join(f"{name}={value!r}" for name, value in options.items())
-        return " ".join(flag(name, value) for name, value in options.items())
+        """Word options: `--trace-memory-mb 512`, or `trace_memory_mb=512 in tfdarshan.profile()`."""
+        given = self._given(**options)
+        return given if self.started_by == "run" else f"{given} in {self._call}()"
 
     def line(self, **options: Any) -> str:
         """Return the whole line that records with other options."""
-        given = self.spelled(**options)
+        given = self._given(**options)
         if self.started_by == "run":
             return f"tfdarshan run {given} SCRIPT"
-        if self.started_by == "keras":
-            return f"IOCallback(logdir, {given})"
         if self.started_by == "tensorflow":
-            return f"tfdarshan.enable({given})"
-        return f"with tfdarshan.profile(logdir, {given}):"
+            return f"{self._call}({given})"
+        call = f"{self._call}(logdir, {given})"
+        return call if self.started_by == "keras" else f"with {call}:"
+
+    def _given(self, **options: Any) -> str:
+        if self.started_by == "run":
+            return " ".join(flag(name, value) for name, value in options.items())
+        return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+    @property
+    def _call(self) -> str:
+        """The function whose options are those of a session."""
+        return {"keras": "IOCallback", "tensorflow": "tfdarshan.enable"}.get(
+            self.started_by, "tfdarshan.profile"
+        )
 
     @property
     def why_no_step(self) -> str:

@@ -21,7 +21,7 @@ ABOUT = About(
     title="The training loop waits for fsync",
     cause="The training loop calls `fsync()` or `fdatasync()`, and stands still until the data is on "
     "the device. Nothing else of a step goes on meanwhile.",
-    says="the training loop waits for 120 fsync calls, 10.0 ms per call",
+    says="the training loop waits 10.0 ms for each of 120 fsync calls",
     seen=("sync calls of the main thread", "the tab's Timeline"),
     fixes={
         "plain Python": "`tfdarshan.checkpoint.sync_behind(file)` in place of `os.fsync(file.fileno())`",
@@ -63,8 +63,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     chosen = _fix(measures, order[:1])
     return Finding(
         name=NAME,
-        title=f"{measures.loop} waits for {plural(len(places), 'fsync call')}, {human_seconds(each_s)} per "
-        "call",
+        title=f"{measures.loop} waits {human_seconds(each_s)} for {_calls(len(places))}",
         what=f"{plural(len(places), 'call')} of fsync or fdatasync took {human_seconds(whole_s)}, during "
         f"which {measures.loop} stood still.",
         evidence=(
@@ -76,6 +75,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
         fix=chosen.fix,
         edits=chosen.edits,
     )
+
+
+def _calls(count: int) -> str:
+    return "its only fsync call" if count == 1 else f"each of {count:,} fsync calls"
 
 
 def _fix(measures: Measures, synced: Array | slice = slice(None)) -> ModelledFix:

@@ -101,7 +101,7 @@ def test_syncs_of_the_loop_stand_in_its_way(tmp_path):
     # THEN a thread makes the syncs, and the writes stay
     assert (one.kind, one.fix) == ("problem", fsync.FIX)
     assert one.gain.speedup == pytest.approx(100 / 70, rel=0.01)
-    assert one.title == "the training loop waits for 20 fsync calls, 30.0 ms per call"
+    assert one.title == "the training loop waits 30.0 ms for each of 20 fsync calls"
 
 
 def test_a_file_that_is_synced_and_then_renamed_is_not_renamed_before_its_sync(tmp_path):
