@@ -11,20 +11,19 @@ from tfdarshan.file_name import printable
 
 def say(sentence: str) -> None:
     """Say it on stderr in one line; never raises: the job goes on."""
-    with suppress(OSError, ValueError, AttributeError):  # closed, full, or none
-        print(f"tfdarshan: {printable(sentence)}", file=sys.stderr, flush=True)
+    with suppress(OSError, ValueError, AttributeError):  # full, closed, or none
+        sys.stderr.write(f"tfdarshan: {printable(sentence)}\n")
+        sys.stderr.flush()
 
 
 def warn(sentence: str, *, stacklevel: int = 4) -> None:
     """Say it on stderr, as a warning where those are shown; never raises: the job goes on."""
-    sentence = printable(sentence)
-    try:
-        warnings.warn(f"tfdarshan: {sentence}", RuntimeWarning, stacklevel=stacklevel)
+    shown = False
+    with suppress(RuntimeWarning, ValueError):  # made an error by the job; stderr is closed
+        warnings.warn(f"tfdarshan: {printable(sentence)}", RuntimeWarning, stacklevel=stacklevel)
         shown = not _ignored(RuntimeWarning)
-    except RuntimeWarning:
-        shown = False
     if not shown:
-        print(f"tfdarshan: {sentence}", file=sys.stderr)
+        say(sentence)
 
 
 def _ignored(category: type[Warning]) -> bool:
