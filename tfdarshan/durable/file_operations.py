@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -103,10 +104,13 @@ class Storage:
             self.sync(descriptor, path)
 
     def sync_folder(self, folder: AnyPath) -> None:
-        """Make a folder's names durable."""
+        """Make a folder's names durable, where its file system has a call for that: EINVAL says it has none."""
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             self.sync(descriptor, folder)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
         finally:
             os.close(descriptor)
 

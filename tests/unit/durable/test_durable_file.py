@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from tfdarshan.durable.durable_file import durable_file, replace_file
+from tfdarshan.durable.durable_file import durable_file, replace_file, sync_folder
 from tfdarshan.durable.file_operations import Storage
 
 
@@ -106,3 +106,14 @@ def test_a_step_that_fails_leaves_the_old_file(tmp_path, step):
     # THEN
     assert (tmp_path / "state").read_text() == "old"
     assert os.listdir(tmp_path) == ["state"]
+
+
+def test_a_folder_whose_file_system_has_no_sync_of_folders_is_durable_as_it_is():
+    # GIVEN such a file system, as shared folders of a virtual machine and older SMB mounts are
+    folder = os.open("/proc", os.O_RDONLY)
+    with pytest.raises(OSError, match="Invalid argument"):
+        os.fsync(folder)
+    os.close(folder)
+
+    # WHEN / THEN nothing is raised
+    sync_folder("/proc")
