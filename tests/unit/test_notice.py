@@ -39,6 +39,29 @@ def test_a_job_without_stderr_goes_on(how, before):
     assert (ended.returncode, ended.stdout) == (0, "goes on\n")
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_run_without_stderr_leaves_stdout_to_the_script(tmp_path, options):
+    run = [
+        sys.executable,
+        "-m",
+        "tfdarshan",
+        "run",
+        "--engine",
+        "builtin",
+        "--logdir",
+        str(tmp_path),
+        *options,
+    ]
+
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *run, "-c", "print('of the script')"],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "of the script\n")
+
+
 def test_a_warning_that_the_job_made_an_error_is_said():
     before = "warnings.simplefilter('error')"
     ended = subprocess.run(

@@ -151,7 +151,9 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def say(line: str, *, error: bool = False) -> None:
     """Print a line on stdout, or on stderr; names in it change nothing on a terminal."""
-    print(printable(line), file=sys.stderr if error else sys.stdout, flush=error)
+    stream = sys.stderr if error else sys.stdout
+    if stream is not None:  # print() would take stdout, which is the job's under `run`
+        print(printable(line), file=stream, flush=error)
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,6 @@ import atexit
 import dataclasses
 import json
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,7 +185,7 @@ class Ending:
 
         if self.as_json:
             more = {} if self.staged is None else {"staged": dataclasses.asdict(self.staged.totals)}
-            print(json.dumps({"session": str(path), **more}), file=sys.stderr, flush=True)
+            say(json.dumps({"session": str(path), **more}), error=True)
         else:
             if self.staged is not None:
                 _say_what_got_copies(self.staged)
