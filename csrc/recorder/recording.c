@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -246,14 +247,18 @@ static bool tell_end(void)
 }
 
 /* The spools of ended processes stay until the session is written, and a job may start thousands one after the other. A
- * thread that needs the lock now waits for it until the process has ended. */
+ * thread may be about to mark itself busy. Without the barrier of tfd_quiesce(), which takes 10 ms in a process with
+ * threads, it is not waited for: what it still records, it records in room that is taken anew. */
 static void give_back_room(void)
 {
     if (tfd_session.pid == tfd_session.owner_pid || tfd_is_interrupted())
         return;
     atomic_store(&tfd_shared->generation, 0);
-    if (!pthread_mutex_trylock(&tfd_tables_lock))
-        tfd_spool_give_back_room(&tfd_session.spool);
+    if (!tfd_await_recorders())
+        return;
+    int cancel_state = tfd_tables_lock_take();
+    tfd_spool_give_back_room(&tfd_session.spool);
+    tfd_tables_lock_give(cancel_state);
 }
 
 void tfd_before_end(void)
@@ -262,9 +267,18 @@ void tfd_before_end(void)
         give_back_room();
 }
 
-/* The process may go on recording after this (other exit handlers, other
- * threads); a reader takes the later of this time and the last event. */
+static void after_all_destructors(int status, void *nothing)
+{
+    (void)status;
+    (void)nothing;
+    give_back_room();
+}
+
+/* The process may go on recording after this (destructors of other libraries, other threads); a reader takes the later of
+ * this time and the last event. A handler of exit(3) that is registered now runs after all destructors, unlike one of
+ * atexit(3), which is this library's. */
 __attribute__((destructor)) static void at_normal_exit(void)
 {
-    tell_end();
+    if (tell_end())
+        on_exit(after_all_destructors, NULL);
 }

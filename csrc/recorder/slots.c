@@ -229,6 +229,11 @@ bool tfd_quiesce(void)
     return wait_while(is_busy);
 }
 
+bool tfd_await_recorders(void)
+{
+    return wait_while(is_busy);
+}
+
 void tfd_await_owed_events(void)
 {
     wait_while(owes_event);

@@ -45,6 +45,8 @@ bool tfd_slots_initialize(void);
 bool tfd_is_interrupted(void);
 /* Waits until no thread is writing events. False after a second: somebody still was. */
 bool tfd_quiesce(void);
+/* The same for threads that are seen to write: one that begins just now may not be. */
+bool tfd_await_recorders(void);
 /* Waits until every call that Darshan has recorded is an event too; a second at most. */
 void tfd_await_owed_events(void);
 void tfd_slots_reset_in_child(void);

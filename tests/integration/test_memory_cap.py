@@ -1,5 +1,6 @@
 """The memory cap holds for all processes of a session together, and totals stay exact beyond it."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -99,7 +100,8 @@ def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start, ch
     assert any("found no room for a row" in sentence for sentence in bounds)
 
 
-def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp_path):
+@pytest.mark.parametrize("end", [os._exit, ctypes.CDLL(None).exit], ids=["_exit", "exit"])
+def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp_path, end):
     # GIVEN a session of a job that starts one child after the other, as loaders do for each epoch
     children, ended, spools = 150, [], tmp_path / "spools"
     spools.mkdir()
@@ -109,7 +111,7 @@ def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp
             child = os.fork()
             if not child:
                 os.close(os.open(data / "00000", os.O_RDONLY))
-                os._exit(0)
+                end(0)
             ended.append(child)
             os.waitpid(child, 0)
 

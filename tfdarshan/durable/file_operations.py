@@ -104,7 +104,7 @@ class Storage:
             self.sync(descriptor, path)
 
     def sync_folder(self, folder: AnyPath) -> None:
-        """Make a folder's names durable, where its file system has a call for that: EINVAL says it has none."""
+        """Make a folder's names durable, if its file system has a call for that: EINVAL says it has none."""
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             self.sync(descriptor, folder)
