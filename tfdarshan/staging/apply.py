@@ -26,7 +26,7 @@ from tfdarshan.staging.publish import (
     publish,
     sync_folders,
 )
-from tfdarshan.staging.stage_folder import StageFolder, locked_stage
+from tfdarshan.staging.stage_folder import StageFolder, locked_stage, refuse_unmounted
 from tfdarshan.units import human_bytes
 
 BATCH_FILES = 64
@@ -68,6 +68,7 @@ def apply_plan(
         ConfigurationError: Another run is at work there.
         StorageError: The fast root cannot be used.
     """
+    refuse_unmounted(plan)
     if options.dry_run:
         return _Run(plan, options, StageFolder(Path(plan.fast_root)), progress).run()
     with locked_stage(plan, create=True) as stage:

@@ -74,6 +74,18 @@ def measure_room(fast: str, capacity: int | None, reserve: int | None) -> Room:
     return Room(usable, kept, found.f_frsize)
 
 
+def mount_point(path: str) -> str:
+    """Return where the file system is mounted that a folder is on, or will be on when it is made.
+
+    Raises:
+        ConfigurationError: A file has its name, or that of a folder above it.
+    """
+    folder = os.path.realpath(existing_parent(path))
+    while not os.path.ismount(folder):
+        folder = os.path.dirname(folder)  # noqa: PTH120
+    return folder
+
+
 def existing_parent(path: str) -> str:
     """Return the folder itself, or the nearest one above it that exists.
 

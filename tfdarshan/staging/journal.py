@@ -171,6 +171,19 @@ class Journal:
         return Record(**{name: getattr(shape, name) for name in shape.__struct_fields__})
 
 
+def is_there(path: str) -> bool:
+    """Return whether something has this name.
+
+    Raises:
+        OSError: That cannot be told, as on a disk that fails.
+    """
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _short(record: Record) -> dict[str, object]:
     """Return the fields that say something."""
     return {name: value for name, value in dataclasses.asdict(record).items() if value not in ("", 0)}

@@ -46,6 +46,7 @@ class Plan:
         sessions: Directories of the sessions that the plan rests on.
         promise: What the plan promises (`question.Promise`), empty if nothing.
         written_by: Version of tfdarshan that made the plan.
+        fast_mount: Where the fast tier's file system was mounted then, "" if that is not known.
     """
 
     slow_root: str
@@ -56,6 +57,7 @@ class Plan:
     sessions: tuple[str, ...] = ()
     promise: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     written_by: str = VERSION
+    fast_mount: str = ""
 
     @property
     def id(self) -> str:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.file_name import exact_name
 from tfdarshan.staging.advice import Decision
+from tfdarshan.staging.capacity import mount_point
 from tfdarshan.staging.plan_file import Plan, PlannedFile, first_bad_name
 
 THREADS, LOOKS = 16, 64
@@ -75,7 +76,14 @@ def make_plan(
         )
     promise = dataclasses.asdict(decision.promise)
     plan = Plan(
-        root, question.fast, tuple(files), reserve_bytes, checksum, decision.advice.facts.paths, promise
+        root,
+        question.fast,
+        tuple(files),
+        reserve_bytes,
+        checksum,
+        decision.advice.facts.paths,
+        promise,
+        fast_mount=mount_point(question.fast),
     )
     return Planned(plan, gone, no_room)
 

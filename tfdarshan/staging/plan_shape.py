@@ -29,6 +29,7 @@ class PlanShape(Struct, frozen=True):
     sessions: tuple[str, ...] = ()
     promise: dict[str, Any] = {}
     written_by: str = ""
+    fast_mount: str = ""
 
 
 @dataclass(frozen=True)

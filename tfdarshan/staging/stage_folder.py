@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.sessions.session_directory import write_json
+from tfdarshan.staging.capacity import mount_point
 from tfdarshan.staging.journal import FOLDER, ROOT, Journal, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
 
@@ -69,6 +70,20 @@ class StageFolder:
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+def refuse_unmounted(plan: Plan) -> None:
+    """Refuse a fast tier that is not mounted: what is at its mount point is of another disk.
+
+    Raises:
+        StorageError: It is not mounted.
+    """
+    root, mount = Path(plan.fast_root).resolve(), plan.fast_mount
+    if mount and root.is_relative_to(mount) and not Path(mount_point(plan.fast_root)).is_relative_to(mount):
+        raise StorageError(
+            f"{mount} is not mounted, and copies would go to another disk: mount it, or take `fast_mount` "
+            "out of the plan."
+        )
 
 
 def journal_of(root: str) -> Journal:

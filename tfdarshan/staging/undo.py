@@ -11,9 +11,9 @@ from pathlib import Path
 
 from tfdarshan.durable.durable_file import durable_file
 from tfdarshan.errors import StorageError, reason
-from tfdarshan.staging.journal import FOLDER, LINK, ROOT, Record
+from tfdarshan.staging.journal import FOLDER, LINK, ROOT, Record, is_there
 from tfdarshan.staging.plan_file import Plan
-from tfdarshan.staging.stage_folder import StageFolder, locked_stage
+from tfdarshan.staging.stage_folder import StageFolder, locked_stage, refuse_unmounted
 
 
 @dataclass
@@ -39,7 +39,9 @@ def undo_plan(
     Raises:
         ConfigurationError: Another run is at work there.
         StorageError: The journal cannot be read or written.
+        OSError: A copy cannot be looked at or removed; the journal has it still.
     """
+    refuse_unmounted(plan)
     with locked_stage(plan, create=False) as stage:
         if stage is None:
             return Undone()
@@ -70,7 +72,7 @@ def undo_plan(
 def _remove(stage: StageFolder, name: str, plan_id: str, result: Undone, *, dry_run: bool) -> bool:
     """Remove a copy or a link, or say what a dry run would; return whether it goes."""
     path = stage.path(name)
-    if stage.journal.records[name][-1].kind == FOLDER or not os.path.lexists(path):
+    if stage.journal.records[name][-1].kind == FOLDER or not is_there(path):
         return False
     owners = stage.journal.owners_of(name, path)
     if any(owner.plan != plan_id for owner in owners):

@@ -83,6 +83,8 @@ def test_plan_has_the_files_that_are_read_most(capsys, job):
     assert {file.name for file in plan.files} >= {f"{number:03}" for number in range(FILES - 20 + 2, FILES)}
     assert sum(file.size for file in plan.files) <= 3_900_000
     assert plan.slow_root == str(job / "data")
+    assert os.path.ismount(plan.fast_mount)
+    assert (job / "fast").is_relative_to(plan.fast_mount)
     assert plan.files[0].mtime_ns == (job / "data" / plan.files[0].name).stat().st_mtime_ns
     assert plan.promise["staged_slow_s"] > plan.promise["staged_fast_s"] > 0
 

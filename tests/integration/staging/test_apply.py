@@ -15,11 +15,13 @@ import pytest
 import tfdarshan
 from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
+from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
 from tfdarshan.durable.file_operations import Storage
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging import copy_file as copying
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
+from tfdarshan.staging.capacity import mount_point
 from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
 from tfdarshan.staging.publish import TAKEN, TAKEN_BY_ANOTHER
 from tfdarshan.staging.stage_folder import locked_stage
@@ -42,6 +44,40 @@ def test_copies_are_whole_and_keep_mode_and_time(slow, fast):
         assert mode == originals[name][0]
         assert rest[-1] == originals[name][-1]
         assert len(rest) == 1 or rest[0] == originals[name][1]
+
+
+def test_a_fast_tier_that_is_not_mounted_is_not_written_to(slow, tmp_path):
+    # GIVEN a plan for a disk that was mounted
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted_tmpfs(disk, "size=64m"):
+        plan = plan_of(slow, disk / "copies", fast_mount=mount_point(str(disk / "copies")))
+        assert apply_plan(plan, COPY).copied == COUNT
+        assert plan.fast_mount == str(disk)
+
+    # WHEN / THEN
+    said = (
+        f"{disk} is not mounted, and copies would go to another disk: mount it, or take `fast_mount` out of"
+    )
+    for use in (lambda: apply_plan(plan, COPY), lambda: verify_plan(plan), lambda: undo_plan(plan)):
+        with pytest.raises(StorageError, match=said):
+            use()
+    with pytest.raises(StorageError, match=said):
+        apply_plan(plan, dataclasses.replace(COPY, dry_run=True))
+    assert list(disk.iterdir()) == []
+    assert apply_plan(dataclasses.replace(plan, fast_mount=""), COPY).copied == COUNT
+
+
+def test_a_fast_tier_that_is_mounted_further_below_is_used(slow, tmp_path):
+    # GIVEN a container that is given only the folder of copies
+    copies = tmp_path / "disk" / "copies"
+    copies.mkdir(parents=True)
+
+    with mounted_tmpfs(copies, "size=64m"):
+        plan = plan_of(slow, copies, fast_mount=str(tmp_path / "disk"))
+
+        assert apply_plan(plan, COPY).copied == COUNT
+        assert undo_plan(plan).files == COUNT
 
 
 def test_second_run_copies_nothing(slow, fast):

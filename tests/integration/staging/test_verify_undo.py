@@ -119,6 +119,62 @@ def test_verify_finds_stale_copies_and_apply_renews_them(slow, fast):
     assert snapshot(fast) == {}
 
 
+@pytest.fixture
+def unreadable(monkeypatch):
+    """Have looks at some paths fail, as on a disk or a server that does."""
+    paths: set[str] = set()
+
+    def failing(really_look):
+        def look(path, **options):
+            if str(path) in paths:
+                raise OSError(errno.ESTALE, "Stale file handle", str(path))
+            return really_look(path, **options)
+
+        return look
+
+    monkeypatch.setattr(os, "lstat", failing(os.lstat))
+    monkeypatch.setattr(os, "stat", failing(os.stat))
+    yield paths
+    monkeypatch.undo()
+
+
+def test_what_cannot_be_looked_at_is_neither_missing_nor_gone(slow, fast, unreadable):
+    # GIVEN a copy, an original, and the target of a link that cannot be looked at
+    whole = plan_of(slow, fast)
+    plan = dataclasses.replace(whole, files=whole.files[:5])
+    apply_plan(plan, dataclasses.replace(COPY, mirror=True))
+    copy, original, linked = whole.files[0].name, whole.files[1].name, whole.files[7].name
+    unreadable |= {str(fast / copy), str(slow / original), str(fast / linked)}
+
+    # WHEN
+    result = verify_plan(plan)
+
+    # THEN
+    assert result.good == 3
+    assert result.wrong == {
+        copy: "its copy cannot be looked at: Stale file handle",
+        original: "its original cannot be looked at: Stale file handle",
+    }
+    assert result.dangling_links == []
+
+
+def test_an_undo_that_cannot_look_at_a_copy_forgets_none(slow, fast, unreadable):
+    # GIVEN
+    plan = plan_of(slow, fast)
+    apply_plan(plan, COPY)
+    unreadable.add(str(fast / plan.files[0].name))
+
+    # WHEN
+    with pytest.raises(OSError, match="Stale file handle"):
+        undo_plan(plan)
+
+    # THEN the next undo removes what is left
+    unreadable.clear()
+    undo_plan(plan)
+    assert snapshot(fast) == {}
+    assert not (fast / STATE_FOLDER).exists()
+
+
 def test_verify_of_files_that_others_put_there(slow, fast):
     plan = plan_of(slow, fast)
     (fast / plan.files[0].name).write_bytes(b"theirs")
