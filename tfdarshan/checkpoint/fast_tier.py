@@ -208,13 +208,26 @@ def pending_entries(folder: Path) -> list[Entry]:
         BurstBufferError: A manifest is damaged or of a newer version.
         OSError: It cannot be read.
     """
+    return sorted((entry for entry, _ in _queued(folder, "")), key=lambda entry: entry.order)
+
+
+def entries_aside(folder: Path) -> list[tuple[Entry, Path]]:
+    """List what was set aside of a fast tier's queue, each with the folder of its files.
+
+    Raises:
+        BurstBufferError: A manifest is damaged or of a newer version.
+        OSError: It cannot be read.
+    """
+    return _queued(folder, ASIDE)
+
+
+def _queued(folder: Path, suffix: str) -> list[tuple[Entry, Path]]:
     queue = folder / BURST_CONTROL / QUEUE
     try:
-        names = [path for path in queue.iterdir() if not path.suffix]
+        paths = [path for path in queue.iterdir() if path.suffix == suffix]
     except FileNotFoundError:
         return []
-    entries = [entry for path in names if (entry := read_entry(path / MANIFEST)) is not None]
-    return sorted(entries, key=lambda entry: entry.order)
+    return [(entry, path) for path in paths if (entry := read_entry(path / MANIFEST)) is not None]
 
 
 def read_pairing(folder: Path) -> Pairing | None:

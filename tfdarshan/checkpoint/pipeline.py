@@ -201,8 +201,12 @@ class Pipeline:
         if not status.pending:
             return ""
         left, why = plural(len(status.pending), "checkpoint"), (status.problem or "stopped").rstrip(".")
-        fast, slow = shell_word(self.fast.folder), shell_word(self.slow.folder)
-        return f"{left} could not be made durable ({why}): run `tfdarshan burst drain {fast} {slow}`."
+        return f"{left} could not be made durable ({why}): run `{self.drain_command}`."
+
+    @property
+    def drain_command(self) -> str:
+        """The command that drains what is left once nobody owns these folders."""
+        return f"tfdarshan burst drain {shell_word(self.fast.folder)} {shell_word(self.slow.folder)}"
 
     def close(self, *, wait: bool = True, give_up_on_problem: bool = False) -> bool:
         """Stop; what is not durable stays on the fast tier for the next owner.

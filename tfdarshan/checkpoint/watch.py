@@ -11,11 +11,11 @@ from pathlib import Path
 
 from tfdarshan.checkpoint.bundle import INDEX, Bundle, find_bundle, single_file
 from tfdarshan.checkpoint.burst_errors import BurstBufferError, IncompleteCheckpointError
-from tfdarshan.checkpoint.fast_tier import new_id
+from tfdarshan.checkpoint.fast_tier import entries_aside, new_id
 from tfdarshan.checkpoint.hdf5 import is_whole_hdf5
 from tfdarshan.checkpoint.manifest import Entry
 from tfdarshan.checkpoint.pipeline import Pipeline
-from tfdarshan.checkpoint.state_file import read_state
+from tfdarshan.checkpoint.state_file import CheckpointState, read_state
 
 FILE_SUFFIXES = (".keras", ".h5")
 # A file that has not changed for this long is complete if its format says so, too.
@@ -53,14 +53,16 @@ class Watch:
         self._clock = clock
         self._taken: dict[str, Seen] = {}
         self._since_s: dict[str, tuple[Seen, float]] = {}  # files that were not taken, unchanged since when
-        for entry in pipeline.status().pending:
+        waiting = [(entry, pipeline.fast.path(entry)) for entry in pipeline.status().pending]
+        for entry, folder in [*waiting, *entries_aside(self._folder)]:
             if entry.kind == "tensorflow":
-                self._note_index(pipeline.fast.path(entry) / (entry.name + INDEX))
+                self._note_index(folder / (entry.name + INDEX))
             else:
                 self._note_file(entry)
-        state = pipeline.slow.state()
-        if state is not None:
-            self._note_index(pipeline.slow.folder / (state.latest + INDEX))
+        # What the job saved last may be durable and not the latest there, if another fast tier has put one.
+        for state in (pipeline.slow.state(), self._state()):
+            if state is not None:
+                self._note_index(pipeline.slow.folder / (state.latest + INDEX))
         for path in self._files():
             with suppress(OSError):
                 if (durable := pipeline.slow.published(path.name)) is not None:
@@ -95,14 +97,18 @@ class Watch:
 
     def _complete(self) -> list[Bundle]:
         bundles = []
-        try:
-            state = read_state(self._folder)
-            if state is not None and "/" not in state.latest:
+        state = self._state()
+        if state is not None and "/" not in state.latest:
+            # Its files may be about to be followed by the next one's.
+            with suppress(BurstBufferError, FileNotFoundError):
                 bundles.append(_finished(find_bundle(self._folder / state.latest)))
-        except (BurstBufferError, FileNotFoundError):
-            # Half written, by a job that does not replace it at once, or about to be followed by the next.
-            pass
         return bundles + [single_file(path) for path in self._whole_files()]
+
+    def _state(self) -> CheckpointState | None:
+        """Read the job's state file; None if there is none, or it is half written."""
+        with suppress(BurstBufferError):
+            return read_state(self._folder)
+        return None
 
     def _files(self) -> list[Path]:
         return [

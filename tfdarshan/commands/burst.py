@@ -52,7 +52,8 @@ def add_parser(verbs: Any) -> None:
     drain = inner.add_parser(
         "drain",
         help="finish what an ended job left waiting",
-        description="Make durable what waits on the fast tier of a job that has ended.",
+        description="Make durable what waits on the fast tier of a job that has ended, and what it saved "
+        "last.",
     )
     _add_tiers(drain)
     _add_options(drain)
@@ -118,16 +119,22 @@ def _take_last(watch: Watch, pipeline: Pipeline, told: str) -> None:
         what = plural(len(written), "file")
         raise BurstBufferError(
             f"the job was still writing {what} in {pipeline.fast.folder}, and {written[0]} was not copied: "
-            "stop the watch once the job has saved it."
+            f"run `{pipeline.drain_command}` once the job has saved it."
         )
 
 
 def drain_command(arguments: argparse.Namespace) -> int:
-    """Drain what waits."""
+    """Drain what waits, then what the job saved after that, as where a watch was killed with it."""
+    from tfdarshan.checkpoint.watch import Watch
+
     pipeline = _pipeline(arguments)
-    waiting = len(pipeline.status().pending)
-    done = pipeline.close()
-    if not waiting and not arguments.json:
+    try:
+        pipeline.drain.wait_patiently(pipeline.options.wait_limit_s)
+        if not pipeline.status().pending:
+            _take_last(Watch(pipeline), pipeline, "")
+    finally:
+        done = pipeline.close()
+    if done and pipeline.status().durable is None and not arguments.json:
         say(f"nothing waits in {arguments.fast}")
     return _ended(pipeline, done)
 

@@ -256,6 +256,59 @@ def test_drain_finishes_what_an_ended_job_left(capsys, tmp_path):
     assert (code, said.out) == (0, f"nothing waits in {fast}\n")
 
 
+def save_checkpoint(folder, step):
+    """Save a checkpoint as TensorFlow does."""
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(step)), folder, max_to_keep=1)
+    manager.save(checkpoint_number=step)
+
+
+def test_drain_takes_what_a_watch_that_was_killed_has_not(started, capsys, tmp_path):
+    # GIVEN a watch that is killed, and the job with it
+    fast, slow = tmp_path / "fast", tmp_path / "slow"
+    fast.mkdir()
+    burst = started("-m", "tfdarshan", "burst", "run", fast, slow)
+    wait_for_owner(slow, burst)
+    burst.kill()
+    burst.communicate()
+    save_file(fast / "last.keras")
+    save_checkpoint(fast, 7)
+
+    # WHEN
+    code, said = output(capsys, "burst", "drain", fast, slow)
+
+    # THEN
+    assert (code, said.err, len(said.out.splitlines())) == (0, "", 2)
+    assert (slow / "last.keras").read_bytes() == (fast / "last.keras").read_bytes()
+    assert tf.train.latest_checkpoint(str(slow)) == str(slow / "ckpt-7")
+    assert output(capsys, "burst", "drain", fast, slow)[1].out == f"nothing waits in {fast}\n"
+
+
+def test_drain_takes_nothing_that_is_durable_or_was_set_aside(capsys, tmp_path):
+    # GIVEN a checkpoint that is durable, one of another fast tier that is newer, and an older one set aside
+    fast, other, slow = (tmp_path / name for name in ("fast", "other", "slow"))
+    fast.mkdir()
+    save_checkpoint(fast, 1)
+    assert output(capsys, "burst", "drain", fast, slow)[0] == 0
+    save_checkpoint(tmp_path / "late", 2)
+    other.mkdir()
+    save_checkpoint(other, 3)
+    assert output(capsys, "burst", "drain", other, slow)[0] == 0
+
+    # WHEN / THEN
+    code, said = output(capsys, "burst", "drain", fast, slow)
+    assert (code, said.out, said.err) == (0, f"nothing waits in {fast}\n", "")
+
+    # and what is set aside is told once
+    for path in (tmp_path / "late").iterdir():
+        path.replace(fast / path.name)
+    code, said = output(capsys, "burst", "drain", fast, slow)
+    assert (code, said.out) == (1, "")
+    assert said.err.startswith("tfdarshan: ckpt-2 was not made durable: ckpt-2 is older than what another")
+    code, said = output(capsys, "burst", "drain", fast, slow)
+    assert (code, said.out, said.err) == (0, f"nothing waits in {fast}\n", "")
+    assert tf.train.latest_checkpoint(str(slow)) == str(slow / "ckpt-3")
+
+
 def test_status_says_what_is_damaged_and_exits_with_it(capsys, tmp_path):
     # GIVEN a durable file that rots
     fast, slow = leave_one_waiting(tmp_path)
