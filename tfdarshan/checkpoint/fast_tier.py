@@ -53,6 +53,7 @@ class FastTier:
         self.folder = folder
         self.control = folder / BURST_CONTROL
         self.id = ""
+        self.era: int | None = None  # of the slow tier, once that was opened
         self._queue = self.control / QUEUE
         self._storage = storage
         self._clock = clock
@@ -91,6 +92,7 @@ class FastTier:
         saved_at: float,
         unique: str | None = None,
         step: int | None = None,
+        era: int | None = None,
         copies: Collection[str] = (),
         copier: Copier | None = None,
         announce: Announce = lambda entry: None,
@@ -102,6 +104,7 @@ class FastTier:
             saved_at: When its saving began, in seconds since the epoch.
             unique: The entry's id; None makes one.
             step: The training step.
+            era: The slow tier's when it was saved, None where that is not known.
             copies: Files to copy with `copier`; all others get a second name, which costs nothing but must
                 not be written to any more.
             copier: What copies them.
@@ -131,6 +134,7 @@ class FastTier:
                 fast_durable_at=None,
                 fast_id=self.id,
                 step=step,
+                era=era,
             )
             announce(entry)
             for file in bundle.files:
@@ -187,7 +191,7 @@ class FastTier:
         return gone
 
     def _identity(self) -> str:
-        known = read_identity(self.control / IDENTITY)
+        known = read_identity(self.control / IDENTITY).id
         if known:
             return known
         fresh = new_id()

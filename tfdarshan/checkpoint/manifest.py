@@ -36,6 +36,8 @@ class Entry:
             while they are not.
         fast_id: The fast tier's identity.
         step: The training step, None where it is not known.
+        era: The slow tier's when it was saved, None where it is not known. One begins when another fast tier
+            takes the slow one over: the clocks of two hosts may not tell which was first.
     """
 
     id: str
@@ -48,6 +50,7 @@ class Entry:
     fast_durable_at: float | None
     fast_id: str
     step: int | None = None
+    era: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,10 +28,11 @@ def open_slow(slow: SlowTier, fast: FastTier) -> None:
             f"run `tfdarshan burst drain {shell_word(fast.folder)} {shell_word(paired.folder)}` first."
         )
     try:
-        found = Pairing(folder, slow.open(expected))
+        found = Pairing(folder, slow.open(expected, fast.id))
     except TierAwayError as error:
         raise TierAwayError(
             f"{error} If it is meant to be a new one, remove {fast.control / PAIRING}."
         ) from error
+    fast.era = slow.era
     if found != paired:
         fast.pair(found)

@@ -134,8 +134,17 @@ class Pipeline:
         saved_at: float,
         step: int | None = None,
         copies: Collection[str] = (),
+        is_old: bool = False,
     ) -> Entry:
         """Make a complete checkpoint durable on the fast tier and hand it to the drain.
+
+        Args:
+            bundle: The checkpoint.
+            unique: Its id.
+            saved_at: When its saving began, in seconds since the epoch.
+            step: The training step.
+            copies: Files to copy, see `FastTier.seal`.
+            is_old: Whether it may have been saved before the slow tier was opened.
 
         Raises:
             IncompleteCheckpointError: A file vanished or changed meanwhile.
@@ -148,6 +157,7 @@ class Pipeline:
                 saved_at=saved_at,
                 unique=unique,
                 step=step,
+                era=None if is_old else self.fast.era,
                 copies=copies,
                 copier=self._capture_copier,
                 announce=self.drain.announce,

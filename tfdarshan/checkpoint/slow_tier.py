@@ -71,12 +71,14 @@ class SlowTier:
         self._clock = clock
         self._lock = FolderLock(self.control / "lock")
         self._unfinished = True
+        self.era = 0
 
-    def open(self, expected_id: str | None) -> str:
+    def open(self, expected_id: str | None, fast_id: str) -> str:
         """Take ownership, finish or remove what an earlier owner left, and return the tier's identity.
 
         Args:
             expected_id: The identity it must have; None takes any, and makes the folder if need be.
+            fast_id: The fast tier's identity.
 
         Raises:
             TierAwayError: It is not the tier that is expected, as when it is not mounted.
@@ -95,7 +97,7 @@ class SlowTier:
         self._sync_new_folders()
         self._lock.acquire()
         try:
-            unique = tier_id(self.folder) or self._make_identity()
+            unique = self._begin_era(fast_id)
             self._recover()
         except BaseException:
             self._lock.release()
@@ -351,11 +353,15 @@ class SlowTier:
         with suppress(PermissionError):
             self._storage.sync_folder(self.folder.parent)
 
-    def _make_identity(self) -> str:
-        unique = uuid.uuid4().hex[:16]
-        text = json.dumps({"id": unique}) + "\n"
-        replace_file(self._storage, self.control / IDENTITY, text, scratch=self.control)
-        self._storage.sync_folder(self.folder)
+    def _begin_era(self, fast_id: str) -> str:
+        """Begin an era if another fast tier was the last owner; return the tier's identity."""
+        known = read_identity(self.control / IDENTITY)
+        unique, self.era = known.id or uuid.uuid4().hex[:16], known.era
+        if not known.id or known.owner != fast_id:
+            self.era += 1
+            text = json.dumps({"id": unique, "era": self.era, "owner": fast_id}) + "\n"
+            replace_file(self._storage, self.control / IDENTITY, text, scratch=self.control)
+            self._storage.sync_folder(self.folder)
         return unique
 
 
@@ -366,7 +372,7 @@ def tier_id(folder: Path) -> str:
         BurstBufferError: It is damaged.
         OSError: It cannot be read.
     """
-    return read_identity(folder / BURST_CONTROL / IDENTITY)
+    return read_identity(folder / BURST_CONTROL / IDENTITY).id
 
 
 def damaged_files(folder: Path, copier: Copier) -> dict[str, str]:
@@ -395,8 +401,8 @@ def _problem(file: CopiedFile, path: Path, copier: Copier) -> str:
 
 
 def _newer(latest: Published | None, entry: Entry) -> bool:
-    return (
-        latest is not None
-        and latest.entry.fast_id != entry.fast_id
-        and latest.entry.saved_at > entry.saved_at
-    )
+    if latest is None or latest.entry.fast_id == entry.fast_id:
+        return False
+    if latest.entry.era is not None and entry.era is not None:
+        return latest.entry.era > entry.era
+    return latest.entry.saved_at > entry.saved_at

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
+
+if TYPE_CHECKING:
+    from tfdarshan.checkpoint.tier_shape import IdentityShape
 
 Shape = TypeVar("Shape")
 
@@ -41,8 +44,8 @@ def shaped(path: Path, data: Any, shape: type[Shape]) -> Shape:
         raise damaged(path, str(error)) from error
 
 
-def read_identity(path: Path) -> str:
-    """Return a tier's identity, "" where it has none.
+def read_identity(path: Path) -> IdentityShape:
+    """Return a tier's identity, with the id "" where it has none.
 
     Raises:
         BurstBufferError: The file is damaged.
@@ -51,7 +54,7 @@ def read_identity(path: Path) -> str:
     from tfdarshan.checkpoint.tier_shape import IdentityShape
 
     data = read_tier_json(path)
-    return "" if data is None else shaped(path, data, IdentityShape).id
+    return IdentityShape("") if data is None else shaped(path, data, IdentityShape)
 
 
 def is_plain(name: str) -> bool:

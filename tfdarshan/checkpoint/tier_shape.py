@@ -25,6 +25,7 @@ class EntryShape(Struct, frozen=True):
     fast_durable_at: Number | None
     fast_id: str
     step: Integer | None = None
+    era: Count | None = None
 
 
 class CopiedShape(Struct, frozen=True):
@@ -56,9 +57,11 @@ class VersionShape(Struct, frozen=True):
 
 
 class IdentityShape(Struct, frozen=True):
-    """A tier's identity."""
+    """A tier's identity; of a slow one, also its era and the fast tier that began it."""
 
     id: str
+    era: Count = 0
+    owner: str = ""
 
 
 class PairingShape(Struct, frozen=True):

@@ -63,6 +63,10 @@ class Watch:
         for state in (pipeline.slow.state(), self._state()):
             if state is not None:
                 self._note_index(pipeline.slow.folder / (state.latest + INDEX))
+        self._found: dict[str, Seen] = {}  # what was there before, saved in whatever era
+        for path in self._markers():
+            with suppress(FileNotFoundError):
+                self._found[path.name] = _seen(path)
         for path in self._files():
             with suppress(OSError):
                 if (durable := pipeline.slow.published(path.name)) is not None:
@@ -86,7 +90,13 @@ class Watch:
                 # What the job may write again in place is copied: a second name would share the new bytes.
                 copies = bundle.files if bundle.kind == "file" else bundle.files[-1:]
                 unique, saved_at = new_id(), seen.saved_at
-                self._pipeline.capture(bundle, unique=unique, saved_at=saved_at, copies=copies)
+                self._pipeline.capture(
+                    bundle,
+                    unique=unique,
+                    saved_at=saved_at,
+                    copies=copies,
+                    is_old=self._found.get(marker.name) == seen,
+                )
                 self._pipeline.ledger.record("saved", unique, checkpoint=bundle.name, saved_at=saved_at)
             except (FileNotFoundError, IncompleteCheckpointError):
                 # The job removed it or writes it again: its next state is as good.
@@ -109,6 +119,12 @@ class Watch:
         with suppress(BurstBufferError):
             return read_state(self._folder)
         return None
+
+    def _markers(self) -> list[Path]:
+        """List what makes a checkpoint visible: an index that the state file names, and single files."""
+        state = self._state()
+        index = [] if state is None else [self._folder / (state.latest + INDEX)]
+        return [*index, *self._files()]
 
     def _files(self) -> list[Path]:
         return [

@@ -48,7 +48,7 @@ class Tiers:
         for suffix, size in SIZES.items():
             (prefix.parent / f"{prefix.name}.{suffix}").write_bytes(content(number, suffix, size))
         self.now += 1
-        entry = self.fast.seal(find_bundle(prefix), saved_at=saved_at or self.now)
+        entry = self.fast.seal(find_bundle(prefix), saved_at=saved_at or self.now, era=self.fast.era)
         for suffix in SIZES:
             (prefix.parent / f"{prefix.name}.{suffix}").unlink()
         return entry

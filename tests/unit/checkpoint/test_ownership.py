@@ -48,6 +48,46 @@ def test_an_older_checkpoint_of_another_fast_tier_does_not_become_the_latest(tmp
     first.close()
 
 
+@pytest.mark.parametrize("saved_at", [10.0, 60.0, 1e9])
+def test_which_checkpoint_is_older_is_not_a_question_of_clocks(tmp_path, saved_at):
+    # GIVEN a checkpoint that waits, and a later one of another host, whose clock says anything
+    first = Tiers(tmp_path)
+    late = first.seal(7, saved_at=50.0)
+    first.close()
+    second = Tiers(tmp_path, fast="other")
+    second.publish(second.seal(20, saved_at=saved_at))
+    second.close()
+
+    # WHEN the first comes back, and its job goes on
+    first = Tiers(tmp_path)
+    with pytest.raises(StaleCheckpointError):
+        first.publish(late)
+    first.publish(first.seal(21, saved_at=70.0))
+
+    # THEN
+    assert read_state(tmp_path / "slow").latest == "ckpt-21"
+    first.close()
+
+
+def test_checkpoints_of_an_unknown_era_are_compared_by_their_time(tmp_path):
+    # GIVEN a checkpoint of an older tfdarshan, or of before the slow tier was found
+    first = Tiers(tmp_path)
+    first.fast.era = None
+    late = first.seal(7, saved_at=80.0)
+    first.close()
+    second = Tiers(tmp_path, fast="other")
+    second.publish(second.seal(20, saved_at=60.0))
+    second.close()
+
+    # WHEN
+    first = Tiers(tmp_path)
+    first.publish(late)
+
+    # THEN
+    assert read_state(tmp_path / "slow").latest == "ckpt-7"
+    first.close()
+
+
 def test_a_second_owner_is_refused_and_told_whose_it_is(tmp_path, tiers):
     # GIVEN another fast tier for the same slow one
     other = FastTier(tmp_path / "other", storage=Storage(), clock=lambda: 0.0)
