@@ -74,6 +74,7 @@ struct attempt {
     X(truncate_missing, truncate(missing, 0))                                                                \
     X(ftruncate_read_only, ftruncate(read_only, 0))                                                          \
     X(sendfile_closed, sendfile(fd, closed_fd, NULL, 10))                                                    \
+    X(sendfile_at_end, sendfile(fd, read_only, NULL, 10))                                                    \
     X(copy_file_range_read_only, copy_file_range(fd, NULL, read_only, NULL, 10, 0))                          \
     X(splice_no_pipe, splice(fd, NULL, read_only, NULL, 10, 0))                                              \
     X(stat_missing, stat(missing, &status))                                                                  \
@@ -210,6 +211,10 @@ int main(int argc, char **argv)
     struct tfd_spool spool = recorded_open(argv[1], getpid());
     CHECK_EQUAL(recorded_tally(&spool, missing, TFD_OP_OPEN).failed, 6);
     CHECK_EQUAL(recorded_tally(&spool, missing, TFD_OP_STAT).failed, 4);
+    /* A copy of nothing succeeds, whatever errno says of an earlier call. */
+    struct tally copies = recorded_tally(&spool, path, TFD_OP_COPY_READ);
+    CHECK_EQUAL(copies.calls, 2);
+    CHECK_EQUAL(copies.failed, 0);
     recorded_close(&spool);
     check_drop_spool(argv[1], getpid());
     if (check_repeats(argc, argv, 1))

@@ -166,7 +166,7 @@ static void test_long_calls_and_a_sample_of_short_ones_are_kept(void)
     CHECK(find_row(reader, calls[0].file, TFD_MODULE_POSIX, &row));
     CHECK(row.counters[TFD_COUNTER_POSIX_BYTES_READ] == (int64_t)CALLS * (CALLS - 1) / 2);
     tfd_reader_thinned_info(reader, &thinned);
-    CHECK(thinned.resolution_ns > 0);
+    CHECK(thinned.resolution_ns > 0 && !(thinned.resolution_ns & (thinned.resolution_ns - 1)));
     uint64_t kept = check_kept(reader, CALLS);
     CHECK(kept <= kept_at_most() && kept >= kept_at_most() / 4);
     check_time(reader, (double)thinned.resolution_ns);
