@@ -137,6 +137,14 @@ static void apply_sync(struct fold_step *step, uint64_t *calls)
     tfd_add_busy(&step->direction->time, &step->direction->busy_until, &step->event);
 }
 
+static void take_size(struct fold_record *record, const struct fold_record *other)
+{
+    if (tfd_size_is_known(other))
+        tfd_size_is(record, other->extent);
+    else
+        tfd_size_changes(record);
+}
+
 static void apply_rename(struct fold_step *step)
 {
     struct fold_record *source = step->record, *target = step->target;
@@ -155,10 +163,10 @@ static void apply_rename(struct fold_step *step)
         count_unseen(step->target_rare, &step->event);
     if (!step->target_rare->renamed_from)
         step->target_rare->renamed_from = step->event.file;
-    if (tfd_size_is_known(source))
-        tfd_size_is(target, source->extent);
-    else
-        tfd_size_changes(target);
+    const struct fold_record before = *target;
+    take_size(target, source);
+    if (step->event.flags & TFD_FLAG_EXCHANGE)
+        take_size(source, &before);
 }
 
 static void apply_copy_read(struct fold_step *step)

@@ -213,8 +213,8 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
 }
 
 /* If the filter leaves out one of both paths, the rename is a call on the other one. */
-void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
-                       uint64_t start)
+void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                       bool exchanges, bool failed, uint64_t start)
 {
     uint64_t end = tfd_end_ticks(start);
     int saved_errno = errno;
@@ -225,6 +225,7 @@ void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const
     tfd_target target = path_target(new_dirfd, readable_path(new_path, failed, saved_errno));
     struct tfd_event event = {start, end, 0, 0, 0, TFD_OP_RENAME, seen_flag(start), 0};
     event.offset = target & TFD_OTHER_BIT ? TFD_FILE_NONE : target;
+    event.flags |= exchanges ? TFD_FLAG_EXCHANGE : 0;
     event.error = failed ? (uint16_t)saved_errno : 0;
     tfd_emit_or_count(slot, source, &event);
     tfd_leave(slot);

@@ -20,8 +20,8 @@ void tfd_record_path(enum tfd_operation operation, int dirfd, const char *path, 
                      uint64_t start);
 void tfd_record_descriptor(enum tfd_operation operation, int fd, int64_t offset, int64_t length, bool failed,
                            uint64_t start);
-void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path, bool failed,
-                       uint64_t start);
+void tfd_record_rename(int old_dirfd, const char *old_path, int new_dirfd, const char *new_path,
+                       bool exchanges, bool failed, uint64_t start);
 /* Count a program that is started as another user than the session's, which may not record itself. */
 void tfd_record_other_user(void);
 /* Note that a call has opened a way to read and write unrecorded. */

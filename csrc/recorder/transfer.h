@@ -35,7 +35,8 @@ static inline uint8_t tfd_alignment_flag(const void *buffer)
 
 static inline bool tfd_appends(struct tfd_position *position, uint8_t flags)
 {
-    return (flags & TFD_FLAG_APPEND) || atomic_load_explicit(&position->appends, memory_order_relaxed);
+    return !(flags & TFD_FLAG_IN_PLACE) &&
+           ((flags & TFD_FLAG_APPEND) || atomic_load_explicit(&position->appends, memory_order_relaxed));
 }
 
 /* Record a transfer of `result` bytes at `offset`, or at the descriptor's own position if `implicit_offset`. Then

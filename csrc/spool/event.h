@@ -53,8 +53,10 @@ enum tfd_class { TFD_CLASS_READ, TFD_CLASS_WRITE, TFD_CLASS_META, TFD_CLASS_COUN
 enum {
     TFD_FLAG_MEM_UNALIGNED = 1, /* transfer: buffer not aligned to TFD_MEM_ALIGNMENT */
     TFD_FLAG_WRITABLE = 1,      /* open: for writing, by any process that gets the descriptor */
+    TFD_FLAG_EXCHANGE = 1,      /* rename: of two files by each other's name */
     TFD_FLAG_APPEND = 2,        /* opened with O_APPEND, or written with RWF_APPEND */
     TFD_FLAG_TRUNCATE = 4,      /* open with O_TRUNC */
+    TFD_FLAG_IN_PLACE = 4,      /* write with RWF_NOAPPEND: at its offset, though opened with O_APPEND */
     TFD_FLAG_UNSEEN = 16,       /* with the darshan engine: libdarshan did not see the call */
     TFD_FLAG_EMPTY_COUNTS = 8,  /* fread, fwrite of 0 bytes that Darshan counts: fputs(""), fscanf, getw */
     TFD_FLAG_MAJOR_FAULT = 32,  /* page fault: it read from storage */

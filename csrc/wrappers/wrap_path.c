@@ -19,7 +19,7 @@ int tfd_wrap_rename(const char *old_path, const char *new_path)
     tfd_redirect_renames(AT_FDCWD, old_path, AT_FDCWD, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(rename)(old_path, new_path);
-    tfd_record_rename(AT_FDCWD, old_path, AT_FDCWD, new_path, status < 0, start);
+    tfd_record_rename(AT_FDCWD, old_path, AT_FDCWD, new_path, false, status < 0, start);
     return status;
 }
 
@@ -28,7 +28,7 @@ int tfd_wrap_renameat(int old_dirfd, const char *old_path, int new_dirfd, const 
     tfd_redirect_renames(old_dirfd, old_path, new_dirfd, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(renameat)(old_dirfd, old_path, new_dirfd, new_path);
-    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);
+    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, false, status < 0, start);
     return status;
 }
 
@@ -38,7 +38,7 @@ int tfd_wrap_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const
     tfd_redirect_renames(old_dirfd, old_path, new_dirfd, new_path);
     uint64_t start = tfd_ticks();
     int status = TFD_NEXT(renameat2)(old_dirfd, old_path, new_dirfd, new_path, flags);
-    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, status < 0, start);
+    tfd_record_rename(old_dirfd, old_path, new_dirfd, new_path, flags & RENAME_EXCHANGE, status < 0, start);
     return status;
 }
 

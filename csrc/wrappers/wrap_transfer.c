@@ -13,6 +13,10 @@
 #include "recorder/transfer.h"
 #include "wrappers/wrappers.h"
 
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20 /* Linux 6.9 */
+#endif
+
 static inline TFD_HOT ssize_t counted_read(tfd_read_function *next, int fd, void *buffer, size_t count)
 {
     uint64_t start = tfd_ticks();
@@ -194,7 +198,7 @@ static inline ssize_t counted_pwritev2(tfd_pwritev2_function *next, int fd, cons
 {
     uint64_t start = tfd_ticks();
     ssize_t put = next(fd, vector, count, offset, flags);
-    uint8_t appends = flags & RWF_APPEND ? TFD_FLAG_APPEND : 0;
+    uint8_t appends = flags & RWF_APPEND ? TFD_FLAG_APPEND : flags & RWF_NOAPPEND ? TFD_FLAG_IN_PLACE : 0;
     tfd_record_transfer(offset == -1 ? TFD_OP_WRITEV : TFD_OP_PWRITEV, true, fd, offset == -1, offset, put,
                         vector_alignment_flag(vector, count, put) | appends, start);
     return put;
