@@ -116,14 +116,15 @@ LEAVES = {
     "chroot": 'os.chroot("empty"); os.chdir("/")',
     # nothing can be opened any more
     "rlimit": "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))",
+    "setuid": "import numpy, datetime; os.chmod('.', 0o700); os.setgid(65534); os.setuid(65534)",
 }
 
 
 @pytest.mark.parametrize("leave", LEAVES)
 def test_a_stop_that_cannot_write_says_why(leave, tmp_path):
     # GIVEN
-    if leave == "chroot" and os.getuid():
-        pytest.skip("chroot needs root")
+    if leave != "rlimit" and os.getuid():
+        pytest.skip(f"{leave} needs root")
     (tmp_path / "empty").mkdir()
     (tmp_path / "spool").mkdir()
     (tmp_path / "data.bin").write_bytes(bytes(5_000))
@@ -141,7 +142,7 @@ def test_a_stop_that_cannot_write_says_why(leave, tmp_path):
     assert "tfdarshan recover" in said
     assert "No module named" not in said
     assert "Traceback" not in said
-    reason = {"chroot": "can no longer load tfdarshan.", "rlimit": "Too many open files"}[leave]
+    reason = {"chroot": "can no longer load ", "rlimit": "Too many open files", "setuid": ""}[leave]
     assert reason in said
 
     # THEN what was recorded is there
@@ -153,3 +154,23 @@ def test_a_stop_that_cannot_write_says_why(leave, tmp_path):
     files = tfdarshan.open_session(tmp_path / "logs").files
     read = files.loc[files["path"] == str(tmp_path / "data.bin"), "POSIX_BYTES_READ"]
     assert read.tolist() == [5_000]
+
+
+def test_a_recording_whose_folder_was_cleared_is_not_promised(tmp_path):
+    # GIVEN a job whose spools somebody clears away, as logind does with /dev/shm at a logout
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "data.bin").write_bytes(bytes(5_000))
+    cleared = "import shutil; shutil.rmtree('spool')"
+
+    # WHEN
+    done = subprocess.run(
+        [sys.executable, "-c", JOB.format(leave=cleared)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    # THEN the job goes on, and nothing is to be recovered
+    assert done.stdout == "went on\n"
+    assert "was not written: the spool" in done.stderr
+    assert "What was recorded is lost with that folder: name another, which" in done.stderr
+    assert "tfdarshan recover" not in done.stderr
+    assert not (tmp_path / "logs" / "plugins").exists()

@@ -35,6 +35,7 @@ from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine
 from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
+    ENVIRONMENT_VARIABLE,
     SO_FAR_PREFIX,
     UNSEEN,
     UNSEEN_HEAD,
@@ -112,9 +113,16 @@ class Recording:
         try:
             self.finish()
         except Exception as error:
+            why = f"the session {self.directory} was not written: {_why(error).rstrip('.')}. "
+            if self._is_lost():
+                discard_session_directory(self.directory)
+                warn(
+                    f"{why}What was recorded is lost with that folder: name another, which nobody clears, "
+                    f"with spool_dir or {ENVIRONMENT_VARIABLE}."
+                )
+                return
             warn(
-                f"the session {self.directory} was not written: {_why(error).rstrip('.')}. "
-                f"What was recorded is kept in {self.spool_directory}; write it with "
+                f"{why}What was recorded is kept in {self.spool_directory}; write it with "
                 f"{self._recover_commands()}."
             )
 
@@ -141,7 +149,11 @@ class Recording:
 
     def _marker_is_there(self) -> bool:
         """Return whether the marker was not removed: so after a chroot, if nothing of ours can be seen."""
-        return (self.directory / MARKER).exists() or not self.spool_directory.exists()
+        return not _was_removed(self.directory / MARKER) or _was_removed(self.spool_directory)
+
+    def _is_lost(self) -> bool:
+        """Return whether the spool folder was removed; not where the session directory is not seen either."""
+        return _was_removed(self.spool_directory) and not _was_removed(self.directory / MARKER)
 
     def _recover_command(self) -> str:
         logdir, spool = (shlex.quote(str(path)) for path in (self.logdir, self.spool_directory))
@@ -411,6 +423,17 @@ def _excluded(options: Options, logdir: Path) -> tuple[str, ...]:
         f"*/{SO_FAR_PREFIX}*",
         f"*/plugins/tfdarshan/*/{CLOCK_FILE}*",
     )
+
+
+def _was_removed(path: Path) -> bool:
+    """Return whether nothing has this name; not whether it cannot be seen, as after a change of user."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _why(error: Exception) -> str:

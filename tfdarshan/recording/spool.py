@@ -116,8 +116,12 @@ def spools_of(directory: Path) -> Iterator[tuple[int, Path]]:
 
 
 def release_spool(directory: Path) -> None:
-    """Let `tfdarshan recover` write the session although the process that recorded it goes on."""
-    (directory / HELD).unlink(missing_ok=True)
+    """Let `tfdarshan recover` write the session although the process that recorded it goes on.
+
+    A process that has become another user's cannot: then it waits for its end.
+    """
+    with suppress(OSError):
+        (directory / HELD).unlink()
 
 
 def copy_spool(source: Path, target: Path) -> None:
