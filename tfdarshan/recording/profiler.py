@@ -373,7 +373,7 @@ class Profile(Recorder):
         """Join the session of `tfdarshan run`."""
         if not self._joins or not isinstance(holder, Profile) or holder is self:
             return super()._meet(holder)
-        if not holder._accepts_joins or not holder.in_this_process():
+        if not holder._accepts_joins:
             return super()._meet(holder)
         warn(
             f"this process runs under `tfdarshan run`: profile({str(self.logdir)!r}) joins its session "

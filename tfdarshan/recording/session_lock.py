@@ -61,10 +61,10 @@ class Recorder:
             with HeldInterrupt(lambda: None):
                 with _lock:
                     holder = _current_holder()
-                    if holder is not None:
+                    if holder is not None and holder.in_this_process():
                         self._meet(holder)
                         return
-                    joined = joined_session()
+                    joined = joined_session() if holder is None else holder.path
                     if joined is not None:
                         self._meet_elsewhere(joined)
                         return
@@ -143,9 +143,8 @@ class Recorder:
 
     def _meet(self, holder: Recorder) -> None:
         """Is called in place of a start where `holder` records already."""
-        whose = "this process" if holder.in_this_process() else "this process's parent and its children"
         raise SessionActiveError(
-            f"a session already records {whose}, into {holder.path}: "
+            f"a session already records this process, into {holder.path}: "
             "stop it first; a process is in one session at a time."
         )
 
