@@ -23,7 +23,8 @@ static struct {
     char folder[PATH_MAX];
     char path[PATH_MAX + 64];
     uint64_t session, sessions;
-    pid_t pid, owner;                /* this process, and the one that the session began in */
+    int64_t ahead_ns; /* what CLOCK_REALTIME was ahead of CLOCK_MONOTONIC as the session began */
+    pid_t pid, owner; /* this process, and the one that the session began in */
     struct tfd_batch_header *header; /* NULL before a child's first row, and if there cannot be any */
     char *part;                      /* the last GROWTH_BYTES of the file; the first ones have the header */
     size_t reserved_bytes;
@@ -32,11 +33,36 @@ static struct {
 
 static _Thread_local int64_t own_thread;
 
-int64_t tfd_batch_log_now(void)
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t tfd_realtime_ahead_ns(void)
+{
+    /* Both clocks cannot be read at one instant: the shortest of a few attempts is the best. */
+    int64_t ahead_ns = 0, best_ns = INT64_MAX;
+    for (int attempt = 0; attempt < 5; attempt++) {
+        int64_t before_ns = clock_ns(CLOCK_MONOTONIC), now_ns = clock_ns(CLOCK_REALTIME),
+                took_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+        if (took_ns < best_ns) {
+            best_ns = took_ns;
+            ahead_ns = now_ns - before_ns - took_ns / 2;
+        }
+    }
+    return ahead_ns;
+}
+
+int64_t tfd_batch_log_ahead_ns(void)
+{
+    return noted.ahead_ns;
+}
+
+int64_t tfd_batch_log_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC) + noted.ahead_ns;
 }
 
 static void leave_part(void)
@@ -154,12 +180,13 @@ static void open_file(void)
     noted.failed = true;
 }
 
-void tfd_batch_log_begin(const char *folder)
+void tfd_batch_log_begin(const char *folder, int64_t ahead_ns)
 {
     tfd_batch_log_end();
     if (strlen(folder) >= sizeof noted.folder)
         return;
     strcpy(noted.folder, folder);
+    noted.ahead_ns = ahead_ns;
     noted.pid = noted.owner = getpid();
     noted.session = ++noted.sessions;
     open_file();

@@ -27,7 +27,7 @@ enum tfd_batch_kind {
 enum tfd_batch_outcome { TFD_BATCH_CAME, TFD_BATCH_STOPPED, TFD_BATCH_FAILED };
 
 struct tfd_batch_times {
-    int64_t begin_ns; /* since the epoch */
+    int64_t begin_ns; /* since the epoch: tfd_batch_log_now() */
     int64_t end_ns;
     int64_t thread;
     int32_t pass;    /* of an iterator, or of what puts batches together */
@@ -40,7 +40,7 @@ struct tfd_batch_times {
 
 /* -1 stands for what nothing says. */
 struct tfd_batch_step {
-    int64_t begin_ns; /* since the epoch */
+    int64_t begin_ns; /* since the epoch: tfd_batch_log_now() */
     int64_t end_ns;
     int64_t number;
     int64_t wait_ns;
@@ -70,13 +70,18 @@ struct tfd_batch_header {
     int64_t unused[3];
 };
 
-/* Begins to note into `folder`: the file is made at once, while there is room, a child's with its first row. */
-void tfd_batch_log_begin(const char *folder);
+/* What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. */
+int64_t tfd_realtime_ahead_ns(void);
+/* Begins to note into `folder`: the file is made at once, while there is room, a child's with its first row. Times are
+ * of CLOCK_MONOTONIC, which nobody sets, as those of file calls are; `ahead_ns` later they are ns since the epoch. */
+void tfd_batch_log_begin(const char *folder, int64_t ahead_ns);
+int64_t tfd_batch_log_ahead_ns(void);
 void tfd_batch_log_end(void);
 /* 0 while nothing is noted; else another number for each time that noting began. */
 uint64_t tfd_batch_log_session(void);
 /* Call it before anything else: true in a process that was forked since the last call. */
 bool tfd_batch_log_forked(void);
+/* ns since the epoch, as CLOCK_REALTIME was set when the session began. */
 int64_t tfd_batch_log_now(void);
 /* The thread is this one, whatever `times` says. */
 void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,

@@ -453,18 +453,32 @@ static void keep(PyObject **place, PyObject *object)
     Py_XDECREF(before);
 }
 
-/* begin(folder, on_pass) */
+/* begin(folder, on_pass, ahead_ns): what CLOCK_REALTIME was ahead of CLOCK_MONOTONIC as the session began; by default it
+ * begins now. */
 static PyObject *begin(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *folder, *describe;
-    if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &folder, &describe))
+    long long ahead_ns = tfd_realtime_ahead_ns();
+    if (!PyArg_ParseTuple(args, "O&O|L", PyUnicode_FSConverter, &folder, &describe, &ahead_ns))
         return NULL;
     keep(&on_pass, describe == Py_None ? NULL : describe);
     fetchers = 0;
-    tfd_batch_log_begin(PyBytes_AsString(folder));
+    tfd_batch_log_begin(PyBytes_AsString(folder), ahead_ns);
     Py_DECREF(folder);
     Py_RETURN_NONE;
+}
+
+static PyObject *ahead(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(tfd_batch_log_ahead_ns());
+}
+
+static PyObject *now(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(tfd_batch_log_now());
 }
 
 /* The module whose _worker_info says which worker a process is. */
@@ -563,6 +577,8 @@ static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
 
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS, NULL},
+    {"ahead", ahead, METH_NOARGS, NULL},
+    {"now", now, METH_NOARGS, NULL},
     {"set_workers", set_workers, METH_O, NULL},
     {"set_waits", set_waits, METH_O, NULL},
     {"note_exposed", note_exposed, METH_VARARGS, NULL},

@@ -217,6 +217,7 @@ void tfd_reader_trace_info(struct tfd_reader *reader, struct tfd_trace_info *inf
     struct tfd_thread_info thread;
     *info = (struct tfd_trace_info){.threads = atomic_load(&header->thread_count)};
     info->start_realtime_ns = header->start.realtime_ns;
+    info->start_monotonic_ns = header->start.monotonic_ns;
     info->duration_ns = kernel_difference(end, header->start.monotonic_ns);
     info->first_dropped_ns = first_dropped_ns(reader);
     for (uint64_t i = 0; i < info->threads && !tfd_reader_thread(reader, i, &thread); i++)

@@ -6,7 +6,7 @@
 
 struct tfd_trace_info {
     uint64_t threads, events_dropped;
-    int64_t start_realtime_ns;
+    int64_t start_realtime_ns, start_monotonic_ns;
     int64_t duration_ns; /* until now if the recording has not stopped */
     int64_t
         first_dropped_ns; /* start of the first call that is not in the trace; -1: the trace has all calls */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory_left.h"
 #include "reader/reader_trace.h"
@@ -35,7 +36,8 @@ static struct {
     bool ended, built, shown_error;
     int spool; /* open descriptor of a joined recording's spool, which may be removed before the trace is collected */
     char directory[TFD_SPOOL_PATH_MAX]; /* OWN */
-    int64_t start_realtime_ns, end_realtime_ns;
+    struct tfd_clock_sample start;
+    int64_t end_monotonic_ns;
     struct tfd_bytes planes;
     char error[256];
 } session = {.spool = -1};
@@ -62,13 +64,6 @@ static void reset_in_child(void)
 __attribute__((constructor)) static void at_load(void)
 {
     tfd_attach_set_reset_in_child(reset_in_child);
-}
-
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void remove_directory(const char *path)
@@ -166,10 +161,10 @@ void tfd_tf_session_begin(void)
     pthread_mutex_lock(&lock);
     discard();
     session.pid = getpid();
-    session.start_realtime_ns = realtime_ns();
+    session.start = tfd_clock_sample_now();
     last = (struct tfd_tf_report){.session = last.session + 1};
     snprintf(last.mark, sizeof last.mark, "tfdarshan %d %lld", (int)session.pid,
-             (long long)session.start_realtime_ns);
+             (long long)session.start.realtime_ns);
     const struct tfd_tf_settings *settings = tfd_tf_settings_acquire();
     if (tfd_session_active())
         join();
@@ -185,7 +180,7 @@ void tfd_tf_session_end(void)
     pthread_mutex_lock(&lock);
     if (!session.ended && session.pid == getpid()) {
         struct tfd_attach_report report;
-        session.end_realtime_ns = realtime_ns();
+        session.end_monotonic_ns = tfd_clock_ns(CLOCK_MONOTONIC);
         if (session.mode == OWN && tfd_session_stop(&report))
             say("recording I/O did not end cleanly", tfd_last_error());
         session.ended = true;
@@ -236,9 +231,9 @@ static void build_from(struct tfd_reader *reader, bool with_session)
     };
     tfd_tf_settings_release();
     if (session.mode == JOINED) {
-        request.start_ns = session.start_realtime_ns - info.start_realtime_ns;
-        request.end_ns = session.end_realtime_ns - info.start_realtime_ns;
-        request.realtime_ns = session.start_realtime_ns;
+        request.start_ns = session.start.monotonic_ns - info.start_monotonic_ns;
+        request.end_ns = session.end_monotonic_ns - info.start_monotonic_ns;
+        request.realtime_ns = session.start.realtime_ns;
     }
     int status = tfd_io_plane(reader, &request, &session.planes, &counts);
     last.start_ns = request.start_ns;
@@ -265,7 +260,7 @@ static void build(void)
         tfd_reader_close(reader);
     }
     if (session.error[0] && !session.planes.length)
-        tfd_note_plane(&session.planes, session.start_realtime_ns, last.mark, session.error);
+        tfd_note_plane(&session.planes, session.start.realtime_ns, last.mark, session.error);
     if (session.planes.failed)
         tfd_bytes_free(&session.planes);
     session.built = true;

@@ -166,3 +166,44 @@ def test_hosts_that_must_not_ask_say_so(other_clock, tmp_path):
 def test_64_hosts_are_put_on_one_clock_within_the_errors_that_are_told(other_clock, tmp_path):
     clocks = clocks_of(64, seed=64)
     assert_within_stated_errors(run_hosts(tmp_path, other_clock, clocks), clocks)
+
+
+SET_CLOCK = """
+import os, sys, time, tfdarshan
+data, logs = sys.argv[1:]
+with tfdarshan.profile(logs) as session:
+    for number, path in enumerate(tfdarshan.steps([data] * 6)):
+        if number in (2, 4):
+            # Set the clock an hour on, and two hours back.
+            os.environ["CLOCK_REALTIME_AHEAD_NS"] = str((3 - number) * 3_600_000_000_000)
+        file = os.open(path, os.O_RDONLY)
+        os.read(file, 100 + number)
+        os.close(file)
+print(time.time_ns(), session.path)
+"""
+
+
+def test_steps_keep_their_calls_when_the_clock_is_set(tmp_path):
+    # GIVEN a clock that the job can set
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    library, data = tmp_path / "clock.so", tmp_path / "data"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests" / "other_clock.c"], check=True
+    )
+    data.write_bytes(bytes(1_000))
+
+    # WHEN it is set twice while a session records
+    done = subprocess.run(
+        [sys.executable, "-c", SET_CLOCK, data, tmp_path / "logs"],
+        cwd=ROOT, env={**os.environ, "LD_PRELOAD": str(library)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    now_ns, path = done.stdout.split(maxsplit=1)
+    assert int(now_ns) < time.time_ns() - 3_000_000_000_000
+
+    # THEN
+    steps = tfdarshan.open_session(path.strip()).steps
+    assert steps["bytes_read"].tolist() == [100 + number for number in range(6)]
+    assert (steps["end_ns"] - steps["start_ns"]).between(0, 60e9).all()
+    assert steps["start_ns"].is_monotonic_increasing

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-import types
 
 import numpy as np
 import pytest
@@ -60,11 +59,10 @@ def fill(path):
         os.close(filler)
 
 
-def test_every_step_keeps_its_times(log, tmp_path, monkeypatch):
+def test_every_step_keeps_its_times(log, tmp_path):
     # GIVEN a clock that goes on by 1 ns whenever it is read
     clock = itertools.count(1_000)
-    fake = types.SimpleNamespace(time_ns=lambda: next(clock))
-    monkeypatch.setattr("tfdarshan.recording.steps.time", fake)
+    log = StepLog(lambda: None, now=lambda: next(clock))
 
     # WHEN
     mark(log, MANY)

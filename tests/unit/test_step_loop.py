@@ -152,17 +152,16 @@ def test_a_traceback_and_warnings_are_those_of_the_loop_alone(tmp_path):
     assert {(one.filename, one.lineno) for one in seen} == {(__file__, line)}
 
 
-def test_the_kernel_is_asked_of_no_step_that_is_shorter_than_asking_it_may_cost(monkeypatch):
+def test_the_kernel_is_asked_of_no_step_that_is_shorter_than_asking_it_may_cost():
     # GIVEN a clock, and steps of a third of that time and then of twice as long
     now, asked = [10 * ASKED_NS], []
-    monkeypatch.setattr(time, "time_ns", lambda: now[0])
 
     def kernel_reads():
         asked.append(now[0])
         return len(asked), 0
 
     noted = []
-    log = StepLog(kernel_reads, note=lambda *step: noted.append(step))
+    log = StepLog(kernel_reads, note=lambda *step: noted.append(step), now=lambda: now[0])
 
     # WHEN
     for lasts_ns in [ASKED_NS // 3] * 6 + [2 * ASKED_NS] * 4:

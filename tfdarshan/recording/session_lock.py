@@ -71,8 +71,9 @@ class Recorder:
                     self._attach()
                     _active = self
                 atexit.register(self._end_at_exit)
-                steps.begin_log()
+                # First, as steps are of its clock.
                 self._follow()
+                steps.begin_log()
                 self._attached()
         except KeyboardInterrupt:
             self._abandon()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, TypeVar, cast
 
 from tfdarshan.frameworks.batch_log import LOOPED_STEPS
-from tfdarshan.native import _bridge
 from tfdarshan.recording.steps import (
     Mark,
     Moment,
@@ -80,5 +78,5 @@ class _Pass:
 
     def __del__(self) -> None:
         """End the step of a loop that was left."""
-        if self._mark is not None and not self._mark.end_ns:
-            self._mark.end(time.time_ns(), _bridge.kernel_reads())
+        if self._log is not None:
+            self._log.finish(self._mark)

@@ -67,6 +67,7 @@ class StepLog:
         first: The number of the first step that has none.
         passes: Passes over the input that have begun before.
         note: Is told of each step as it ends; by default it is noted in the spool folder.
+        now: Gives the time; by default that of the session's clock, which nobody sets.
     """
 
     def __init__(
@@ -76,18 +77,20 @@ class StepLog:
         first: int = 0,
         passes: int = 0,
         note: Note | None = None,
+        now: Callable[[], int] | None = None,
     ) -> None:
         self._newest: Mark | None = None
         self._kernel_reads = kernel_reads
         self._next, self._passes = first, passes
         self._note = note or batch_log.native().step
+        self._now = now or batch_log.native().now
         self._asked_ns = 0
 
     def begin(self, number: int | None, source: str, epoch: int = UNKNOWN) -> Mark:
         """Begin a step and end the one before, if it still lasts."""
         note_start()
         reads = self._kernel_reads()
-        now = time.time_ns()
+        now = self._now()
         self._end(now, reads)
         if number is not None:
             self._next = whole_number(number, self._next)
@@ -101,16 +104,16 @@ class StepLog:
         The kernel is asked what it has charged, but for steps of less than ASKED_NS.
         """
         note_start()
-        now, reads = time.time_ns(), None
+        now, reads = self._now(), None
         if now - self._asked_ns >= ASKED_NS:
             reads = self._kernel_reads()
-            self._asked_ns = now = time.time_ns()
+            self._asked_ns = now = self._now()
         self._end(now, reads)
         return now, reads
 
     def begin_requested(self, requested: Moment, source: str, epoch: int) -> Mark:
         """Begin a step when its batch was requested; it has come now, and was waited for until now."""
-        now, start_ns = time.time_ns(), requested[0]
+        now, start_ns = self._now(), requested[0]
         if self._newest is not None and not self._newest.end_ns:
             self._newest.end(now, None)
         place, number = SOURCES.index(source), self._next
@@ -125,8 +128,12 @@ class StepLog:
 
     def end(self) -> None:
         """End the newest step, if it still lasts."""
-        if self._newest is not None and not self._newest.end_ns:
-            self._newest.end(time.time_ns(), self._kernel_reads())
+        self.finish(self._newest)
+
+    def finish(self, mark: Mark | None) -> None:
+        """End a step of this log, if it still lasts."""
+        if mark is not None and not mark.end_ns:
+            mark.end(self._now(), self._kernel_reads())
 
     def _end(self, now: int, reads: Reads | None) -> None:
         if self._newest is not None:
@@ -219,19 +226,20 @@ class step:  # noqa: N801 - reads as a function where it is used
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._mark is not None and not self._mark.end_ns:
-            self._mark.end(time.time_ns(), _bridge.kernel_reads())
+        if self._log is not None:
+            self._log.finish(self._mark)
         note_end()
 
     @contextmanager
     def input_wait(self) -> Iterator[None]:
         """Count what is within as time the step waits for its input, such as `next(batches)`."""
-        began = time.time_ns()
+        began = time.monotonic_ns()
         try:
             yield
         finally:
             if self._mark is not None:
-                self._mark.input_wait_ns = max(self._mark.input_wait_ns, 0) + time.time_ns() - began
+                waited_ns = time.monotonic_ns() - began
+                self._mark.input_wait_ns = max(self._mark.input_wait_ns, 0) + waited_ns
 
 
 def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:

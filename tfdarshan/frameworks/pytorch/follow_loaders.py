@@ -56,7 +56,8 @@ class Following:
         for fetcher in (fetchers._MapDatasetFetcher, fetchers._IterableDatasetFetcher):
             hook(fetcher, "fetch", "FETCH")
         # Workers that are started as programs are told by this what to note, and where.
-        self._hooks.replace(workers, "_worker_loop", WorkerLoop(str(log.folder), workers._worker_loop))
+        loop = WorkerLoop(str(log.folder), native().ahead(), workers._worker_loop)
+        self._hooks.replace(workers, "_worker_loop", loop)
 
     def begin_optimizers(self) -> None:
         """Follow the optimizers of PyTorch, which is imported."""

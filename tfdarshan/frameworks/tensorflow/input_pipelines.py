@@ -13,7 +13,6 @@ import inspect
 import linecache
 import re
 import sys
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -75,7 +74,7 @@ class PipelineLog:
         noted = self._noted(dataset)
         if noted is not None and iterator is not None:
             if len(noted["passes_realtime_ns"]) < MOST_PASSES:
-                noted["passes_realtime_ns"].append(time.time_ns())
+                noted["passes_realtime_ns"].append(batch_log.native().now())
             self._batches = self._batches or BatchSizes(type(iterator))
             self._batches.watch(iterator, noted)
 
