@@ -35,10 +35,9 @@ def batch_table(
         return None
     fetched = _in_the_loop(own, asked)
     _by_workers(fetched, asked, own, loaders, _fetches(processes, own.pid))
-    epochs = [loaders.epoch_of_pass.get(number, UNKNOWN) for number in asked["pass"].tolist()]
     return {
         "loader": loaders.places(asked),
-        "epoch": np.array(epochs, np.int64),
+        "epoch": loaders.epochs(asked),
         "batch": asked["ordinal"].astype(np.int64),
         "tid": asked["thread"].astype(np.int64),
         "request_ns": asked["begin_ns"] - origin_ns,

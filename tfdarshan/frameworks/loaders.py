@@ -100,10 +100,11 @@ class Loaders:
 
     def places(self, rows: Array) -> Array:
         """Return the place of each row's loader, -1 if that is not known."""
-        numbers, inverse = np.unique(rows["pass"], return_inverse=True)
-        places = np.array([self.of_pass.get(number, -1) for number in numbers.tolist()], np.int64)
-        found: Array = places[inverse] if len(places) else np.zeros(0, np.int64)
-        return found
+        return _of_passes(self.of_pass, rows)
+
+    def epochs(self, rows: Array) -> Array:
+        """Return which pass over its loader each row is of, from 1 on; -1 if it is of no epoch."""
+        return _of_passes(self.epoch_of_pass, rows)
 
     def block(self, rows: Array, training: Collection[int]) -> dict[str, Any]:
         """Return what the metadata says of them.
@@ -132,6 +133,14 @@ class Loaders:
                 for place, looks in enumerate(self.found)
             ]
         }
+
+
+def _of_passes(known: Mapping[int, int], rows: Array) -> Array:
+    """Return what is known of each row's pass, -1 if it is not known."""
+    numbers = np.unique(rows["pass"])
+    values = np.array([known.get(number, -1) for number in numbers.tolist()], np.int64)
+    found: Array = values[np.searchsorted(numbers, rows["pass"])]
+    return found
 
 
 def _is_pass(note: Mapping[str, Any]) -> bool:

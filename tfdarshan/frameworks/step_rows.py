@@ -6,34 +6,16 @@ batch is requested and ends when the next step's is, or, as an epoch's last, whe
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from tfdarshan.frameworks.all_frameworks import adapter_of, adapters
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START, STEP, UNKNOWN
+from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, STEP, UNKNOWN
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps
+from tfdarshan.frameworks.step_cycles import BITS, LOW_BITS, Steps, cut_steps, paired
 from tfdarshan.native.spool_reader import Array
 
 NO_PASS = -1
-BITS = 32
-LOW_BITS = (1 << BITS) - 1
-
-
-@dataclass
-class Step:
-    """One step; times in ns since the epoch. The GPU was idle for `exposed_ns` of the wait, -1 if unknown."""
-
-    start_ns: int
-    wait_ns: int
-    epoch: int
-    end_ns: int = 0
-    exposed_ns: int = UNKNOWN
 
 
 def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | None, frozenset[int]]:
@@ -59,20 +41,20 @@ def step_rows(rows: Array, loaders: Loaders, pid: int) -> tuple[SessionSteps | N
         steps = _steps(marked, training, loaders, by_optimizer=by_optimizer)
     else:
         steps = _without_batches(marked)
-    found = np.fromiter(
-        (_session_step(number, step) for number, step in enumerate(steps)),
-        SESSION_STEP,
-    )
-    if not len(found):
+    if not len(steps.start_ns):
         return None, training
     source = _source(loaders, training, by_optimizer=by_optimizer)
-    return SessionSteps(iter([found]), [source]), training
+    return SessionSteps(iter([_session_steps(steps)]), [source]), training
 
 
-def _session_step(number: int, step: Step) -> tuple[int, ...]:
-    """Return a step as SESSION_STEP has it."""
-    times = (step.start_ns, step.end_ns, number, step.wait_ns)
-    return (STEP, 0, *times, UNKNOWN, UNKNOWN, step.epoch, 0, step.exposed_ns)
+def _session_steps(steps: Steps) -> Array:
+    """Return steps as an array of SESSION_STEP."""
+    found = np.zeros(len(steps.start_ns), SESSION_STEP)
+    found["kind"], found["step"] = STEP, np.arange(len(found))
+    found["start_ns"], found["end_ns"], found["input_wait_ns"] = steps.start_ns, steps.end_ns, steps.wait_ns
+    found["epoch"], found["exposed_wait_ns"] = steps.epoch, steps.exposed_ns
+    found["rchar"] = found["read_bytes"] = UNKNOWN
+    return found
 
 
 def training_thread(rows: Array, pid: int) -> int:
@@ -136,12 +118,14 @@ def _trained_on(rows: Array, places: Array) -> frozenset[int]:
     ends, last = _before_steps(rows), _followed(rows, places)
     came = np.flatnonzero(_came(rows))
     step, number = np.searchsorted(ends, came), rows["pass"][came]
-    passes, inverse = np.unique(number, return_inverse=True)
+    passes = np.unique(number)
+    inverse = np.searchsorted(passes, number)
     first, latest = np.full(len(passes), len(ends)), np.full(len(passes), -1)
     np.minimum.at(first, inverse, step)
     np.maximum.at(latest, inverse, step)
     goes_on = (first < latest)[inverse] & (step < len(ends)) & (places[came] >= 0)
-    pairs = np.unique(_paired(step[goes_on], places[came][goes_on]))
+    pairs = np.sort(paired(step[goes_on], places[came][goes_on]))
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
     asked_last = {place: places[ends] == place for place in last}
     going_on = set(places[came][goes_on].tolist())
     trained = {
@@ -171,8 +155,7 @@ def _with_steps(rows: Array, loaders: Loaders) -> Array:
     if not len(used):
         return rows
     worked_on = came[places[came] == np.argmax(used)]
-    epochs = [loaders.epoch_of_pass.get(number, UNKNOWN) > 0 for number in rows["pass"][worked_on].tolist()]
-    worked_on = worked_on[np.array(epochs, bool)]
+    worked_on = worked_on[loaders.epochs(rows[worked_on]) > 0]
     steps = rows[worked_on].copy()
     steps["kind"], steps["begin_ns"], steps["pass"] = OPTIMIZER, steps["end_ns"], NO_PASS
     return np.insert(rows, worked_on + 1, steps)
@@ -184,146 +167,17 @@ def _source(loaders: Loaders, training: frozenset[int], *, by_optimizer: bool) -
     return adapter_of(loaders.found[min(training)]["framework"]).batches
 
 
-def _begun(row: Any, loaders: Loaders) -> Step:
-    """Return the step that begins with a request."""
-    epoch = loaders.epoch_of_pass.get(int(row["pass"]), UNKNOWN)
-    begin_ns = int(row["begin_ns"])
-    return Step(begin_ns, int(row["end_ns"]) - begin_ns, epoch, exposed_ns=int(row["exposed_ns"]))
-
-
-def _all_exposed(exposed_ns: Iterable[int]) -> int:
-    """Return how long the GPU was idle in several waits together, UNKNOWN if one was not measured."""
-    told = list(exposed_ns)
-    return UNKNOWN if UNKNOWN in told else sum(told)
-
-
-class _OptimizerSteps:
-    """The step that goes on: `done_ns` is when an optimizer stepped last in it, 0 before."""
-
-    def __init__(self, loaders: Loaders, usual: Mapping[int, int]) -> None:
-        self._loaders, self._usual = loaders, usual
-        self._step: Step | None = None
-        self._done_ns = 0
-        self._stepped: Counter[int] = Counter()
-        # The loaders that gave its batches, and the start of each pass that has not given one.
-        self._gave: set[int] = set()
-        self._started: dict[int, Any] = {}
-        # The end of a pass: batches that were taken before may be trained on behind it.
-        self._rest: Step | None = None
-
-    def end(self, at_ns: int) -> Step | None:
-        """End the step at a request, if its optimizer has stepped."""
-        if self._step is None or not self._done_ns:
-            return None
-        step, self._step = self._step, None
-        step.end_ns = max(at_ns, self._done_ns)
-        self._done_ns = 0
-        self._stepped.clear()
-        self._gave.clear()
-        return step
-
-    def start(self, row: Any, place: int) -> None:
-        """Note that a training loader begins a pass: its batches of the one before are trained on no more."""
-        self._started[int(row["pass"])], self._rest = row, None
-        if place in self._gave:
-            self._step = None
-            self._gave.clear()
-
-    def take(self, row: Any, place: int) -> None:
-        """Note a batch of a training loader."""
-        begun, self._rest = _begun(row, self._loaders), None
-        if self._step is None:
-            self._step = begun
-        else:
-            self._wait(begun.wait_ns, begun.exposed_ns)
-        self._gave.add(place)
-        started = self._started.pop(int(row["pass"]), None)
-        if started is not None:
-            lasted_ns = int(started["end_ns"] - started["begin_ns"])
-            if started["begin_ns"] < self._step.start_ns:
-                # What the job did between the start and its first request is no part of a step.
-                self._step.start_ns -= lasted_ns
-            self._wait(lasted_ns, int(started["exposed_ns"]))
-
-    def _wait(self, wait_ns: int, exposed_ns: int) -> None:
-        assert self._step is not None
-        self._step.wait_ns += wait_ns
-        self._step.exposed_ns = _all_exposed((self._step.exposed_ns, exposed_ns))
-
-    def stop(self, row: Any) -> None:
-        """Note that a training loader has no more batches."""
-        self._rest = _begun(row, self._loaders)
-
-    def leave(self) -> None:
-        """Note a batch of another loader."""
-        self._rest = None
-
-    def optimizer(self, row: Any) -> Step | None:
-        """Note a step of an optimizer; return the step that it ends, if it has stepped as often as usual."""
-        name, ended = int(row["ordinal"]) & LOW_BITS, None
-        if self._step is None:
-            self._step, self._rest = self._rest, None
-        elif self._stepped[name] >= self._usual.get(name, 1):
-            ended = self.end(0)
-        if ended is not None:
-            exposed_ns = min(ended.exposed_ns, 0)
-            self._step = Step(ended.end_ns, 0, ended.epoch, exposed_ns=exposed_ns)
-        if self._step is not None:
-            self._done_ns = int(row["end_ns"])
-            self._stepped[name] += 1
-        return ended
-
-
-def _usual_times(rows: Array, places: Array, training: frozenset[int]) -> dict[int, int]:
-    """Return how often each optimizer steps for a batch, at least: a loop may keep its batches and step on.
-
-    What follows the first batch and the last one may have been recorded in part.
-    """
-    batch = np.cumsum(_came(rows) & np.isin(places, list(training)))
-    stepped = (rows["kind"] == OPTIMIZER) & (batch > 0) & (batch < batch.max(initial=0))
-    found: dict[int, int] = {}
-    pairs, counts = np.unique(_paired(batch[stepped], rows["ordinal"][stepped]), return_counts=True)
-    for name, times in zip((pairs & LOW_BITS).tolist(), counts.tolist(), strict=True):
-        found[name] = min(found.get(name, times), times)
-    return found
-
-
-def _paired(first: Array, second: Array) -> Array:
-    """Return pairs of numbers as one number each; of the second one only its lowest bits."""
-    found: Array = (first.astype(np.int64) << BITS) | (second.astype(np.int64) & LOW_BITS)
-    return found
-
-
-def _steps(rows: Array, training: frozenset[int], loaders: Loaders, *, by_optimizer: bool) -> Iterator[Step]:
-    """Yield the steps. The last one of an optimizer ends with it, a batch when its iterator is gone."""
-    places = loaders.places(rows)
+def _steps(rows: Array, training: frozenset[int], loaders: Loaders, *, by_optimizer: bool) -> Steps:
+    """Return the steps of a job that takes batches."""
+    places, epochs = loaders.places(rows), loaders.epochs(rows)
     if not by_optimizer:
         # A pass that is no epoch was only looked at, as by who builds a model by its first batch.
-        looks = [number for number, epoch in loaders.epoch_of_pass.items() if epoch < 0]
-        places[np.isin(rows["pass"], looks)] = UNKNOWN
-    steps = _OptimizerSteps(loaders, _usual_times(rows, places, training))
-    for row, place in zip(rows, places.tolist(), strict=True):
-        kind, ended = row["kind"], None
-        if kind in (START, REQUEST) or (kind == END and place in training and not by_optimizer):
-            ended = steps.end(int(row["begin_ns"]))
-        if kind == OPTIMIZER:
-            ended = steps.optimizer(row)
-        elif kind in (START, REQUEST) and place not in training:
-            steps.leave()
-        elif kind == START:
-            steps.start(row, place)
-        elif kind == REQUEST and row["outcome"] == CAME:
-            steps.take(row, place)
-        elif kind == REQUEST:
-            steps.stop(row)
-        if ended is not None:
-            yield ended
-    if (ended := steps.end(0 if by_optimizer else int(rows["end_ns"][-1]))) is not None:
-        yield ended
+        places[epochs < 0] = UNKNOWN
+    return cut_steps(rows, places, epochs, training, by_optimizer=by_optimizer)
 
 
-def _without_batches(rows: Array) -> Iterator[Step]:
-    """Yield a step for each one of an optimizer: what they wait for is not known."""
-    at_ns = rows["end_ns"][rows["kind"] == OPTIMIZER].tolist()
-    for begin_ns, end_ns in itertools.pairwise(at_ns):
-        yield Step(begin_ns, UNKNOWN, UNKNOWN, end_ns)
+def _without_batches(rows: Array) -> Steps:
+    """Return a step for each one of an optimizer: what they wait for is not known."""
+    at_ns = rows["end_ns"][rows["kind"] == OPTIMIZER]
+    unknown = np.full(max(len(at_ns) - 1, 0), UNKNOWN)
+    return Steps(at_ns[:-1], at_ns[1:], unknown, unknown, unknown)

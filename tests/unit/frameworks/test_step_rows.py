@@ -1,5 +1,7 @@
 """Steps by an optimizer or by the batch, of loops as frameworks run them."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -486,3 +488,46 @@ def test_a_pass_over_the_training_loader_that_only_measures_is_no_epoch():
     (steps,) = found.blocks
     assert steps["epoch"].tolist() == [1, 1, 1, 2, 2, 2]
     assert loaders.block(job.array, training)["found"][0]["passes"] == 2
+
+
+def test_an_iterator_that_is_made_right_before_its_first_batch_belongs_to_the_step():
+    # GIVEN two loaders of a step, of which the first takes long to start
+    job = Job()
+    slow, quick = job.loader("slow", data_set=1), job.loader("quick", data_set=2)
+    job.start(slow, 100)
+    job.start(quick, 1)
+    for _ in range(2):
+        job.batch(slow, 10)
+        job.batch(quick, 2)
+        job.compute(20)
+        job.optimizer()
+
+    # THEN the step lasts as long as it waits and computes
+    assert steps_of(job)[0] == [(0, 133, 113, 1), (133, 32, 12, 1)]
+
+
+def seconds_of(action):
+    took_s = []
+    for _ in range(3):
+        begin = time.process_time()
+        action()
+        took_s.append(time.process_time() - begin)
+    return min(took_s)
+
+
+@pytest.mark.parametrize("by_optimizer", [True, False])
+def test_many_steps_take_little_more_than_to_look_at_each_row(by_optimizer):
+    # GIVEN
+    job = Job()
+    number = job.loader("train")
+    for _ in range(40_000):
+        job.batch(number, 10)
+        job.compute(20)
+        if by_optimizer:
+            job.optimizer()
+    rows, loaders = job.array, job.loaders
+    loaders.number_epochs(rows)
+
+    # THEN
+    looked_s = seconds_of(lambda: sum(int(row["begin_ns"]) for row in rows))
+    assert seconds_of(lambda: step_rows(rows, loaders, PID)) < 6 * looked_s
