@@ -172,3 +172,38 @@ def test_a_rank_that_is_damaged_can_be_left_out(two_hosts, capsys):
     assert ([rank.rank for rank in session.joint.ranks], session.joint.missing) == ([1], (0,))
     assert main(["summary", "--skip-damaged", str(two_hosts.path)]) == 0
     assert "rank 0 of 2 has not written" in " ".join(capsys.readouterr().out.split())
+
+
+def test_steps_are_those_of_one_rank_with_its_own_calls(two_hosts, capsys):
+    # WHEN
+    main(["steps", "--json", "--limit", "0", str(two_hosts.path)])
+    said = json.loads(capsys.readouterr().out)
+    main(["steps", str(two_hosts.path)])
+    text = " ".join(capsys.readouterr().out.split())
+
+    # THEN each step has the two files that rank 1 reads in it
+    assert said["rank"] == 1
+    assert [row["bytes_read"] for row in said["steps"]] == [200_000] * 12
+    assert [row["operations"] for row in said["steps"]] == [4] * 12
+    assert "Steps of rank 1, which findings are of, and its own calls." in text
+    assert "such as rank-00000." in text
+
+
+def test_files_of_steps_are_those_of_each_ranks_own_steps(tmp_path, capsys):
+    # GIVEN two ranks that each read a file in a step, the second one seconds later by a clock that is told
+    dealt = [[[12 * rank + step] for step in range(12)] for rank in range(2)]
+    ranks = [MadeUpRank(dealt[0]), MadeUpRank(dealt[1], "n1", 1.0, server_offset_ns=0)]
+    session = joint_training(tmp_path, ranks)
+    capsys.readouterr()
+
+    # WHEN
+    main(["files", "--steps", "3-4", "--json", str(session.path)])
+    said = json.loads(capsys.readouterr().out)
+    main(["files", "--steps", "3-4", str(session.path)])
+    text = capsys.readouterr().out
+
+    # THEN
+    paths = sorted(row["path"] for row in said["files"])
+    assert paths == [f"/data/{number:05}.bin" for number in (3, 4, 15, 16)]
+    assert (said["steps"], said["ranks"]) == ([3, 4], 2)
+    assert text.startswith("Steps 3 to 4 of 2 ranks: a call counts if it began in its own rank's.")

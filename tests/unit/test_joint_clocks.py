@@ -110,7 +110,7 @@ def test_steps_and_events_are_on_one_clock(tmp_path):
         for start, end in zip(steps["start_ns"], steps["end_ns"], strict=True)
     ]
     assert inside == [2] * 6
-    assert steps["bytes_read"].tolist() == [200_000] * 6
+    assert steps["bytes_read"].tolist() == [100_000] * 6  # its own
 
 
 def test_windows_of_shifted_events_are_found(tmp_path):

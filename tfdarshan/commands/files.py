@@ -151,6 +151,8 @@ def _list_of_steps(session: Session, arguments: argparse.Namespace) -> int:
     shown = shown.head(arguments.limit) if arguments.limit else shown
     if arguments.json:
         of = {"steps": found.steps, "missing_calls": found.missing_calls}
+        if found.ranks is not None:
+            of["ranks"] = found.ranks
         print_json({"matching": len(table), **of, "files": _plain_rows(shown)} | overlap_of(session))
         return 0
     width = paint_for(sys.stdout).width
@@ -168,7 +170,11 @@ def _list_of_steps(session: Session, arguments: argparse.Namespace) -> int:
 def _of_which_steps(found: FilesOfSteps) -> str:
     first, last = found.steps[0], found.steps[-1]
     which = f"Step {first:,}" if len(found.steps) == 1 else f"Steps {first:,} to {last:,}"
-    said = f"{which}: a call counts if it began in {'it' if len(found.steps) == 1 else 'one of them'}."
+    began = "it" if len(found.steps) == 1 else "one of them"
+    if found.ranks is not None:
+        which += f" of {plural(found.ranks, 'rank')}"
+        began = "its own rank's"
+    said = f"{which}: a call counts if it began in {began}."
     if found.missing_calls:
         lacks = plural(found.missing_calls, "call")
         said += f" The session's trace lacks {lacks}, which may be of these steps: record with more memory."

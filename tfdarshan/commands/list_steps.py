@@ -53,7 +53,8 @@ def add_parser(verbs: Any) -> None:
         "steps",
         help="list a session's training steps, the longest first",
         description="List a session's training steps, the longest first: how long each took, how long it "
-        "waited for its input, and what its file calls moved. A call counts in the step that it began in.",
+        "waited for its input, and what its file calls moved. A call counts in the step that it began in. Of "
+        "several ranks, the steps and calls are those of the rank that findings are of.",
     )
     add_session(parser)
     parser.add_argument(
@@ -79,9 +80,12 @@ def command(arguments: argparse.Namespace) -> int:
     shown = table.head(arguments.limit) if arguments.limit else table
     if arguments.json:
         rows = shown.to_dict("records")
-        print_json({"matching": len(table), "steps": rows} | overlap_of(session))
+        rank = {} if session.joint is None else {"rank": session.joint.leading.rank}
+        print_json({"matching": len(table), **rank, "steps": rows} | overlap_of(session))
         return 0
     sys.stdout.write(overlap_text(session))
+    for line in wrap(_of_which_rank(session), paint_for(sys.stdout).width):
+        print(line)
     if len(table):
         _print(shown)
     else:
@@ -91,6 +95,17 @@ def command(arguments: argparse.Namespace) -> int:
     for line in wrap(_about_calls(session, table), paint_for(sys.stdout).width):
         print(line)
     return 0
+
+
+def _of_which_rank(session: Session) -> str:
+    """Say whose steps are listed, "" without ranks."""
+    if session.joint is None:
+        return ""
+    leading, name = session.joint.leading, session.joint.ranks[0].directory.name
+    return (
+        f"Steps of rank {leading.rank}, which findings are of, and its own calls. For another rank's steps, "
+        f"name its folder in the session's, such as {name}."
+    )
 
 
 def _about_calls(session: Session, table: pd.DataFrame) -> str:

@@ -28,11 +28,12 @@ def steps_frame(processes: Sequence[ProcessData]) -> pd.DataFrame:
 
     Steps that the job or Keras marked come first; where there are none, TensorFlow's trace says when the job
     asked for its batches. A step of the trace lasts from one such wait to the next, so the last one, whose
-    end is not known, is left out.
+    end is not known, is left out. Of several ranks, steps and their calls are the first process's rank's.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    processes = [process for process in processes if process.rank == processes[0].rank]
     frame = step_marks(processes)
     start_ns, end_ns = frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
     known = end_ns <= _traced_until_ns(processes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,19 +37,23 @@ class FilesOfSteps:
             of which `zero_reads` gave nothing, `writes`, `stats` (int64, calls that did not fail);
             `bytes_read`, `bytes_written` (int64, bytes); `read_s`, `write_s`, `meta_s` and their sum `time_s`
             (float64, seconds in calls: those of one kind in one process at the same time count once).
-        steps: The numbers of the steps, in order of time.
+        steps: The numbers of the steps, in order of time; of several ranks those that any has, ascending.
         missing_calls: Calls of the session that are not in the trace, and so in no step.
+        ranks: How many ranks have such steps; None for a session without ranks.
     """
 
     rows: pd.DataFrame
     steps: tuple[int, ...]
     missing_calls: int
+    ranks: int | None = None
 
 
 def files_of_steps(
     processes: Sequence[ProcessData], *, steps: tuple[int, int] | None = None, epoch: int | None = None
 ) -> FilesOfSteps:
     """Add up the calls that began in some steps, or between two of them that follow each other.
+
+    A call of a rank counts by the rank's own steps.
 
     Args:
         processes: A session's processes.
@@ -64,30 +68,47 @@ def files_of_steps(
         raise SessionDataError(
             "the session has no trace, so the calls of these steps are not known: record with trace=True."
         )
-    marks = step_marks(processes).sort_values("start_ns", kind="stable", ignore_index=True)
-    chosen = _chosen(marks, steps, epoch)
-    windows_ns = _windows_ns(marks, chosen)
-    return FilesOfSteps(_rows(processes, windows_ns), tuple(marks["step"][chosen].tolist()), int(missing))
+    marks = {rank: _marks([one for one in processes if one.rank == rank]) for rank in _ranks(processes)}
+    number, of_epoch = (
+        np.concatenate([one[name].to_numpy() for one in marks.values()]) for name in ("step", "epoch")
+    )
+    chosen = _chosen(number, of_epoch, steps, epoch)
+    of_ranks = np.split(chosen, np.cumsum([len(one) for one in marks.values()])[:-1])
+    windows_ns = {
+        rank: _windows_ns(marks[rank], mine) for rank, mine in zip(marks, of_ranks, strict=True) if mine.any()
+    }
+    rows, numbers = _rows(processes, windows_ns), number[chosen].tolist()
+    if processes[0].rank is None:
+        return FilesOfSteps(rows, tuple(numbers), int(missing))
+    return FilesOfSteps(rows, tuple(sorted(set(numbers))), int(missing), len(windows_ns))
 
 
-def _chosen(marks: pd.DataFrame, steps: tuple[int, int] | None, epoch: int | None) -> Array:
-    """Return which steps are meant, bool.
+def _ranks(processes: Sequence[ProcessData]) -> list[int | None]:
+    """Return the ranks, those of the first processes first; None stands for a session without ranks."""
+    return list(dict.fromkeys(process.rank for process in processes))
+
+
+def _marks(processes: Sequence[ProcessData]) -> pd.DataFrame:
+    return step_marks(processes).sort_values("start_ns", kind="stable", ignore_index=True)
+
+
+def _chosen(number: Array, of_epoch: Array, steps: tuple[int, int] | None, epoch: int | None) -> Array:
+    """Return which steps are meant, of numbers and epochs of all, bool.
 
     Raises:
         SessionDataError: None is.
     """
-    if not len(marks):
+    if not len(number):
         raise SessionDataError(
             "the session has no steps: go over the input with `for batch in tfdarshan.steps(loader):`, and "
             "record again."
         )
-    number, of_epoch = marks["step"].to_numpy(), marks["epoch"].to_numpy()
     has = f"it has steps {number.min():,} to {number.max():,}"
     if epoch is not None and (of_epoch < 0).all():
         raise SessionDataError(
             f"the session does not say which epoch its steps belong to: name steps instead; {has}."
         )
-    chosen = np.ones(len(marks), bool)
+    chosen = np.ones(len(number), bool)
     meant = ""
     if steps is not None:
         chosen &= (number >= steps[0]) & (number <= steps[1])
@@ -109,15 +130,23 @@ def _windows_ns(marks: pd.DataFrame, chosen: Array) -> list[tuple[int, int]]:
     return [(int(start[run[0]]), int(end[run].max())) for run in runs]
 
 
-def _rows(processes: Sequence[ProcessData], windows_ns: Sequence[tuple[int, int]]) -> pd.DataFrame:
-    files, times = load_files(processes), _Times()
-    begin_ns, end_ns = (np.array(column, np.int64) for column in zip(*windows_ns, strict=True))
+def _rows(
+    processes: Sequence[ProcessData], windows_of_ranks: Mapping[int | None, Sequence[tuple[int, int]]]
+) -> pd.DataFrame:
+    files = load_files(processes)
     parts = []
-    for block in segment_blocks(processes, files.index, windows_ns=windows_ns):
-        within = place_in(begin_ns, end_ns, block.start_ns) >= 0
-        made = block.where(np.flatnonzero(within & (block.error == 0) & (block.file > 0)))
-        if len(made):
-            parts.append(_sums(made, times))
+    for rank, windows_ns in windows_of_ranks.items():
+        own, index = zip(
+            *((one, place) for one, place in zip(processes, files.index, strict=True) if one.rank == rank),
+            strict=True,
+        )
+        begin_ns, end_ns = (np.array(column, np.int64) for column in zip(*windows_ns, strict=True))
+        times = _Times()
+        for block in segment_blocks(own, index, windows_ns=windows_ns):
+            within = place_in(begin_ns, end_ns, block.start_ns) >= 0
+            made = block.where(np.flatnonzero(within & (block.error == 0) & (block.file > 0)))
+            if len(made):
+                parts.append(_sums(made, times))
     if not parts:
         return pd.DataFrame({name: [] for name in COLUMNS})
     found = pd.concat(parts).groupby(level=["file", "module"]).sum().reset_index()
