@@ -287,3 +287,31 @@ def test_a_run_of_steps_is_joined_by_a_job_that_chooses_its_own(run_python, tmp_
     else:
         assert done.stdout.startswith("steps 10 to 20 were not reached, so nothing was recorded: ")
         assert done.stdout.endswith("\n0 False\n")
+
+
+class OnDevice:
+    """A number that a device computes: who asks for it waits for the device."""
+
+    asked = 0
+
+    def __init__(self, number):
+        self.number = number
+
+    def __int__(self):
+        OnDevice.asked += 1
+        return self.number
+
+
+def test_a_number_on_a_device_is_not_waited_for(tmp_path, monkeypatch):
+    # GIVEN
+    monkeypatch.setattr(OnDevice, "asked", 0)
+
+    # WHEN a job goes on from step 500
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for number in range(500, 504):
+            with tfdarshan.step(OnDevice(number)):  # type: ignore[arg-type]
+                pass
+
+    # THEN the first one alone is asked
+    assert session.steps["step"].tolist() == [500, 501, 502, 503]
+    assert OnDevice.asked == 1

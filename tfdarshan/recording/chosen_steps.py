@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from tfdarshan.errors import ConfigurationError, TfdarshanError, reason
@@ -65,7 +66,8 @@ class ChosenSteps:
         return f"{steps}, so nothing was recorded: the newest step is {self.newest:,}. Choose others."
 
     def _numbered(self, number: int | None) -> int:
-        return self.newest + 1 if number is None else whole_number(number, self.newest + 1)
+        after = self.newest + 1
+        return after if number is None else whole_number(number, after, is_first=not self._begun)
 
     def _start(self) -> None:
         self.recording = True
@@ -81,8 +83,18 @@ class ChosenSteps:
         self._end()
 
 
-def whole_number(number: int, otherwise: int) -> int:
-    """Return the number that a job gave a step, as it is now; a job does not end if it is none."""
+def whole_number(number: Any, otherwise: int, *, is_first: bool) -> int:
+    """Return the number that a job gave a step, as it is now; a job does not end if it is none.
+
+    Args:
+        number: What the job gave.
+        otherwise: The number after that of the step before.
+        is_first: There is no step before. Else a number that may be on a device is `otherwise`: asking for it
+            would wait until the device has computed it.
+    """
+    in_memory = isinstance(number, Real) or type(number).__module__ == "numpy"
+    if not (in_memory or is_first):
+        return otherwise
     try:
         return int(number)
     except Exception:  # whatever a class of the job raises

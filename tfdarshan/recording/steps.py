@@ -93,7 +93,7 @@ class StepLog:
         now = self._now()
         self._end(now, reads)
         if number is not None:
-            self._next = whole_number(number, self._next)
+            self._next = whole_number(number, self._next, is_first=self._newest is None)
         self._newest = mark = Mark(self._note, self._next, SOURCES.index(source), now, reads, epoch)
         self._next += 1
         return mark
@@ -211,7 +211,8 @@ class step:  # noqa: N801 - reads as a function where it is used
     until the next one, or the end of the session.
 
     Args:
-        number: The step's number; one more than that of the step before if left out.
+        number: The step's number; one more than that of the step before if left out. Of arrays that a device
+            may have, only the first one is asked for its number: that waits for the device.
     """
 
     def __init__(self, number: int | None = None) -> None:
