@@ -24,7 +24,7 @@ class Batches:
         time.sleep(self.wait_s)
         for number in range(self.count):
             time.sleep(self.wait_s)
-            yield number
+            yield [number]
 
 
 def recorded(logs, loop):
@@ -46,7 +46,7 @@ def test_each_batch_is_a_step_that_waits_for_it(tmp_path):
     steps = recorded(tmp_path, loop)
 
     # THEN the first step waits for the start of the iterator, too
-    assert seen == [0, 1, 2]
+    assert seen == [[0], [1], [2]]
     assert steps["step"].tolist() == [0, 1, 2]
     assert set(steps["source"]) == {LOOPED_STEPS}
     assert (steps["input_wait_ns"] >= [20e6, 10e6, 10e6]).all()
@@ -193,3 +193,17 @@ def test_a_batch_is_not_kept_beyond_the_next_one():
 
     # THEN
     assert most == 1
+
+
+def test_a_loop_over_numbers_does_not_say_what_it_waits_for(tmp_path):
+    # GIVEN a loop that takes its batches by itself
+    batches = iter(Batches(3, 0.01))
+
+    def loop():
+        for _ in tfdarshan.steps(range(3)):
+            next(batches)
+
+    # THEN
+    steps = recorded(tmp_path, loop)
+    assert steps["step"].tolist() == [0, 1, 2]
+    assert steps["input_wait_ns"].tolist() == [-1, -1, -1]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from tfdarshan.frameworks.batch_log import SOURCES
+from tfdarshan.frameworks.batch_log import LOOPED_STEPS, SOURCES
 from tfdarshan.frameworks.batch_rows import STEP, UNKNOWN, row_blocks
 from tfdarshan.native.spool_reader import Array
 
@@ -67,3 +67,38 @@ def _session_steps(marked: Array) -> Array:
 def _after(first: Array, others: Iterator[Array]) -> Iterator[Array]:
     yield first
     yield from others
+
+
+def with_requests(steps: SessionSteps, begin_ns: Array, end_ns: Array) -> SessionSteps:
+    """Return marked steps that also wait while a batch is requested from a loader within them.
+
+    So do loops over numbers, such as those of `range()`, that take their batches by `next()`.
+
+    Args:
+        steps: The steps.
+        begin_ns: When the training loop's requests begin, in order; it makes one after the other.
+        end_ns: When they end.
+    """
+    return replace(steps, blocks=(_waiting(block, begin_ns, end_ns) for block in steps.blocks))
+
+
+def _waiting(steps: Array, begin_ns: Array, end_ns: Array) -> Array:
+    start_ns, told_ns = steps["start_ns"], np.maximum(steps["input_wait_ns"], 0)
+    # The wait that a loop tells is at its step's start. Where others are that the job tells, nobody knows.
+    is_looped = steps["source"] == SOURCES.index(LOOPED_STEPS)
+    behind_ns = start_ns + np.where(is_looped, told_ns, 0)
+    until_ns, since_ns = (_requested_ns(begin_ns, end_ns, at) for at in (steps["end_ns"], behind_ns))
+    waited_ns = until_ns - since_ns
+    all_ns = np.where(is_looped, told_ns + waited_ns, np.maximum(told_ns, waited_ns))
+    first, last = (np.searchsorted(begin_ns, steps[name]) for name in ("start_ns", "end_ns"))
+    steps["input_wait_ns"] = np.where(first < last, all_ns, steps["input_wait_ns"])
+    return steps
+
+
+def _requested_ns(begin_ns: Array, end_ns: Array, at_ns: Array) -> Array:
+    """Return how long all requests together have lasted up to some moments."""
+    before_ns = np.concatenate([[0], np.cumsum(end_ns - begin_ns)])
+    begun = np.searchsorted(begin_ns, at_ns, side="right")
+    last = np.maximum(begun - 1, 0)
+    found: Array = before_ns[begun] - np.where(begun > 0, np.maximum(end_ns[last] - at_ns, 0), 0)
+    return found

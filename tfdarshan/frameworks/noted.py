@@ -9,8 +9,8 @@ from typing import Any
 from tfdarshan.frameworks.batch_rows import read_rows
 from tfdarshan.frameworks.batch_table import batch_table
 from tfdarshan.frameworks.loaders import Loaders
-from tfdarshan.frameworks.marked_steps import SessionSteps, marked_steps
-from tfdarshan.frameworks.step_rows import step_rows
+from tfdarshan.frameworks.marked_steps import SessionSteps, marked_steps, with_requests
+from tfdarshan.frameworks.step_rows import step_rows, training_requests
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.units import plural
 
@@ -52,5 +52,8 @@ def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
     rows = plural(left_out, "batch or step", "batches or steps")
     full = f"{rows} found no room in the spool folder: name a larger one with spool_dir"
     bounds = (full,) if left_out else ()
-    steps = marked_steps(folder, owner) or steps
+    marked = marked_steps(folder, owner)
+    if marked is not None:
+        requests = training_requests(own.rows, loaders, training, owner)
+        steps = with_requests(marked, requests["begin_ns"], requests["end_ns"]) if len(requests) else marked
     return Noted(found, steps, batch_table(processes, own, loaders, origin_ns), bounds)

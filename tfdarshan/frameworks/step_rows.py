@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.frameworks.all_frameworks import adapter_of, adapters
-from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, STEP, UNKNOWN
+from tfdarshan.frameworks.batch_rows import CAME, END, FETCH, OPTIMIZER, REQUEST, START, STEP, UNKNOWN
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps
 from tfdarshan.frameworks.step_cycles import BITS, LOW_BITS, Steps, cut_steps, paired
@@ -70,6 +70,20 @@ def training_thread(rows: Array, pid: int) -> int:
     most, takers = threads[times == times.max()], rows["thread"][_came(rows)]
     thread = pid if pid in most else int(most[0])
     return pid if pid in takers and thread not in takers else thread
+
+
+def training_requests(rows: Array, loaders: Loaders, training: frozenset[int], pid: int) -> Array:
+    """Return the rows of what the training thread waited for: batches that are trained on, and iterators.
+
+    Args:
+        rows: The process's rows in order of time.
+        loaders: Its loaders.
+        training: Places of the loaders whose batches are trained on.
+        pid: Its number.
+    """
+    mine = (rows["thread"] == training_thread(rows, pid)) & np.isin(loaders.places(rows), list(training))
+    found: Array = rows[mine & ((rows["kind"] == START) | _came(rows))]
+    return found
 
 
 def _came(rows: Array) -> Array:

@@ -25,7 +25,8 @@ class steps(Generic[Batch]):  # noqa: N801 - reads as a function where it is use
     """Marks the steps of a training loop: `for batch in tfdarshan.steps(loader):`.
 
     A step lasts from the request for its batch to the next request, and waits until its batch comes. Each
-    pass over the input is an epoch. Does nothing while no session records.
+    pass over the input is an epoch. Does nothing while no session records. A number, such as of `range()`, is
+    no batch: its step does not say what it waits for.
 
     Args:
         batches: What the loop iterates over. Its length is the length of this.
@@ -72,7 +73,8 @@ class _Pass:
         if log is None or log is not current_log():
             self._mark = None
         else:
-            self._mark = log.begin_requested(requested, LOOPED_STEPS, self._epoch)
+            told = not isinstance(batch, int)
+            self._mark = log.begin_requested(requested, LOOPED_STEPS, self._epoch, told=told)
         note_step()
         return batch
 

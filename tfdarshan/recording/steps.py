@@ -111,14 +111,22 @@ class StepLog:
         self._end(now, reads)
         return now, reads
 
-    def begin_requested(self, requested: Moment, source: str, epoch: int) -> Mark:
-        """Begin a step when its batch was requested; it has come now, and was waited for until now."""
-        now, start_ns = self._now(), requested[0]
+    def begin_requested(self, requested: Moment, source: str, epoch: int, *, told: bool = True) -> Mark:
+        """Begin a step when its batch was requested, which has come now.
+
+        Args:
+            requested: What `request` returned.
+            source: What says so.
+            epoch: Of which epoch it is.
+            told: What has come is a batch, so that the step waited for its input until now.
+        """
+        now = self._now()
         if self._newest is not None and not self._newest.end_ns:
             self._newest.end(now, None)
         place, number = SOURCES.index(source), self._next
         self._next += 1
-        self._newest = mark = Mark(self._note, number, place, *requested, epoch, now - start_ns)
+        wait_ns = now - requested[0] if told else UNKNOWN
+        self._newest = mark = Mark(self._note, number, place, *requested, epoch, wait_ns)
         return mark
 
     def next_pass(self) -> int:

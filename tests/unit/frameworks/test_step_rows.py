@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.frameworks.noted_rows import MS, PID, Job
-from tfdarshan.frameworks.marked_steps import SESSION_STEP
+from tfdarshan.frameworks.batch_log import LOOPED_STEPS, SOURCES, STEP_CALLS
+from tfdarshan.frameworks.marked_steps import SESSION_STEP, SessionSteps, with_requests
 from tfdarshan.frameworks.step_rows import step_rows
 
 
@@ -531,3 +532,33 @@ def test_many_steps_take_little_more_than_to_look_at_each_row(by_optimizer):
     # THEN
     looked_s = seconds_of(lambda: sum(int(row["begin_ns"]) for row in rows))
     assert seconds_of(lambda: step_rows(rows, loaders, PID)) < 6 * looked_s
+
+
+def marked(*steps):
+    """Return steps that were marked: start, end and wait in ms, and the place of what says so."""
+    rows = np.zeros(len(steps), SESSION_STEP)
+    for name, values in zip(
+        ("start_ns", "end_ns", "input_wait_ns", "source"), zip(*steps, strict=True), strict=True
+    ):
+        rows[name] = values
+    return SessionSteps(iter([rows]), SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("source", "told", "waits"),
+    [
+        (LOOPED_STEPS, [-1, -1, -1], [10, 8, -1]),
+        (LOOPED_STEPS, [4, 2, 5], [14, 10, 5]),
+        (LOOPED_STEPS, [15, 2, 5], [15, 10, 5]),
+        (STEP_CALLS, [-1, 3, 5], [10, 8, 5]),
+        (STEP_CALLS, [11, 12, 5], [11, 12, 5]),
+    ],
+)
+def test_marked_steps_wait_for_what_loaders_are_asked_within_them(source, told, waits):
+    # GIVEN steps of 20 ns, one in which 10 ns are waited for a batch, one with two batches, and one without
+    place = SOURCES.index(source)
+    steps = marked(*[(20 * number, 20 * number + 20, wait, place) for number, wait in enumerate(told)])
+
+    # THEN
+    (found,) = with_requests(steps, np.array([5, 25, 35]), np.array([15, 28, 40])).blocks
+    assert found["input_wait_ns"].tolist() == waits
