@@ -230,3 +230,17 @@ def test_processes_of_an_older_version_are_those_of_a_single_stage():
     # THEN
     assert (look["workers"], look["threads"], look["batch_size"]) == (3, 2, 8)
     assert declared(look) == DeclaredInput(readers=6, prefetch=6, processes=3)
+
+
+@pytest.mark.parametrize("reads_in_loader", [True, False])
+def test_a_loader_says_its_batch_size_by_its_operations(reads_in_loader):
+    # GIVEN the DataLoader of 0.2.15, whose iterator has an operation, or one of before, without stages
+    options = SimpleNamespace(num_threads=2, prefetch_buffer_size=64)
+    map_, batch = SimpleNamespace(function=None), SimpleNamespace(batch_size=8)
+    loader = SimpleNamespace(_operations=[batch, map_], _read_options=options)
+    stages = [] if reads_in_loader else [stage("_OperationDatasetIterator", read_by(2, 64), _operation=batch)]
+
+    # THEN its threads read samples
+    look = look_of(stage("DataLoaderIterator", *stages, _data_loader=loader))
+    assert (look["batch_size"], look["threads"]) == (8, 2)
+    assert (look["buffer"], look["buffer_batches"], look["buffer_batch"]) == (64, 8, 8)

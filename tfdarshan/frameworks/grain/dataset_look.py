@@ -20,12 +20,12 @@ def look_of(iterator: Any) -> dict[str, Any]:
     loader = getattr(iterator, "_data_loader", None)
     stages = list(_stages(iterator))
     names = [type(stage).__name__ for stage in stages]
-    options = _first(stages, "_read_options")
-    batch_size = _whole(_first(stages, "_batch_size"))
+    options = _first([loader, *stages], "_read_options")
+    batch_size = _whole(_first(stages, "_batch_size")) if loader is None else _batch_size_of(loader)
     threads, buffer = (
         _whole(getattr(options, name, None)) for name in ("num_threads", "prefetch_buffer_size")
     )
-    of_batch = batch_size if batch_size and _is_of_samples(stages) else 1
+    of_batch = batch_size if batch_size and (loader is not None or _is_of_samples(stages)) else 1
     look = {
         "framework": "grain",
         "dataset": type(loader or iterator).__name__,
@@ -113,6 +113,15 @@ def _workers(stages: list[Any], names: list[str]) -> int:
     """
     asked = _whole(_first(stages, "_multiprocessing_options", "num_workers"))
     return asked or sum(name.startswith("ProcessPrefetchIter") for name in names)
+
+
+def _batch_size_of(loader: Any) -> int | None:
+    """Return the size of the batches of a loader, as its last operation that has one says.
+
+    What versions of Grain make of the operations differs, and is in other processes if the loader has some.
+    """
+    sizes = (_whole(getattr(one, "batch_size", None)) for one in reversed(getattr(loader, "_operations", ())))
+    return next((size for size in sizes if size), None)
 
 
 def _is_of_samples(stages: list[Any]) -> bool:
