@@ -222,6 +222,7 @@ class LoaderShape(Struct, frozen=True):
     in_order: bool = True
     start_method: str = ""
     given: list[str] = []
+    trainer: list[str] = []
     installed: bool = False
     threads: Count | None = None
     buffer: Count = 0

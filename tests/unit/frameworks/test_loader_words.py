@@ -6,6 +6,7 @@ import pytest
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.pytorch.torch_save import SAVES
+from tfdarshan.frameworks.pytorch.trainer_words import TrainerWords
 
 
 class FakeTorch:
@@ -197,3 +198,58 @@ def test_the_training_loader_is_the_first_that_is_trained_on():
     # THEN
     assert training_look({"loaders": {"found": found}})["workers"] == 3
     assert training_look({}) is None
+
+
+TRAINED = LOOK | {"trainer": ["SFTTrainer", "SFTConfig"]}
+
+
+@pytest.mark.parametrize(
+    ("fix", "before", "after"),
+    [
+        (
+            lambda words: words.more_readers(8),
+            "dataloader_num_workers=2",
+            "dataloader_num_workers=8, dataloader_persistent_workers=True",
+        ),
+        (
+            lambda words: words.read_ahead(),
+            "dataloader_num_workers=2",
+            "dataloader_num_workers=2, dataloader_prefetch_factor=4",
+        ),
+        (
+            lambda words: words.any_order(),
+            "dataloader_num_workers=2",
+            "dataloader_num_workers=2, dataloader_in_order=False",
+        ),
+        (
+            lambda words: words.more_validation(3),
+            "dataloader_num_workers=2",
+            "dataloader_num_workers=3, dataloader_persistent_workers=True",
+        ),
+    ],
+)
+def test_fixes_of_a_trainers_loader_are_its_arguments(fix, before, after):
+    # WHEN
+    typed = fix(TrainerWords(TRAINED))
+
+    # THEN
+    assert typed.instead_of == f"args = SFTConfig(output_dir, {before})"
+    assert typed.line == f"args = SFTConfig(output_dir, {after})"
+    assert typed.what.endswith("Keep the other arguments.")
+
+
+def test_a_trainer_is_given_kept_samples_and_an_order_of_its_samples():
+    # GIVEN
+    words = TrainerWords(TRAINED)
+
+    # THEN
+    kept, blocks = words.keep_in_memory(), words.read_in_order(64)
+    assert kept.line.splitlines()[-1] == "trainer = SFTTrainer(model, args, train_dataset=samples)"
+    assert kept.instead_of == "trainer = SFTTrainer(model, args, train_dataset=dataset)"
+    assert kept.loads_first
+    assert blocks.line.splitlines()[-2:] == [
+        "trainer._get_train_sampler = lambda *_: order  # before trainer.train()",
+        "args = SFTConfig(output_dir, dataloader_num_workers=1)",
+    ]
+    for typed in (kept, blocks, words.part_of_rank()):
+        assert "DataLoader" not in typed.line

@@ -10,6 +10,7 @@ from tfdarshan.frameworks.pytorch import follow_loaders
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.pytorch.torch_save import SAVES
+from tfdarshan.frameworks.pytorch.trainer_words import TrainerWords
 from tfdarshan.frameworks.words import Saves, Words
 
 
@@ -40,7 +41,9 @@ class PyTorch(Adapter):
     def words(self, meta: Mapping[str, Any]) -> Words | None:
         """Return how fixes of the training loader are typed."""
         look = training_look(meta)
-        return None if look is None else LoaderWords(look)
+        if look is None:
+            return None
+        return TrainerWords(look) if look.get("trainer") else LoaderWords(look)
 
 
 ADAPTER = PyTorch()

@@ -19,6 +19,8 @@ PACKAGES = {"site-packages", "dist-packages"}
 # What a batch sampler may hold: frameworks put their own around the loader's.
 HELD = ("batch_sampler", "sampler")
 DEFAULT_PREFETCH = 2
+# The module of Hugging Face's Trainer, which makes the loaders that its loops go over.
+TRAINER = "transformers.trainer"
 
 
 def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
@@ -57,8 +59,18 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "collate_fn": getattr(getattr(iterator, "_collate_fn", None), "__name__", "") not in OWN_COLLATES,
         "worker_init_fn": getattr(loader, "worker_init_fn", None) is not None,
     }
-    look |= {"given": [name for name, is_given in given.items() if is_given] or None}
+    look |= {"given": [name for name, is_given in given.items() if is_given] or None, "trainer": _trainer()}
     return {name: value for name, value in look.items() if value is not None}
+
+
+def _trainer() -> list[str] | None:
+    """Return the class of the Trainer whose loop begins this pass, and its arguments'; None without one."""
+    frame = sys._getframe() if TRAINER in sys.modules else None
+    while frame is not None and frame.f_globals.get("__name__") != TRAINER:
+        frame = frame.f_back
+    made = None if frame is None else frame.f_locals.get("self")
+    arguments = getattr(made, "args", None)
+    return None if arguments is None else [type(made).__name__, type(arguments).__name__]
 
 
 def _samplers(iterator: Any) -> list[Any]:
