@@ -91,7 +91,11 @@ def _waiting(steps: Array, begin_ns: Array, end_ns: Array) -> Array:
     waited_ns = until_ns - since_ns
     all_ns = np.where(is_looped, told_ns + waited_ns, np.maximum(told_ns, waited_ns))
     first, last = (np.searchsorted(begin_ns, steps[name]) for name in ("start_ns", "end_ns"))
-    steps["input_wait_ns"] = np.where(first < last, all_ns, steps["input_wait_ns"])
+    asked = np.flatnonzero(first < last)
+    if len(asked):
+        # A step between two of these goes on with a batch that was kept.
+        those = slice(asked[0], asked[-1] + 1)
+        steps["input_wait_ns"][those] = all_ns[those]
     return steps
 
 

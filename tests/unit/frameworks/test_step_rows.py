@@ -547,18 +547,18 @@ def marked(*steps):
 @pytest.mark.parametrize(
     ("source", "told", "waits"),
     [
-        (LOOPED_STEPS, [-1, -1, -1], [10, 8, -1]),
-        (LOOPED_STEPS, [4, 2, 5], [14, 10, 5]),
-        (LOOPED_STEPS, [15, 2, 5], [15, 10, 5]),
-        (STEP_CALLS, [-1, 3, 5], [10, 8, 5]),
-        (STEP_CALLS, [11, 12, 5], [11, 12, 5]),
+        (LOOPED_STEPS, [-1, -1, -1, -1], [10, 0, 8, -1]),
+        (LOOPED_STEPS, [4, 3, 2, 5], [14, 3, 10, 5]),
+        (LOOPED_STEPS, [15, 3, 2, 5], [15, 3, 10, 5]),
+        (STEP_CALLS, [-1, -1, 3, 5], [10, 0, 8, 5]),
+        (STEP_CALLS, [11, 2, 12, 5], [11, 2, 12, 5]),
     ],
 )
 def test_marked_steps_wait_for_what_loaders_are_asked_within_them(source, told, waits):
-    # GIVEN steps of 20 ns, one in which 10 ns are waited for a batch, one with two batches, and one without
+    # GIVEN steps of 20 ns: one that waits 10 ns, one that keeps its batch, one of two batches, and a last one
     place = SOURCES.index(source)
     steps = marked(*[(20 * number, 20 * number + 20, wait, place) for number, wait in enumerate(told)])
 
     # THEN
-    (found,) = with_requests(steps, np.array([5, 25, 35]), np.array([15, 28, 40])).blocks
+    (found,) = with_requests(steps, np.array([5, 45, 55]), np.array([15, 48, 60])).blocks
     assert found["input_wait_ns"].tolist() == waits
