@@ -9,6 +9,8 @@ from tests.joint_training import MadeUpRank, joint_training
 from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.ranks.rank_table import rank_table
 from tfdarshan.commands import main
+from tfdarshan.reports.views.steps_view import steps_table
+from tfdarshan.reports.views.view_source import Source
 
 FILES = 48
 VERBS = (
@@ -185,8 +187,10 @@ def test_steps_are_those_of_one_rank_with_its_own_calls(two_hosts, capsys):
     assert said["rank"] == 1
     assert [row["bytes_read"] for row in said["steps"]] == [200_000] * 12
     assert [row["operations"] for row in said["steps"]] == [4] * 12
-    assert "Steps of rank 1, which findings are of, and its own calls." in text
+    assert "The steps and their calls are those of rank 1, which findings are about." in text
     assert "such as rank-00000." in text
+    table = steps_table(Source(two_hosts))
+    assert table.note.endswith("; they are of rank 1, which findings are about")
 
 
 def test_files_of_steps_are_those_of_each_ranks_own_steps(tmp_path, capsys):
@@ -206,4 +210,6 @@ def test_files_of_steps_are_those_of_each_ranks_own_steps(tmp_path, capsys):
     paths = sorted(row["path"] for row in said["files"])
     assert paths == [f"/data/{number:05}.bin" for number in (3, 4, 15, 16)]
     assert (said["steps"], said["ranks"]) == ([3, 4], 2)
-    assert text.startswith("Steps 3 to 4 of 2 ranks: a call counts if it began in its own rank's.")
+    assert text.startswith(
+        "Steps 3 to 4 of 2 ranks: a call counts if it began in such a step of its own rank."
+    )

@@ -173,7 +173,7 @@ def _of_which_steps(found: FilesOfSteps) -> str:
     began = "it" if len(found.steps) == 1 else "one of them"
     if found.ranks is not None:
         which += f" of {plural(found.ranks, 'rank')}"
-        began = "its own rank's"
+        began = "such a step of its own rank"
     said = f"{which}: a call counts if it began in {began}."
     if found.missing_calls:
         lacks = plural(found.missing_calls, "call")

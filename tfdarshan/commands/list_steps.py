@@ -54,7 +54,7 @@ def add_parser(verbs: Any) -> None:
         help="list a session's training steps, the longest first",
         description="List a session's training steps, the longest first: how long each took, how long it "
         "waited for its input, and what its file calls moved. A call counts in the step that it began in. Of "
-        "several ranks, the steps and calls are those of the rank that findings are of.",
+        "several ranks, the steps and calls are those of the rank that findings are about.",
     )
     add_session(parser)
     parser.add_argument(
@@ -101,10 +101,10 @@ def _of_which_rank(session: Session) -> str:
     """Say whose steps are listed, "" without ranks."""
     if session.joint is None:
         return ""
-    leading, name = session.joint.leading, session.joint.ranks[0].directory.name
+    rank, name = session.joint.leading.rank, session.joint.ranks[0].directory.name
     return (
-        f"Steps of rank {leading.rank}, which findings are of, and its own calls. For another rank's steps, "
-        f"name its folder in the session's, such as {name}."
+        f"The steps and their calls are those of rank {rank}, which findings are about. To list another "
+        f"rank's steps, name its folder in the session's folder, such as {name}."
     )
 
 
@@ -112,7 +112,7 @@ def _about_calls(session: Session, table: pd.DataFrame) -> str:
     """Say why figures of calls are not known, "" if they are."""
     if (table["operations"] >= 0).all():
         return ""
-    span = trace_span(session.meta)
+    span = trace_span([one.meta for one in session.processes if one.rank == session.processes[0].rank])
     return NO_TRACE if span is None else span.sentence
 
 

@@ -206,6 +206,8 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     columns = [(real.get(name, name), kind) for name, kind in (COLUMNS[place] for place in shown)]
     cells = [[row[place] for place in shown] for row in rows]
     note += ", the slowest first" if slowest else ""
+    joint = source.whole.joint
+    note += "" if joint is None else f"; they are of rank {joint.leading.rank}, which findings are about"
     return Table("step-table", "Steps", columns, cells, note, paging=paging)
 
 
