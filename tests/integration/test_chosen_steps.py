@@ -1,6 +1,7 @@
 """`steps=(100, 200)` and `run --steps 100-200`: nothing is attached before the first or after the last."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import tfdarshan
 from tfdarshan.errors import ConfigurationError, SessionActiveError
 from tfdarshan.native import _bridge
+from tfdarshan.recording.active_recording import Recording
 from tfdarshan.recording.steps import watched_steps
 
 SIZE = 1_000
@@ -315,3 +317,25 @@ def test_a_number_on_a_device_is_not_waited_for(tmp_path, monkeypatch):
     # THEN the first one alone is asked
     assert session.steps["step"].tolist() == [500, 501, 502, 503]
     assert OnDevice.asked == 1
+
+
+@pytest.mark.parametrize("chosen", [None, (0, 2)])
+def test_the_last_step_ends_before_what_ending_the_recording_takes(tmp_path, monkeypatch, chosen):
+    # GIVEN a recording that takes half a second to detach
+    detach = Recording.detach
+
+    def slow_detach(recording):
+        time.sleep(0.5)
+        detach(recording)
+
+    monkeypatch.setattr(Recording, "detach", slow_detach)
+
+    # WHEN each step lasts until the next one
+    with tfdarshan.profile(tmp_path / "logs", steps=chosen) as session:
+        for _ in range(3 if chosen is None else 5):
+            tfdarshan.step()
+
+    # THEN
+    lasted_ns = session.steps["end_ns"] - session.steps["start_ns"]
+    assert len(lasted_ns) == 3
+    assert (lasted_ns < 0.5e9).all()

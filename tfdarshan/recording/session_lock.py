@@ -105,6 +105,8 @@ class Recorder:
     def detach(self) -> None:
         """End the recording without writing it; a second call does nothing."""
         if self.in_this_process() and self._recording is not None:
+            # What detaching takes is no part of the step that lasts.
+            steps.end_log()
             with suppress(StorageError):  # said when it is written
                 self._recording.detach()
 
