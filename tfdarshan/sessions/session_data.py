@@ -105,7 +105,8 @@ class SessionData:
     def steps(self) -> pd.DataFrame:
         """One row per training step: `schema.STEP_COLUMNS`. Empty where nothing says what a step is.
 
-        Steps are those that the job or Keras marked, else PyTorch's, else those of TensorFlow's trace.
+        Steps are those that the job or Keras marked, else PyTorch's, else those of TensorFlow's trace. Of
+        several ranks they are those of the rank that findings are about, with the calls of that rank alone.
 
         Raises:
             SessionDataError: A table is damaged or missing.

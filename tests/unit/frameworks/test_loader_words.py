@@ -247,6 +247,8 @@ def test_a_trainer_is_given_kept_samples_and_an_order_of_its_samples():
     assert kept.line.splitlines()[-1] == "trainer = SFTTrainer(model, args, train_dataset=samples)"
     assert kept.instead_of == "trainer = SFTTrainer(model, args, train_dataset=dataset)"
     assert kept.loads_first
+    installed = TrainerWords(TRAINED | {"installed": True}).keep_in_memory()
+    assert installed.what == f"{kept.what} Leave out columns that the model does not take."
     assert blocks.line.splitlines()[-2:] == [
         "trainer._get_train_sampler = lambda *_: order  # before trainer.train()",
         "args = SFTConfig(output_dir, dataloader_num_workers=1)",

@@ -34,8 +34,10 @@ class TrainerWords(LoaderWords):
         if not fix.loads_first:
             return fix
         samples, trainer = fix.line.split("\n", 1)[0], self._look["trainer"][0]
+        # Of a data set that is a package's, the Trainer itself leaves such columns out.
+        columns = " Leave out columns that the model does not take." if self._look.get("installed") else ""
         return Fix(
-            fix.what,
+            f"{fix.what}{columns}",
             f"{samples}\ntrainer = {trainer}(model, args, train_dataset=samples)",
             f"trainer = {trainer}(model, args, train_dataset=dataset)",
             loads_first=True,
