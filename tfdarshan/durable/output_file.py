@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,16 +16,24 @@ from tfdarshan.errors import StorageError, reason
 def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """Yield a file to write to, which gets its name when the block ends without an error.
 
+    A link, such as /dev/stdout, stays: what it leads to is written.
+
     Raises:
         StorageError: The file is there, or cannot be written.
     """
     if path.is_dir():
         raise StorageError(f"{path} is a folder: name a file to write.")
+    target = Path(os.path.realpath(path))
+    if path.exists() and not target.is_file():
+        what = "it is a device, a pipe or a socket, not a file"
+        raise StorageError(f"{path} cannot be written: {what}; name another file.")
     if path.exists() and not force:
         raise StorageError(f"{path} already exists: choose another name, or replace it with --force.")
     try:
-        with durable_file(path, shared=True) as file:
+        with durable_file(target, shared=True) as file:
             yield file
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {reason(error)}; name another file.") from error
 

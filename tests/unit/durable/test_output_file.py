@@ -68,11 +68,41 @@ def test_a_failure_is_one_sentence_and_leaves_nothing(tmp_path, write):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_log_keeps_the_sentence_of_what_it_is_made_of(tmp_path):
-    def write():
-        with log_file(tmp_path / "out"):
-            raise StorageError("the session is gone.")
+@WRITERS
+def test_an_output_keeps_the_sentence_of_what_it_is_made_of(tmp_path, write):
+    def fail(add):
+        raise StorageError("the session is gone.")
 
     with pytest.raises(StorageError, match=r"^the session is gone\.$"):
-        write()
+        write(tmp_path / "out", fail)
     assert os.listdir(tmp_path) == []
+
+
+@WRITERS
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path, write):
+    # GIVEN a link such as /dev/stdout, of a command whose output goes to a file
+    (tmp_path / "out").write_bytes(b"before")
+    (tmp_path / "stdout").symlink_to(tmp_path / "out")
+
+    # WHEN
+    write(tmp_path / "stdout", lambda add: add(b"content"))
+
+    # THEN
+    assert (tmp_path / "stdout").readlink() == tmp_path / "out"
+    assert (tmp_path / "out").read_bytes() != b"before"
+    assert sorted(os.listdir(tmp_path)) == ["out", "stdout"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_file_is_refused_and_no_force_is_asked_for(tmp_path, force):
+    # GIVEN a link to a pipe, as /dev/stdout is of a command whose output is piped
+    read, written = os.pipe()
+    (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{written}")
+
+    # WHEN / THEN
+    said = "stdout cannot be written: it is a device, a pipe or a socket, not a file; name another file"
+    with pytest.raises(StorageError, match=said), output_file(tmp_path / "stdout", force=force):
+        pass
+    assert (tmp_path / "stdout").is_symlink()
+    os.close(read)
+    os.close(written)

@@ -6,12 +6,11 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
-from tfdarshan.durable.durable_file import durable_file
-from tfdarshan.errors import StorageError, reason
+from tfdarshan.durable.output_file import output_file
 from tfdarshan.formats import darshan_format
 
 
@@ -22,7 +21,7 @@ class LogFile:
         OSError: It cannot be written.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._header = np.zeros((), darshan_format.HEADER)
         self._header["version"] = darshan_format.LOG_VERSION.encode()
@@ -76,15 +75,7 @@ def log_file(path: Path) -> Iterator[LogFile]:
     Raises:
         StorageError: It cannot be written; nothing is left of it.
     """
-    try:
-        with durable_file(path, shared=True) as file:
-            log = LogFile(file)
-            yield log
-            log.finish()
-    except StorageError:
-        raise
-    except OSError as error:
-        raise StorageError(
-            f"the Darshan log {path} cannot be written: {reason(error)}; "
-            "name a file in a folder you can write to."
-        ) from error
+    with output_file(path, force=True) as file:
+        log = LogFile(file)
+        yield log
+        log.finish()
