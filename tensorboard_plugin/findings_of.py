@@ -82,7 +82,7 @@ def _work_out(path: Path) -> dict[str, Any]:
 def _answer(session: Session) -> dict[str, Any]:
     """Return the panels, and the verdict as lists of sessions have it."""
     diagnosis = diagnosis_for(session)
-    verdict = kept_verdict(diagnosis, int(session.meta[0]["duration_ns"]) / 1e9)
+    verdict = kept_verdict(diagnosis)
     return {"panels": as_json(findings_panels(diagnosis)), "verdict": dataclasses.asdict(verdict)}
 
 

@@ -179,7 +179,7 @@ def _is_large(session: ListedSession) -> bool:
 
 def _verdict_on(session: ListedSession, kept: _Kept) -> KeptVerdict:
     try:
-        verdict = kept_verdict(diagnose(open_readable(session.path)), session.duration_ns / 1e9)
+        verdict = kept_verdict(diagnose(open_readable(session.path)))
     except (SessionDataError, OSError) as error:
         return kept.put_unreadable(session, error)
     kept.put(session, verdict)

@@ -73,8 +73,7 @@ def test_the_worst_come_first_with_their_own_verdicts(capsys, tmp_path):
         assert entry["verdict"]["wait_share"] == verdict.wait_share
         assert entry["duration_ns"] == sessions[entry["run"]].meta[0]["duration_ns"]
     gain = sessions["slower"].verdict.gain
-    lost_s = found[0]["duration_ns"] / 1e9 * gain.saved_s / gain.before_s
-    assert found[0]["verdict"]["lost_s"] == pytest.approx(lost_s)
+    assert found[0]["verdict"]["lost_s"] == pytest.approx(80 * gain.saved_s)
     assert found[2]["verdict"]["lost_s"] == 0
 
     # THEN the text says the same
@@ -87,6 +86,25 @@ def test_the_worst_come_first_with_their_own_verdicts(capsys, tmp_path):
     assert rows[2][-1] == "healthy"
     assert "\n  python train.py\n" in text
     assert max(map(len, text.splitlines()[1:])) <= 100
+
+
+def test_time_in_no_step_is_lost_to_no_input(capsys, tmp_path):
+    # GIVEN 4 s of steps in a session of 4 s, and in one that goes on for an hour after the last one
+    record(tmp_path / "short", 60)
+    record(tmp_path / "long", 60, start_s=10_000, duration_ns=3_600 * SECOND)
+
+    # WHEN
+    found = json.loads(listed(capsys, tmp_path, "--all", "--json"))["sessions"]
+
+    # THEN the fix gives both the same seconds back, and no more than all steps waited
+    lost_s = [entry["verdict"]["lost_s"] for entry in found]
+    assert lost_s[0] == pytest.approx(lost_s[1])
+    assert 0 < lost_s[0] <= 0.6 * 4
+    # ... and so it is among the jobs of a fleet
+    main(["fleet", str(tmp_path), "--catalogue", str(tmp_path / "jobs"), "--json"])
+    jobs = json.loads(capsys.readouterr().out)["worst_jobs"]
+    assert [job["finding_gain_s"] for job in jobs] == pytest.approx(lost_s)
+    assert max(job["finding_cost_s"] for job in jobs) <= 0.6 * 4
 
 
 def test_a_verdict_is_worked_out_once_until_the_session_changes(capsys, tmp_path, monkeypatch):

@@ -130,7 +130,7 @@ def _verdict_on(session: ListedSession, kept: KeptVerdicts) -> KeptVerdict:
     from tfdarshan.session import open_session
 
     try:
-        verdict = kept_verdict(diagnose(open_session(session.path)), session.duration_ns / 1e9)
+        verdict = kept_verdict(diagnose(open_session(session.path)))
     except SessionDataError as error:
         return kept.put_unreadable(session, error)
     kept.put(session, verdict)

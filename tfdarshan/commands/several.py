@@ -159,7 +159,7 @@ def _ranked(path: str, session: Session) -> Ranked:
     from tfdarshan.findings.kept_verdicts import kept_verdict
 
     data, diagnosis = summary_and_diagnosis(session, 0)
-    verdict = kept_verdict(diagnosis, data.duration_s)
+    verdict = kept_verdict(diagnosis)
     io_s, times = data.wall_clock.io_s, data.file_time
     if io_s is None:
         io_s = (times.read_s + times.write_s + times.meta_s) / max(data.processes, 1)

@@ -63,6 +63,11 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.fix and finding.gain)
 
     @property
+    def units(self) -> int:
+        """How many steps there are, 1 without: what seconds of a unit are multiplied by to be a session's."""
+        return 1 if self.step is None else self.step.steps
+
+    @property
     def named(self) -> Finding | None:
         """The finding whose fix the verdict names, None if it names none."""
         return next((one for one in self.findings if one.name == self.verdict.finding), None)

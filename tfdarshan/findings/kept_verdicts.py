@@ -98,8 +98,8 @@ class KeptVerdicts:
             partial.replace(self._file)
 
 
-def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
-    """Take from a diagnosis of a session of `duration_s` what a list says."""
+def kept_verdict(diagnosis: Diagnosis) -> KeptVerdict:
+    """Take from a diagnosis what a list says."""
     verdict = diagnosis.verdict
     named = diagnosis.named
     gain = verdict.gain if verdict.state == "slow" else None
@@ -110,7 +110,7 @@ def kept_verdict(diagnosis: Diagnosis, duration_s: float) -> KeptVerdict:
         title="" if named is None else named.title,
         speedup=None if gain is None else min(gain.speedup, 1e9),
         wait_share=verdict.wait_share,
-        lost_s=0.0 if gain is None or not gain.before_s else gain.saved_s / gain.before_s * duration_s,
+        lost_s=0.0 if gain is None else gain.saved_s * diagnosis.units,
     )
 
 

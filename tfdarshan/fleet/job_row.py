@@ -86,11 +86,11 @@ def finding_figures(diagnosis: Diagnosis, duration_s: float) -> Row:
     row: Row = {"verdict": diagnosis.verdict.state, "finding": diagnosis.verdict.finding}
     if named is not None:
         row["finding_title"] = named.title
-        row["finding_cost_s"] = min(named.cost_share, 1.0) * duration_s
+        row["finding_cost_s"] = min(named.cost_s * diagnosis.units, duration_s)
     if gain is not None and gain.before_s > 0:
-        times = duration_s / gain.before_s
-        row["finding_gain_s"] = gain.saved_s * times
-        row["finding_gain_low_s"], row["finding_gain_high_s"] = gain.low_s * times, gain.high_s * times
+        low_s, high_s = gain.low_s * diagnosis.units, gain.high_s * diagnosis.units
+        row["finding_gain_s"] = gain.saved_s * diagnosis.units
+        row["finding_gain_low_s"], row["finding_gain_high_s"] = low_s, high_s
     return row
 
 

@@ -87,7 +87,7 @@ def test_each_view_says_the_same(tmp_path):
     assert named.name not in cards
 
     # ... a list has its title and its gain
-    kept = kept_verdict(found, 10.0)
+    kept = kept_verdict(found)
     assert (kept.title, kept.speedup) == (named.title, named.gain.speedup)
     (listed,) = list_sessions(tmp_path)
     text = list_text([[listed]], {listed.path: kept}, "logs", Paint())

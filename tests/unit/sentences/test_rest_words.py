@@ -361,7 +361,7 @@ def test_a_list_says_what_stands_out_where_it_cannot_tell(tmp_path):
         session = SESSIONS[name](tmp_path / name)
         (listed,) = list_sessions(tmp_path / name)
         found = diagnose(session)
-        text = why(listed, kept_verdict(found, 1.0))
+        text = why(listed, kept_verdict(found))
         assert text.startswith(words)
         if name == "one reader":
             assert text == found.problems[0].title

@@ -31,7 +31,7 @@ def test_the_first_sentence_of_each_session(golden: Golden, shown: ShownSessions
 def _listed(shown: ShownSessions, name: str) -> str:
     """Return what a list says of a session."""
     (listed,) = list_sessions(shown.session(name).path.parents[2])
-    return why(listed, kept_verdict(shown.diagnosis(name), 1.0))
+    return why(listed, kept_verdict(shown.diagnosis(name)))
 
 
 @pytest.mark.parametrize("name", SKETCHES)
