@@ -1,5 +1,6 @@
 """Every view of every kind of session: figures that plotly accepts, JSON that browsers accept."""
 
+import dataclasses
 import importlib
 import json
 import os
@@ -273,6 +274,27 @@ def test_compared_sessions_have_names_that_tell_them_apart(tmp_path):
     assert title(first, copied) == f"{tmp_path.name}/a -> b/a"
     assert title(first, hidden) == "a -> secret"
     assert title(first, hidden, Redaction("key")) == f"{first.name} -> later"
+
+
+def test_a_redacted_comparison_is_as_comparable(tmp_path):
+    # GIVEN two runs of a job, on two hosts
+    sessions = []
+    for host in ("one", "another"):
+        session = write_session(
+            tmp_path / host, dataclasses.replace(image_job(30, 1, 2), meta={"host": host})
+        )
+        sessions.append(tfdarshan.open_session(session.path))
+
+    # WHEN
+    shown, redacted = (
+        compare_view(*(Source(one, redaction=redaction) for one in sessions))[1].lines
+        for redaction in (None, Redaction("key"))
+    )
+
+    # THEN both say that the hosts differ, and only one which they are
+    assert redacted[0] == shown[0] == "Comparable: with care, conditions differ (host)."
+    assert "host: one in one, another in another." in shown
+    assert "host: the first and the second did not run on the same hosts." in redacted
 
 
 def test_a_comparison_says_what_is_better_and_what_is_worse(tmp_path):

@@ -164,7 +164,7 @@ def summary_of(
         session=owner.get("session", session.path.name),
         path=str(session.path),
         command=owner.get("command", ""),
-        host=owner["host"] if session.joint is None else ", ".join(session.joint.hosts),
+        host=hosts_of(session),
         engine=owner.get("engine", {}),
         emulation=emulation_of(owner),
         versions=owner.get("versions", {}),
@@ -228,6 +228,11 @@ def summary_of(
         files_over_cap=sum(int(meta["counts"].get("files_over_cap", 0)) for meta in session.meta),
         own_cost=own_cost(session.meta, posix.opens + stdio.opens),
     )
+
+
+def hosts_of(session: SessionData) -> str:
+    """Return where a session was recorded: its host, of a job all of them with commas between."""
+    return str(session.meta[0]["host"]) if session.joint is None else ", ".join(session.joint.hosts)
 
 
 def emulation_of(owner: dict[str, Any]) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tfdarshan.analysis.ranks.processor_share import WORTH_A_WORD
 from tfdarshan.analysis.storage.storage_share import storage_share
-from tfdarshan.analysis.summary_data import slowed_calls
+from tfdarshan.analysis.summary_data import emulation_of, hosts_of, slowed_calls
 from tfdarshan.comparison.file_set import FileSets
 from tfdarshan.comparison.measured_run import Run
 from tfdarshan.comparison.metric import find_metric
@@ -50,7 +50,7 @@ def check_likeness(first: Run, second: Run, files: FileSets, names: tuple[str, s
         _steps(both, names),
         _cache(both, names),
         _others(both, names),
-        _text("host", names, [run.summary.host for run in both], CARE),
+        _host(both, names),
         _text("storage emulation", names, [_emulation(run) for run in both], _emulation_state(both, files)),
         _text("file systems", names, [_file_systems(run) for run in both], NOTED),
         _text("engine", names, [_engine(run) for run in both], NOTED),
@@ -180,6 +180,14 @@ def _text(name: str, names: tuple[str, str], values: list[str], state: str) -> C
     return Check(name, state, f"{one or 'none'} in {names[0]}, {two or 'none'} in {names[1]}")
 
 
+def _host(both: tuple[Run, Run], names: tuple[str, str]) -> Check:
+    """Compare the hosts' names, also where they are not to be shown."""
+    shown, hosts = ([run.summary.host for run in both], [hosts_of(run.whole) for run in both])
+    if hosts[0] != hosts[1] and shown[0] == shown[1]:
+        return Check("host", CARE, f"{names[0]} and {names[1]} did not run on the same hosts")
+    return _text("host", names, shown, CARE)
+
+
 def _emulation(run: Run) -> str:
     emulation = run.summary.emulation
     if not emulation:
@@ -190,7 +198,7 @@ def _emulation(run: Run) -> str:
 
 def _emulation_state(both: tuple[Run, Run], files: FileSets) -> str:
     """Return NOTED if both ran under one emulation, which copies of the files are outside of."""
-    one, two = ((run.summary.emulation or {}) for run in both)
+    one, two = ((emulation_of(run.whole.meta[0]) or {}) for run in both)
     alike = all(one.get(name) == two.get(name) for name in ("model", "paths"))
     return NOTED if alike and files.moved else CARE
 
