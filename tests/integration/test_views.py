@@ -145,6 +145,31 @@ def test_what_is_not_traced_is_a_sum_over_time_and_not_a_step_s_io_of_nothing(tm
     assert {tuple(row[place].text for place in (4, 5, 7)) for row in rows} == {("-", "-", "-")}
 
 
+@pytest.mark.parametrize("process", [None, "made-up:100", "made-up:101"])
+def test_steps_whose_calls_one_process_did_not_keep_have_no_io_of_nothing(tmp_path, process):
+    # GIVEN ten steps, and a worker whose trace was full in the sixth
+    calls = [(100 * number, 100 * number + 50, 100, "pread", 0, 1_000) for number in range(10)]
+    began = 1_700_000_000_000_000_000
+    steps = [[n, began + 100 * n, began + 100 * (n + 1), 10, "marked"] for n in range(10)]
+    main_job = job_of(calls, ["/data/a"], [10_000], pid=100, meta={"steps": {"rows": steps}})
+    session = write_session(tmp_path, main_job, job_of(calls, ["/data/b"], [10_000], pid=101))
+    (path,) = session.path.glob("*.101.meta.json")
+    meta = json.loads(path.read_text())
+    meta["counts"] |= {"events": 15, "events_dropped": 5}
+    meta["time"]["first_dropped_ns"] = 550
+    path.write_text(json.dumps(meta))
+
+    # WHEN all processes are looked at, or one of them
+    panels = VIEWS["steps"][1](Source(tfdarshan.open_session(session.path), process))
+
+    # THEN the I/O of the sixth step and of later ones is unknown
+    (rows,) = (panel.rows for panel in panels if panel.kind == "table")
+    said = {int(row[0].text): tuple(row[place].text for place in (4, 5, 7)) for row in rows}
+    assert said == {n: ("50 ns", "2.0 kB", "2") if n < 5 else ("-", "-", "-") for n in range(10)}
+    line = chart(panels, "steps")["data"][-1]
+    assert [at is None for at in line["y"]] == 5 * [False] + 5 * [True]
+
+
 def test_how_often_files_of_unknown_size_were_read_is_not_known(tmp_path):
     shown = tiles(VIEWS["overview"][1](Source(imported(tmp_path))))
 

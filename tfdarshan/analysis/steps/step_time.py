@@ -69,15 +69,15 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
         `exposed_io_ns`, which the step may have waited for: at most min(io_ns, input_wait_ns), all of it if
         the step does not say how long it waited, and
         `hidden_io_ns`, which ran beside compute: the rest, at least; `bytes`, `operations`;
-        `input_wait_known` (bool); `exposed_wait_ns`, the part of `input_wait_ns` in which the GPU was idle,
-        and `epoch`, -1 if unknown.
+        `input_wait_known` and `calls_known` (bool); `exposed_wait_ns`, the part of `input_wait_ns` in which
+        the GPU was idle, and `epoch`, -1 if unknown.
     """
     start, end = _column(steps, "start_ns"), _column(steps, "end_ns")
     step = np.maximum(end - start, 0)
     wait = np.clip(_column(steps, "input_wait_ns"), 0, step)
     known = _column(steps, "input_wait_ns", -1) >= 0
     io = np.clip(_column(steps, "io_ns"), 0, step)
-    # What is unknown of calls is left out.
+    # What is unknown of calls is left out; `calls_known` says so.
     read, written, calls = (
         np.maximum(_column(steps, name), 0) for name in ("bytes_read", "bytes_written", "operations")
     )
@@ -85,6 +85,7 @@ def step_times(steps: pd.DataFrame) -> pd.DataFrame:
     values = (start, end, step, wait, step - wait, io, exposed, io - exposed, read + written, calls)
     index = pd.Index(steps["step"], name="step") if "step" in steps.columns else steps.index
     named = dict(zip(COLUMNS, values, strict=True)) | {"input_wait_known": known}
+    named["calls_known"] = _column(steps, "operations", -1) >= 0
     told = {name: _column(steps, name, -1) for name in ("exposed_wait_ns", "epoch")}
     return pd.DataFrame(named | told, index=index)
 

@@ -164,8 +164,8 @@ def steps_figure(table: pd.DataFrame, *, io_known: bool = True) -> Figure:
     """Draw `step_time`: input wait and compute stacked, I/O as a line where it is known.
 
     Args:
-        table: What `analysis.step_time` gives, or means of it, with `untold_ns`: the time of steps that do
-            not say how long they waited, 0 of others.
+        table: What `analysis.step_time` gives, or means of it, with `io_ns` NaN where that is unknown, and
+            `untold_ns`: the time of steps that do not say how long they waited, 0 of others.
         io_known: Whether the I/O of steps is known.
     """
     names = plain(table.index)

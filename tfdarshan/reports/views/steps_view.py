@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +95,11 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         asked, cached = int(storage["asked_bytes"].sum()), int(storage["cached_bytes"].sum())
         note = f"{percent(asked - cached, asked)} of reads" if asked else ""
         tiles.append(Tile("From storage", size(asked - cached), note))
-    means, each = means_of_steps(table.assign(untold_ns=table["step_ns"].mask(table["input_wait_known"], 0)))
+    drawn_too = {
+        "untold_ns": table["step_ns"].mask(table["input_wait_known"], 0),
+        "io_ns": table["io_ns"].where(table["calls_known"]),
+    }
+    means, each = means_of_steps(table.assign(**drawn_too))
     drawn = steps_figure(means, io_known=source.traced)
     return [
         Tiles(tiles),
@@ -173,14 +176,6 @@ def _storage(source: Source) -> list[Panel]:
     return [Chart("step-storage", title, drawn, f"{note} {_of_means(each)}".strip())]
 
 
-def _traced_until_ns(source: Source) -> float:
-    """Return until when the I/O of steps is known."""
-    span = source.summary.trace_span
-    if not source.traced:
-        return -math.inf
-    return math.inf if span is None or span.until_s is None else span.until_s * 1e9
-
-
 def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     """List the steps that a query asks for."""
     query = query or StepQuery()
@@ -193,7 +188,7 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     # What is not known comes last.
     order = np.where(np.isnan(order), np.inf, -order if query.descending else order)
     places = np.argsort(order, kind="stable")[query.offset : query.offset + query.limit]
-    rows = [_cells(row, _traced_until_ns(source)) for row in table.iloc[places].itertuples()]
+    rows = [_cells(row) for row in table.iloc[places].itertuples()]
     first = query.offset + 1
     note = (
         f"{first:,} to {first + len(rows) - 1:,} of {plural(len(table), 'step')}" if rows else "no such steps"
@@ -211,16 +206,15 @@ def steps_table(source: Source, query: StepQuery | None = None) -> Table:
     return Table("step-table", "Steps", columns, cells, note, paging=paging)
 
 
-def _cells(row, traced_until_ns: float) -> list[Cell]:  # type: ignore[no-untyped-def]
-    traced = row.end_ns <= traced_until_ns
+def _cells(row) -> list[Cell]:  # type: ignore[no-untyped-def]
     return [
         Cell(str(row.Index)),
         duration(row.step_ns / 1e9),
         *map(_known, (row.input_wait_ns, row.exposed_wait_ns, row.compute_ns)),
-        duration(row.io_ns / 1e9 if traced else None),
-        size(row.bytes if traced else None),
+        duration(row.io_ns / 1e9 if row.calls_known else None),
+        size(row.bytes if row.calls_known else None),
         size(None if pd.isna(row.fetched) else row.fetched),
-        number(row.operations if traced else None),
+        number(row.operations if row.calls_known else None),
     ]
 
 
