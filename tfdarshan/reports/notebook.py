@@ -12,7 +12,7 @@ from tfdarshan.analysis.time.overview_times import overview_times
 from tfdarshan.analysis.time.untraced import untraced_sentence
 from tfdarshan.file_name import printable
 from tfdarshan.reports.figures.theme import READ, WRITE
-from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title
+from tfdarshan.reports.text.summary_text import emulated_as, emulated_times, emulated_title, told_apart
 from tfdarshan.terminal.paint import Paint
 from tfdarshan.units import human_bytes, human_rate, human_seconds, percent
 
@@ -52,7 +52,7 @@ def session_html(session: SessionData) -> str:
         ("time in I/O", in_io),
         ("read", f"{human_bytes(read)}{clock.at_rate}{human_rate(read, clock.read_s or 0)}"),
         ("written", f"{human_bytes(written)}{clock.at_rate}{human_rate(written, clock.write_s or 0)}"),
-        ("files", f"{data.files:,}"),
+        ("files", f"{'at least ' if data.files_over_cap else ''}{data.files:,}"),
         ("calls", f"{data.calls:,}"),
     ]
     table = overview_times(session.processes, PARTS).bandwidth
@@ -70,7 +70,7 @@ def session_html(session: SessionData) -> str:
         numbers=numbers,
         bandwidth=f"bandwidth over time, at most {human_bytes(_most(table))}/s (read and written)",
         bars=_bars(table),
-        slowest=[_cells(entry) for entry in data.slowest_files],
+        slowest=[_cells(entry, data) for entry in data.slowest_files],
         heads=HEADS,
         tables=TABLES,
         cell=CELL,
@@ -79,10 +79,10 @@ def session_html(session: SessionData) -> str:
     )
 
 
-def _cells(entry: FileEntry) -> tuple[str, ...]:
-    """Word a file as `session.files_brief` has it."""
+def _cells(entry: FileEntry, data: SummaryData) -> tuple[str, ...]:
+    """Word a file as `session.files_brief` has it; of several processes, by process."""
     return (
-        printable(entry.path),
+        printable(entry.path) + told_apart(entry, data),
         human_seconds(entry.time_s),
         f"{entry.reads:,}",
         human_bytes(entry.bytes_read),

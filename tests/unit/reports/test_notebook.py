@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.made_up_session import HOST, job_of, write_session
+from tests.role_session import role_session
 from tests.unit.findings.made_up_training import epochs_of_steps, training
+from tfdarshan.reports.views.overview_view import overview_view
+from tfdarshan.reports.views.panel import Tiles
+from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import open_session
 
 MS = 1_000_000
@@ -93,6 +97,26 @@ def test_the_slowest_files_have_what_the_brief_table_has(shown_session):
     assert texts[row + 1 : row + 6] == ["15.0 ms", "1", "3.0 MB", "300.0 MB/s", "500.0 kB"]
     assert "session.files_brief" in texts[-1]
     assert "session.steps_brief" in texts[-1]
+
+
+def test_rows_of_one_file_name_their_processes(tmp_path):
+    texts = [piece[1] for piece in Pieces(role_session(tmp_path)._repr_html_()).found if piece[0] == "text"]
+    assert {f"/data/a ({one})" for one in ("main", "worker 1", "worker 2")} <= set(texts)
+
+
+def test_files_without_rows_are_said_to_be_missing(tmp_path):
+    # GIVEN a recording that ran out of rows for files
+    counts = {"files": 2, "events": 4, "segments": 4, "events_dropped": 0, "files_over_cap": 3}
+    session = session_of(tmp_path, ["/data/a", "/data/b"], counts=counts)
+
+    # WHEN
+    texts = [piece[1] for piece in Pieces(session._repr_html_()).found if piece[0] == "text"]
+    (tiles,) = [panel for panel in overview_view(Source(session)) if isinstance(panel, Tiles)]
+    shown = {tile.label: tile.value.text for tile in tiles.items}
+
+    # THEN the number is a lower bound wherever it is
+    assert "at least 2" in texts
+    assert shown["Files"] == ">= 2"
 
 
 def test_verdict_and_fix_come_first(tmp_path):

@@ -133,6 +133,19 @@ def test_the_overview_lists_the_processes_by_role(session):
     assert tables(Source(session, f"{HOST}:101")) == []
 
 
+@pytest.mark.parametrize("key", ["slowest", "most-read"])
+def test_rows_of_one_file_name_their_processes(session, key):
+    def firsts(source):
+        (table,) = [panel for panel in overview_view(source) if getattr(panel, "key", "") == key]
+        return {row[0].text for row in table.rows}
+
+    # GIVEN a file that five processes read
+    # THEN each has its row, and says whose it is; of a process alone there is nothing to say
+    of_all = firsts(Source(session))
+    assert {f"/data/a ({one})" for one in ("main", "worker 1", "worker 2", "secret.py", "manager")} <= of_all
+    assert firsts(Source(session, f"{HOST}:101")) == {"/data/a"}
+
+
 def test_a_report_to_be_shown_has_no_names_of_scripts_and_hosts(session):
     source = Source(session, redaction=Redaction("key"))
     panels = str([overview_view(source), timeline_view(source)])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from tfdarshan.analysis.calls.wall_clock import WallClock
 from tfdarshan.analysis.files.coverage import Direction
-from tfdarshan.analysis.files.file_totals import FileEntry
 from tfdarshan.analysis.files.rereads import Rereads
 from tfdarshan.analysis.ranks.process_list import ProcessEntry
 from tfdarshan.analysis.steps.step_time import step_summary
 from tfdarshan.analysis.storage.storage_share import storage_share
-from tfdarshan.analysis.summary_data import slowed_calls
+from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
 from tfdarshan.reports.figures.distribution import shares_figure
 from tfdarshan.reports.figures.over_time import bandwidth_figure
 from tfdarshan.reports.figures.theme import CACHED, EMPTY, READ, STORED, UNSEEN
@@ -17,6 +16,7 @@ from tfdarshan.reports.figures.time_marks import wait_shapes, with_time_bands
 from tfdarshan.reports.text.ended_text import ended_sentence
 from tfdarshan.reports.text.own_cost_text import own_cost_sentences
 from tfdarshan.reports.text.process_text import hidden_text, kinds_text
+from tfdarshan.reports.text.summary_text import told_apart
 from tfdarshan.reports.views.log_view import log_panels
 from tfdarshan.reports.views.mapped_table import at_least_duration, mapped_panels
 from tfdarshan.reports.views.panel import (
@@ -54,10 +54,8 @@ def overview_view(source: Source) -> list[Panel]:
     panels += _processes(source.summary.process_list)
     panels += mapped_panels(source.summary.mapped)
     panels += [
-        _entries("slowest", "Slowest files", source.summary.slowest_files, "time in calls", slowest=True),
-        _entries(
-            "most-read", "Most-read files", source.summary.most_read_files, "time in reads", slowest=False
-        ),
+        _entries("slowest", "Slowest files", source.summary, "time in calls", slowest=True),
+        _entries("most-read", "Most-read files", source.summary, "time in reads", slowest=False),
     ]
     return panels
 
@@ -132,7 +130,7 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Time in I/O", duration(clock.io_s), _io_share(clock, data.duration_s)),
         Tile("Read", size(read), _rate_text(read, clock.read_s, "while reading", clock.at_least)),
         Tile("Written", size(written), _rate_text(written, clock.write_s, "while writing", clock.at_least)),
-        Tile("Files", number(data.files), plural(posix.opens + stdio.opens, "open")),
+        Tile("Files", _files(data), plural(posix.opens + stdio.opens, "open")),
         Tile("Calls", number(data.calls), _depth(clock)),
     ]
     if data.mapped.files:
@@ -155,6 +153,11 @@ def _tiles(source: Source) -> list[Tile]:
         note = _share(posix.zero_length_reads, posix.reads, "of reads")
         tiles.append(Tile("Zero-length reads", number(posix.zero_length_reads), note))
     return tiles
+
+
+def _files(data: SummaryData) -> Cell:
+    counted = number(data.files)
+    return Cell(f">= {counted.text}", data.files_words) if data.files_over_cap else counted
 
 
 def _read_again(again: Rereads) -> Tile:
@@ -233,7 +236,8 @@ def _parts(direction: Direction) -> list[tuple[str, str, int]]:
     ]
 
 
-def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, slowest: bool) -> Table:
+def _entries(key: str, title: str, data: SummaryData, heading: str, *, slowest: bool) -> Table:
+    """List files, by process and kind of call: each row says what tells it from others of its file."""
     columns = [
         ("file", "text"),
         (heading, "number"),
@@ -243,13 +247,13 @@ def _entries(key: str, title: str, entries: list[FileEntry], heading: str, *, sl
     ]
     rows = [
         [
-            Cell(entry.path, entry.path, ("file", entry.path)),
+            Cell(entry.path + told_apart(entry, data), entry.path, ("file", entry.path)),
             duration(entry.time_s if slowest else entry.read_s),
             number(entry.reads),
             size(entry.bytes_read),
             size(entry.size_bytes if entry.size_bytes >= 0 else None),
         ]
-        for entry in entries
+        for entry in (data.slowest_files if slowest else data.most_read_files)
     ]
     return Table(key, title, columns, rows, half=True)
 
