@@ -32,7 +32,7 @@ FAST = replace(SLOW, id="b", checkpoint="ckpt-2", outcome="fast_durable", slow_d
 def shown(folder: Path, *rows: CheckpointRow) -> str:
     """Return all that the view says of a ledger with such rows, a line each."""
     source = Source(SESSIONS["checkpoints"](folder))
-    source.__dict__["ledger"] = list(rows)
+    source.__dict__["ledgers"] = [list(rows)] if rows else []
     return "\n".join(sorted(texts_in(ledger_panels(source))))
 
 
@@ -54,6 +54,26 @@ def test_a_ledger_says_what_became_of_its_checkpoints(golden: Golden, tmp_path: 
 
     golden("ledger.txt", besides_first(texts))
     assert shown(tmp_path / "none") == ""
+
+
+def test_processes_that_wait_at_one_time_do_not_add_up(tmp_path):
+    # GIVEN two processes of a joint training, which save at the same time, one of them in twice the time
+    source = Source(SESSIONS["checkpoints"](tmp_path))
+    rows = [replace(row, step=20 * n) for n, row in enumerate(long(4), 1)]
+    slower = [replace(row, saved_at=row.saved_at + 0.9, blocked_s=0.5) for row in rows]
+    source.__dict__["ledgers"] = [rows, slower]
+    alone = Source(source.whole)
+    alone.__dict__["ledgers"] = [slower]
+
+    # WHEN
+    panels, of_slower = ledger_panels(source), ledger_panels(alone)
+
+    # THEN training waited as long as the slower one did
+    waited, expected = (found[0].items[1] for found in (panels, of_slower))
+    assert waited.value.text == expected.value.text == "2.000 s"
+    assert waited.note == f"{expected.note}, in the process that waited longest of 2"
+    assert panels[1].note == of_slower[1].note
+    assert "every 20 steps costs 50.0 % of run time" in panels[1].note
 
 
 @pytest.mark.parametrize(

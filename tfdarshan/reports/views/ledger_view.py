@@ -47,19 +47,27 @@ def ledger_panels(source: Source) -> list[Panel]:
     note = "Thin red: what the training loop waited for in save(). Hover a bar for its duration."
     if len(drawn) > MOST_BARS:
         note = f"The last {MOST_BARS} of {plural(len(drawn), 'checkpoint')}. {note}"
-    cost = interval_sentence(interval_costs(rows))
+    most = max(source.ledgers, key=_blocked_s)  # the processes of a joint training wait at one time
+    cost = interval_sentence(interval_costs(most))
     if cost:
         note = f"Saving {cost}. {note}"
     figure = ledger_figure([row for row, _ in drawn], [name for _, name in drawn], origin_s)
     return [
-        Tiles(_tiles(source, rows)),
+        Tiles(_tiles(source, rows, most)),
         Chart("ledger", "Burst buffer: each checkpoint until it was durable", figure, note),
         _table(rows, named, origin_s),
     ]
 
 
-def _tiles(source: Source, rows: Sequence[CheckpointRow]) -> list[Tile]:
-    blocked_s = sum(row.blocked_s or 0.0 for row in rows)
+def _blocked_s(rows: Sequence[CheckpointRow]) -> float:
+    return sum(row.blocked_s or 0.0 for row in rows)
+
+
+def _tiles(source: Source, rows: Sequence[CheckpointRow], most: Sequence[CheckpointRow]) -> list[Tile]:
+    """Return the key numbers of all checkpoints, and what the process that waited longest waited."""
+    blocked_s = _blocked_s(most)
+    others = len(source.ledgers) > 1
+    whose = f", in the process that waited longest of {len(source.ledgers):,}" if others else ""
     durable = [row for row in rows if row.outcome == "slow_durable"]
     delays = [
         row.slow_durable_at - row.saved_at
@@ -74,7 +82,7 @@ def _tiles(source: Source, rows: Sequence[CheckpointRow]) -> list[Tile]:
             "Training waited",
             duration(blocked_s),
             f"{percent(blocked_s, source.summary.duration_s)} of the session, "
-            f"{human_seconds(blocked_s / len(rows))} a save",
+            f"{human_seconds(blocked_s / len(most))} a save{whose}",
         ),
         Tile(
             "Durable on the slow tier",

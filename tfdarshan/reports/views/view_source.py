@@ -39,7 +39,7 @@ from tfdarshan.analysis.time.thinned_activity import thinned_parts
 from tfdarshan.analysis.time.untraced import NOT_TOLD_APART, untraced_parts, untraced_sentence
 from tfdarshan.analysis.time.untraced import TABLE as UNTRACED
 from tfdarshan.checkpoint.ledger import CheckpointRow
-from tfdarshan.checkpoint.session_ledger import session_ledger
+from tfdarshan.checkpoint.session_ledger import in_order, session_ledgers
 from tfdarshan.partials.serial import SERIAL, Runner
 from tfdarshan.reports.figures.time_marks import Band
 from tfdarshan.reports.views.epoch_bands import epoch_bands
@@ -311,10 +311,15 @@ class Source:
         return load_bursts(self.processes, self._names())
 
     @cached_property
+    def ledgers(self) -> list[list[CheckpointRow]]:
+        """The burst buffer's checkpoints, of each process that saved any."""
+        ledgers, redaction = session_ledgers(self.processes), self.redaction
+        return ledgers if redaction is None else [redacted_ledger(rows, redaction) for rows in ledgers]
+
+    @property
     def ledger(self) -> list[CheckpointRow]:
-        """The burst buffer's checkpoints."""
-        rows = session_ledger(self.processes)
-        return rows if self.redaction is None else redacted_ledger(rows, self.redaction)
+        """The burst buffer's checkpoints, of all processes."""
+        return in_order(row for rows in self.ledgers for row in rows)
 
     def window(self, window_ns: tuple[int, int]) -> tuple[Segments, Segments, FileNames]:
         """Return `load_window` of the calls that were running between two moments, and their files.
