@@ -71,15 +71,24 @@ def test_the_staging_view_names_the_knee_of_its_curve(hot, tmp_path):
     assert ("Beyond the knee" in text) == hot
 
 
-@pytest.mark.parametrize("processes", [1, 3])
-def test_page_faults_of_several_processes_are_added_up(processes, tmp_path):
+@pytest.mark.parametrize(
+    ("processes", "files", "note"),
+    [
+        (1, 1, "50.0 % of the session"),
+        (1, 2, "added up over files"),
+        (3, 1, "of all processes"),
+        (3, 2, "of all processes"),
+    ],
+)
+def test_page_faults_of_several_processes_and_files_are_no_share(processes, files, note, tmp_path):
     source = Source(mapped(tmp_path))
-    source.__dict__["summary"] = dataclasses.replace(source.summary, processes=processes)
+    faults = dataclasses.replace(source.summary.mapped, files=files)
+    source.__dict__["summary"] = dataclasses.replace(source.summary, processes=processes, mapped=faults)
 
     tiles = next(panel for panel in overview_view(source) if isinstance(panel, Tiles))
     (tile,) = [tile for tile in tiles.items if tile.label == "In page faults"]
 
-    assert tile.note == ("of all processes" if processes > 1 else "50.0 % of the session")
+    assert tile.note == note
 
 
 @pytest.mark.parametrize("known", [0, 3])

@@ -134,12 +134,12 @@ def _tiles(source: Source) -> list[Tile]:
         Tile("Calls", number(data.calls), _depth(clock)),
     ]
     if data.mapped.files:
-        alone = data.processes == 1
-        share = (
-            _share(data.mapped.fault_s, data.duration_s, "of the session") if alone else "of all processes"
-        )
+        # The times of several files, read by several threads, are more than a clock shows.
+        share = "of all processes" if data.processes > 1 else "added up over files"
         if data.mapped.at_least:
             share = "a lower bound: see what limits this session"
+        elif data.processes == data.mapped.files == 1:
+            share = _share(data.mapped.fault_s, data.duration_s, "of the session")
         tiles.insert(
             2, Tile("In page faults", at_least_duration(data.mapped.fault_s, data.mapped.at_least), share)
         )
