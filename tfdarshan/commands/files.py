@@ -220,7 +220,7 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
     if column in table.columns:
         by = table[column]
     elif column in SHORT_COLUMNS:
-        by = table[list(SHORT_COLUMNS[column])].sum(axis=1)
+        by = _sum(table, column)
     else:
         known = dict.fromkeys(["path", *SHORT_COLUMNS])
         if COUNTER not in table.columns:
@@ -231,11 +231,16 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.loc[by.sort_values(ascending=column == "path", kind="stable").index]
 
 
+def _sum(table: pd.DataFrame, name: str) -> pd.Series[Any]:
+    """Return the sums of SHORT_COLUMNS, without what a log has of a clock that was set back."""
+    return table[list(SHORT_COLUMNS[name])].clip(lower=0).sum(axis=1)
+
+
 def _figures(table: pd.DataFrame) -> pd.DataFrame:
     """Return what is shown of each row: sums of its counters, or what has been added up from calls."""
     if "opens" in table:
         return table
-    figures = {name: table[list(columns)].sum(axis=1) for name, columns in SHORT_COLUMNS.items()}
+    figures = {name: _sum(table, name) for name in SHORT_COLUMNS}
     figures["opens"] = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
     figures["zero_reads"] = table["TFD_ZERO_READS"]
     return table[["module", "path"]].assign(**figures)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.staging.tree import make_files, plan_of
 from tests.unit.findings.made_up_training import epochs_of_steps, training
-from tests.unit.sentences.counters_only import as_log
+from tests.unit.sentences.counters_only import as_log, with_counters
 from tests.unit.sentences.other_sessions import mapped
 from tests.unit.sentences.sessions import MB, SESSIONS
 from tests.unit.sentences.shown import page_text, printed
@@ -20,10 +20,12 @@ from tfdarshan.errors import ConfigurationError
 from tfdarshan.fleet.breakdown import StepPart
 from tfdarshan.fleet.job_groups import JobGroup
 from tfdarshan.reports.text.fleet_text import _breakdown_lines
+from tfdarshan.reports.views.files_view import FileQuery, file_page, files_table
 from tfdarshan.reports.views.fleet_views import MOST_ROWS, _groups, _part_tile
 from tfdarshan.reports.views.overview_view import overview_view
 from tfdarshan.reports.views.panel import Tiles
 from tfdarshan.reports.views.view_source import Source
+from tfdarshan.session import Session
 from tfdarshan.staging.check import _promise
 from tfdarshan.storage_probe.probe_result import StorageProbe
 from tfdarshan.terminal.paint import Paint
@@ -138,3 +140,37 @@ def _set_time(folder: Path, time_ns: dict[str, int]) -> None:
     meta = json.loads(path.read_text())
     meta["time"] |= time_ns
     path.write_text(json.dumps(meta))
+
+
+def one_file(folder: Path) -> Session:
+    """Return a session with a read of one file."""
+    return training(folder, [(0, 10, 1, "pread", 0, MB, 0)], paths=["/data/a"], sizes=[MB])
+
+
+def listed(session: Session) -> list[str]:
+    """Return the words of what `tfdarshan files` lists below its heads."""
+    return printed("files", str(session.path)).partition(" path ")[2].split()
+
+
+def test_reads_of_nothing_that_no_log_counts_are_shown_as_unknown(tmp_path):
+    # GIVEN a log without a trace, which does not say how many reads were of no bytes
+    session = with_counters(as_log(one_file(tmp_path)), "/data/a", TFD_ZERO_READS=None)
+    source = Source(session)
+
+    # WHEN
+    table, _ = files_table(source, FileQuery())
+    _, tiles, *_ = file_page(source, "/data/a")
+
+    # THEN
+    assert [row[4].text for row in table.rows] == ["-"]
+    assert [tile.note for tile in tiles.items if tile.label == "Reads"] == [""]
+    assert listed(session)[4] == "-"
+
+
+def test_time_on_a_clock_that_was_set_back_takes_nothing_off(tmp_path):
+    times = {"POSIX_F_READ_TIME": -5.0, "POSIX_F_WRITE_TIME": 0.25, "POSIX_F_META_TIME": 0.0}
+    session = with_counters(as_log(one_file(tmp_path)), "/data/a", **times)
+
+    # THEN
+    assert listed(session)[:2] == human_seconds(0.25).split()
+    assert files_table(Source(session), FileQuery())[0].rows[0][1].text == human_seconds(0.25)

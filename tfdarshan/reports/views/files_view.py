@@ -151,7 +151,8 @@ def files_table(source: Source, query: FileQuery) -> tuple[Table, int]:
     paging = Paging(
         query.offset, query.limit, matching, SORTABLE[: len(COLUMNS)], query.sort, descending=query.descending
     )
-    cells = [_cells(row) for row in shown.itertuples()]
+    counted = _counts_nothing(source)
+    cells = [_cells(row, counted=counted) for row in shown.itertuples()]
     return Table("files", "Files", COLUMNS, cells, note, paging=paging), matching
 
 
@@ -187,10 +188,11 @@ def file_page(source: Source, path: str) -> list[Panel]:
         raise SessionDataError(f"the session has no file {path}.")
     row = source.files.rows.iloc[place]
     calls = segments_of_files(source.blocks(), [place])
+    counted = _counts_nothing(source)
     tiles = [
         Tile("Time in calls", duration(row["time_s"])),
         Tile("Opens", number(row["opens"])),
-        Tile("Reads", number(row["reads"]), f"{row['zero_reads']:,} of nothing"),
+        Tile("Reads", number(row["reads"]), f"{row['zero_reads']:,} of nothing" if counted else ""),
         Tile("Read", size(row["bytes_read"])),
         Tile("Writes", number(row["writes"])),
         Tile("Written", size(row["bytes_written"])),
@@ -243,13 +245,18 @@ def _ranks(paths: pa.Array) -> Array:
     return ranks
 
 
-def _cells(row) -> list[Cell]:  # type: ignore[no-untyped-def]
+def _counts_nothing(source: Source) -> bool:
+    """Whether it is known how many reads were of no bytes: logs without a trace do not say it."""
+    return source.summary.posix.zero_length_reads is not None
+
+
+def _cells(row, *, counted: bool) -> list[Cell]:  # type: ignore[no-untyped-def]
     return [
         Cell(row.path, row.path, ("file", row.path)),
         duration(row.time_s),
         number(row.opens),
         number(row.reads),
-        number(row.zero_reads),
+        number(row.zero_reads if counted else None),
         size(row.bytes_read),
         number(row.writes),
         size(row.bytes_written),
