@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Iterable
 
 BYTE = re.compile(rb"\\x([0-9a-f]{2})")
 LIKE_A_BYTE = re.compile(rb"\\(?=x[0-9a-f]{2})")
@@ -44,7 +45,22 @@ def printable(text: str) -> str:
 
 def shell_word(path: str | os.PathLike[str]) -> str:
     """Return a path as one word of a command that people are to run."""
-    return shlex.quote(os.fspath(path))
+    word = os.fspath(path)
+    return quoted(f"./{word}" if word.startswith("-") else word)
+
+
+def quoted(word: str) -> str:
+    r"""Return one word of a command that people are to run: printable, whatever the word holds.
+
+    Line ends, other characters that are not printable, and bytes that are not UTF-8 are octal escapes within
+    `$'...'`, which bash, zsh and ksh read.
+    """
+    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_typed, word))}'"
+
+
+def shell_words(words: Iterable[str]) -> str:
+    """Return a command that people are to run."""
+    return " ".join(map(quoted, words))
 
 
 def command_words(command: str) -> list[str]:
@@ -53,6 +69,14 @@ def command_words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         return command.split()
+
+
+def _typed(char: str) -> str:
+    """Return a character within `$'...'`."""
+    if char.isprintable():
+        return f"\\{char}" if char in "\\'" else char
+    errors = "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", errors))
 
 
 def _escape(char: str) -> str:

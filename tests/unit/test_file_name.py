@@ -1,10 +1,11 @@
 import os
+import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfdarshan.file_name import exact_name, printable, table_name
+from tfdarshan.file_name import exact_name, printable, shell_word, shell_words, table_name
 
 BYTES = st.binary(max_size=40).map(lambda name: name.replace(b"\0", b""))
 LIKE_ESCAPES = st.lists(st.sampled_from([b"\\", b"x", b"ff", b"5c", b"\xff", b"a", "é".encode()])).map(
@@ -48,3 +49,28 @@ def test_what_is_printable_has_no_control_character(text):
 )
 def test_escapes(text, shown):
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("word", "typed"),
+    [
+        ("/data/a", "/data/a"),
+        ("it's", "'it'\"'\"'s'"),
+        ("a\nb", "$'a\\012b'"),
+        ("it's\ta \\", "$'it\\'s\\011a \\\\'"),
+        ("\u202e7", "$'\\342\\200\\2567'"),
+        (os.fsdecode(b"\xff1"), "$'\\3771'"),
+        ("-x", "./-x"),
+    ],
+)
+def test_a_path_is_a_word_of_one_printable_line(word, typed):
+    assert shell_word(word) == typed
+
+
+@settings(max_examples=30)
+@given(st.lists(BYTES, min_size=1, max_size=20))
+def test_a_shell_reads_the_words_that_were_meant(words):
+    command = shell_words(map(os.fsdecode, words))
+    assert command.isprintable()
+    shown = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True)
+    assert shown.stdout.split(b"\0")[:-1] == words

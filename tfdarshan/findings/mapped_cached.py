@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
+from tfdarshan.file_name import exact_name, shell_word
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding, Fix
 from tfdarshan.findings.fix_lines import input_pipeline
@@ -65,7 +64,7 @@ def _records(measures: Measures, file: FileWaits) -> Fix | None:
     if file.format != "lmdb" or pipeline is None or pipeline.reader_name != GENERATOR:
         return None
     fix = read_ahead_of_faults(measures, file, jumps=False)
-    bench = f"tfdarshan lmdb bench {shlex.quote(file.path)}"
+    bench = f"tfdarshan lmdb bench {shell_word(exact_name(file.path))}"
     what = (
         "Read batches of records without py-lmdb, which hands over one record at a time under Python's lock. "
         f"`{bench}` measures the gain."

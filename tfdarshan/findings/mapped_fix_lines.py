@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-
 from tfdarshan.analysis.steps.mapped_waits import FileWaits
+from tfdarshan.file_name import exact_name, shell_word
 from tfdarshan.findings.finding import Fix
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.priors import SETTING
@@ -112,7 +111,7 @@ def read_single_pages(file: FileWaits) -> Fix:
 
 def read_larger_windows(file: FileWaits) -> Fix:
     """Word how to have the kernel read further ahead on the file's mount, which root may set."""
-    where = shlex.quote(file.mount_point or "/")
+    where = shell_word(exact_name(file.mount_point or "/"))
     what = (
         "Have the kernel read 4 MB ahead on this mount, as root. Without root, call madvise(MADV_WILLNEED) "
         "on the next 128 KiB, again and again."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shlex
 from collections.abc import Sequence
 
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.file_name import shell_word
 from tfdarshan.findings.finding import KINDS, Finding, Gain, OpenQuestion
 from tfdarshan.findings.fix_choice import PRICE
 from tfdarshan.findings.measures import Measures
@@ -192,4 +192,4 @@ def probe_command(measures: Measures) -> str:
         return ""
     # The copy of what a URL names is removed.
     path = "LOGDIR" if is_of_a_url(measures.session.path) else measures.summary.path
-    return f"tfdarshan probe --logdir {shlex.quote(path)}"
+    return f"tfdarshan probe --logdir {shell_word(path)}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.file_name import exact_name, shell_word
 from tfdarshan.findings.about import About
 from tfdarshan.findings.cache_share import from_memory
 from tfdarshan.findings.copied_files import copied
@@ -150,7 +150,7 @@ def _fix(measures: Measures, staged: StagedInput, files: Worth, later: LaterEpoc
         # sqlite3 refuses a connection that another thread has opened.
         shared = "" if read_by_loop(measures) else ", check_same_thread=False"
         connects = f"database = sqlite3.connect({json.dumps(copy)}{shared})"
-        lines += [f"cp -u {shlex.quote(first)} DIR/", connects]
+        lines += [f"cp -u {shell_word(exact_name(first))} DIR/", connects]
     if len(led):
         all_of_it = len(led) == np.count_nonzero(~by_sqlite[files.useful])
         beside = _beside(staged, ~by_sqlite) if all_of_it else led[:0]

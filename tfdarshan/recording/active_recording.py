@@ -6,7 +6,6 @@ import dataclasses
 import glob
 import importlib
 import os
-import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import StorageError, reason
+from tfdarshan.file_name import shell_word
 from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.package_versions import check_packages
@@ -156,7 +156,7 @@ class Recording:
         return _was_removed(self.spool_directory) and not _was_removed(self.directory / MARKER)
 
     def _recover_command(self) -> str:
-        logdir, spool = (shlex.quote(str(path)) for path in (self.logdir, self.spool_directory))
+        logdir, spool = map(shell_word, (self.logdir, self.spool_directory))
         if self._marker_is_there():
             return f"tfdarshan recover {logdir}"
         return f"tfdarshan recover --spool {spool} {logdir}"

@@ -6,11 +6,11 @@ There no session records, no thread holds it up, and a mount that hangs keeps no
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
 
+from tfdarshan.file_name import shell_word
 from tfdarshan.notice import warn
 
 # A probe ends after 5 s; what is more than starting Python takes is a mount that hangs.
@@ -28,7 +28,7 @@ def probe_storage_of(session: Path) -> None:
     if code and code not in INTERRUPTED:
         lines = said.strip().splitlines() or ["no reason was given"]
         why = lines[-1].removeprefix("tfdarshan: ").rstrip(".")
-        command = f"tfdarshan probe --logdir {shlex.quote(str(session))}"
+        command = f"tfdarshan probe --logdir {shell_word(session)}"
         warn(f"the storage was not probed: {why}; to try again: {command}.")
 
 

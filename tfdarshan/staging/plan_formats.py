@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tfdarshan.file_name import shell_word
 
 if TYPE_CHECKING:
     from tfdarshan.staging.plan_file import Plan
@@ -32,7 +33,7 @@ class Emitted:
 def emit(plan: Plan, name: str, file: str = "FILE") -> Emitted:
     """Return the plan in one of FORMATS; `file` is where its list will be."""
     words = {"slow": plan.slow_root, "fast": plan.fast_root, "file": file}
-    usage = FORMATS[name].format(**{word: shlex.quote(path) for word, path in words.items()})
+    usage = FORMATS[name].format(**{word: shell_word(path) for word, path in words.items()})
     files = plan.files
     if name in ENDED_BY_NUL:
         return Emitted(b"".join(os.fsencode(file.name) + b"\0" for file in files), usage)

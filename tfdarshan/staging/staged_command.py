@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 
-from tfdarshan.file_name import command_words
+from tfdarshan.file_name import command_words, exact_name, shell_word, shell_words
 
 PLAN = "plan.json"
 # What a session has in place of the words that there was no room for.
@@ -43,13 +42,13 @@ class StagedJob:
     @property
     def lines(self) -> str:
         """All commands, a line each; DIR is the folder on the fast tier."""
-        session = "LOGDIR" if self.log else shlex.quote(self.session)
-        imported = [f"tfdarshan import {shlex.quote(self.log)} --logdir {session}"] if self.log else []
+        session = "LOGDIR" if self.log else shell_word(self.session)
+        imported = [f"tfdarshan import {shell_word(self.log)} --logdir {session}"] if self.log else []
         words = [f"tfdarshan advise --logdir {session} --fast DIR"]
         words += self._below
         words += [] if self.room_bytes is None else [f"--capacity {self.room_bytes}"]
         words += ["--all"] if self.everything else []
-        root = "DATA" if self.root == "/" else self.root
+        root = "DATA" if self.root == "/" else exact_name(self.root)
         run = apply_and_run(self.command, root, mirrored=self.mirrored)
         return "\n".join([*imported, f"{' '.join(words)} -o {PLAN}", *run])
 
@@ -57,7 +56,7 @@ class StagedJob:
     def _below(self) -> list[str]:
         """Say below what to stage, where that is not for `advise` to find out."""
         if self.place:
-            return [f"--slow {shlex.quote(self.place)}"]
+            return [f"--slow {shell_word(exact_name(self.place))}"]
         mirrored = self.mirrored or not is_redirected(self.command)
         return ["--slow DATA"] if self.root == "/" and mirrored else []
 
@@ -77,13 +76,14 @@ def apply_and_run(
         plan: The plan's file.
         mirrored: Whether the job is to read such a folder in any case.
     """
-    apply = f"tfdarshan stage apply {shlex.quote(plan)}"
+    apply = f"tfdarshan stage apply {shell_word(plan)}"
     if is_redirected(command) and not mirrored:
-        return [apply, staged_command(command, shlex.quote(plan))]
+        return [apply, staged_command(command, shell_word(plan))]
     words = command_words(command)
     below = re.compile(rf"(^|=){re.escape(root)}(?=/|$)")
     moved = [below.sub(lambda found: f"{found[1]}{fast}", word) for word in words]
-    job = shlex.join(moved) + (f"  # with {fast} in place of {root}" if moved == words else "")
+    job = shell_words(moved)
+    job += f"  # with {fast} in place of {shell_word(root)}" if moved == words else ""
     return [f"{apply} --mirror", job]
 
 
@@ -107,7 +107,7 @@ def staged_command(command: str, plan: str = PLAN) -> str:
     rest = None if words[-1:] == [CUT] else _after_python(words[1:])
     if rest is None:
         return UNKNOWN.replace(PLAN, plan)
-    return f"tfdarshan run --staged {plan} {shlex.join(rest)}"
+    return f"tfdarshan run --staged {plan} {shell_words(rest)}"
 
 
 def _after_python(words: list[str]) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import shlex
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ import pytest
 from tests.unit.sentences.sessions import SESSIONS
 from tests.unit.sentences.shown import printed
 from tfdarshan.commands import import_log, list_sessions, probe_data, recover, run
+from tfdarshan.file_name import shell_word
 from tfdarshan.recording.profiler import Profile
 from tfdarshan.recording.tensorflow import rebuild
 from tfdarshan.sessions.find import _unfinished
@@ -26,9 +27,9 @@ pytest.importorskip("tensorboard")
 from tfdarshan.tensorboard_plugin.routes import _interrupted
 
 
-@pytest.fixture
-def drive(tmp_path):
-    folder = tmp_path / "My Drive" / "it's"
+@pytest.fixture(params=["it's", "line\nend", os.fsdecode(b"\xff")])
+def drive(tmp_path, request):
+    folder = tmp_path / "My Drive" / request.param
     folder.mkdir(parents=True)
     return folder
 
@@ -89,11 +90,11 @@ OFFERED: dict[str, Callable[[Path, Any], str]] = {
 
 @pytest.mark.parametrize("where", OFFERED)
 def test_a_folder_is_one_word_of_the_command(where, drive, monkeypatch):
-    assert shlex.quote(str(drive)) in OFFERED[where](drive, monkeypatch)
+    assert shell_word(drive) in OFFERED[where](drive, monkeypatch)
 
 
 def test_a_log_is_one_word_of_the_command(drive):
     log = drive / "a b.darshan"
     log.touch()
 
-    assert f"`tfdarshan import {shlex.quote(str(log))} --logdir DIR`" in str(no_logdir(log))
+    assert f"`tfdarshan import {shell_word(log)} --logdir DIR`" in str(no_logdir(log))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 import pytest
@@ -52,6 +53,18 @@ def test_a_fast_folder_stays_one_word():
     _, line = apply_and_run("./a.out /nfs/data/train 7", "/nfs/data", "/local/My Data")
 
     assert shlex.split(line) == ["./a.out", "/local/My Data/train", "7"]
+
+
+def test_words_of_several_lines_stay_in_one_line():
+    # GIVEN a job of code, as sessions have it, and a folder whose name is not UTF-8
+    recorded = shlex.join(["./a.out", "-c", "a = 1\nprint(a)"])
+    root = os.fsdecode(b"/nfs/\xff")
+
+    # WHEN
+    lines = apply_and_run(recorded, root)
+
+    # THEN each line is a command
+    assert lines[1] == r"./a.out -c $'a = 1\012print(a)'  # with DIR in place of $'/nfs/\377'"
 
 
 def test_a_job_of_python_reads_a_mirror_if_that_is_wanted():

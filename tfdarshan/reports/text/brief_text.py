@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from tfdarshan.analysis.files.coverage import Coverage
 from tfdarshan.analysis.summary_data import SummaryData, slowed_calls
-from tfdarshan.file_name import printable
+from tfdarshan.file_name import printable, shell_word
 from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.overlapping_fixes import one_of_names
 from tfdarshan.reports.text.answer_text import answer_text
@@ -265,7 +264,7 @@ def _file_row(columns: Columns, time: str, moved: str, meta: str, reads: str, pa
 
 def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
     """Describe what else there is, as commands to be typed."""
-    path = shlex.quote(printable(_from_here(data.path)))
+    path = shell_word(_from_here(data.path))
     if data.not_known and not Path(data.path).is_dir():
         return _more_of_a_log(path, paint)
     others = len(diagnosis.findings) - (diagnosis.named is not None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from tfdarshan.analysis.calls.trace_span import TraceSpan
-from tfdarshan.file_name import printable
+from tfdarshan.file_name import printable, shell_word
 from tfdarshan.findings.promise_words import faster_words, speedup_words
 from tfdarshan.findings.whatif import Question, WhatIf
 from tfdarshan.terminal.columns import Columns
@@ -44,7 +43,7 @@ def questions_text(
     if span is not None:
         lines += ["", *wrap(span.sentence, width)]
     lines += ["", "To explain one of these answers, or to ask another question:"]
-    lines.append(f"  tfdarshan whatif {shlex.quote(printable(path))} {questions[0].options}")
+    lines.append(f"  tfdarshan whatif {shell_word(path)} {questions[0].options}")
     fast = "With --fast DIR, tfdarshan measures the device of DIR, and has all input on that device."
     lines += wrap(fast, width, hang="  ")
     return "\n".join(lines) + "\n"
