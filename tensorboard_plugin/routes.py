@@ -41,7 +41,7 @@ FILE_ROWS = 50
 MOST_PROCESSES = 16
 BEGINNING, BANDWIDTH, ALL = "beginning", "bandwidth", "all"
 PARTS: dict[str, Callable[[Source], list[Panel]]] = {BEGINNING: beginning_panels, BANDWIDTH: bandwidth_panels}
-HOW_TO = 'import tfdarshan\n\nwith tfdarshan.profile("{logdir}"):\n    model.fit(dataset)'
+HOW_TO = "import tfdarshan\n\nwith tfdarshan.profile({logdir!r}):\n    model.fit(dataset)"
 
 
 class Routes:
@@ -85,7 +85,7 @@ class Routes:
             {"id": found.id, "run": found.run, "name": found.name, "state": found.state}
             for found in self.store.sessions()
         ]
-        logdir = self.store.logdirs[0].path if self.store.logdirs else "logs"
+        logdir = str(self.store.logdirs[0].path) if self.store.logdirs else "logs"
         return {
             "sessions": listed,
             "refused": self.store.refused,

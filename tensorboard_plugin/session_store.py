@@ -12,6 +12,7 @@ from threading import Lock, RLock
 
 from tfdarshan.checkpoint.ledger import SESSION_SUFFIX
 from tfdarshan.errors import SessionDataError, TfdarshanError
+from tfdarshan.file_name import table_name
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session, open_session
 from tfdarshan.sessions.find import Began, began
@@ -163,7 +164,7 @@ class SessionStore:
 
 def _by_whole_path(listed: Listed) -> Listed:
     """Return a session with another id: runs of two logdirs without a name may have one name."""
-    run = (listed.logdir / listed.run).as_posix()
+    run = Path(_sent(listed.logdir), listed.run).as_posix()
     return replace(listed, id=f"{run}/{listed.name}", run=run)
 
 
@@ -180,8 +181,13 @@ def _sessions_in(logdir: Logdir, refused: list[Path]) -> Iterator[Listed]:
                 refused.append(place)
         state = _state(path) if inside[place] else ""
         if state:
-            run = Path(logdir.name, folder.relative_to(logdir.path)).as_posix()
-            yield Listed(f"{run}/{path.name}", run, path.name, state, path, logdir.path)
+            run, name = _sent(Path(logdir.name, folder.relative_to(logdir.path))), _sent(path.name)
+            yield Listed(f"{run}/{name}", run, name, state, path, logdir.path)
+
+
+def _sent(name: str | Path) -> str:
+    """Return a name as a page can send it back, which can send no bytes that are not UTF-8."""
+    return table_name(os.fsencode(name))
 
 
 def _state(path: Path) -> str:

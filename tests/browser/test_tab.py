@@ -555,7 +555,7 @@ def test_a_path_prefix_and_the_slow_loader(logdir):
 def test_an_empty_logdir_says_how_to_record(tmp_path):
     with tensorboard(tmp_path) as url, browser_page(url) as watched:
         tab = Tab(watched).open(url)
-        assert f'tfdarshan.profile("{tmp_path}")' in tab.text("pre")
+        assert f"tfdarshan.profile({str(tmp_path)!r})" in tab.text("pre")
         watched.check()
 
 

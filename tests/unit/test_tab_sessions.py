@@ -1,7 +1,10 @@
 """The tab's list of sessions: verdicts that are kept, the worst first, and bounded work for each request."""
 
+import ast
 import gc
 import json
+import os
+import re
 import shutil
 import time
 from types import SimpleNamespace
@@ -31,8 +34,8 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def asker(logdir):
-    apps = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir))).get_plugin_apps()
+def asker(logdir, **flags):
+    apps = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir), **flags)).get_plugin_apps()
 
     def ask(route="/verdicts", **arguments):
         response = Client(apps[route]).get(route, query_string=arguments)
@@ -74,6 +77,33 @@ def looked(ask):
     while answer["left"]:
         answer = ask(look="1")
     return answer
+
+
+@pytest.mark.parametrize("folder", ["run", os.fsdecode(b"caf\xe9")])
+def test_a_session_whose_name_is_not_utf8_is_shown(tmp_path, folder):
+    # GIVEN two logdirs with a run whose name is latin-1, as is one of the logdirs' own
+    runs = [tmp_path / one / os.fsdecode(b"caf\xe9") for one in ("logs", folder)]
+    for run in runs:
+        write_session(run, image_job(4, 1, 1))
+    flags = SimpleNamespace(logdir_spec=",".join(str(run.parent) for run in runs))
+    ask = asker("", flags=flags)
+
+    # WHEN the page sends back the names that it got
+    ids = [found["id"] for found in ask("/sessions")["sessions"]]
+    shown = [ask("/view", session=found, view="overview")["panels"] for found in ids]
+
+    # THEN
+    assert len(ids) == len(set(ids)) == len(shown) == 2
+    assert all("caf\\xe9/" in found for found in ids)
+
+
+def test_how_to_record_is_code_whatever_the_logdir_is_called(tmp_path):
+    logdir = tmp_path / 'it\'s "mine" \\n'
+    logdir.mkdir()
+
+    (profiled,) = re.findall(r"profile\((.*)\):", asker(logdir)("/sessions")["how_to"])
+
+    assert ast.literal_eval(profiled) == str(logdir)
 
 
 def test_nothing_is_looked_at_unasked(logdir, monkeypatch):

@@ -622,7 +622,7 @@ def test_a_logdir_is_resolved_as_tensorboard_does(logdir, tmp_path, monkeypatch)
 
         # THEN
         assert ids == [SESSION]
-        assert f'profile("{logdir}")' in answer["how_to"]
+        assert f"profile({str(logdir)!r})" in answer["how_to"]
 
 
 def test_several_logdirs_are_shown_with_the_names_that_they_were_given(logdir, tmp_path, monkeypatch):
