@@ -82,7 +82,7 @@ def _work_out(path: Path) -> dict[str, Any]:
 def _answer(session: Session) -> dict[str, Any]:
     """Return the panels, and the verdict as lists of sessions have it."""
     diagnosis = diagnosis_for(session)
-    verdict = kept_verdict(diagnosis)
+    verdict = kept_verdict(diagnosis, in_part=session.left_out)
     return {"panels": as_json(findings_panels(diagnosis)), "verdict": dataclasses.asdict(verdict)}
 
 

@@ -179,7 +179,8 @@ def _is_large(session: ListedSession) -> bool:
 
 def _verdict_on(session: ListedSession, kept: _Kept) -> KeptVerdict:
     try:
-        verdict = kept_verdict(diagnose(open_readable(session.path)))
+        read = open_readable(session.path)
+        verdict = kept_verdict(diagnose(read), in_part=read.left_out)
     except (SessionDataError, OSError) as error:
         return kept.put_unreadable(session, error)
     kept.put(session, verdict)

@@ -14,12 +14,15 @@ import time
 import pytest
 
 import tfdarshan
+from tests.joint_training import MadeUpRank, joint_training
 from tests.unit.findings.made_up_training import ORIGIN_NS, epochs_of_steps, training
 from tfdarshan.commands import main
 from tfdarshan.commands.list_sessions import MOST_SESSIONS
 from tfdarshan.errors import SessionDataError
 from tfdarshan.findings import kept_verdicts
+from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.sessions.catalogue import groups_in_time, list_sessions
+from tfdarshan.sessions.rank_folder import rank_folder
 
 READER = 101
 DULL = kept_verdicts.KeptVerdict("healthy", "Healthy.")
@@ -207,6 +210,30 @@ def test_a_session_that_can_be_read_again_is_looked_at_again(capsys, tmp_path):
     assert "its data cannot be read" in without
     assert "its data cannot be read" in in_part
     assert "its data cannot be read" not in text
+
+
+def test_a_rank_that_cannot_be_read_takes_no_verdict_from_the_others(capsys, tmp_path):
+    # GIVEN a joint training of which a rank's table is still being copied
+    ranks = [MadeUpRank([[2 * step + rank] for step in range(40)]) for rank in range(2)]
+    session = joint_training(tmp_path / "logs", ranks)
+    (path,) = rank_folder(session.path, 1).glob("*.files.parquet")
+    whole = path.read_bytes()
+    path.unlink()
+
+    # WHEN
+    in_part = json.loads(listed(capsys, tmp_path / "logs", "--json"))["sessions"][0]["verdict"]
+    text = listed(capsys, tmp_path / "logs")
+    verdict = diagnose(tfdarshan.open_session(session.path, skip_damaged=True)).verdict
+
+    # THEN it is judged by what can be read, which is said
+    assert (in_part["state"], in_part["sentence"]) == (verdict.state, verdict.sentence)
+    assert in_part["in_part"]
+    assert f"read in part: {in_part['title']}"[:30] in text
+
+    # AND judged anew once all of it is there
+    path.write_bytes(whole)
+    assert not json.loads(listed(capsys, tmp_path / "logs", "--json"))["sessions"][0]["verdict"]["in_part"]
+    assert "read in part" not in listed(capsys, tmp_path / "logs")
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,12 @@ pytest.importorskip("tensorboard")
 
 from werkzeug.test import Client
 
+from tests.joint_training import MadeUpRank, joint_training
 from tests.made_up_session import image_job, write_session
 from tests.unit.findings.made_up_training import training
 from tfdarshan.commands import main
 from tfdarshan.sessions import session_data
+from tfdarshan.sessions.rank_folder import rank_folder
 from tfdarshan.tensorboard_plugin import session_list
 from tfdarshan.tensorboard_plugin.logdirs import Logdir
 from tfdarshan.tensorboard_plugin.plugin import TfdarshanPlugin
@@ -95,6 +97,27 @@ def test_a_session_whose_name_is_not_utf8_is_shown(tmp_path, folder):
     # THEN
     assert len(ids) == len(set(ids)) == len(shown) == 2
     assert all("caf\\xe9/" in found for found in ids)
+
+
+def test_a_session_that_is_read_in_part_says_so(logdir, tmp_path):
+    # GIVEN a rank whose table is still being copied
+    ranks = [MadeUpRank([[2 * step + rank] for step in range(40)]) for rank in range(2)]
+    session = joint_training(tmp_path / "logs" / "joint", ranks)
+    (path,) = rank_folder(session.path, 1).glob("*.files.parquet")
+    whole = path.read_bytes()
+    path.unlink()
+
+    # WHEN, and once it is there
+    in_part = looked(asker(logdir))
+    path.write_bytes(whole)
+    later = looked(asker(logdir))
+
+    # THEN
+    said = [
+        [row["why"] for row in rows(answer) if row["why"].startswith("read in part: ")]
+        for answer in (in_part, later)
+    ]
+    assert [len(one) for one in said] == [1, 0]
 
 
 def test_how_to_record_is_code_whatever_the_logdir_is_called(tmp_path):

@@ -123,18 +123,27 @@ def _look_at(
 
 
 def _verdict_on(session: ListedSession, kept: KeptVerdicts) -> KeptVerdict:
-    """Work out and keep the verdict on a session; one that cannot be read is said to be so."""
+    """Work out and keep the verdict on what can be read of a session; that nothing can is said."""
     from tfdarshan.errors import SessionDataError
+
+    try:
+        verdict = _verdict(session.path)
+    except SessionDataError:
+        try:
+            verdict = _verdict(session.path, in_part=True)
+        except SessionDataError as error:
+            return kept.put_unreadable(session, error)
+    kept.put(session, verdict)
+    return verdict
+
+
+def _verdict(path: Path, *, in_part: bool = False) -> KeptVerdict:
     from tfdarshan.findings.diagnosis import diagnose
     from tfdarshan.findings.kept_verdicts import kept_verdict
     from tfdarshan.session import open_session
 
-    try:
-        verdict = kept_verdict(diagnose(open_session(session.path)))
-    except SessionDataError as error:
-        return kept.put_unreadable(session, error)
-    kept.put(session, verdict)
-    return verdict
+    session = open_session(path, skip_damaged=in_part)
+    return kept_verdict(diagnose(session), in_part=session.left_out)
 
 
 def _rank(group: Sequence[ListedSession], verdicts: dict[Path, KeptVerdict]) -> tuple[float, int]:

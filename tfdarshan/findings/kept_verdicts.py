@@ -2,7 +2,7 @@
 
 They are in the user's own cache folder, one file for each logdir: a logdir may be somebody else's. What is
 kept is of one version of tfdarshan and of one state of a session's files; anything else is as good as none.
-That a session cannot be read is of all its files, which may still be copied, and of no machine that failed.
+That some of it cannot be read is of all its files, which may still be copied, and of no machine that failed.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class KeptVerdict:
         speedup: What the fix gives, None if there is none.
         wait_share: Share of step time that waits for input, None if unknown.
         lost_s: Seconds of the session that the fix is expected to give back.
+        in_part: Whether it is of a part of the session: the rest cannot be read.
     """
 
     state: str
@@ -49,6 +50,7 @@ class KeptVerdict:
     speedup: float | None = None
     wait_share: float | None = None
     lost_s: float = 0.0
+    in_part: bool = False
 
 
 class KeptVerdicts:
@@ -66,17 +68,18 @@ class KeptVerdicts:
     def get(self, session: ListedSession) -> KeptVerdict | None:
         """Return the verdict on a session, None if it is not kept."""
         entry = self._entries.get(session.name)
-        if not isinstance(entry, dict) or entry.get("age") != _age(session, entry.get("title")):
+        if not isinstance(entry, dict):
             return None
         from tfdarshan.sessions.checked_json import DecodingError, check
 
         with suppress(DecodingError):
-            return check(entry, KeptVerdict)
+            verdict = check(entry, KeptVerdict)
+            return verdict if entry.get("age") == _age(session, verdict) else None
         return None
 
     def put(self, session: ListedSession, verdict: KeptVerdict) -> None:
         """Keep a verdict; `save()` writes it."""
-        self._entries[session.name] = asdict(verdict) | {"age": _age(session, verdict.title)}
+        self._entries[session.name] = asdict(verdict) | {"age": _age(session, verdict)}
         self._changed = True
 
     def put_unreadable(self, session: ListedSession, error: SessionDataError | OSError) -> KeptVerdict:
@@ -98,8 +101,8 @@ class KeptVerdicts:
             partial.replace(self._file)
 
 
-def kept_verdict(diagnosis: Diagnosis) -> KeptVerdict:
-    """Take from a diagnosis what a list says."""
+def kept_verdict(diagnosis: Diagnosis, *, in_part: bool = False) -> KeptVerdict:
+    """Take from a diagnosis what a list says; `in_part` if a part of the session was left out."""
     verdict = diagnosis.verdict
     named = diagnosis.named
     gain = verdict.gain if verdict.state == "slow" else None
@@ -111,6 +114,7 @@ def kept_verdict(diagnosis: Diagnosis) -> KeptVerdict:
         speedup=None if gain is None else min(gain.speedup, 1e9),
         wait_share=verdict.wait_share,
         lost_s=0.0 if gain is None else gain.saved_s * diagnosis.units,
+        in_part=in_part,
     )
 
 
@@ -140,10 +144,10 @@ def _may_pass(error: BaseException | None) -> bool:
     )
 
 
-def _age(session: ListedSession, title: object) -> list[list[Any]]:
-    """Return when its metadata were written, and of one that cannot be read the state of all its files."""
+def _age(session: ListedSession, verdict: KeptVerdict) -> list[list[Any]]:
+    """Return when its metadata were written, and if some of it cannot be read the state of all its files."""
     age: list[list[Any]] = [list(file) for file in session.age]
-    if title == UNREADABLE:
+    if verdict.in_part or verdict.title == UNREADABLE:
         with suppress(OSError):
             age += sorted(_stamp(path, session.path) for path in session.path.rglob("*"))
     return age

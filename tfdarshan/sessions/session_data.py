@@ -58,6 +58,11 @@ class SessionData:
         """The metadata of each process, the session's owner first."""
         return [process.meta for process in self.processes]
 
+    @property
+    def left_out(self) -> bool:
+        """Whether something was left out, as it cannot be read."""
+        return len(self.problems) > (0 if self.joint is None else len(self.joint.sentences()))
+
     @cached_property
     def overlapping(self) -> list[Path]:
         """The other sessions of the logdir it was chosen from that recorded while it did, oldest first."""

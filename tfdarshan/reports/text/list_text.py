@@ -70,6 +70,11 @@ def list_text(groups: Sequence[Group], verdicts: Verdicts, logdir: str, paint: P
 
 def why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     """Say in a few words what is wrong with a session, if anything is."""
+    said = _why(session, verdict)
+    return f"read in part: {said}" if verdict is not None and verdict.in_part else said
+
+
+def _why(session: ListedSession, verdict: KeptVerdict | None) -> str:
     if session.state != COMPLETE:
         return STATES.get(session.state, UNREADABLE)
     if verdict is None:
