@@ -21,21 +21,29 @@ def output_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     Raises:
         StorageError: The file is there, or cannot be written.
     """
-    if path.is_dir():
-        raise StorageError(f"{path} is a folder: name a file to write.")
-    target = Path(os.path.realpath(path))
-    if path.exists() and not target.is_file():
-        what = "it is a device, a pipe or a socket, not a file"
-        raise StorageError(f"{path} cannot be written: {what}; name another file.")
-    if path.exists() and not force:
-        raise StorageError(f"{path} already exists: choose another name, or replace it with --force.")
+    check_output(path, force=force)
     try:
-        with durable_file(target, shared=True) as file:
+        with durable_file(Path(os.path.realpath(path)), shared=True) as file:
             yield file
     except StorageError:
         raise
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {reason(error)}; name another file.") from error
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse what `output_file` does not write, before there is work to lose.
+
+    Raises:
+        StorageError: It is there, or no file.
+    """
+    if path.is_dir():
+        raise StorageError(f"{path} is a folder: name a file to write.")
+    if path.exists() and not Path(os.path.realpath(path)).is_file():
+        what = "it is a device, a pipe or a socket, not a file"
+        raise StorageError(f"{path} cannot be written: {what}; name another file.")
+    if path.exists() and not force:
+        raise StorageError(f"{path} already exists: choose another name, or replace it with --force.")
 
 
 def write_output(path: Path, content: bytes, *, force: bool) -> None:

@@ -202,9 +202,9 @@ def test_command_line(capsys, session, tmp_path):
 
     assert main(["export", "--darshan", str(out), str(session.path)]) == 0
     assert f"wrote {out}: 3 processes" in capsys.readouterr().out
-    assert main(["export", "--darshan", str(out), str(session.path)]) == 2
+    assert main(["export", "--darshan", str(out), str(session.path)]) == 1
     assert capsys.readouterr().err == (
-        f"tfdarshan: {out} already exists: give another name, or replace it with --force.\n"
+        f"tfdarshan: {out} already exists: choose another name, or replace it with --force.\n"
     )
     assert main(["export", "--darshan", str(out), "--force", "--json", str(session.path)]) == 0
     assert '"processes": 3' in capsys.readouterr().out

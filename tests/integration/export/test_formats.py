@@ -97,7 +97,7 @@ def test_events_of_files_that_found_no_room_have_no_path(session):
     assert paths.of(np.array([10**6])).to_pylist() == [None]
 
 
-@pytest.mark.parametrize("option", ["--trace", "--parquet", "--csv"])
+@pytest.mark.parametrize("option", ["--trace", "--parquet", "--csv", "--darshan"])
 def test_what_is_there_is_replaced_only_when_told_to(session, tmp_path, capsys, option):
     target = tmp_path / "target"
     export(session, option, target)
@@ -105,6 +105,17 @@ def test_what_is_there_is_replaced_only_when_told_to(session, tmp_path, capsys, 
     assert main(["export", option, str(target), str(session.path)]) == 1
     assert "already exists" in capsys.readouterr().err
     export(session, option, target, "--force")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_tables_are_written_both_or_not_at_all(session, tmp_path, capsys, kind):
+    # GIVEN a folder that has one of the two
+    (tmp_path / f"events.{kind}").write_text("mine")
+
+    # THEN the other one is not written beside it
+    assert main(["export", f"--{kind}", str(tmp_path), str(session.path)]) == 1
+    assert f"events.{kind} already exists" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [f"events.{kind}"]
 
 
 def test_a_report_is_written_and_said(session, tmp_path, capsys):

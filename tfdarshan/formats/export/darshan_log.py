@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfdarshan.durable.output_file import check_output
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.export.dxt import dxt_records
@@ -70,13 +71,12 @@ def export_darshan(
         progress: Told the rows read, and all that will be: of each table once for each module made of it.
 
     Raises:
-        ConfigurationError: The file is there, or the session has no such process, or several.
+        ConfigurationError: The session has no such process, or several.
         SessionDataError: A table is damaged or missing.
-        StorageError: The log cannot be written.
+        StorageError: The file is there, or the log cannot be written.
     """
     path = Path(path)
-    if path.exists() and not force:
-        raise ConfigurationError(f"{path} already exists: give another name, or replace it with --force.")
+    check_output(path, force=force)
     processes = _chosen(session, process)
     names: dict[int, bytes] = {}
     ranks = number_processes(processes, names)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tfdarshan.durable.output_file import output_file
+from tfdarshan.durable.output_file import check_output, output_file
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.frames import paths_of_files
@@ -61,10 +61,12 @@ def export_tables(
         raise StorageError(
             f"the folder {folder} cannot be made: {reason(error)}; name another folder."
         ) from error
+    paths = {table: folder / f"{table}.{kind}" for table in TABLES}
+    for path in paths.values():
+        check_output(path, force=force)
     rows = {}
     wrote = counter(progress, sum(process.rows(table) for process in session.processes for table in TABLES))
-    for table in TABLES:
-        path = folder / f"{table}.{kind}"
+    for table, path in paths.items():
         with output_file(path, force=force) as out:
             rows[path.name] = _write(out, session.processes, table, kind, wrote)
     return FlatTables(folder, rows)
