@@ -131,6 +131,27 @@ def test_nothing_outside_of_the_logdir_is_read(logdir, tmp_path):
     assert "has a link out of the logdir, which is not followed." in linked.content[0].text
 
 
+def test_each_session_is_named_and_asked_for_by_its_name(tmp_path):
+    # GIVEN one whose name is not UTF-8, and one that was interrupted
+    sketched(tmp_path / os.fsdecode(b"caf\xe9"), SKETCHES[OTHER])
+    interrupted = tmp_path / "killed" / "plugins" / "tfdarshan" / STAMP
+    interrupted.mkdir(parents=True)
+    (interrupted / "recording.json").write_text("{}")
+    server = mcp_tools.server_of(tmp_path)
+
+    # WHEN
+    (listed,) = talk(server, ("sessions", {}))
+    names = {row["state"]: row["name"] for row in listed.structured_content["sessions"]}
+    whole, unfinished = talk(
+        server, *(("verdict", {"session": names[one]}) for one in ("complete", "interrupted"))
+    )
+
+    # THEN what has no verdict has not that of another session
+    assert not whole.is_error
+    assert unfinished.is_error
+    assert f"the session killed/{STAMP} is interrupted" in unfinished.content[0].text
+
+
 @pytest.mark.parametrize("kind", ["itself", "FIFO"])
 def test_what_is_no_file_is_refused_in_words(tmp_path, kind):
     # GIVEN

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tfdarshan.native.versions import VERSION
 from tfdarshan.sessions.analysis_cache_file import KEEP_NOTHING
-from tfdarshan.sessions.catalogue import COMPLETE, ListedSession, list_sessions
+from tfdarshan.sessions.catalogue import COMPLETE, list_sessions
 from tfdarshan.sessions.find import began
 from tfdarshan.sessions.session_directory import leads_below
 
@@ -71,7 +71,7 @@ class Tools:
     async def sessions(self, limit: Rows = 20) -> Answer:
         """List the recorded sessions, those that lose most time first, each with its verdict."""
         found = await self._ask("list", str(self._logdir))
-        names = {str(session.path): session.name for session in self._listed()}
+        names = {_encodable(str(one.path)): _encodable(one.name) for one in list_sessions(self._logdir)}
         listed = [{"name": names.get(one["path"], "")} | one for one in found["sessions"][:limit]]
         return _bounded(found | {"sessions": listed, "matching": len(found["sessions"])})
 
@@ -151,20 +151,21 @@ class Tools:
         answer: Answer = _encodable(json.loads(done.stdout))
         return answer
 
-    def _listed(self) -> list[ListedSession]:
-        return [one for one in list_sessions(self._logdir) if one.state == COMPLETE]
-
     def _path(self, name: str) -> str:
         """Return where a session is that the logdir lists; its newest one for "".
 
         Raises:
-            ToolError: There is none of this name, or it leads out of the logdir.
+            ToolError: There is none of this name, it is not complete, or it leads out of the logdir.
         """
-        listed = self._listed()
-        named = [one for one in listed if name in ("", one.name)]
+        listed = list_sessions(self._logdir)
+        complete = [one for one in listed if one.state == COMPLETE]
+        named = [one for one in complete if name in ("", _encodable(one.name))]
         if not named:
-            names = ", ".join(one.name for one in listed[:10])
-            there = f"it has {names}" if listed else "it has no finished session"
+            names = ", ".join(_encodable(one.name) for one in complete[:10])
+            there = f"it has {names}" if complete else "it has no finished session"
+            state = next((one.state for one in listed if name == _encodable(one.name)), "")
+            if state:
+                raise ToolError(f"the session {name} is {state}: only complete ones can be asked about.")
             raise ToolError(f"the logdir has no session {name!r}: {there}.")
         path = max((one.path for one in named), key=began)
         links = [one for one in (path, *path.rglob("*")) if not leads_below(one, self._logdir)]
