@@ -7,7 +7,7 @@ from pathlib import Path
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.reports.figures.theme import CONFIG
 from tfdarshan.staging.advice import Advice
-from tfdarshan.units import human_bytes
+from tfdarshan.units import human_bytes, percent
 
 
 def write_plot(advice: Advice, path: Path) -> None:
@@ -24,8 +24,11 @@ def write_plot(advice: Advice, path: Path) -> None:
         go.Scatter(
             x=[0, *(point.bytes for point in points)],
             y=[0, *(100 * point.saved_s / most for point in points)],
-            customdata=[[0, "0 B"], *([point.files, human_bytes(point.bytes)] for point in points)],
-            hovertemplate="%{customdata[0]:,} files, %{customdata[1]}: %{y:.1f} %<extra></extra>",
+            customdata=[
+                [0, "0 B", percent(0, most)],
+                *([one.files, human_bytes(one.bytes), percent(one.saved_s, most)] for one in points),
+            ],
+            hovertemplate="%{customdata[0]:,} files, %{customdata[1]}: %{customdata[2]}<extra></extra>",
             mode="lines",
             name="this advice",
         )

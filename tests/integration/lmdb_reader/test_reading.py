@@ -146,10 +146,10 @@ def test_the_end_of_a_first_epoch_is_not_taken_for_cached(path, monkeypatch):
 def test_info_and_bench_say_how_it_is_read(path, capsys, monkeypatch):
     as_cached(monkeypatch, 1.0)
     assert main(["lmdb", "info", str(path)]) == 0
-    assert "page cache                 has 100 % of it: read from there\n" in capsys.readouterr().out
+    assert "page cache                 has 100.0 % of it: read from there\n" in capsys.readouterr().out
 
     assert main(["lmdb", "bench", str(path), "--runs", "1"]) == 0
-    assert "    read from the page cache, which has 100 % of it\n" in capsys.readouterr().out
+    assert "    read from the page cache, which has 100.0 % of it\n" in capsys.readouterr().out
 
     as_cached(monkeypatch, 0.0)
     assert main(["lmdb", "bench", str(path), "--runs", "1"]) == 0

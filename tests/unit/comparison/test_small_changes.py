@@ -8,7 +8,7 @@ from tfdarshan.comparison.change import BETTER, CHANGED, NOISE, SAME, WORSE, Cha
 from tfdarshan.comparison.metric import find_metric
 from tfdarshan.reports.text.comparison_text import change_text
 
-STEP, OPENS = find_metric("step_time"), find_metric("opens")
+STEP, OPENS, WAIT = map(find_metric, ("step_time", "opens", "input_wait_share"))
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,18 @@ STEP, OPENS = find_metric("step_time"), find_metric("opens")
         (OPENS, 1_000_000, 999_999, "-1"),
         (OPENS, 1_000_000, 1_000_001, "+1"),
         (OPENS, 1_000_000, 998_000, "-0.2 %"),
+        (STEP, 1_000.0, 0.1, "over 99.9 % less"),
+        (STEP, 1_000.0, 0.0, "-100.0 %"),
+        (WAIT, 0.1, 0.1001, "< 0.1 points"),
+        (WAIT, 0.1, 0.0999, "< 0.1 points"),
+        (WAIT, 0.1, 0.101, "+0.1 points"),
     ],
 )
 def test_no_change_is_worded_as_none(metric, before, after, said):
     change = Change(metric, before, after, 0.0, same_work=True)
 
     assert change_text(change) == said
-    assert "0.0 %" not in change_text(change)
+    assert " 0.0 %" not in f" {change_text(change).lstrip('+-')}"
     # THEN what is not told is not called good or bad either
     if said == "< 0.1 %":
         assert change.outcome == CHANGED

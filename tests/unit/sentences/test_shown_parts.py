@@ -19,6 +19,7 @@ from tests.unit.sentences.shown import page_text, printed
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.fleet.breakdown import StepPart
 from tfdarshan.fleet.job_groups import JobGroup
+from tfdarshan.reports.figures.treemap import FILE, Box, treemap_figure
 from tfdarshan.reports.text.fleet_text import _breakdown_lines
 from tfdarshan.reports.views.files_view import FileQuery, file_page, files_table
 from tfdarshan.reports.views.fleet_views import MOST_ROWS, _groups, _part_tile
@@ -174,3 +175,15 @@ def test_time_on_a_clock_that_was_set_back_takes_nothing_off(tmp_path):
     # THEN
     assert listed(session)[:2] == human_seconds(0.25).split()
     assert files_table(Source(session), FileQuery())[0].rows[0][1].text == human_seconds(0.25)
+
+
+def test_a_box_of_nearly_nothing_or_nearly_all_is_not_said_to_be_that():
+    boxes = [
+        Box(id=name, parent="" if name == "/" else "/", name=name, kind=FILE, value=size, seconds=1, files=1)
+        for name, size in (("/", 1e9), ("/most", 1e9 - 1), ("/rest", 1.0))
+    ]
+
+    (drawn,) = treemap_figure(boxes)["data"]
+
+    assert [about[2] for about in drawn["customdata"]] == ["100.0 %", "> 99.9 %", "< 0.1 %"]
+    assert "%{customdata[2]} of all" in drawn["hovertemplate"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfdarshan.reports.figures.theme import Figure, escaped, figure
-from tfdarshan.units import human_bytes, human_rate, plural, shortened
+from tfdarshan.units import human_bytes, human_rate, percent, plural, shortened
 
 # Of names in boxes, in pixels.
 LEAST_FONT = 11
@@ -57,9 +57,8 @@ def treemap_figure(boxes: Sequence[Box]) -> Figure:
         "text": [_lines(box) for box in boxes],
         "hovertext": [_about(box) for box in boxes],
         "texttemplate": "<b>%{label}</b><br>%{text}",
-        "customdata": [[box.kind, _path(box), box.value / whole] for box in boxes],
-        "hovertemplate": "%{customdata[1]}<br>%{label}: %{hovertext}, %{customdata[2]:.1%} of all"
-        "<extra></extra>",
+        "customdata": [[box.kind, _path(box), percent(box.value, whole)] for box in boxes],
+        "hovertemplate": "%{customdata[1]}<br>%{label}: %{hovertext}, %{customdata[2]} of all<extra></extra>",
         "maxdepth": LEVELS,
         "marker": {"cornerradius": 3, "line": {"width": 1}, **_colours(boxes)},
         "tiling": {"pad": 2, "squarifyratio": 1.6},

@@ -115,13 +115,16 @@ def change_text(change: Change) -> str:
         return {SAME: SAME, UNKNOWN: "-"}[change.outcome]
     difference = (change.after or 0.0) - (change.before or 0.0)
     if change.metric.unit == SHARE:
-        return f"{100 * difference:+.1f} points"
+        points = f"{100 * difference:+.1f} points"
+        return "< 0.1 points" if points[1:] == "0.0 points" else points
     if change.ratio is None:
         return "new"
     share = f"{100 * change.ratio:+.1f} %"
     if change.times < 1 + LEAST_CHANGE or share[1:] == "0.0 %":
         # As many digits as a share has would say that nothing changed.
         return f"{difference:+,.0f}" if change.metric.unit == COUNT else "< 0.1 %"
+    if share == "-100.0 %" and change.after:
+        return "over 99.9 % less"
     return f"{change.ratio + 1:,.0f}x" if change.ratio >= MANY_TIMES - 1 else share
 
 

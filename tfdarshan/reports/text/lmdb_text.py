@@ -9,7 +9,7 @@ from tfdarshan.file_name import printable
 from tfdarshan.lmdb.measured_reading import Reading
 from tfdarshan.lmdb.speed_test import PY_LMDB, Speed
 from tfdarshan.lmdb.verification import Verified, printable_name
-from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, plural
+from tfdarshan.units import exact_bytes, human_bytes, human_rate, human_seconds, percent, plural
 
 
 def info_text(info: dict[str, Any]) -> str:
@@ -36,7 +36,7 @@ def _cached(reading: dict[str, Any]) -> str:
     if reading["cached_share"] is None:
         return "unknown"
     how = "read from there" if reading["from_cache"] else "what is in flight is measured while it is read"
-    return f"has {100 * reading['cached_share']:.0f} % of it: {how}"
+    return f"has {percent(reading['cached_share'], 1)} of it: {how}"
 
 
 def reading_text(reading: Reading) -> str:
@@ -44,7 +44,7 @@ def reading_text(reading: Reading) -> str:
     if reading.access != "auto":
         return ""
     if reading.from_cache and reading.cached_share is not None:
-        return f"read from the page cache, which has {100 * reading.cached_share:.0f} % of it"
+        return f"read from the page cache, which has {percent(reading.cached_share, 1)} of it"
     in_flight = plural(reading.in_flight, "read")
     if not reading.looks:
         return f"read with {in_flight} in flight: too little to measure more"
