@@ -17,7 +17,9 @@ from tfdarshan.lmdb.speed_test import PY_LMDB, Run, Speed
 from tfdarshan.lmdb.verification import Verified
 from tfdarshan.reports.figures.checkpoint_ledger import MOST_BARS, ledger_figure
 from tfdarshan.reports.text.lmdb_text import info_text, reading_text, speed_text, verified_text
+from tfdarshan.reports.views.checkpoints_view import checkpoints_view
 from tfdarshan.reports.views.ledger_view import MOST_ROWS, OUTCOMES, ledger_panels
+from tfdarshan.reports.views.panel import Table
 from tfdarshan.reports.views.view_source import Source
 
 ORIGIN_S, MB = 1_700_000_000.0, 1_000_000
@@ -74,6 +76,17 @@ def test_processes_that_wait_at_one_time_do_not_add_up(tmp_path):
     assert waited.note == f"{expected.note}, in the process that waited longest of 2"
     assert panels[1].note == of_slower[1].note
     assert "every 20 steps costs 50.0 % of run time" in panels[1].note
+
+
+def test_of_many_bursts_the_last_are_listed(tmp_path):
+    source = Source(SESSIONS["checkpoints"](tmp_path))
+    found = source.bursts
+    source.__dict__["bursts"] = found.iloc[[n % len(found) for n in range(MOST_ROWS + 1)]]
+
+    (table,) = [panel for panel in checkpoints_view(source) if isinstance(panel, Table)]
+
+    assert len(table.rows) == MOST_ROWS
+    assert table.note == f"The last {MOST_ROWS} of {MOST_ROWS + 1:,}."
 
 
 @pytest.mark.parametrize(

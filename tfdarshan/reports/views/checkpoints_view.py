@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfdarshan.analysis.steps.checkpoint_bursts import GAP_NS, LEAST_BYTES
 from tfdarshan.reports.figures.over_time import checkpoints_figure
-from tfdarshan.reports.views.ledger_view import ledger_panels
+from tfdarshan.reports.views.ledger_view import MOST_ROWS, ledger_panels
 from tfdarshan.reports.views.panel import (
     Cell,
     Chart,
@@ -89,6 +89,7 @@ def _table(bursts, *, steps: bool) -> Table:  # type: ignore[no-untyped-def]
             number(row["stdio_writes"]),
             number(row["syncs"]),
         ]
-        for _, row in bursts.iterrows()
+        for _, row in bursts.tail(MOST_ROWS).iterrows()
     ]
-    return Table("burst-table", title, columns, rows)
+    note = f"The last {MOST_ROWS} of {len(bursts):,}." if len(bursts) > MOST_ROWS else ""
+    return Table("burst-table", title, columns, rows, note)
