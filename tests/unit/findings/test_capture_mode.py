@@ -50,7 +50,7 @@ def test_every_option_can_be_spelled_for_the_command_line():
     ("way", "said"),
     [
         (CaptureMode("run", {"tf_profiler": False}, True), "as --tf-profiler auto does"),
-        (CaptureMode("profile", {"tf_profiler": False}, True), "as tf_profiler='auto' in tfdarshan.profile() does"),
+        (CaptureMode("profile", {"tf_profiler": False}, True), "tf_profiler='auto' in tfdarshan.profile() d"),
         (CaptureMode("run", {"tf_profiler": False}, False), "mark steps in the script with"),
         (CaptureMode("profile", {"tf_profiler": "auto"}, True), "mark steps with"),
         (CaptureMode("darshan", is_python=True), "record the job with `tfdarshan run`"),
