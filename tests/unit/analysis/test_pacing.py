@@ -24,8 +24,8 @@ def reader(taken_s, works_s):
 
 
 def paced(taken_s, *, reads=400, works_s=(2e-4, 6e-4), chosen=True, length=READ_BYTES):
-    random = np.random.default_rng(3)
-    start_s, end_s = reader(taken_s, random.uniform(*works_s, reads))
+    low_s, high_s = works_s
+    start_s, end_s = reader(taken_s, np.random.default_rng(3).uniform(low_s, high_s, reads))
     return is_paced(start_s, end_s, np.full(reads, length), np.full(reads, chosen))
 
 

@@ -170,7 +170,7 @@ def test_reads_of_nothing_that_no_log_counts_are_shown_as_unknown(tmp_path):
 
 def test_time_on_a_clock_that_was_set_back_takes_nothing_off(tmp_path):
     times = {"POSIX_F_READ_TIME": -5.0, "POSIX_F_WRITE_TIME": 0.25, "POSIX_F_META_TIME": 0.0}
-    session = with_counters(as_log(one_file(tmp_path)), "/data/a", **times)
+    session = with_counters(as_log(one_file(tmp_path)), "/data/a", "POSIX", **times)
 
     # THEN
     assert listed(session)[:2] == human_seconds(0.25).split()
