@@ -29,6 +29,7 @@ from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.whatif import questions_of
 from tfdarshan.units import human_bytes, human_seconds, percent
 
+pytestmark = pytest.mark.long
 TESTS = Path(__file__).parents[2]
 # What is said of a session's data.
 ROOMS = (
