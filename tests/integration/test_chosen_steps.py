@@ -339,3 +339,22 @@ def test_the_last_step_ends_before_what_ending_the_recording_takes(tmp_path, mon
     lasted_ns = session.steps["end_ns"] - session.steps["start_ns"]
     assert len(lasted_ns) == 3
     assert (lasted_ns < 0.5e9).all()
+
+
+class Sized(Loader):
+    def __len__(self):
+        return len(self.paths)
+
+
+def test_what_lies_between_two_passes_is_not_recorded(tmp_path, files):
+    # WHEN the steps are those of the second epoch, and another data set is read behind each epoch
+    with tfdarshan.profile(tmp_path / "logs", steps=(2, 3)) as session:
+        for epoch in range(2):
+            for _ in tfdarshan.steps(Sized(files[2 * epoch : 2 * epoch + 2])):
+                pass
+            for path in files[4:]:
+                read(path)
+
+    # THEN
+    assert session.steps["step"].tolist() == [2, 3]
+    assert names(session) == ["2.bin", "3.bin"]

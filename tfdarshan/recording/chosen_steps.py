@@ -35,14 +35,17 @@ class ChosenSteps:
         self._begin, self._end = begin, end
         self._begun, self._over, self._pid = 0, False, os.getpid()
 
-    def expect(self, number: int | None) -> None:
-        """Is told that a step is about to begin; None for the one after the newest."""
+    def expect(self, number: int | None, *, may_begin: bool = True) -> None:
+        """Is told that a step is about to begin; None for the one after the newest.
+
+        A recording does not begin with a request that only ends a pass: a validation may follow it.
+        """
         if self._over or os.getpid() != self._pid:
             return
         expected = self._numbered(number)
         if self.recording and expected > self._last:
             self._finish()
-        elif not self.recording and self._first <= expected <= self._last:
+        elif may_begin and not self.recording and self._first <= expected <= self._last:
             self._start()
 
     def begun(self, number: int | None) -> None:

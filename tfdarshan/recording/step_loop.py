@@ -15,6 +15,7 @@ from tfdarshan.recording.steps import (
     expect_step,
     note_pass,
     note_step,
+    watched_steps,
 )
 
 Batch = TypeVar("Batch")
@@ -36,7 +37,7 @@ class steps(Generic[Batch]):  # noqa: N801 - reads as a function where it is use
         self._batches = batches
 
     def __iter__(self) -> Iterator[Batch]:
-        marks = _Pass()
+        marks = _Pass(self._batches)
         # Iterators in C, around the input's own: what it raises has no frame of ours, and what it warns of is
         # at the loop's line. The input's iter() is within the first request, too: it starts the workers.
         requests = iter(marks.request, None)
@@ -50,9 +51,11 @@ class steps(Generic[Batch]):  # noqa: N801 - reads as a function where it is use
 class _Pass:
     """The steps of one pass, in whichever session records. The iterator over the pass alone refers to it."""
 
-    __slots__ = ("_epoch", "_log", "_mark")
+    __slots__ = ("_epoch", "_left", "_log", "_mark")
 
-    def __init__(self) -> None:
+    def __init__(self, batches: object) -> None:
+        # Batches that are left, -1 if that is not known.
+        self._left = -1 if watched_steps() is None else _length(batches)
         self._log: StepLog | None = None
         self._epoch = 0
         self._mark: Mark | None = None
@@ -60,7 +63,8 @@ class _Pass:
 
     def request(self) -> Moment:
         """Return when the loop requests a batch, which ends the step before."""
-        expect_step()
+        expect_step(may_begin=self._left != 0)
+        self._left -= self._left > 0
         log = current_log()
         if log is not self._log:
             self._log = log
@@ -82,3 +86,11 @@ class _Pass:
         """End the step of a loop that was left."""
         if self._log is not None:
             self._log.finish(self._mark)
+
+
+def _length(batches: object) -> int:
+    """Return how many batches there are, -1 if the input does not say."""
+    try:
+        return len(cast(Sized, batches))
+    except Exception:  # whatever a class of the job raises
+        return -1

@@ -187,10 +187,10 @@ def watched_steps() -> ChosenSteps | None:
     return _chosen
 
 
-def expect_step(number: int | None = None) -> None:
-    """Say that a step is about to begin, whose recording may begin, or end, here."""
+def expect_step(number: int | None = None, *, may_begin: bool = True) -> None:
+    """Say that a step is about to begin, whose recording may end here, or begin, unless it must not."""
     if _chosen is not None:
-        _chosen.expect(number)
+        _chosen.expect(number, may_begin=may_begin)
 
 
 def note_step(number: int | None = None) -> None:
