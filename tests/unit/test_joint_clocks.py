@@ -21,6 +21,7 @@ from tfdarshan.recording.clock_sample import (
     time_namespace_offset_ns,
 )
 from tfdarshan.session import open_session
+from tfdarshan.sessions import step_table
 from tfdarshan.sessions.joint_session import ASKED_CLOCK
 from tfdarshan.sessions.process_data import TIMED, _later
 from tfdarshan.sessions.rank_folder import missing_ranks, rank_folder
@@ -280,3 +281,20 @@ def test_all_times_of_a_rank_move_with_its_clock_and_what_is_no_time_does_not():
         "POSIX_F_OPEN_START_TIMESTAMP": [2.5, 0.0], "POSIX_F_READ_TIME": [0.25, 0.0], "length": [3, 4],
     }  # fmt: skip
     assert {"events", "steps", "files", "batches"} <= set(TIMED)
+
+
+def test_a_rank_that_marks_its_steps_leads_those_that_mark_none(tmp_path, monkeypatch):
+    # GIVEN only rank 0 marks steps, which do not say what they wait for; rank 1 reads for longer
+    def columns_of(owner):
+        columns = step_table.marked_columns(owner)
+        if owner.meta["job"]["rank"]:
+            return {name: values[:0] for name, values in columns.items()}
+        return columns | {"input_wait_ns": np.full(len(columns["step"]), -1)}
+
+    monkeypatch.setattr("tfdarshan.sessions.joint_session.marked_columns", columns_of)
+
+    # WHEN
+    session = joint_training(tmp_path, ranks({}, {"times": 3.0}), noise=0.0)
+
+    # THEN
+    assert session.joint.leading.rank == 0

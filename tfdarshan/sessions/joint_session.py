@@ -258,18 +258,20 @@ def _span_ns(rank: Rank) -> tuple[int, int]:
     return start_ns, start_ns + max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
 
 
-def _waited(rank: Rank) -> tuple[bool, float]:
-    """Return the share of its steps that a rank waited; without steps how long its processes were in calls.
+def _waited(rank: Rank) -> tuple[bool, bool, float]:
+    """Return whether a rank says what its steps wait for, or has steps, and the share of them that it waited.
 
-    Not the share of its time, which is large for a rank that was killed: it ends with its last call.
+    Without waits it is how long its processes were in calls. Not the share of its time, which is large for a
+    rank that was killed: it ends with its last call.
     """
     columns = marked_columns(rank.processes[0])
     exposed_ns = columns["exposed_wait_ns"]
     waits_ns = np.where(exposed_ns >= 0, exposed_ns, columns["input_wait_ns"])
     if (waits_ns >= 0).any():
         lasted_ns = int(columns["end_ns"][-1] - columns["start_ns"][0])
-        return True, float(waits_ns[waits_ns >= 0].sum()) / max(lasted_ns, 1)
-    return False, sum(int(process.meta["time"]["io_ns"] or 0) for process in rank.processes)
+        return True, True, float(waits_ns[waits_ns >= 0].sum()) / max(lasted_ns, 1)
+    io_ns = sum(int(process.meta["time"]["io_ns"] or 0) for process in rank.processes)
+    return False, len(waits_ns) > 0, io_ns
 
 
 def _shifted(process: ProcessData, rank: Rank, origin_ns: int) -> ProcessData:
