@@ -1,6 +1,9 @@
 """Every verb on a session of two hosts with unknown clocks whose processes have the same numbers."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -193,23 +196,49 @@ def test_steps_are_those_of_one_rank_with_its_own_calls(two_hosts, capsys):
     assert table.note.endswith("; they are of rank 1, which findings are about")
 
 
+# Three epochs of five files, which rank 1 takes four times as long for.
+RANK = """
+import os, sys, time, tfdarshan
+data, logs, rank = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def batches(epoch):
+    for number in range(5):
+        file = os.open(f"{data}/{20 * rank + 5 * epoch + number:02}", os.O_RDONLY)
+        os.read(file, 1_000)
+        os.close(file)
+        time.sleep(0.005 * (1 + 3 * rank))
+        yield [number]
+with tfdarshan.profile(logs, job="epochs"):
+    for epoch in range(3):
+        for batch in tfdarshan.steps(batches(epoch)):
+            pass
+"""
+
+
 def test_files_of_steps_are_those_of_each_ranks_own_steps(tmp_path, capsys):
-    # GIVEN two ranks that each read a file in a step, the second one seconds later by a clock that is told
-    dealt = [[[12 * rank + step] for step in range(12)] for rank in range(2)]
-    ranks = [MadeUpRank(dealt[0]), MadeUpRank(dealt[1], "n1", 1.0, server_offset_ns=0)]
-    session = joint_training(tmp_path, ranks)
-    capsys.readouterr()
+    # GIVEN two ranks that drift apart
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(40):
+        (data / f"{number:02}").write_bytes(bytes(100))
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK, data, tmp_path / "logs", str(rank)],
+            env={**os.environ, "TFDARSHAN_RANK": str(rank), "TFDARSHAN_WORLD_SIZE": "2"},
+        )
+        for rank in range(2)
+    ]
+    assert [rank.wait() for rank in ranks] == [0, 0]
 
     # WHEN
-    main(["files", "--steps", "3-4", "--json", str(session.path)])
+    main(["files", "--epoch", "2", "--json", str(tmp_path / "logs")])
     said = json.loads(capsys.readouterr().out)
-    main(["files", "--steps", "3-4", str(session.path)])
+    main(["files", "--epoch", "2", str(tmp_path / "logs")])
     text = capsys.readouterr().out
 
     # THEN
-    paths = sorted(row["path"] for row in said["files"])
-    assert paths == [f"/data/{number:05}.bin" for number in (3, 4, 15, 16)]
-    assert (said["steps"], said["ranks"]) == ([3, 4], 2)
+    read = sorted(int(row["path"].rpartition("/")[2]) for row in said["files"] if row["reads"])
+    assert read == [5, 6, 7, 8, 9, 25, 26, 27, 28, 29]
+    assert (said["steps"], said["ranks"]) == ([5, 6, 7, 8, 9], 2)
     assert text.startswith(
-        "Steps 3 to 4 of 2 ranks: a call counts if it began in such a step of its own rank."
+        "Steps 5 to 9 of 2 ranks: a call counts if it began in such a step of its own rank."
     )
