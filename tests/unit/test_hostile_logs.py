@@ -2,6 +2,7 @@
 
 import bz2
 import functools
+import json
 import os
 import tracemalloc
 import zlib
@@ -18,6 +19,7 @@ from tfdarshan.formats.importing.light_records import read_light
 from tfdarshan.formats.importing.log_regions import NUMBERS, LogRegions
 from tfdarshan.formats.importing.region_records import SHAPES
 from tfdarshan.native import memory_left
+from tfdarshan.sessions import schema
 
 FREE_BYTES = 16 << 20
 BOMB_BYTES = 32 << 20
@@ -338,3 +340,41 @@ def test_a_log_of_any_size_is_not_read(tmp_path):
 
     with pytest.raises(SessionDataError, match=r"cannot be read: it takes 1\.1 TB of memory, and "):
         LogRegions(log)
+
+
+@pytest.mark.usefixtures("pydarshan")
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("name", ["POSIX_F_READ_TIME", "POSIX_F_META_TIME", "POSIX_F_CLOSE_END_TIMESTAMP"])
+def test_times_that_are_no_times_are_unknown(tmp_path, capsys, name, number):
+    # GIVEN a record with such a time
+    f_names = [column.name for column in schema.f_counter_columns() if column.name.startswith("POSIX_")]
+    names = [column.name for column in schema.counter_columns() if column.name.startswith("POSIX_")]
+    layout = darshan_format.counter_record(len(names), len(f_names))
+    record = np.frombuffer(one_record("POSIX", NEWEST["POSIX"]), layout).copy()
+    record["f_counters"][0, f_names.index(name)] = number
+    log = log_of(tmp_path / "a.darshan", darshan_format.ZLIB, POSIX=zlib.compress(record.tobytes()))
+
+    # WHEN
+    assert main(["files", str(log), "--json"]) == 0
+    (file,) = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["files"]
+
+    # THEN
+    timestamp = name.endswith("TIMESTAMP")
+    assert file[name] == (number if number == 1e300 and not timestamp else None)
+    for verb in (["summary"], ["list"], ["report", "-o", str(tmp_path / "page.html")]):
+        assert main([*verb, str(log)]) == 0
+        assert "nan" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("pydarshan")
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e300])
+def test_calls_at_no_time_are_one_sentence(tmp_path, capsys, number):
+    version = NEWEST["DXT_POSIX"]
+    head = np.frombuffer(one_record("DXT_POSIX", version), darshan_format.DXT_RECORD).copy()
+    head["reads"] = 1
+    call = np.zeros(1, darshan_format.SEGMENTS[version])
+    call["end_s"] = number
+    region = zlib.compress(head.tobytes() + call.tobytes())
+    log = log_of(tmp_path / "a.darshan", darshan_format.ZLIB, DXT_POSIX=region)
+
+    assert refused(capsys, log, tmp_path / "logs").startswith("its DXT_POSIX data has no times.")

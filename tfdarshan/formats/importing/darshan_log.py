@@ -20,7 +20,7 @@ from tfdarshan.formats.importing.imported_log import ImportedLog
 from tfdarshan.formats.importing.layers import write_layers
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.process_meta import not_known, process_meta
-from tfdarshan.formats.importing.pydarshan import incomplete, read_content
+from tfdarshan.formats.importing.pydarshan import believed, incomplete, read_content
 from tfdarshan.formats.importing.ranks import RANK_LIMIT, RankData, RankSegments, split_ranks
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import ThreadInfo
@@ -60,7 +60,8 @@ def import_darshan(path: str | os.PathLike[str], logdir: str | os.PathLike[str])
     """
     path = Path(path)
     log = LogRegions(path)
-    source = _without_no_files(ImportedLog(path.absolute(), log, read_content(log), read_segments(log)))
+    content = believed(read_content(log))
+    source = _without_no_files(ImportedLog(path.absolute(), log, content, read_segments(log)))
     if not any(len(part.record) for part in source.content.records.values()):
         raise SessionDataError(
             f"the Darshan log {path} has no POSIX or STDIO records, so there is nothing "

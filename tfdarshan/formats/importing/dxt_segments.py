@@ -12,6 +12,7 @@ import numpy as np
 
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import LogRegions
+from tfdarshan.formats.importing.pydarshan import TOO_LATE_S
 from tfdarshan.native.spool_reader import Array
 
 
@@ -58,7 +59,10 @@ def read_segments(log: LogRegions) -> DxtSegments | None:
         parts.append(np.frombuffer(region, layout, count, place))
         hosts[int(head["rank"])] = head["host"].decode("utf-8", "backslashreplace")
         place += count * layout.itemsize
-    return _joined(heads, parts, layout, hosts)
+    segments = np.concatenate(parts) if parts else np.zeros(0, layout)
+    if not all((np.abs(segments[name]) < TOO_LATE_S).all() for name in ("start_s", "end_s")):
+        raise log.damage("its DXT_POSIX data has no times")
+    return _joined(heads, segments, hosts)
 
 
 def no_segments() -> DxtSegments:
@@ -70,11 +74,9 @@ def no_segments() -> DxtSegments:
 
 def _joined(
     heads: list[tuple[int, int, int, int]],
-    parts: list[Array],
-    layout: np.dtype[np.void],
+    segments: Array,
     hosts: dict[int, str],
 ) -> DxtSegments:
-    segments = np.concatenate(parts) if parts else np.zeros(0, layout)
     counts = [count for *_rest, count in heads]
     first = np.cumsum([0, *counts])[:-1]
     place = np.arange(len(segments)) - np.repeat(first, counts)
@@ -87,7 +89,7 @@ def _joined(
         start_ns=np.rint(segments["start_s"] * 1e9).astype(np.int64),
         end_ns=np.rint(segments["end_s"] * 1e9).astype(np.int64),
         thread=segments["thread"].astype(np.uint64)
-        if "thread" in (layout.names or ())
+        if "thread" in (segments.dtype.names or ())
         else np.zeros(len(segments), np.uint64),
         hosts=hosts,
     )

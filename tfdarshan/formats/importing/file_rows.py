@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.dxt_segments import DxtSegments
-from tfdarshan.formats.importing.pydarshan import Records
+from tfdarshan.formats.importing.pydarshan import NOT_COUNTED, Records
 from tfdarshan.formats.importing.ranks import SHARED, RankData
 from tfdarshan.native.spool_reader import Array
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.writing.tables import dictionary_array, parquet_file
 
-NOT_COUNTED = -1
+# What is never below 0, so that -1 says that it was not counted.
+COUNTED = ("calls", "s", "s2", "bytes2")
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,7 @@ def _counter(
         values = known[column.name][chosen]
         # Darshan's -1 in a count or a time: this version of it, or this system, did not count it. A clock
         # that was set back leaves times just below 0.
-        counted = column.unit in ("calls", "s")
-        return pa.array(values, mask=values == NOT_COUNTED) if counted else pa.array(values)
+        return pa.array(values, mask=values == NOT_COUNTED if column.unit in COUNTED else None)
     other_module = column.name.startswith(schema.MODULES) and not column.name.startswith(module)
     values = np.zeros(len(chosen), column.dtype)
     return pa.array(values) if other_module else pa.array(values, mask=np.ones(len(chosen), bool))

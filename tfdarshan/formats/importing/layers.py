@@ -5,6 +5,7 @@ Records are read and written in batches: a log of many takes no more memory than
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -131,7 +132,7 @@ def _counted(backend: Any, handle: Any, module: str) -> Iterator[Row]:
 
 def _sum(values: Sequence[float]) -> float | None:
     """Add up what was counted; None where this version of Darshan counted none, or a clock was set back."""
-    counted = [value for value in values if value >= 0]
+    counted = [value for value in values if 0 <= value < math.inf]
     return sum(counted) if counted else None
 
 

@@ -73,7 +73,7 @@ class LogRegions:
         names, modules, versions, partial = self._locations(header)
         # Also of what is not read: a log that was cut off there is damaged all the same.
         if max(offset + length for offset, length in (names, *modules)) > len(self._content):
-            raise self._damage("its end is cut off")
+            raise self.damage("its end is cut off")
         starts = [offset for offset, _length in (names, *modules) if offset]
         self.job = self._job(start, min([*starts, len(self._content)]) - start)
         self.names = self._names(*names) if names[1] else {}
@@ -115,7 +115,7 @@ class LogRegions:
             SessionDataError: A session's metadata cannot say so.
         """
         if not 0 <= start_ns <= LATEST_NS or end_ns > LATEST_NS:
-            raise self._damage("its job began or ended at no date that a clock shows")
+            raise self.damage("its job began or ended at no date that a clock shows")
 
     def _version(self) -> str:
         word = self._content[:8].split(b"\0")[0]
@@ -133,13 +133,13 @@ class LogRegions:
     def _header(self) -> Any:
         layout = darshan_format.OLD_HEADER if self.version in OLD_VERSIONS else darshan_format.HEADER
         if len(self._content) < layout.itemsize:
-            raise self._damage("its header is cut off")
+            raise self.damage("its header is cut off")
         for order in ("<", ">"):
             header = np.frombuffer(self._content, layout.newbyteorder(order), 1)[0]
             if header["magic"] == darshan_format.MAGIC:
                 self.swapped = order == ">"
                 return header
-        raise self._damage("its header has no magic number")
+        raise self.damage("its header has no magic number")
 
     def _locations(self, header: Any) -> tuple[Any, list[tuple[int, int]], list[int], int]:
         """Return where names and modules are, the modules' versions and the flags, numbered as today."""
@@ -158,10 +158,10 @@ class LogRegions:
         for piece, _taken in self._pieces("job", offset, length):
             job += piece
             if len(job) > darshan_format.JOB_REGION_BYTES:
-                raise self._damage(f"its job data is longer than {darshan_format.JOB_REGION_BYTES:,} bytes")
+                raise self.damage(f"its job data is longer than {darshan_format.JOB_REGION_BYTES:,} bytes")
         layout = darshan_format.OLD_JOB if self.version in OLD_VERSIONS else darshan_format.JOB
         if len(job) <= layout.itemsize:
-            raise self._damage("its job data is too short")
+            raise self.damage("its job data is too short")
         return job
 
     def _names(self, offset: int, length: int) -> dict[int, str]:
@@ -206,21 +206,22 @@ class LogRegions:
             try:
                 can_be = records.can_be(piece, taken)
             except ValueError as error:
-                raise self._damage(f"its {name} records are not whole") from error
+                raise self.damage(f"its {name} records are not whole") from error
             if not can_be:
-                raise self._damage(f"its {name} data expands to more records than its bytes can hold")
+                raise self.damage(f"its {name} data expands to more records than its bytes can hold")
             yield piece
         if not (records.is_whole and records.count):
-            raise self._damage(f"its {name} records are not whole")
+            raise self.damage(f"its {name} records are not whole")
 
     def _pieces(self, name: str, offset: int, length: int) -> Iterator[tuple[bytes, int]]:
         compressed = self._content[offset : offset + length]
         if length <= 0 or len(compressed) < length:
-            raise self._damage(f"its {name} data is cut off")
+            raise self.damage(f"its {name} data is cut off")
         try:
             yield from decompressed(compressed, self._compression)
         except (zlib.error, OSError, EOFError, ValueError) as error:
-            raise self._damage(f"its {name} data cannot be decompressed") from error
+            raise self.damage(f"its {name} data cannot be decompressed") from error
 
-    def _damage(self, what: str) -> SessionDataError:
+    def damage(self, what: str) -> SessionDataError:
+        """Return the error that says what is wrong with the log."""
         return SessionDataError(f"the Darshan log {self.path} is damaged: {what}. Get another copy of it.")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tfdarshan.errors import ConfigurationError, SessionDataError, reason
 from tfdarshan.formats import darshan_format
@@ -28,6 +31,9 @@ class Records:
     f_counters: dict[str, Array]
 
 
+# What Darshan has for what it did not count, and seconds since a job's start that are no time of it.
+NOT_COUNTED = -1
+TOO_LATE_S = 1e9
 # Darshan 3.0 counted fopen() and its like in the POSIX records: PyDarshan leaves out records with such calls.
 MIXED = ("POSIX", 1)
 # Times that PyDarshan 3.5.0 leaves in the log's byte order, if that is not the machine's, and the version of
@@ -71,6 +77,22 @@ def incomplete(partial: Iterable[str], content: LogContent) -> list[str]:
             "and PyDarshan reads none of it"
         )
     return full
+
+
+def believed(content: LogContent) -> LogContent:
+    """Return a log's content with "not counted" for what is no number, or no time of a job."""
+    records = {
+        module: replace(
+            part, f_counters={name: _believed(name, values) for name, values in part.f_counters.items()}
+        )
+        for module, part in content.records.items()
+    }
+    return replace(content, records=records)
+
+
+def _believed(name: str, values: Array) -> Array:
+    sound = np.abs(values) < (TOO_LATE_S if name.endswith("_TIMESTAMP") else math.inf)
+    return values if sound.all() else np.where(sound, values, NOT_COUNTED)
 
 
 def read_content(log: LogRegions) -> LogContent:
