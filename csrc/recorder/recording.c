@@ -267,6 +267,34 @@ void tfd_before_end(void)
         give_back_room();
 }
 
+static uint64_t given_back; /* bytes, for a program that this process is to become */
+
+/* Not with other threads, which record until then, and not in the memory of a parent, as a child of vfork is. */
+void tfd_before_exec(void)
+{
+    int saved_errno = errno;
+    if (atomic_load(&tfd_shared->generation) && tfd_session.pid == tfd_own_pid() &&
+        tfd_session.pid != tfd_session.owner_pid && !tfd_is_interrupted() && tfd_has_one_thread()) {
+        int cancel_state = tfd_tables_lock_take();
+        given_back = tfd_spool_give_back_room(&tfd_session.spool);
+        tfd_tables_lock_give(cancel_state);
+    }
+    errno = saved_errno;
+}
+
+void tfd_after_failed_exec(void)
+{
+    int saved_errno = errno;
+    if (tfd_session.pid == tfd_own_pid() && given_back) {
+        int cancel_state = tfd_tables_lock_take();
+        if (!tfd_spool_take_back_room(&tfd_session.spool, given_back))
+            atomic_store(&tfd_shared->generation, 0);
+        given_back = 0;
+        tfd_tables_lock_give(cancel_state);
+    }
+    errno = saved_errno;
+}
+
 static void after_all_destructors(int status, void *nothing)
 {
     (void)status;

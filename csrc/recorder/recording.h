@@ -26,6 +26,10 @@ bool tfd_child_begin(void);
 void tfd_recording_tell(void (*child_begun)(void), void (*ending)(void));
 /* End recording without restoring the slots, because the session's owner asked for it. */
 void tfd_abandon(void);
+/* Give back the room that this process has not used, as it is about to become another program, and take it again if it
+ * did not. */
+void tfd_before_exec(void);
+void tfd_after_failed_exec(void);
 /* Take the closing snapshots of a process that ends now: it runs no exit handlers, and records nothing more. */
 void tfd_before_end(void);
 

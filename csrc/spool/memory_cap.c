@@ -99,6 +99,12 @@ void tfd_memory_cap_give_back(uint64_t bytes)
         atomic_fetch_sub(&counting->session_bytes, bytes);
 }
 
+void tfd_memory_cap_take_back(uint64_t bytes)
+{
+    if (counting)
+        atomic_fetch_add(&counting->session_bytes, bytes);
+}
+
 void tfd_memory_cap_give_back_all(void)
 {
     tfd_memory_cap_give_back(atomic_exchange(&claimed, 0));

@@ -21,8 +21,9 @@ void tfd_memory_cap_find(struct tfd_spool *spool, const char *directory, int32_t
 void tfd_memory_cap_leave(void);
 /* Counts what of this process's spool lies below `end`; false where all processes would use more than the cap. */
 bool tfd_memory_cap_claim(uint64_t end);
-/* Counts these bytes of it no more. This process claims nothing after it. */
+/* Counts these bytes of it no more. This process claims nothing after it, unless it takes them back before. */
 void tfd_memory_cap_give_back(uint64_t bytes);
+void tfd_memory_cap_take_back(uint64_t bytes);
 /* The same for all that this process has claimed, whose spool is removed. */
 void tfd_memory_cap_give_back_all(void);
 /* Counts bytes of segments that are kept, likewise: all but the last part of the trace's room (TFD_THINNED_PARTS). */

@@ -177,14 +177,22 @@ static uint64_t release_reserve(struct tfd_spool *spool)
     return released;
 }
 
-void tfd_spool_give_back_room(struct tfd_spool *spool)
+uint64_t tfd_spool_give_back_room(struct tfd_spool *spool)
 {
     const struct tfd_spool_header *header = spool->header;
     uint64_t files = release_rows(spool, header->file_segments, TFD_FILES_IN_FIRST_SEGMENT,
                                   atomic_load(&header->file_count), sizeof(struct tfd_file));
     uint64_t threads = release_rows(spool, header->thread_segments, TFD_THREADS_IN_FIRST_SEGMENT,
                                     atomic_load(&header->thread_count), sizeof(struct tfd_thread));
-    tfd_memory_cap_give_back(files + threads + release_reserve(spool));
+    uint64_t released = files + threads + release_reserve(spool);
+    tfd_memory_cap_give_back(released);
+    return released;
+}
+
+bool tfd_spool_take_back_room(struct tfd_spool *spool, uint64_t bytes)
+{
+    tfd_memory_cap_take_back(bytes);
+    return !allocate_blocks(spool, 0, atomic_load(&spool->header->reserved_bytes));
 }
 
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length)

@@ -19,9 +19,11 @@ uint64_t tfd_arena_allocate_leaving(struct tfd_spool *spool, uint64_t size, uint
 bool tfd_arena_keep_usable(struct tfd_spool *spool, uint64_t size);
 /* Free a piece if nothing was allocated after it, so that a smaller piece may fit. */
 void tfd_arena_give_back(struct tfd_spool *spool, uint64_t offset, uint64_t size);
-/* Give back the room that a process which ends has not used, to the file system and to the memory cap. Caller holds
- * tfd_tables_lock. */
-void tfd_spool_give_back_room(struct tfd_spool *spool);
+/* Give back the room that a process which ends has not used, to the file system and to the memory cap. Return
+ * its bytes. Caller holds tfd_tables_lock. */
+uint64_t tfd_spool_give_back_room(struct tfd_spool *spool);
+/* Take these bytes again, for a process that did not end; return false if the file system has no room any more. */
+bool tfd_spool_take_back_room(struct tfd_spool *spool, uint64_t bytes);
 uint64_t tfd_arena_copy_string(struct tfd_spool *spool, const char *text, size_t length);
 void tfd_spool_reset_locks_in_child(void);
 /* Put zeroed memory of the child in place of its parent's spool, which is not mapped there. */

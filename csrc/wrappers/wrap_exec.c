@@ -15,6 +15,7 @@
 #include "job/own_environment.h"
 #include "job/started_program.h"
 #include "recorder/recorder_calls.h"
+#include "recorder/recording.h"
 #include "recorder/session.h"
 #include "wrappers/program_environment.h"
 #include "wrappers/program_file.h"
@@ -72,8 +73,10 @@ static const char *note_becomes(int dirfd, const char *path)
     int saved_errno = errno;
     if (folder && faccessat(dirfd, path, X_OK, AT_EACCESS))
         folder = NULL;
-    if (folder)
+    if (folder) {
         tfd_note_becomes(folder, file_of(path, opened));
+        tfd_before_exec();
+    }
     errno = saved_errno;
     return folder;
 }
@@ -97,8 +100,10 @@ static const char *note_becomes_descriptor(int fd)
 /* exec(3) returns only if the program was not started. */
 static int not_started(const char *noted_in, int status)
 {
-    if (noted_in)
+    if (noted_in) {
         tfd_note_settled(noted_in);
+        tfd_after_failed_exec();
+    }
     return status;
 }
 

@@ -536,7 +536,7 @@ def test_a_full_spool_folder_leaves_programs_alone(tmp_path):
     data = make_data(tmp_path / "data")
     try:
         # WHEN more programs run in it at once than it has room for
-        many = f"for n in $(seq 60); do (cat {data}/one > /dev/null; sleep 1) & done; wait"
+        many = f"for n in $(seq 150); do (cat {data}/one > /dev/null; sleep 2) & done; wait"
         environment = {**os.environ, "TFDARSHAN_SPOOL_DIR": str(folder)}
         out = run_job([["sh", "-c", many], ["cat", str(data / "two")]], "programs", tmp_path / "logs",
                       env=environment)  # fmt: skip
