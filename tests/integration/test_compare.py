@@ -60,7 +60,7 @@ def test_what_changed_is_said(capsys, logs):
     assert "fast -> slow. Comparable: yes." in words
     # THEN the sentence comes first, below the names of the runs
     assert re.search(
-        r"^[\d.]+x slower: the session took [\d.,]+ m?s, before [\d.,]+ m?s\.$", text, re.MULTILINE
+        r"^[\d.]+x slower: the session took [\d.,]+ m?s \(before: [\d.,]+ m?s\)\.$", text, re.MULTILINE
     )
     assert "both read the same files (30 files)" in words
     # 1,000,000 bytes in parts of 500,000 and of 100,000, and an empty read for each file.

@@ -222,7 +222,7 @@ def _lost(measures: Measures, first: Finding) -> str:
         waits = _waits(measures)
         if beyond_s < THRESHOLD["note"] * gain.before_s:
             return waits
-        return f"{waits} The fix saves more than this wait: {saved}"
+        return f"{waits[:-1]}; the fix saves more than this wait: {saved}"
     if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
         why = measures.why_no_wait
         return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"

@@ -7,6 +7,7 @@ not taken for it. A line that was cut off by a crash tells of nothing that was m
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import stat
@@ -21,6 +22,8 @@ from tfdarshan.staging.plan_file import is_below
 FILE, LINK, FOLDER = "file", "link", "folder"
 # The name of the fast root itself.
 ROOT = "."
+# Why there is nothing of a name: the last, because no file can have it.
+NO_SUCH_NAME = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
 @dataclass(frozen=True)
@@ -179,8 +182,10 @@ def is_there(path: str) -> bool:
     """
     try:
         os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+    except OSError as error:
+        if error.errno in NO_SUCH_NAME:
+            return False
+        raise
     return True
 
 

@@ -70,7 +70,7 @@ def test_text_fits_the_terminal_and_says_what_matters(capsys, job):
     assert (code, err) == (0, "")
     assert max(map(len, text.splitlines())) <= WIDTH
     stage = "Stage 65 files, 4.8 MB, which take 5.0 MB there in whole blocks, to"
-    for part in (stage, "smallest first", "largest first", "Time saved by bytes copied", "most for their"):
+    for part in (stage, "smallest first", "largest first", "Time saved by bytes copied", "each further byte"):
         assert part in text
 
 

@@ -208,7 +208,7 @@ def test_medians_of_several_runs_are_called_so(runs, tmp_path):
 
     assert (", medians of 3 sessions: " in render_side(side)) == (runs == 3)
     after = human_seconds({1: 0.01, 3: 0.02}[runs])
-    assert f"a step takes {after}, before {human_seconds(0.01)}" in headline(both.comparable, both.changes)
+    assert f"a step takes {after} (before: {human_seconds(0.01)})" in headline(both.comparable, both.changes)
 
 
 def test_of_a_run_that_does_not_say_how_long_it_took_nothing_is_said(tmp_path):
