@@ -66,6 +66,7 @@ def test_names_that_are_markup_are_shown_as_they_are(hostile):
         watched.check()
 
 
+@pytest.mark.long
 def test_other_tabs_do_not_notice(hostile):
     # GIVEN every kind of request that fails
     asked = f"{hostile.url}/data/plugin/tfdarshan"

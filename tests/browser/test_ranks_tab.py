@@ -114,6 +114,7 @@ def test_processes_are_picked_and_grouped_by_role(tab, server):
     assert found["worker 2"] == pytest.approx(15 * found["worker 1"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("view", ["overview", "timeline"])
 def test_views_of_ranks_are_laid_out_without_overlap(tab, server, tmp_path, view):
     """With TFDARSHAN_SCREENSHOTS=docs/images the picture is kept there."""

@@ -289,6 +289,7 @@ def test_redacted_reports_name_no_path(session, tmp_path):
     assert re.search(r"/d-[0-9a-f]{10}/d-[0-9a-f]{10}/d-[0-9a-f]{10}/f-[0-9a-f]{10}\.jpg", text)
 
 
+@pytest.mark.long
 def test_no_figure_needs_webgl_or_the_vendors_server(report):
     text = report.read_text().partition('id="report">')[2]
 

@@ -600,6 +600,7 @@ def test_without_tensorflow(logdir, tmp_path):
         watched.check()
 
 
+@pytest.mark.long
 def test_without_plotly_the_tab_says_what_to_install(logdir, tmp_path):
     # GIVEN a module that is not the plotly package
     (tmp_path / "plotly.py").write_text("")

@@ -220,6 +220,7 @@ def test_another_assumed_tier_gives_another_plan(tab, server, run):
     assert exact(tab, "Saved an epoch") == f"{saved_s:.9f} s"
 
 
+@pytest.mark.long
 def test_the_report_has_them_with_a_slider_that_needs_no_server(run, tmp_path):
     # GIVEN
     write_report(Source(run.session), tmp_path / "report.html")

@@ -100,6 +100,7 @@ def kinds_of(result: Result) -> dict[str, str]:
 MODEL_ROWS = 1 + 2 * (7 + 2)
 
 
+@pytest.mark.long
 def test_the_table_has_each_arm_and_both_models(small, tmp_path):
     pytest.importorskip("simpy", reason="SimPy is not installed")
     # WHEN

@@ -37,6 +37,7 @@ def wheel(tmp_path_factory):
     return made
 
 
+@pytest.mark.long
 def test_one_wheel_is_for_this_python_and_all_later_ones(wheel):
     assert "-cp310-abi3-linux_" in wheel.name
 

@@ -418,6 +418,7 @@ def test_a_session_that_ended_after_the_list_was_made_is_shown(logdir, monkeypat
     assert asked.findings({"session": SESSION})["panels"]
 
 
+@pytest.mark.long
 def test_a_thousand_requests_at_once(logdir):
     plugin = TfdarshanPlugin(SimpleNamespace(logdir=str(logdir)))
     app = plugin.get_plugin_apps()["/files"]

@@ -40,6 +40,7 @@ def kill_again_and_again(
     return {"in copy": in_copy, "durable": latest}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("failures", [0.0, 0.02], ids=["no failures", "with failures"])
 def test_kills_lose_and_tear_nothing(pool, tmp_path, failures):
     outcome = kill_again_and_again(pool, tmp_path, kills=3, failures=failures, seed=1)

@@ -69,6 +69,7 @@ def check_after_cut(found: Path, reported: int, what: str) -> int:
     return at_cut
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("failures", [0.0, 0.02], ids=["no failures", "with failures"])
 def test_power_cuts_lose_and_tear_nothing(pool, memory_folder, failures):
     outcome = cut_again_and_again(pool, memory_folder, cuts=5, failures=failures, seed=1)

@@ -209,6 +209,7 @@ ENDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ENDS)
 def test_a_process_ends_as_it_would(path, how):
     program = f"""

@@ -128,6 +128,7 @@ def pipelines(said, shared_job):
     return pipelines_of(tfdarshan.open_session(shared_job.logdir).meta[0])
 
 
+@pytest.mark.long
 def test_maps_that_draw_no_random_numbers_are_told_from_those_that_do(said, pipelines):
     told = {
         name: pipeline.stages[-1].random for name, pipeline in zip(said["names"], pipelines, strict=False)

@@ -103,6 +103,7 @@ def made(copies):
     return dict(zip(wanted, convert(*[(*one, {}) for one in wanted]), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("logdir", LOGDIRS)
 def test_other_tools_are_unchanged_by_our_planes(folder, copies, made, logdir):
     # GIVEN a trace as it is and without our planes

@@ -11,6 +11,7 @@ def test_every_scenario_has_a_sketch():
     assert set(NAMES) <= set(SKETCHES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SKETCHES)
 def test_one_question_has_one_answer(name, tmp_path, monkeypatch, capsys):
     # GIVEN a session such as the scenario's

@@ -45,6 +45,7 @@ def loader_jobs():
     return [draw(seed, ("fuse",), "torch") for seed in range(100)]
 
 
+@pytest.mark.long
 def test_a_seed_gives_the_same_job_each_time(jobs):
     assert [draw(seed) for seed in range(50)] == jobs[:50]
     assert len({job.words for job in jobs}) == len(jobs)
