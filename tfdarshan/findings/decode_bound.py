@@ -128,7 +128,8 @@ def _limit(measures: Measures) -> str:
     if idle_workers(measures.session.meta[0]):
         return "the input has fewer shards than workers"
     by_threads = decoder is not None and decoder.name == GENERATOR and own_threads(measures) >= max(cpus, 2)
-    if by_threads or runs_as_many(measures, decoder, cpus):
+    by_processes = (measures.job.facts.pipeline.processes or 0) >= max(cpus, 2)
+    if by_threads or by_processes or runs_as_many(measures, decoder, cpus):
         return "as many samples are decoded at a time as there are processors"
     return ""
 

@@ -15,14 +15,18 @@ class DeclaredInput:
 
     Attributes:
         readers: Readers beside the training loop; 0 if the loop reads its input itself.
-        prefetch: Batches that they are ahead of the loop.
+        prefetch: Batches that they have ready for the loop, beside those that they are at.
         processes: Processes that are started to read beside the loop, whether they have anything to read or
             not; None if readers are threads, which share Python's lock.
+        whole_batches: Whether one of them prepares all of a batch.
+        kept: Whether the processes live on from epoch to epoch.
     """
 
     readers: int
     prefetch: int
     processes: int | None
+    whole_batches: bool = False
+    kept: bool = False
 
 
 class Adapter:

@@ -19,8 +19,8 @@ class tfd_replay_job(Struct):
     batches: int
     samples: int
     rests: int
+    in_turns: int
     first_task: Any
-    late_s: Any
     weight: Any
     limit_s: tfd_replay_table
     wait_s: tfd_replay_table
@@ -28,6 +28,7 @@ class tfd_replay_job(Struct):
     seek_s: tfd_replay_table
     work_s: tfd_replay_table
     behind_s: tfd_replay_table
+    late_s: tfd_replay_table
     compute_s: tfd_replay_table
     write_s: tfd_replay_table
     stall_s: tfd_replay_table

@@ -10,7 +10,7 @@ from tfdarshan.native._extension import replay
 from tfdarshan.native.call_sums import Array
 
 OF_TASKS = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s")
-OF_BATCHES = ("compute_s", "write_s", "stall_s", "hand_s", "beside_s")
+OF_BATCHES = ("late_s", "compute_s", "write_s", "stall_s", "hand_s", "beside_s")
 SHARES = ("burst_s", "wait_serial", "transfer_serial", "work_serial", "behind_serial")
 COUNTS = ("readers", "calls_ahead", "batches_ahead", "in_order")
 
@@ -18,10 +18,10 @@ COUNTS = ("readers", "calls_ahead", "batches_ahead", "in_order")
 def run_network(
     columns: Mapping[str, Array],
     batch: Array,
-    late_s: Array,
     weight: Array,
     *,
     rests: int,
+    in_turns: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Return when a training loop asked for its batches, when it got them, and what calls took.
 
@@ -29,9 +29,9 @@ def run_network(
         columns: What `tfdarshan.replay.job_model` describes, by name. Times of tasks have shape (tasks,
             samples) or (tasks, 1), those of batches likewise, all else (samples,). Tables are not copied.
         batch: The batch that needs each task, int, ascending, shape (tasks,).
-        late_s: How long after the request for a batch its epoch begins, shape (batches,); NaN inside.
         weight: How many batches each batch stands for, shape (batches,).
         rests: How many rests a server remembers, at least 1.
+        in_turns: Whether a task is many calls, which take turns with those of the tasks beside it.
 
     Returns:
         Seconds from the first request, float64: of shape (batches + 1, samples), at last the end of the run,
@@ -41,7 +41,7 @@ def run_network(
         ValueError: An array has another shape.
         TypeError: A count is not an integer.
     """
-    tasks, batches, samples = len(batch), len(late_s), len(columns["readers"])
+    tasks, batches, samples = len(batch), len(weight), len(columns["readers"])
     tables = {name: _table(name, columns[name], tasks, samples) for name in OF_TASKS}
     tables |= {name: _table(name, columns[name], batches, samples) for name in OF_BATCHES}
     arrays = {name: _of_samples(name, columns[name], samples, np.float64) for name in SHARES}
@@ -49,11 +49,10 @@ def run_network(
     # A reader more than there are tasks has nothing to do.
     arrays["readers"] = np.minimum(arrays["readers"], max(tasks, 1))
     arrays["first_task"] = np.searchsorted(batch, np.arange(batches + 1)).astype(np.int64)
-    arrays["late_s"] = np.ascontiguousarray(late_s, np.float64)
     arrays["weight"] = np.ascontiguousarray(weight, np.float64)
     arrays |= _room(tasks, arrays["readers"], rests)
     ask_s, got_s, called_s = np.empty((batches + 1, samples)), np.empty((batches, samples)), np.empty(samples)
-    sizes = {"batches": batches, "samples": samples, "rests": rests}
+    sizes = {"batches": batches, "samples": samples, "rests": rests, "in_turns": in_turns}
     _run(sizes, tables, arrays | {"ask_s": ask_s, "got_s": got_s, "called_s": called_s})
     return ask_s, got_s, called_s
 

@@ -44,7 +44,7 @@ class ModelledJob:
     step_error: Array
     wait_error: Array
 
-    def but(self, **changes: Array) -> ModelledJob:
+    def but(self, **changes: Array | bool) -> ModelledJob:
         """Return the same job with other values of the network's attributes."""
         return dataclasses.replace(self, model=self.model.but(**changes))
 

@@ -15,6 +15,7 @@ from tfdarshan.ahead import CALLS_PER_THREAD
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.job_model import READ, TINY_S, JobModel
+from tfdarshan.replay.loader_edits import start_work_s, started_s
 from tfdarshan.replay.prior_model import (
     all_processors,
     behind_share,
@@ -91,7 +92,9 @@ class Prefetch:
     batches: int = -1
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job with as many, or more if there are more."""
+        """Return the job with as many, or more if there are more; a process beside the loop prepares them."""
+        if job.facts.pipeline.processes == 0:
+            job = _with_readers(job, np.maximum(job.model.readers, 1))
         tuned = np.round(job.drawn["autotuned_batches"]).astype(int)
         batches = tuned if self.batches < 0 else np.full(job.model.samples, self.batches)
         return job.but(batches_ahead=np.maximum(job.model.batches_ahead, batches))
@@ -205,12 +208,16 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     """Return the job with so many readers. Threads of Python get its lock back after each of its calls."""
     model, drawn, pipeline = job.model, job.drawn, job.facts.pipeline
     if pipeline.processes is not None:
-        job = _with_starts(job, pipeline.processes, count)
+        job = _with_starts(job, count)
         model = job.model
     # Threads that one reader in Python hands its reads to go on while the loop computes: `map_ahead`.
     handed = shares_lock(job.facts) & (model.readers == 1)
     ahead = np.where(handed, CALLS_PER_THREAD * count, count + decoded_behind(job.facts, drawn))
-    ahead = np.where(runs_ahead(job.facts) | handed, np.where(count > 1, ahead, 0), model.calls_ahead)
+    ahead = np.where(
+        runs_ahead(job.facts) | handed | model.whole_batches,
+        np.where((count > 1) | model.whole_batches, ahead, 0),
+        model.calls_ahead,
+    )
     # More readers leave no less begun than what is behind them has begun by another edit.
     ahead = np.where(count > model.readers, np.maximum(ahead, model.calls_ahead), ahead)
     # An arm that has more places to go to moves less for each.
@@ -241,30 +248,37 @@ def _with_readers(job: ModelledJob, count: Array) -> ModelledJob:
     return _split_behind(made)
 
 
-def _with_starts(job: ModelledJob, before: int, count: Array) -> ModelledJob:
+def _with_starts(job: ModelledJob, count: Array) -> ModelledJob:
     """Return the job with so many processes as readers, which are started, and have some batches ready.
 
-    All of them start at once, and share the processors. Who had none starts them once.
-
-    Args:
-        job: The job.
-        before: Processes that it starts now.
-        count: Those that it then starts, of each sample.
+    All of them start at once. Who had none starts them once.
     """
-    model, after = job.model, float(np.median(count))
-    cpus = job.facts.processors.cpus or np.inf
-    starts = model.late_s > 0 if before else np.arange(len(model.late_s)) == 0
-    each_s = model.late_s / max(1.0, before / cpus) if before else SETTING["worker_start"]
-    late_s = np.where(starts, each_s * max(1.0, after / cpus), model.late_s)
-    took_s, takes_s = (
-        float(seconds[starts].sum()) * min(processes, cpus)
-        for seconds, processes in ((model.late_s, before), (late_s, after))
-    )
-    ahead = model.batches_ahead if before else int(SETTING["worker_batches"]) * count
+    model, pipeline = job.model, job.facts.pipeline
+    before = pipeline.processes or 0
+    if pipeline.whole_batches and not model.whole_batches:
+        job = _with_handing_over(job).but(whole_batches=True)
+    first = np.arange(len(model.late_s))[:, None] == 0
+    starts = first if pipeline.kept or not before else model.late_s > 0
+    longer_s = started_s(job, count) - (started_s(job, before) if before else 0.0)
+    each = model.batches_ahead / before if before else int(SETTING["worker_batches"]) - 1
+    ahead = np.round(each * count).astype(int)
     return job.but(
-        late_s=late_s,
-        other_work_s=np.maximum(model.other_work_s + takes_s - took_s, 0.0),
-        batches_ahead=np.maximum(model.batches_ahead, ahead),
+        late_s=np.where(starts, np.nan_to_num(model.late_s) + longer_s, model.late_s),
+        other_work_s=job.model.other_work_s + start_work_s(job) * (count - before) * int(starts.any(1).sum()),
+        batches_ahead=ahead if pipeline.whole_batches else np.maximum(model.batches_ahead, ahead),
+    )
+
+
+def _with_handing_over(job: ModelledJob) -> ModelledJob:
+    """Return the job whose batches go from one process to another: both work for that."""
+    model = job.model
+    each_s = np.full((model.batches, 1), 1.0) * job.drawn["handed_s"]
+    tasks = np.bincount(model.batch, minlength=model.batches)
+    work_s = (each_s / np.maximum(tasks, 1)[:, None])[model.batch]
+    return job.but(
+        work_s=model.work_s + work_s,
+        hand_s=model.hand_s + each_s,
+        other_work_s=model.other_work_s + model.weight @ each_s,
     )
 
 

@@ -80,6 +80,8 @@ class PipelineFacts:
         framework: Whether a framework's pipeline was noted, not a loop of Python's.
         python: Whether Python code reads or decodes.
         processes: Processes that were started as readers; None if readers are threads, which share a lock.
+        whole_batches: Whether one reader prepares all tasks of a batch.
+        kept: Whether processes live on from epoch to epoch.
         records: Whether readers unpack records, and what follows decodes these.
         compressed: Whether records are compressed.
         loop_reads: Whether the loop's own thread makes nearly all calls.
@@ -99,6 +101,8 @@ class PipelineFacts:
     framework: bool
     python: bool
     processes: int | None
+    whole_batches: bool = False
+    kept: bool = False
     records: bool
     compressed: bool
     loop_reads: bool = False

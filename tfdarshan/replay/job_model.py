@@ -38,8 +38,8 @@ class JobModel:
     Attributes:
         weight: How many recorded batches each batch stands for, shape (batches,).
         epoch: The epoch of each batch, int, ascending from 0, shape (batches,).
-        late_s: How long after an epoch's first request its first task begins, shape (epochs,); NaN if the
-            readers go on from the epoch before.
+        late_s: How long after an epoch's first request its first task begins, shape (epochs, samples or
+            1); NaN if the readers go on from the epoch before.
         compute_s: What the loop computes with a batch.
         write_s: What of its writes then waits in the queue of the input's storage, as transfers do.
         stall_s: What it stands still for otherwise.
@@ -59,7 +59,7 @@ class JobModel:
         behind_s: Processor time on what it read, behind its reader.
         readers: How many readers there are, int, at least 1.
         calls_ahead: How many tasks may be begun and not yet be part of a batch, int; 0: those of the batch
-            that is put together.
+            that is put together. Where a reader prepares whole batches: how many batches.
         batches_ahead: How many batches may be put together before the loop asks for them, int.
         in_order: Whether tasks become part of a batch in the order in which they begin, int: 1, or 0 if one
             that is finished passes those before it that are not.
@@ -68,6 +68,7 @@ class JobModel:
         transfer_serial: That of `transfer_s`, and of what is written.
         work_serial: The share of `work_s` that is done one task at a time: Python's lock, or 1 / processors.
         behind_serial: That of `behind_s`.
+        whole_batches: Whether one reader prepares all tasks of a batch, which take turns with other readers'.
         processors: How many processors the job has, shape (samples,) or (1,).
         processors_each: How many of them a task's work keeps busy, likewise: operations run on several.
         other_work_s: Processor time of all batches that is no work on tasks, likewise.
@@ -105,6 +106,7 @@ class JobModel:
     transfer_serial: Array
     work_serial: Array
     behind_serial: Array
+    whole_batches: bool = False
     save_s: Array = dataclasses.field(default_factory=lambda: np.zeros((1, 1)))
     processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))

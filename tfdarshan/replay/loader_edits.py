@@ -9,24 +9,38 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob, solved
 from tfdarshan.replay.job_model import JobModel
-from tfdarshan.replay.priors import SETTING
+from tfdarshan.replay.prior_model import all_processors
 
 # What readers do for a batch, and what it then takes to hand it over.
 PREPARING = ("limit_s", "wait_s", "transfer_s", "seek_s", "work_s", "behind_s", "hand_s")
 
 
-def started_s(job: ModelledJob, before: int, count: float) -> float:
-    """Return how long it takes to start some processes at once, which share the processors.
+def started_s(job: ModelledJob, count: Array | float) -> Array:
+    """Return how long it takes to start some processes at once, which share the processors, shape (samples,).
 
     Args:
-        job: The job, which shows what starting one takes: one that is no fork imports what the job does.
-        before: Processes that it starts now as readers of its input.
-        count: Those that are started.
+        job: The job.
+        count: How many.
     """
-    cpus, late_s = job.facts.processors.cpus or np.inf, job.model.late_s
-    shown_s = late_s[late_s > 0][:1] / max(1.0, before / cpus) if before else late_s[:0]
-    each_s = float(shown_s[0]) if len(shown_s) else SETTING["worker_start"]
-    return each_s * max(1.0, count / cpus)
+    return start_work_s(job) * _turns(job, count)
+
+
+def start_work_s(job: ModelledJob) -> Array:
+    """Return the processor time that starting a process takes, and ending it, shape (samples,).
+
+    A job that starts some shows the least of it: one that is no fork imports what the job does.
+    """
+    pipeline, each_s = job.facts.pipeline, job.drawn["worker_start_s"]
+    if not pipeline.processes:
+        return each_s
+    shown_s = float(np.nan_to_num(pipeline.late_s[:1]).sum())
+    return np.maximum(each_s, shown_s / _turns(job, pipeline.processes))
+
+
+def _turns(job: ModelledJob, count: Array | float) -> Array:
+    """Return how many times longer processes take because they share the processors, shape (samples,)."""
+    processes = np.zeros(job.model.samples) + count
+    return np.maximum(1.0, processes / all_processors(job.facts, job.drawn, processes))
 
 
 @dataclass(frozen=True)
@@ -52,22 +66,6 @@ class Sooner:
 
 
 @dataclass(frozen=True)
-class OwnProcessor:
-    """A training loop that has a processor to itself whenever it computes.
-
-    Attributes:
-        left: What is then left of the time that it computes, a share.
-    """
-
-    left: float
-
-    def __call__(self, job: ModelledJob) -> ModelledJob:
-        """Return the job whose loop takes no turns with workers, however many work beside it."""
-        compute_s = job.model.compute_s * self.left
-        return job.but(compute_s=compute_s, alone=np.zeros_like(job.model.alone))
-
-
-@dataclass(frozen=True)
 class WorkersKept:
     """Workers that live on: no epoch but the first begins with starting them, which takes processors."""
 
@@ -76,5 +74,5 @@ class WorkersKept:
         model = job.model
         late_s = model.late_s.copy()
         late_s[1:] = np.minimum(late_s[1:], 0.0)
-        spared_s = float(np.nansum(model.late_s - late_s)) * np.minimum(model.readers, model.processors)
+        spared_s = np.nansum(model.late_s - late_s, axis=0) * np.minimum(model.readers, model.processors)
         return job.but(late_s=late_s, other_work_s=np.maximum(model.other_work_s - spared_s, 0.0))

@@ -97,7 +97,7 @@ class ValidationReaders:
         stall_s = _without_validation(job, 1 - left)
         if job.facts.pipeline.processes is not None:
             first = int(np.argmax(job.facts.batches.validation_s > 0))
-            stall_s[first] += started_s(job, job.facts.pipeline.processes, count) / model.weight[first]
+            stall_s[first] += started_s(job, count) / model.weight[first]
         return job.but(stall_s=stall_s)
 
 

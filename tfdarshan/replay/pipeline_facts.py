@@ -99,6 +99,8 @@ def as_declared(facts: PipelineFacts, told: DeclaredInput | None) -> PipelineFac
         framework=True,
         python=True,
         processes=told.processes,
+        whole_batches=told.whole_batches,
+        kept=told.kept,
     )
 
 

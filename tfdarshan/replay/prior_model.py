@@ -44,7 +44,7 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
     nothing, interval_s = np.zeros((count, 1)), facts.storage.limit_s
     ahead = batches_ahead(facts, drawn)
     return JobModel(
-        weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s,
+        weight=batches.weight, epoch=batches.epoch, late_s=pipeline.late_s[:, None],
         compute_s=compute_s(facts, drawn), write_s=write_s,
         stall_s=(batches.write_s + batches.stall_s)[:, None] - write_s,
         beside_s=queued * batches.beside_s[:, None],
@@ -53,12 +53,12 @@ def prior_model(facts: JobFacts, drawn: Drawn) -> JobModel:
         wait_s=wait_s, transfer_s=transfer_s, seek_s=seek_s,
         limit_s=_limit_s(facts, drawn, limited) if limited.any() else nothing,
         work_s=nothing, behind_s=nothing, readers=readers,
-        calls_ahead=np.where(readers > 1, _calls_ahead(facts, drawn, readers, ahead), 0),
+        calls_ahead=_calls_ahead(facts, drawn, readers, ahead),
         batches_ahead=ahead, in_order=np.full(samples, int(pipeline.in_order)),
         burst_s=drawn["burst_s"] if interval_s is None else np.full(samples, interval_s),
         wait_serial=wait_serial, transfer_serial=transfer_serial,
         work_serial=work_serial(facts, drawn), behind_serial=behind_serial(facts, drawn),
-        hand_s=np.full((len(batches.weight), 1), batches.hand_s),
+        hand_s=np.full((len(batches.weight), 1), batches.hand_s), whole_batches=prepares_batches(facts),
     )  # fmt: skip
 
 
@@ -232,8 +232,13 @@ def _seeks(facts: JobFacts, drawn: Drawn, wait_s: Array, wait_serial: Array) -> 
 def runs_ahead(facts: JobFacts) -> bool:
     """Whether readers go on with the next batch's tasks before it is asked for."""
     pipeline = facts.pipeline
-    beside = not pipeline.python or pipeline.processes is not None or pipeline.declared_readers is not None
+    beside = not pipeline.python or bool(pipeline.processes) or pipeline.declared_readers is not None
     return pipeline.framework and beside
+
+
+def prepares_batches(facts: JobFacts) -> bool:
+    """Return whether there are processes beside the loop, of which each prepares whole batches."""
+    return facts.pipeline.whole_batches and bool(facts.pipeline.processes)
 
 
 def _calls_ahead(facts: JobFacts, drawn: Drawn, readers: Array, batches_ahead: Array) -> Array:
@@ -241,11 +246,15 @@ def _calls_ahead(facts: JobFacts, drawn: Drawn, readers: Array, batches_ahead: A
 
     Threads of a program that go on with the next batch are ahead by whole batches.
     """
+    if prepares_batches(facts):
+        return readers
     if runs_ahead(facts):
-        return readers + decoded_behind(facts, drawn)
-    if facts.pipeline.framework or not facts.pipeline.goes_on:
-        return np.zeros_like(readers)
-    return np.ceil((1 + batches_ahead) * len(facts.batch) / len(facts.batches.weight)).astype(int)
+        ahead = readers + decoded_behind(facts, drawn)
+    elif facts.pipeline.framework or not facts.pipeline.goes_on:
+        ahead = np.zeros_like(readers)
+    else:
+        ahead = np.ceil((1 + batches_ahead) * len(facts.batch) / len(facts.batches.weight)).astype(int)
+    return np.where(readers > 1, ahead, 0)
 
 
 def works_behind(facts: JobFacts) -> bool:
@@ -267,6 +276,8 @@ def batches_ahead(facts: JobFacts, drawn: Drawn) -> Array:
     before it is asked for.
     """
     pipeline, tuned = facts.pipeline, np.round(drawn["autotuned_batches"]).astype(int)
+    if prepares_batches(facts):
+        return np.full(len(tuned), pipeline.prefetch or 0)
     if pipeline.prefetch:
         return tuned if pipeline.prefetch < 0 else np.full(len(tuned), pipeline.prefetch)
     if facts.batches.known and pipeline.shuffle_tasks >= 0:

@@ -198,6 +198,23 @@ PRIORS = (
         TRIALS,
     ),
     _ratio("durable_times", "times", 1, 4, "how long a local disk takes for what memory took of it", TRIALS),
+    # Worker processes.
+    _ratio(
+        "worker_start_s",
+        "s",
+        0.025,
+        0.06,
+        "processor time to start a process that reads, and to end it",
+        TRIALS,
+    ),
+    _ratio(
+        "handed_s",
+        "s",
+        1e-4,
+        1e-3,
+        "how long a batch takes from one process to another, on either side",
+        TRIALS,
+    ),
 )
 
 SETTINGS = (
@@ -211,7 +228,6 @@ SETTINGS = (
         "the same of what a fix gives, of the time that it saves",
         "nine of ten fixes of development jobs that gave 10 % or more",
     ),
-    Setting("worker_start", "s", 0.04, "processor time to start a worker process", TRIALS),
     Setting("worker_batches", "batches", 2, "a worker process has ready", "PyTorch's documentation"),
     Setting("reproduces", "share", 0.03, "how far off the recorded run a model may be", "what is wanted"),
     Setting("misfit", "share", 0.15, "of the waits, the error that divides a weight by e", TRIALS),

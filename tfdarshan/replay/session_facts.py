@@ -91,7 +91,7 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     ahead = 0 if noted is None else shuffled_tasks(noted, len(tasks), len(loop.ask_s))
     told, by_loop = None if noted is not None else declared_input(meta), recorded.is_loop[reading]
     on_demand = noted is None and told is None and reads_on_demand(loop, calls, by_loop)
-    placed = batches_of(tasks, loop, ahead, by_loop=loop_reads, on_demand=on_demand)
+    placed = batches_of(tasks, loop, ahead, by_loop=loop_reads, on_demand=on_demand, may_cache=told is None)
     return JobFacts(
         batches=batch_facts(recorded, loop, reading, validating, placed.epoch),
         tasks=placed.tasks,

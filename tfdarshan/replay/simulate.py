@@ -114,9 +114,14 @@ def _run(model: JobModel) -> SimulatedRun:
     columns = {name: getattr(model, name) for name in (*OF_TASKS, *OF_BATCHES, *SHARES, *COUNTS)}
     columns["wait_s"] = model.wait_s.sum(0)
     begins = np.diff(model.epoch, prepend=-1) != 0
-    late_s = np.where(begins, model.late_s[model.epoch], np.nan)
+    columns["late_s"] = np.where(begins[:, None], model.late_s[model.epoch], np.nan)
+    batch = model.batch
+    if model.whole_batches:
+        first = np.flatnonzero(np.diff(batch, prepend=-1))
+        columns |= {name: np.add.reduceat(columns[name], first, axis=0) for name in OF_TASKS if model.tasks}
+        batch = batch[first]
     ask_s, got_s, called_s = run_network(
-        columns, model.batch, late_s, model.weight, rests=int(SETTING["rests"])
+        columns, batch, model.weight, rests=int(SETTING["rests"]), in_turns=model.whole_batches
     )
     if model.save_s.any():
         ask_s[-1] += _saves_left(model, np.diff(ask_s, axis=0)) / model.weight[-1]

@@ -36,6 +36,7 @@ def batches_of(
     *,
     by_loop: bool = False,
     on_demand: bool = False,
+    may_cache: bool = True,
 ) -> TaskBatches:
     """Return the tasks with their batches: each batch of an epoch needs as many as another one.
 
@@ -48,6 +49,7 @@ def batches_of(
         shuffled: Tasks that fill a shuffle buffer before the first batch is made; -1 is all of an epoch.
         by_loop: Whether the loop reads itself, for the batch that it asked for last.
         on_demand: Whether others read no batch before it is asked for, or the step before it runs.
+        may_cache: Whether a cache of the framework's may serve batches.
     """
     if not loop.known:
         return _of_bursts(tasks, loop)
@@ -62,7 +64,8 @@ def batches_of(
             # An epoch that ends before the loop asks for another batch.
             batch[mine] = np.maximum.accumulate(loop.place(tasks.begin_s[mine]))
             continue
-        steps = _that_need(steps, mine, tasks, loop)
+        if may_cache:
+            steps = _that_need(steps, mine, tasks, loop)
         first = len(mine) if shuffled < 0 else min(shuffled, len(mine))
         place = np.floor((np.arange(len(mine)) - first) * len(steps) / len(mine))
         batch[mine] = steps[np.clip(place, 0, len(steps) - 1).astype(int)]

@@ -18,6 +18,7 @@ from tfdarshan.replay.edits import (
     ShufflePaths,
     Uncompressed,
 )
+from tfdarshan.replay.loader_edits import WorkersKept
 from tfdarshan.replay.loop_edits import BackgroundSaves, BufferedWrites, ValidationCached, ValidationReaders
 from tfdarshan.replay.prior_model import processors
 from tfdarshan.replay.storage_edits import (
@@ -30,7 +31,7 @@ from tfdarshan.replay.storage_edits import (
 )
 
 from .known_fix import FEW, THREADS
-from .program import Program
+from .program import LOADERS, Program
 
 Edits = tuple[Edit, ...]
 
@@ -62,8 +63,10 @@ def edits_for(fix: str, program: Program, job: ModelledJob) -> Edits | None:
     if fix == "moved":
         paths = job.facts.files.rows["path"].astype(str)
         return (Staged(paths.str.contains(program.slow_path, regex=False).to_numpy(bool)),)
-    if fix == "parallel" and program.shape == "torch_iterable":
-        return (Readers(min(THREADS, program.shards)),)
+    if fix in ("parallel", "decode calls") and program.shape in LOADERS:
+        shared = program.shards if program.shape == "torch_iterable" else THREADS
+        count = min(THREADS if fix == "parallel" else round(job.facts.processors.cpus or 1), shared)
+        return (*([WorkersKept()] * (program.threads > 0)), Readers(count))
     if fix == "shards for all":
         return (Readers(program.threads),)
     if fix == "memory":

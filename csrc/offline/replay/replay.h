@@ -17,10 +17,9 @@ struct tfd_replay_table {
 struct tfd_replay_job {
     size_t batches;
     size_t samples;
-    size_t rests;              /* rests that a server remembers, at least 1 */
-    const int64_t *first_task; /* first task of each batch, then the number of tasks: (batches + 1) */
-    const double
-        *late_s; /* time from each batch's request to the beginning of its epoch; NaN inside an epoch */
+    size_t rests;    /* rests that a server remembers, at least 1 */
+    size_t in_turns; /* 1: a task is many calls, which take turns with those of the tasks beside it */
+    const int64_t *first_task;       /* first task of each batch, then the number of tasks: (batches + 1) */
     const double *weight;            /* number of batches that each batch stands for */
     struct tfd_replay_table limit_s; /* of tasks */
     struct tfd_replay_table wait_s;
@@ -28,7 +27,9 @@ struct tfd_replay_job {
     struct tfd_replay_table seek_s;
     struct tfd_replay_table work_s;
     struct tfd_replay_table behind_s;
-    struct tfd_replay_table compute_s; /* of batches */
+    struct tfd_replay_table
+        late_s; /* of batches: from a request to the beginning of its epoch; NaN inside an epoch */
+    struct tfd_replay_table compute_s;
     struct tfd_replay_table write_s;
     struct tfd_replay_table stall_s;
     struct tfd_replay_table hand_s;

@@ -21,9 +21,14 @@ struct run {
     double called_s;                 /* time in calls of all tasks so far */
 };
 
+static double value(const struct tfd_replay_table *table, int64_t row, size_t sample)
+{
+    return table->first[row * table->by_row + (int64_t)sample * table->by_sample];
+}
+
 static double at(const struct run *run, const struct tfd_replay_table *table, int64_t row)
 {
-    return table->first[row * table->by_row + (int64_t)run->sample * table->by_sample];
+    return value(table, row, run->sample);
 }
 
 static double *asked(const struct run *run, int64_t batch)
@@ -40,7 +45,7 @@ static double *got(const struct run *run, int64_t batch)
 static int64_t end_of_epoch(const struct tfd_replay_job *job, int64_t batch)
 {
     int64_t next = batch + 1;
-    while (next < (int64_t)job->batches && isnan(job->late_s[next]))
+    while (next < (int64_t)job->batches && isnan(value(&job->late_s, next, 0)))
         next++;
     return next < (int64_t)job->batches ? job->first_task[next] : job->first_task[job->batches];
 }
@@ -59,7 +64,7 @@ static void begin_run(struct run *run, const struct tfd_replay_job *job, size_t 
 
 static void begin_epoch(struct run *run, int64_t batch)
 {
-    double late_s = run->job->late_s[batch];
+    double late_s = at(run, &run->job->late_s, batch);
     if (isnan(late_s))
         return;
     run->begin_s = *asked(run, batch) + late_s;
@@ -104,14 +109,33 @@ static double passed(struct run *run, int64_t task, double at_s)
     return tfd_replay_later(at_s, passed_s - run->job->burst_s[run->sample]);
 }
 
-static double stored(struct run *run, int64_t task, double at_s)
+/* Return what of a task storage serves one task at a time. */
+static double stored_in_turn(const struct run *run, int64_t task)
 {
     const struct tfd_replay_job *job = run->job;
-    double wait_s = at(run, &job->wait_s, task), transfer_s = at(run, &job->transfer_s, task);
-    double seek_s = at(run, &job->seek_s, task);
-    double serial_s =
-        wait_s * job->wait_serial[run->sample] + transfer_s * job->transfer_serial[run->sample] + seek_s;
-    return served(&run->storage, at_s, serial_s, wait_s + transfer_s + seek_s);
+    return at(run, &job->wait_s, task) * job->wait_serial[run->sample] +
+           at(run, &job->transfer_s, task) * job->transfer_serial[run->sample] + at(run, &job->seek_s, task);
+}
+
+static double stored(struct run *run, int64_t task, double at_s, double serial_s)
+{
+    const struct tfd_replay_job *job = run->job;
+    double whole_s =
+        at(run, &job->wait_s, task) + at(run, &job->transfer_s, task) + at(run, &job->seek_s, task);
+    return served(&run->storage, at_s, serial_s, whole_s);
+}
+
+/* Return how many readers work on a task from its beginning on: those that do already, and those that begin then. */
+static int64_t at_work(const struct run *run, double begin_s)
+{
+    int64_t ahead = run->job->calls_ahead[run->sample], free = 0, next = run->begun;
+    for (size_t i = 0; i < run->readers.count; i++)
+        free += !(run->readers.free_s[i] > begin_s);
+    int64_t busy = (int64_t)run->readers.count - free, begins = 1;
+    for (; begins < free && next < run->end_task && next - ahead < run->used; next++, begins++)
+        if (next - ahead >= run->first_task && run->job->used_s[next - ahead] > begin_s)
+            break;
+    return busy + begins;
 }
 
 static double weight_of(struct run *run, int64_t task)
@@ -127,10 +151,15 @@ static void begin_task(struct run *run, double room_s)
     const struct tfd_replay_job *job = run->job;
     int64_t task = run->begun++;
     double begin_s = tfd_replay_later(run->readers.free_s[0], room_s);
-    double stored_s = stored(run, task, passed(run, task, begin_s));
+    double stored_in_turn_s = stored_in_turn(run, task);
+    double stored_s = stored(run, task, passed(run, task, begin_s), stored_in_turn_s);
     run->called_s += (stored_s - begin_s) * weight_of(run, task);
-    double work_s = at(run, &job->work_s, task);
-    double end_s = served(&run->processors, stored_s, work_s * job->work_serial[run->sample], work_s);
+    double work_s = at(run, &job->work_s, task), worked_in_turn_s = work_s * job->work_serial[run->sample];
+    double end_s = served(&run->processors, stored_s, worked_in_turn_s, work_s);
+    if (job->in_turns) {
+        double turn_s = tfd_replay_later(stored_in_turn_s, worked_in_turn_s);
+        end_s = tfd_replay_later(end_s, begin_s + (double)at_work(run, begin_s) * turn_s);
+    }
     tfd_replay_busy(&run->readers, end_s);
     job->end_s[task] = end_s;
     job->open[run->opened++] = task;

@@ -58,38 +58,42 @@ def loader_job(
     return _with_batches(session, loader, rows)
 
 
-def crowded_job(folder, *, cpus=4, workers=8, rounds=8, made_ms=40, read_ms=4, compute_ms=20, cpu_s=2.4):
-    """Write a job of workers that all make a batch at the same time, while the loop computes with their last.
+def crowded_job(folder, *, cpus=2, workers=16, epochs=6, read_ms=4, decode_ms=46, compute_ms=25):
+    """Write a job of workers that prepare a batch each as an epoch begins, and take turns at the processors.
 
-    Each reads a file for a part of that time, and computes for the rest. No batch is waited for.
+    The loop waits until all of them have finished, since they do so at the same time.
 
     Args:
         folder: Where.
         cpus: How many processors the job has.
-        workers: How many workers.
-        rounds: Batches of each worker.
-        made_ms: What the workers take for a batch.
-        read_ms: What of that they read.
+        workers: How many workers, each of which prepares one batch an epoch.
+        epochs: How many epochs.
+        read_ms: What a worker reads for a batch.
+        decode_ms: What it then takes of a processor.
         compute_ms: What the loop computes with a batch.
-        cpu_s: The processor time of the job.
     """
-    calls, steps, rows, wait_ms = [], [], [], 1
-    for batch in range(rounds * workers):
-        turn, worker = divmod(batch, workers)
-        asked = made_ms + (wait_ms + compute_ms) * batch
-        begun = made_ms + (wait_ms + compute_ms) * workers * (turn - 1) if turn else 0
-        came = asked + wait_ms
-        calls.append((begun, begun + read_ms, WORKER + worker, "pread", batch, 1_000_000, 0))
-        rows.append((0, 1, batch, 100, asked, came, worker, WORKER + worker, begun, begun + made_ms))
-        steps.append((asked, came + compute_ms, wait_ms))
-    files = [f"/data/{number:03}" for number in range(rounds * workers)]
+    calls, steps, rows = [], [], []
+    made_ms = read_ms + decode_ms * max(1, workers / cpus)
+    epoch_ms = made_ms + workers * compute_ms
+    for batch in range(epochs * workers):
+        epoch, worker = divmod(batch, workers)
+        begun = epoch_ms * epoch
+        came = begun + made_ms + worker * compute_ms
+        wait_ms = 0 if worker else made_ms
+        calls.append((begun, begun + read_ms, WORKER + worker, "pread", worker, 1_000_000, 0))
+        rows.append(
+            (epoch, 1, batch, 100, came - wait_ms, came, worker, WORKER + worker, begun, begun + made_ms)
+        )
+        steps.append((came - wait_ms, came + compute_ms, wait_ms))
+    files = [f"/data/{number:03}" for number in range(workers)]
+    cpu_s = epochs * workers * (decode_ms + compute_ms) / 1000
     machine = {"cpus": cpus, "memory_bytes": 1 << 34, "cpu_s": cpu_s}
     session = training(
         folder, sorted(calls), steps, paths=files, sizes=[1_000_000] * len(files),
         meta={"versions": {"torch": "2.8"}, "machine": machine},
     )  # fmt: skip
-    loader = LOOK | {"workers": workers, "passes": 1, "batches": len(rows), "starts": 1}
-    return _with_batches(session, loader, rows)
+    look = {"workers": workers, "passes": epochs, "batches": len(rows), "starts": 1, "persistent": True}
+    return _with_batches(session, LOOK | look, rows)
 
 
 def accumulated_job(folder, *, steps=20, batches=8, read_ms=100, compute_ms=100):

@@ -179,13 +179,15 @@ def test_no_fix_speaks_of_tf_data():
 
 def test_the_replay_model_is_told_of_workers():
     assert declared(LOOK).readers == 2
-    assert declared(LOOK).prefetch == 4
+    assert declared(LOOK).prefetch == 2
+    assert declared(LOOK).whole_batches
+    assert declared(LOOK | {"persistent": True}).kept
     assert not declared({"workers": 0}).processes
 
 
 def test_workers_that_have_nothing_to_read_are_no_readers():
     assert declared(LOOK | {"workers": 8, "working": 3}).readers == 3
-    assert declared(LOOK | {"workers": 8, "working": 3}).prefetch == 6
+    assert declared(LOOK | {"workers": 8, "working": 3}).prefetch == 3
 
 
 def test_the_training_loader_is_the_first_that_is_trained_on():

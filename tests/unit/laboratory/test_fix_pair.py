@@ -8,6 +8,7 @@ import pytest
 from tests.unit.replay.made_up_jobs import file_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import Readers, edited
+from tfdarshan.replay.loader_edits import WorkersKept
 from tfdarshan.replay.session_facts import facts_of
 from tfdarshan.workloads.laboratory.draw import draw
 from tfdarshan.workloads.laboratory.fix_edits import edits_for
@@ -64,9 +65,13 @@ def test_each_fix_of_the_laboratory_is_an_edit(job):
 
 @pytest.mark.parametrize(("shards", "workers"), [(4, 4), (40, 16)])
 def test_workers_share_no_shard(job, shards, workers):
-    program = dataclasses.replace(draw(0).program(Path("/nowhere")), shape="torch_iterable", shards=shards)
+    changes = {"shape": "torch_iterable", "shards": shards, "threads": 0}
+    program = dataclasses.replace(draw(0).program(Path("/nowhere")), **changes)
 
+    # THEN, and workers that there are live on
     assert edits_for("parallel", program, job) == (Readers(workers),)
+    one = dataclasses.replace(program, threads=1)
+    assert edits_for("parallel", one, job) == (WorkersKept(), Readers(workers))
 
 
 def test_a_run_fix_is_told_what_the_model_expects(tmp_path):

@@ -17,7 +17,7 @@ class EventSimulation:
         }
         self.of["wait_s"] = _column(model.wait_s.sum(0), sample)
         self.batch, self.epoch = model.batch.tolist(), model.epoch.tolist()
-        self.late_s = model.late_s.tolist()
+        self.late_s = _column(model.late_s, sample)
         self.env = simpy.Environment()
         self.storage, self.processors, self.behind, self.limit = (simpy.Resource(self.env) for _ in range(4))
         self.lent_s = self.of["burst_s"]

@@ -34,7 +34,7 @@ def plain_model(
     arrays["wait_s"] = arrays["wait_s"][None]
     counts = {"readers": 1, "calls_ahead": 0, "batches_ahead": 0, "in_order": 1}
     arrays |= {name: _filled(values.pop(name, least), (samples,), int) for name, least in counts.items()}
-    arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs,), float)}
+    arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs, 1), float)}
     arrays |= {"weight": np.ones(batches), "epoch": np.arange(batches) * epochs // batches}
     arrays |= {"batch": np.repeat(np.arange(batches), tasks_per_batch), "calls": np.ones((1, tasks))}
     arrays |= {"jumps": np.zeros(tasks), "requests": np.ones((tasks, 1))}

@@ -35,7 +35,7 @@ def jobs(draw, *, overtaking=False):
         "behind_s": per_task(False), "behind_serial": draw(SHARES),
         "limit_s": per_task(False) + 0.001 if draw(st.booleans()) else 0.0, "burst_s": draw(SECONDS),
         "compute_s": per_batch(), "stall_s": per_batch(), "hand_s": per_batch(),
-        "late_s": np.array([draw(SECONDS) for _ in range(epochs)]),
+        "late_s": np.array([[draw(SECONDS)] for _ in range(epochs)]),
     }  # fmt: skip
     if overtaking:
         values |= {"write_s": per_batch(), "beside_s": per_batch()}

@@ -5,12 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.unit.findings.made_up_loaders import crowded_job, loader_job
+from tests.unit.findings.made_up_loaders import loader_job
 from tfdarshan.replay.calibrate import calibrated
-from tfdarshan.replay.edits import CacheInMemory, Readers, edited
-from tfdarshan.replay.loader_edits import OwnProcessor, Sooner, WorkersKept
+from tfdarshan.replay.edits import CacheInMemory, Prefetch, Readers, edited
+from tfdarshan.replay.loader_edits import Sooner, WorkersKept
 from tfdarshan.replay.loop_edits import ValidationReaders
 from tfdarshan.replay.session_facts import facts_of
+
+PARTS = ("work_s", "hand_s")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,34 @@ def test_starting_more_workers_takes_as_much_longer(tmp_path):
     assert np.median(longer_s) == pytest.approx(3 * 0.6, rel=0.05)
 
 
+def test_workers_that_live_on_are_started_for_the_first_epoch_alone(tmp_path):
+    # GIVEN the same, of workers that live on
+    facts = facts_of(loader_job(tmp_path, start_ms=300, fetch_ms=(1, 1), compute_ms=20, persistent=True))
+    facts = dataclasses.replace(facts, processors=dataclasses.replace(facts.processors, cpus=1.0))
+    job = calibrated(facts)
+
+    # WHEN
+    longer_s = edited(job, Readers(6)).run.total_s - job.run.total_s
+
+    # THEN
+    assert np.median(longer_s) == pytest.approx(0.6, rel=0.1)
+
+
+def test_batches_of_the_first_workers_go_from_one_process_to_another(tmp_path):
+    # GIVEN a loop that reads its own batches, 3 epochs of 12
+    job = calibrated(facts_of(loader_job(tmp_path, workers=0, prefetch_factor=0)))
+
+    # WHEN it is given workers, whatever else is changed with them
+    for edits in ([Readers(2)], [Prefetch(), Readers(2)], [Readers(1), Readers(2)]):
+        made = edited(job, *edits)
+
+        # THEN each batch takes a while on either side
+        work_s, hand_s = ((getattr(made.model, name) - getattr(job.model, name)).sum(0) for name in PARTS)
+        assert work_s == pytest.approx(36 * job.drawn["handed_s"])
+        assert hand_s == pytest.approx(36 * job.drawn["handed_s"])
+        assert (made.model.batches_ahead >= 2).all()
+
+
 def test_workers_for_a_validation_set_are_started_once(tmp_path):
     # GIVEN two processors, two workers that take 300 ms to start, and 10 ms of validation behind two batches
     facts = facts_of(loader_job(tmp_path, start_ms=300, fetch_ms=(1, 1), compute_ms=20))
@@ -84,12 +114,3 @@ def test_samples_that_are_loaded_first_are_read_by_one(tmp_path, all_input, load
 
     # THEN the loop has read each once itself, those of seven other ranks as well
     assert np.median(total_s) == pytest.approx(loaded * 0.010 + 3 * 24 * 0.001, rel=0.1)
-
-
-def test_a_loop_with_a_processor_of_its_own_computes_for_less(tmp_path):
-    # GIVEN 64 batches that are ready, and computed with for 20 ms
-    job = calibrated(facts_of(crowded_job(tmp_path)))
-
-    spared_s = job.run.total_s - edited(job, OwnProcessor(0.75)).run.total_s
-
-    assert np.median(spared_s) == pytest.approx(64 * 0.25 * 0.020, rel=0.05)

@@ -7,7 +7,8 @@ from tests.unit.replay.plain_network import plain_model
 from tfdarshan.native.network_run import OF_BATCHES, OF_TASKS
 from tfdarshan.replay.simulate import simulate
 
-TABLES = (*OF_TASKS, *OF_BATCHES)
+# Epochs begin late, not batches.
+TABLES = tuple(name for name in (*OF_TASKS, *OF_BATCHES) if name != "late_s")
 BATCHES, EACH, SAMPLES = 6, 2, 3
 
 
@@ -18,7 +19,7 @@ def job(**values):
 def drawn(columns):
     """Draw times of all tasks and batches; waits are of two kinds."""
     dice = np.random.default_rng(1)
-    rows = dict.fromkeys(OF_TASKS, BATCHES * EACH) | dict.fromkeys(OF_BATCHES, BATCHES)
+    rows = dict.fromkeys(OF_TASKS, BATCHES * EACH) | dict.fromkeys(OF_BATCHES, BATCHES) | {"late_s": 1}
     found = {name: dice.random((count, columns)) for name, count in rows.items()}
     return found | {"wait_s": dice.random((2, BATCHES * EACH, columns))}
 

@@ -26,6 +26,42 @@ def test_four_readers_share_pure_latency():
     assert total_s(batches=10, tasks_per_batch=4, wait_s=0.005, readers=4) == pytest.approx(10 * 0.005)
 
 
+def test_a_worker_prepares_all_of_a_batch():
+    # GIVEN four readers, that share a batch's tasks, or prepare a batch each
+    each = {"batches": 8, "tasks_per_batch": 4, "wait_s": 0.005, "readers": 4, "batches_ahead": 4}
+
+    # THEN the first batch takes as long as one reader does, and the next three come with it
+    assert total_s(**each, calls_ahead=16) == pytest.approx(8 * 0.005)
+    assert total_s(**each, calls_ahead=4, whole_batches=True) == pytest.approx(2 * 0.020)
+
+
+def test_workers_take_turns_at_the_processors_from_the_first_batch_on():
+    # GIVEN eight batches, each of 100 ms of decoding on two processors, and 10 ms of compute
+    def first_and_last_s(readers):
+        run = simulate(
+            plain_model(
+                batches=8, work_s=0.1, work_serial=0.5, compute_s=0.010, readers=readers, calls_ahead=readers,
+                batches_ahead=readers, whole_batches=True,
+            )
+        )  # fmt: skip
+        return pytest.approx([run.got_s[0, 0], run.total_s[0]])
+
+    # THEN two workers bring one every 50 ms, and eight bring all of them after 400 ms
+    assert first_and_last_s(2) == [0.1, 0.1 + 7 * 0.05 + 0.010]
+    assert first_and_last_s(8) == [0.4, 0.4 + 8 * 0.010]
+
+
+def test_workers_that_rest_take_no_turns():
+    # GIVEN a loop that is slower than one of its eight workers, behind its first batches
+    seconds = total_s(
+        batches=64, work_s=0.1, work_serial=0.5, compute_s=0.2, readers=8, calls_ahead=8, batches_ahead=8,
+        whole_batches=True,
+    )  # fmt: skip
+
+    # THEN it waits for these alone
+    assert seconds == pytest.approx(0.4 + 64 * 0.2)
+
+
 def test_a_full_pipe_gives_no_more_to_more_readers():
     # GIVEN transfers that fill the link, whoever asks
     one, many = (
@@ -78,7 +114,7 @@ def test_an_epoch_begins_when_its_first_batch_is_asked_for():
 
 def test_readers_that_go_on_hide_the_first_batch_of_the_next_epoch():
     # GIVEN the same, with a data set that repeats
-    late_s = np.array([0.0, np.nan])
+    late_s = np.array([[0.0], [np.nan]])
 
     # THEN
     seconds = total_s(batches=20, epochs=2, wait_s=0.010, compute_s=0.010, batches_ahead=4, late_s=late_s)

@@ -126,4 +126,8 @@ def declared(look: Mapping[str, Any]) -> DeclaredInput:
     ahead = int(look.get("prefetch_factor", 0) or DEFAULT_PREFETCH)
     # Workers that have nothing to read make no batches.
     readers = min(int(look.get("working", 0)) or workers, workers)
-    return DeclaredInput(readers=readers, prefetch=readers * ahead, processes=workers)
+    # The batch that a worker is at is one of those that it is ahead.
+    return DeclaredInput(
+        readers=readers, prefetch=readers * (ahead - 1), processes=workers, whole_batches=True,
+        kept=bool(look.get("persistent")),
+    )  # fmt: skip
