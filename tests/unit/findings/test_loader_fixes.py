@@ -134,7 +134,7 @@ def test_few_workers_or_such_as_wait_for_files_are_not_too_many(changes, tmp_pat
 
 
 def test_as_many_workers_as_processors_bring_the_first_batch_sooner(tmp_path):
-    # GIVEN 16 workers that take turns at two processors, so that each epoch begins with a wait for all of them
+    # GIVEN 16 workers that take turns at two processors: each epoch begins with a wait for all
     session = crowded_job(tmp_path)
 
     # WHEN
