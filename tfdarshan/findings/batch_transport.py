@@ -10,7 +10,7 @@ from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
-from tfdarshan.replay.loader_edits import Sooner
+from tfdarshan.replay.loader_edits import SmallerBatches
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.units import human_seconds, percent
 
@@ -23,7 +23,8 @@ ABOUT = About(
     says="62 % of the input wait is moving batches from workers to the loop",
     seen=("short fetches and long waits in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
-    estimate="The replay has batches of a quarter of the bytes, as `uint8` has of `float32`.",
+    estimate="The replay has batches of a quarter of the bytes, as `uint8` has of `float32`. What a "
+    "small batch takes as well is left.",
     ignore="batches already have small types",
     fix="smaller batches",
 )
@@ -41,6 +42,8 @@ def find(measures: Measures) -> Finding | None:
     if back_s <= float(waits.fetch_s.sum()):
         return None
     each_s = back_s / len(waits)
+    # A batch that comes sooner is made no sooner, unless a worker had nothing to do.
+    spared_s = np.minimum(ways_s, waits.back_idle_s)
     return Finding(
         name=NAME,
         title=f"{percent(back_s, wait_s)} of the input wait is moving batches from workers to the loop",
@@ -52,8 +55,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("preparing a batch", human_seconds(float(waits.work_s.mean()))),
         ),
         fix=words.less_transport(),
-        # A batch that comes sooner is made no sooner, unless a worker had nothing to do.
-        edits=(Sooner((1 - LEFT) * float(np.minimum(ways_s, waits.back_idle_s).sum())),),
+        edits=(SmallerBatches(LEFT, float(spared_s.sum()), int(np.count_nonzero(spared_s))),),
     )
 
 

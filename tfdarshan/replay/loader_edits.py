@@ -51,7 +51,7 @@ class Sooner:
         spared_s: That, of all recorded batches together.
     """
 
-    spared_s: float
+    spared_s: float | Array
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job whose batches take less to prepare, so that the loop waits so much less in all."""
@@ -63,6 +63,26 @@ class Sooner:
 
         part = solved(part_of, goal_s, np.zeros_like(goal_s), 1.0)
         return job.but(**{name: getattr(model, name) * part for name in PREPARING})
+
+
+@dataclass(frozen=True)
+class SmallerBatches:
+    """Batches of fewer bytes, which come sooner from their workers.
+
+    Attributes:
+        left: The share of the bytes that is left.
+        ways_s: How long the loop waited, for all batches together, while one was on its way.
+        count: How many of them it waited for.
+    """
+
+    left: float
+    ways_s: float
+    count: int
+
+    def __call__(self, job: ModelledJob) -> ModelledJob:
+        """Return the job with them: what a way takes without any bytes is not spared."""
+        by_bytes_s = np.maximum(self.ways_s - self.count * job.drawn["handed_s"], 0.0)
+        return Sooner((1 - self.left) * by_bytes_s)(job)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.findings.made_up_loaders import loader_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, Prefetch, Readers, edited
-from tfdarshan.replay.loader_edits import Sooner, WorkersKept
+from tfdarshan.replay.loader_edits import SmallerBatches, Sooner, WorkersKept
 from tfdarshan.replay.loop_edits import ValidationReaders
 from tfdarshan.replay.session_facts import facts_of
 
@@ -31,6 +31,15 @@ def test_no_more_is_spared_than_is_waited_for(job):
 
     # Three epochs of twelve batches compute for 5 ms each.
     assert np.median(left_s) == pytest.approx(3 * 12 * 0.005, rel=0.05)
+
+
+def test_a_quarter_of_the_bytes_spares_no_more_than_they_take(job):
+    # GIVEN ways of 36 batches, 0.5 s together
+    spared_s = job.run.total_s - edited(job, SmallerBatches(0.25, 0.5, 36)).run.total_s
+
+    # THEN what a batch takes without any bytes is left
+    wanted_s = 0.75 * (0.5 - 36 * job.drawn["handed_s"])
+    assert np.median(spared_s / wanted_s) == pytest.approx(1.0, rel=0.05)
 
 
 def test_workers_that_live_on_are_started_once(tmp_path):
