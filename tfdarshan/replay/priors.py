@@ -210,8 +210,8 @@ PRIORS = (
     _ratio(
         "handed_s",
         "s",
-        1e-4,
-        1e-3,
+        2e-4,
+        1.2e-3,
         "how long a batch takes from one process to another, on either side",
         TRIALS,
     ),
