@@ -260,7 +260,7 @@ def _with_starts(job: ModelledJob, count: Array) -> ModelledJob:
     first = np.arange(len(model.late_s))[:, None] == 0
     starts = first if pipeline.kept or not before else model.late_s > 0
     longer_s = started_s(job, count) - (started_s(job, before) if before else 0.0)
-    each = model.batches_ahead / before if before else int(SETTING["worker_batches"]) - 1
+    each = model.batches_ahead / model.readers if before else int(SETTING["worker_batches"]) - 1
     ahead = np.round(each * count).astype(int)
     return job.but(
         late_s=np.where(starts, np.nan_to_num(model.late_s) + longer_s, model.late_s),

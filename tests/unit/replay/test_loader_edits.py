@@ -123,3 +123,12 @@ def test_samples_that_are_loaded_first_are_read_by_one(tmp_path, all_input, load
 
     # THEN the loop has read each once itself, those of seven other ranks as well
     assert np.median(total_s) == pytest.approx(loaded * 0.010 + 3 * 24 * 0.001, rel=0.1)
+
+
+def test_workers_that_get_something_to_read_have_batches_ready_as_the_others_do(tmp_path):
+    # GIVEN eight workers, two of which have something to read, and a batch ready each
+    job = calibrated(facts_of(loader_job(tmp_path, workers=8, working=2, iterable=True)))
+    assert (job.model.batches_ahead == 2).all()
+
+    # THEN
+    assert (edited(job, Readers(8)).model.batches_ahead == 8).all()
