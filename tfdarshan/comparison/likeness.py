@@ -177,7 +177,7 @@ def _text(name: str, names: tuple[str, str], values: list[str], state: str) -> C
     one, two = values
     if one == two:
         return Check(name, SAME, f"{one} in both" if one else "none in either")
-    return Check(name, state, f"{one or 'none'} in {names[0]}, {two or 'none'} in {names[1]}")
+    return Check(name, state, f"{names[0]}: {one or 'none'}; {names[1]}: {two or 'none'}")
 
 
 def _host(both: tuple[Run, Run], names: tuple[str, str]) -> Check:

@@ -34,7 +34,7 @@ ABOUT = About(
     fix="syncs in the background",
 )
 FIX = Fix(
-    "Let another thread sync the file every second, or sync only after the last write of the run.",
+    "Let another thread sync the file once a second, or sync only at the end of the run.",
     "sync_behind(file)  # from tfdarshan.checkpoint",
     "os.fsync(file.fileno())",
 )

@@ -40,8 +40,7 @@ FIX = Fix(
 )
 # A file that is flushed after each write, to be synced, leaves no buffer anything to collect.
 SYNCED_FIX = Fix(
-    "Collect small writes in a buffer: flush and sync the file only after the last write of the run, or "
-    "every second."
+    "Collect small writes in a buffer: flush and sync the file once a second, or only at the end of the run."
 )
 
 

@@ -29,7 +29,7 @@ class Fix:
 DRAWN_BEHIND = "Draw random augmentation behind it: what is kept is the same in each epoch."
 IN_BACKGROUND = (
     "Save in the background: copy the state in memory, and let a thread write the copy. Before the "
-    "next save, call result() of what submit() returned: it raises the error of a failed save."
+    "next save, call saved.result(): it raises the error of a failed save."
 )
 SAVER = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
 

@@ -53,7 +53,7 @@ class LaterEpochs:
     @property
     def caveat(self) -> str:
         """A sentence on what later epochs gain; "" if it is known."""
-        return "" if self.known else "If the page cache keeps the input, the first epoch alone gets faster."
+        return "" if self.known else "If the page cache keeps the input, only the first epoch gets faster."
 
     def paid_in(self, copy_s: float, share: float, *, kept: bool) -> int | None:
         """Return the epoch of a run in which copying is won back; None is never.

@@ -352,9 +352,7 @@ def test_emulation_that_met_no_call_is_another_condition(tmp_path):
     comparison = compare(emulated("slow", 10), emulated("missed", 0))
 
     assert comparison.comparable == WITH_CARE
-    assert (
-        state(comparison, "storage emulation").sentence == "lustre in slow, lustre that no call met in missed"
-    )
+    assert state(comparison, "storage emulation").sentence == "slow: lustre; missed: lustre that no call met"
     assert state(comparison, "cache state").sentence == "slow had emulated storage, which has no page cache"
 
 

@@ -210,7 +210,7 @@ def test_a_database_and_other_files_are_copied_where_one_of_them_will_not_do(
     assert ("sqlite3.connect" in line, "tfdarshan advise" in line) == (opened, led)
     # ... which says what it is written instead of, where it is the only one
     assert (staging.fix.instead_of == "database = sqlite3.connect(path)") == (opened and not led)
-    first = "to a local disk. If the page cache keeps the input, the first epoch alone gets faster."
+    first = "to a local disk. If the page cache keeps the input, only the first epoch gets faster."
     assert (f"Copy 8.0 MB of SQLite databases {first}" in what) == opened
     assert (f"Copy 8.0 MB{' of other files' if opened else ' of input'} to a local disk" in what) == led
     assert {one.label: one.value for one in staging.evidence}["their size"] == 80 * 100 * KB * (opened + led)

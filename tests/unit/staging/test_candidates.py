@@ -101,7 +101,7 @@ def test_a_database_alone_is_to_be_copied_and_opened_there(tmp_path, tid, opened
 
     fix = next(one.fix for one in diagnose(session).findings if one.name == "staging")
 
-    first = "to a local disk. If the page cache keeps the input, the first epoch alone gets faster."
+    first = "to a local disk. If the page cache keeps the input, only the first epoch gets faster."
     assert first in fix.what
     assert fix.what.endswith(
         ". Open the copy with the arguments of the original. `cp -u` copies only what has changed since."

@@ -22,7 +22,7 @@ from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 
 FILES, MB, GB = 24, 1_000_000, 1_000_000_000
-FIRST_ONLY = "If the page cache keeps the input, the first epoch alone gets faster."
+FIRST_ONLY = "If the page cache keeps the input, only the first epoch gets faster."
 # Writing the copies takes longer than an epoch saves.
 SLOW_WRITES = dataclasses.replace(FAST, write_bytes_per_s=1e8)
 

@@ -217,7 +217,9 @@ def _time(data: SummaryData, width: int) -> list[str]:
     if clock.io_s > 0 and clock.thread_s is not None:
         concurrency = f"{clock.at_least}{clock.thread_s / clock.io_s:.1f} calls at a time on average"
         table.append(("summed over threads", human_seconds(clock.thread_s), "", concurrency))
-    title = wrap("Time in I/O (wall clock: at least one such call was running)", width, hang="  ")
+    title = wrap(
+        "Time in I/O (at least one such call was running) and its share of the session", width, hang="  "
+    )
     return [*title, *Layout(TIMES, table, width).all_lines(table)]
 
 
