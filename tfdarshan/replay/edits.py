@@ -263,7 +263,7 @@ def _with_starts(job: ModelledJob, count: Array) -> ModelledJob:
     each = model.batches_ahead / model.readers if before else int(SETTING["worker_batches"]) - 1
     ahead = np.round(each * count).astype(int)
     return job.but(
-        late_s=np.where(starts, np.nan_to_num(model.late_s) + longer_s, model.late_s),
+        late_s=np.where(starts, np.maximum(np.nan_to_num(model.late_s) + longer_s, 0.0), model.late_s),
         other_work_s=job.model.other_work_s + start_work_s(job) * (count - before) * int(starts.any(1).sum()),
         batches_ahead=ahead if pipeline.whole_batches else np.maximum(model.batches_ahead, ahead),
     )

@@ -132,3 +132,12 @@ def test_workers_that_get_something_to_read_have_batches_ready_as_the_others_do(
 
     # THEN
     assert (edited(job, Readers(8)).model.batches_ahead == 8).all()
+
+
+def test_no_epoch_begins_before_it_is_asked_for(tmp_path):
+    # GIVEN 16 workers on a processor, the first of which reads sooner than all can have been started
+    facts = facts_of(loader_job(tmp_path, workers=16, start_ms=1))
+    job = calibrated(dataclasses.replace(facts, processors=dataclasses.replace(facts.processors, cpus=1.0)))
+
+    # THEN
+    assert (edited(job, Readers(1)).model.late_s >= 0).all()
