@@ -87,7 +87,10 @@ def test_small_writes_that_are_each_synced_need_more_than_a_buffer(tmp_path, apa
 
     # THEN who flushes the file after each is told to flush it less often, and of no line that he has not
     assert one.fix == (small_writes.SYNCED_FIX if synced else small_writes.FIX)
-    told_so = "Collect small writes in a buffer: flush and sync the file once a second, or only at the end of the run."
+    told_so = (
+        "Collect small writes in a buffer: flush and sync the file once a second, or only at the end of the "
+        "run."
+    )
     assert (one.fix.what == told_so) is synced
 
 
