@@ -28,8 +28,8 @@ class Fix:
 # Of Python code nobody sees whether it draws random numbers.
 DRAWN_BEHIND = "Draw random augmentation behind it: what is kept is the same in each epoch."
 IN_BACKGROUND = (
-    "Save in the background: copy the state in memory, and let a thread write the copy. Before the "
-    "next save, call saved.result(): it raises the error of a failed save."
+    "Save in the background: copy the state in memory, and let a thread write the copy. Keep what submit() "
+    "returns, and call its result() before the next save: that raises the error of a failed save."
 )
 SAVER = "saver = concurrent.futures.ThreadPoolExecutor(1)  # before the first epoch\n"
 

@@ -33,7 +33,7 @@ def test_a_save_is_typed_as_its_framework_has_it(name, versions, line, tmp_path)
 
     # THEN
     assert kind.fix.instead_of == line
-    assert kind.fix.line.splitlines()[-1].startswith("saved = saver.submit(")
+    assert kind.fix.line.splitlines()[-1].startswith("saver.submit(")
     assert in_the_background(kind).edits == (BackgroundSaves(),)
 
 
@@ -53,4 +53,4 @@ def test_the_error_of_a_save_in_the_background_is_not_lost(name, tmp_path):
     kind = kind_of_saves(saved(tmp_path, name, {"torch": "2.8"}))
 
     # THEN
-    assert "call saved.result()" in kind.fix.what
+    assert "call its result() before the next save" in kind.fix.what

@@ -6,9 +6,9 @@ from tfdarshan.frameworks.words import IN_BACKGROUND, SAVER, Fix, Saves
 
 ARRAYS = Saves(
     r"\.npy$",
-    Fix(IN_BACKGROUND, f"{SAVER}saved = saver.submit(np.save, path, array.copy())", "np.save(path, array)"),
+    Fix(IN_BACKGROUND, f"{SAVER}saver.submit(np.save, path, array.copy())", "np.save(path, array)"),
 )
 ANY_FILE = Saves(
     "",
-    Fix(IN_BACKGROUND, f"{SAVER}saved = saver.submit(save, copy.deepcopy(state), path)", "save(state, path)"),
+    Fix(IN_BACKGROUND, f"{SAVER}saver.submit(save, copy.deepcopy(state), path)", "save(state, path)"),
 )

@@ -8,7 +8,7 @@ SAVES = Saves(
     r"\.(?:pt|pth|ckpt)$",
     Fix(
         IN_BACKGROUND,
-        f"{SAVER}saved = saver.submit(torch.save, copy.deepcopy(model.state_dict()), path)",
+        f"{SAVER}saver.submit(torch.save, copy.deepcopy(model.state_dict()), path)",
         "torch.save(model.state_dict(), path)",
     ),
     "torch",
