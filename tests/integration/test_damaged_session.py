@@ -1,6 +1,8 @@
 import json
 import os
+import re
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -149,3 +151,34 @@ def test_half_written_session_is_said(session):
     # WHEN / THEN
     with pytest.raises(tfdarshan.SessionDataError, match="there is no session in"):
         tfdarshan.open_session(session)
+
+
+@pytest.mark.parametrize("trace", [True, False], ids=["calls", "counters alone"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e300])
+def test_times_that_are_no_times_are_unknown(tmp_path, capsys, number, trace):
+    # GIVEN a session of which another writer has left such times
+    paths = [tmp_path / f"{name}.bin" for name in range(20)]
+    for path in paths:
+        path.write_bytes(bytes(1_000))
+    with tfdarshan.profile(tmp_path / "logs", trace=trace) as profile:
+        for path in tfdarshan.steps(paths):
+            path.read_bytes()
+    (written,) = profile.path.glob("*.files.parquet")
+    table = pq.read_table(written)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            table = table.set_column(place, field, pa.array(np.full(len(table), number)))
+    pq.write_table(table, written)
+
+    # WHEN
+    assert main(["files", str(profile.path), "--json"]) == 0
+    files = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["files"]
+
+    # THEN
+    assert {file[name] for file in files for name in ("POSIX_F_READ_TIME", "POSIX_F_OPEN_END_TIMESTAMP")} == {
+        None
+    }
+    for verb in ("summary", "findings", "whatif", "list", "steps", "files", "report"):
+        page = ["-o", str(tmp_path / "page.html")] if verb == "report" else []
+        assert main([verb, str(profile.path), *page]) == 0
+        assert not re.search(r"\b(nan|inf)\b", capsys.readouterr().out.replace(str(tmp_path), ""))

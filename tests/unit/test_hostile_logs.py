@@ -359,8 +359,7 @@ def test_times_that_are_no_times_are_unknown(tmp_path, capsys, name, number):
     (file,) = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["files"]
 
     # THEN
-    timestamp = name.endswith("TIMESTAMP")
-    assert file[name] == (number if number == 1e300 and not timestamp else None)
+    assert file[name] is None
     for verb in (["summary"], ["list"], ["report", "-o", str(tmp_path / "page.html")]):
         assert main([*verb, str(log)]) == 0
         assert "nan" not in capsys.readouterr().out

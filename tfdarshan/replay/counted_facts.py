@@ -38,7 +38,7 @@ def counted_facts(measured: MeasuredSession) -> JobFacts:
     epoch = np.arange(count) * min(counted.epochs, count) // count
     every = math.ceil(counted.tasks(count).sum() / SETTING["most_tasks"])
     weight = kept_batches(epoch, int(SETTING["stretch"]), max(every, 1))
-    readers = max(1, math.ceil(called_s / max(loop.total_s, TINY_S)))
+    readers = max(1, math.ceil(min(called_s / max(loop.total_s, TINY_S), float(counted.calls.sum()))))
     batches = _counted_batches(
         loop, called_s / readers, weight, epoch, 0.0 if windows is None else windows.handed_s
     )

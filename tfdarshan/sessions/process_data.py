@@ -17,7 +17,7 @@ from tfdarshan.sessions.gathered_processes import LIST, gathered_metas
 from tfdarshan.sessions.opened_table import arrow_errors, opened_table, read_groups, worth_threads
 from tfdarshan.sessions.session_directory import META_SUFFIX
 from tfdarshan.sessions.shared_table import shared_columns, shared_rows
-from tfdarshan.sessions.table_check import check_columns, check_values
+from tfdarshan.sessions.table_check import check_columns, check_values, sound_values
 from tfdarshan.sessions.whole_file import JSON_GROWTH, TooLargeError, read_whole
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ TIMED = ("events", "thinned", "untraced", "faults", "steps", "files", "batches")
 TIMES_OF_CALLS = ("start_ns", "end_ns")
 # Of batches, below 0 if unknown.
 TIMES_OF_BATCHES = ("request_ns", "arrival_ns", "fetch_start_ns", "fetch_end_ns")
-# Of files, in seconds, 0 if there is none.
-STAMP_SUFFIX = "_TIMESTAMP"
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,7 @@ class ProcessData:
                 check_columns(table, file.schema_arrow, columns)
                 groups = range(file.metadata.num_row_groups)
                 found = read_groups(file, groups, None if columns is None else list(columns))
-            check_values(table, found, self._operation_names(), self._files())
-            return _later(found, self.shift_ns) if table in TIMED else found
+            return self._believed(table, found)
         except arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -112,8 +109,7 @@ class ProcessData:
                 places = {name: place for place, name in enumerate(declared.names)}
                 for group in range(file.metadata.num_row_groups):
                     for batch in _group_batches(file, group, fields, places):
-                        check_values(table, batch, self._operation_names(), self._files())
-                        yield _later(batch, self.shift_ns) if table in TIMED else batch
+                        yield self._believed(table, batch)
         except arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -144,8 +140,7 @@ class ProcessData:
                     with opened_table(path, metadata) as file:
                         found = [_row_group(file, group, columns)]
                 rows = found.pop()
-                check_values("events", rows, self._operation_names(), self._files())
-                yield from _later(rows, self.shift_ns).combine_chunks().to_batches()
+                yield from self._believed("events", rows).combine_chunks().to_batches()
         except arrow_errors() as error:
             raise _damaged(path, error) from error
 
@@ -212,7 +207,7 @@ class ProcessData:
                     size, threads = schema.FILES_ROW_GROUP, worth_threads(file.metadata)
                     groups = range(file.metadata.num_row_groups)
                     for batch in file.batches(groups, batch_size=size, use_threads=threads):
-                        check_values(table, batch, self._operation_names(), self._files())
+                        self._believed(table, batch)
             except arrow_errors() as error:
                 raise _damaged(path, error) from error
 
@@ -224,10 +219,19 @@ class ProcessData:
         path, about = self.table_path(table), self.meta["tables"][table]
         try:
             found = shared_rows(table, path, about["first"], about.get("rows", 0), columns)
-            check_values(table, found, self._operation_names(), self._files())
+            return self._believed(table, found)
         except arrow_errors() as error:
             raise _damaged(path, error) from error
-        return _later(found, self.shift_ns) if table in TIMED else found
+
+    def _believed(self, table: str, found: Any) -> Any:
+        """Return what was read of a table on the session's clock, unknown where a number is none.
+
+        Raises:
+            Exception: One of `arrow_errors`, if it has what no session has.
+        """
+        check_values(table, found, self._operation_names(), self._files())
+        sound = sound_values(found)
+        return _later(sound, self.shift_ns) if table in TIMED else sound
 
     def _files(self) -> int:
         return int(self.meta["counts"]["files"])
@@ -382,7 +386,7 @@ def _moved(name: str, column: Any, shift_ns: int) -> Any:
         return pc.add(column, pa.scalar(shift_ns, pa.int64()))
     if name in TIMES_OF_BATCHES:
         return pc.if_else(pc.less(column, 0), column, pc.add(column, pa.scalar(shift_ns, pa.int64())))
-    if name.endswith(STAMP_SUFFIX):
+    if name.endswith(schema.STAMP_SUFFIX):
         return pc.if_else(pc.equal(column, 0), column, pc.add(column, pa.scalar(shift_ns / 1e9, column.type)))
     return column
 

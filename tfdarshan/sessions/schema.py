@@ -7,6 +7,7 @@ everything else here works without it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,6 +27,10 @@ FILE_MODULES = (*MODULES, "MMAP")
 FAULT, FAULT_MODULE = "fault", "MMAP"
 # Of `flags`: a thinned call that is its file's first open, and no part of the sample. csrc/spool/event.h.
 FIRST_OPEN = 64
+# Of files, counters that are moments, in seconds since the session's start, 0 if there is none.
+STAMP_SUFFIX = "_TIMESTAMP"
+# Seconds that are no moment of a job, and more than all threads of any job spend in calls.
+TOO_LATE_S, TOO_LONG_S = 1e9, 1e15
 # Times and bytes of a step that nothing says.
 UNKNOWN = -1
 
@@ -198,6 +203,13 @@ def counter_columns() -> tuple[Column, ...]:
 def f_counter_columns() -> tuple[Column, ...]:
     """Return the files table's floating-point counters: seconds, since session start or summed."""
     return tuple(Column(c.name, "float64", c.unit, c.meaning) for c in _bridge.f_counters())
+
+
+def limit_of(name: str) -> float:
+    """Return what a floating-point counter stays below; infinity for one that is no time."""
+    if name.endswith(STAMP_SUFFIX):
+        return TOO_LATE_S
+    return math.inf if "_VARIANCE_" in name else TOO_LONG_S
 
 
 def files_columns() -> tuple[Column, ...]:

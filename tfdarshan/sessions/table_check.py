@@ -67,6 +67,25 @@ def check_values(table: str, found: Any, operations: Collection[str], files: int
             _check_files(column, files)
 
 
+def sound_values(found: Any) -> Any:
+    """Return a pyarrow table or record batch without numbers that are none, and times that are no time.
+
+    A writer that was damaged, or none of ours, may leave them. They are null, as what was not counted.
+    """
+    columns = [_sound(field, column) for field, column in zip(found.schema, found.columns, strict=True)]
+    return type(found).from_arrays(columns, schema=found.schema)
+
+
+def _sound(field: Any, column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(field.type):
+        return column
+    sound = pc.less(pc.abs(column), schema.limit_of(field.name))
+    return column if pc.all(sound).as_py() is not False else pc.if_else(sound, column, None)
+
+
 def _check_operations(column: Any, declared: Collection[str]) -> None:
     for chunk in getattr(column, "chunks", [column]):
         for name in chunk.dictionary.to_pylist():

@@ -12,8 +12,8 @@ import numpy as np
 
 from tfdarshan.formats import darshan_format
 from tfdarshan.formats.importing.log_regions import LogRegions
-from tfdarshan.formats.importing.pydarshan import TOO_LATE_S
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.sessions.schema import TOO_LATE_S
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from tfdarshan.formats.importing.job_text import read_job_text
 from tfdarshan.formats.importing.log_regions import LogRegions
 from tfdarshan.formats.importing.record_store import stored
 from tfdarshan.native.spool_reader import Array
+from tfdarshan.sessions import schema
 from tfdarshan.units import plural
 
 
@@ -31,9 +31,8 @@ class Records:
     f_counters: dict[str, Array]
 
 
-# What Darshan has for what it did not count, and seconds since a job's start that are no time of it.
+# What Darshan has for what it did not count.
 NOT_COUNTED = -1
-TOO_LATE_S = 1e9
 # Darshan 3.0 counted fopen() and its like in the POSIX records: PyDarshan leaves out records with such calls.
 MIXED = ("POSIX", 1)
 # Times that PyDarshan 3.5.0 leaves in the log's byte order, if that is not the machine's, and the version of
@@ -91,7 +90,7 @@ def believed(content: LogContent) -> LogContent:
 
 
 def _believed(name: str, values: Array) -> Array:
-    sound = np.abs(values) < (TOO_LATE_S if name.endswith("_TIMESTAMP") else math.inf)
+    sound = np.abs(values) < schema.limit_of(name)
     return values if sound.all() else np.where(sound, values, NOT_COUNTED)
 
 
