@@ -42,11 +42,16 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     add up to the step.
 
     Returns:
-        The parts, the wait's first; empty where the steps do not say what they waited.
+        The parts, the wait's first; empty where the steps do not say what they waited. If the loop reads its
+        input itself meanwhile, its own calls and the rest.
     """
     model = measures.model
-    if measures.windows is None or model.wait_s is None or model.unit_s <= 0:
+    if measures.windows is None or model.unit_s <= 0:
         return ()
+    own_s = _own_calls_s(measures) / model.units
+    if model.wait_s is None:
+        by_loop = measures.job.facts.pipeline.loop_reads
+        return _of_loop(min(own_s, model.unit_s), model.unit_s) if by_loop else ()
     waits_s = min(model.wait_s, model.unit_s)
     starts_s = min(float(epoch_starts_s(measures).sum()) / model.units, waits_s)
     wait_s = waits_s - starts_s
@@ -58,7 +63,7 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
     # What is waited for outside of calls is page faults, too, if these were not seen.
     unseen = unseen_faults(measures) is not None
     other_s = max(model.other_s - starts_s, 0.0)
-    own_s = min(_own_calls_s(measures) / model.units, model.unit_s - waits_s)
+    own_s = min(own_s, model.unit_s - waits_s)
     compute_s = model.unit_s - waits_s - own_s
     least_s, decoding_s = (
         0.0 if unseen else min(wait_s * min(other_s, cpu_s) / whole_s, wait_s - waited_s)
@@ -71,8 +76,15 @@ def step_split(measures: Measures) -> tuple[StepPart, ...]:
         *((StepPart("page_faults", "waiting for page faults", faults_s),) if faults_s > 0 else ()),
         _decoding(decoding_s, decoding_s - least_s),
         StepPart("other_wait", f"waiting for {otherwise}", wait_s - waited_s - decoding_s),
+        *_of_loop(own_s, own_s + compute_s),
+    )
+
+
+def _of_loop(own_s: float, whole_s: float) -> tuple[StepPart, ...]:
+    """Return the parts of what is no wait."""
+    return (
         StepPart("own_calls", "the loop's own file calls", own_s),
-        StepPart("compute", "compute and the rest", compute_s),
+        StepPart("compute", "compute and the rest", whole_s - own_s),
     )
 
 

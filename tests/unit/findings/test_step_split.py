@@ -172,6 +172,19 @@ def test_nothing_is_split_where_nobody_knows_what_steps_waited(tmp_path, steps):
     assert step_split(measure(training(tmp_path, calls, steps))) == ()
 
 
+def test_the_reads_of_a_loop_that_does_not_say_its_wait_are_its_own(tmp_path):
+    # GIVEN steps of a loop over numbers, which reads for 60 ms of each, and writes for 10
+    reads = [(n * 100, n * 100 + 60, LOOP, "pread", 0, 1000, 0) for n in range(10)]
+    writes = [(n * 100 + 80, n * 100 + 90, LOOP, "write", 1, 1000, 0) for n in range(10)]
+    steps = epochs_of_steps(10, 100, -1)
+
+    # WHEN
+    found = split_of(training(tmp_path, sorted(reads + writes), steps, paths=("/data/a", "/out/b")))
+
+    # THEN
+    assert found == {"own_calls": pytest.approx(0.07, rel=0.01), "compute": pytest.approx(0.03, rel=0.01)}
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     calls=st.lists(
