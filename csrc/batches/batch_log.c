@@ -232,12 +232,12 @@ void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,
     count_row();
 }
 
-void tfd_batch_log_add_step(struct tfd_batch_step step)
+void tfd_batch_log_add_step(int32_t loop, struct tfd_batch_step step)
 {
     struct tfd_batch_row *row = noted.pid == noted.owner ? next_row() : NULL;
     if (!row)
         return;
-    *row = (struct tfd_batch_row){.kind = TFD_BATCH_STEP, .step = step};
+    *row = (struct tfd_batch_row){.kind = TFD_BATCH_STEP, .outcome = loop, .step = step};
     count_row();
 }
 

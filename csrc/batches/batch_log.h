@@ -52,7 +52,7 @@ struct tfd_batch_step {
 
 struct tfd_batch_row {
     int32_t kind;
-    int32_t outcome; /* of text, how many bytes of it follow in later rows */
+    int32_t outcome; /* of text, how many bytes of it follow in later rows; of a step, which loop it is of */
     union {
         struct tfd_batch_times times;
         struct tfd_batch_step step;
@@ -86,8 +86,9 @@ int64_t tfd_batch_log_now(void);
 /* The thread is this one, whatever `times` says. */
 void tfd_batch_log_add(enum tfd_batch_kind kind, enum tfd_batch_outcome outcome,
                        struct tfd_batch_times times);
-/* A process that was forked has no steps of the session: they are those of its owner. */
-void tfd_batch_log_add_step(struct tfd_batch_step step);
+/* A process that was forked has no steps of the session: they are those of its owner. Each thread that marks steps
+ * has a loop, the first one loop 0. */
+void tfd_batch_log_add_step(int32_t loop, struct tfd_batch_step step);
 void tfd_batch_log_note(const char *text, size_t length);
 
 #endif

@@ -548,13 +548,13 @@ static PyObject *optimizer_step(PyObject *module, PyObject *id)
     Py_RETURN_NONE;
 }
 
-/* step(number, begin_ns, end_ns, wait_ns, rchar, read_bytes, epoch, source): called for every step of a loop. */
+/* step(number, begin_ns, end_ns, wait_ns, rchar, read_bytes, epoch, source, loop): called for every step of a loop. */
 static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     (void)module;
-    int64_t values[8];
+    int64_t values[9];
     if (count != sizeof values / sizeof *values) {
-        PyErr_SetString(PyExc_TypeError, "step() takes 8 numbers");
+        PyErr_SetString(PyExc_TypeError, "step() takes 9 numbers");
         return NULL;
     }
     for (Py_ssize_t place = 0; place < count; place++)
@@ -562,7 +562,7 @@ static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
     if (PyErr_Occurred())
         return NULL;
     meet_process();
-    tfd_batch_log_add_step((struct tfd_batch_step){
+    struct tfd_batch_step noted = {
         .number = values[0],
         .begin_ns = values[1],
         .end_ns = values[2],
@@ -571,7 +571,8 @@ static PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count)
         .read_bytes = values[5],
         .epoch = (int32_t)values[6],
         .source = (int32_t)values[7],
-    });
+    };
+    tfd_batch_log_add_step((int32_t)values[8], noted);
     Py_RETURN_NONE;
 }
 

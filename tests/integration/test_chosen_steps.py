@@ -86,6 +86,23 @@ def test_a_loop_is_recorded_from_the_request_for_the_first_batch(tmp_path, files
     assert (session.steps["input_wait_ns"] > 0).all()
 
 
+def test_a_validation_before_the_first_step_is_not_recorded(tmp_path, files):
+    # GIVEN a loader without a length, so that nobody knows beforehand which request ends an epoch
+    with tfdarshan.profile(tmp_path / "logs", steps=(2, 3)) as session:
+        for epoch in range(2):
+            for _ in tfdarshan.steps(Loader(files[2 * epoch : 2 * epoch + 2])):
+                pass
+            # WHEN the job validates before the second one
+            assert not _bridge.session_active() or epoch == 1
+            for _ in Loader(files[4:]):
+                pass
+
+    # THEN
+    assert names(session) == ["2.bin", "3.bin"]
+    assert session.steps[["step", "epoch"]].to_numpy().tolist() == [[2, 2], [3, 2]]
+    assert len(list(session.path.parent.iterdir())) == 1
+
+
 def test_numbers_are_those_that_the_job_gives(tmp_path, files):
     # WHEN steps are numbered by the job, and each lasts until the next
     with tfdarshan.profile(tmp_path / "logs", steps=120) as session:

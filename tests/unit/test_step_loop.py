@@ -1,4 +1,5 @@
 import inspect
+import threading
 import time
 import traceback
 import warnings
@@ -64,6 +65,89 @@ def test_each_pass_is_an_epoch(tmp_path):
 
     # THEN
     assert recorded(tmp_path, loop)["epoch"].tolist() == [1, 1, 2, 2]
+
+
+def test_a_loop_over_epochs_marks_no_steps(tmp_path):
+    # WHEN
+    def loop():
+        for _ in tfdarshan.steps(range(3)):
+            for _ in tfdarshan.steps(Batches(2)):
+                pass
+
+    # THEN
+    steps = recorded(tmp_path, loop)
+    assert steps["step"].tolist() == list(range(6))
+    assert steps["epoch"].tolist() == [1, 1, 2, 2, 3, 3]
+    assert (steps["input_wait_ns"] >= 0).all()
+
+
+def test_a_loop_over_numbers_that_validates_now_and_then_has_its_steps(tmp_path):
+    # WHEN
+    def loop():
+        for number in tfdarshan.steps(range(1, 7)):
+            if number % 3 == 0:
+                for _ in tfdarshan.steps(Batches(2)):
+                    pass
+
+    # THEN
+    steps = recorded(tmp_path, loop)
+    assert steps["step"].tolist() == list(range(10))
+    assert steps["epoch"].tolist() == [1, 1, 1, 2, 2, 1, 1, 1, 3, 3]
+
+
+@pytest.mark.parametrize(("chosen", "epochs"), [((0, 2), [1, 1, 2]), ((2, 3), [2, 2]), ((3, 4), [2, 3])])
+def test_chosen_steps_are_counted_without_a_loop_over_epochs(tmp_path, chosen, epochs):
+    # WHEN
+    with tfdarshan.profile(tmp_path, steps=chosen) as session:
+        for _ in tfdarshan.steps(range(3)):
+            for _ in tfdarshan.steps(Batches(2)):
+                pass
+
+    # THEN
+    first, last = chosen
+    assert session.steps["step"].tolist() == list(range(first, last + 1))
+    assert session.steps["epoch"].tolist() == epochs
+
+
+def test_threads_that_mark_steps_at_once_do_not_end_each_others(tmp_path, capsys):
+    # GIVEN a loop within each of whose steps one of another thread begins and ends
+    def meanwhile():
+        for _ in tfdarshan.steps(Batches(1)):
+            time.sleep(0.01)
+
+    def loop():
+        for _ in tfdarshan.steps(Batches(4)):
+            thread = threading.Thread(target=meanwhile)
+            thread.start()
+            thread.join()
+
+    # WHEN
+    with tfdarshan.profile(tmp_path) as session:
+        loop()
+
+    # THEN the steps are those of the loop that has most
+    steps = session.steps
+    assert steps["epoch"].tolist() == [1] * 4
+    assert (steps["end_ns"] - steps["start_ns"] >= 10e6).all()
+    assert steps["start_ns"].tolist()[1:] == steps["end_ns"].tolist()[:-1]
+    assert "4 steps of other threads left out: a session has steps of one loop at a time" in session.summary()
+
+
+def test_threads_that_mark_steps_one_after_the_other_are_one_loop(tmp_path):
+    # WHEN
+    def loop():
+        for _ in tfdarshan.steps(Batches(2)):
+            pass
+
+    with tfdarshan.profile(tmp_path) as session:
+        for _ in range(3):
+            thread = threading.Thread(target=loop)
+            thread.start()
+            thread.join()
+
+    # THEN
+    assert session.steps["step"].tolist() == list(range(6))
+    assert session.steps["epoch"].tolist() == [1, 1, 2, 2, 3, 3]
 
 
 def test_a_loop_that_is_left_ends_its_step(tmp_path):

@@ -15,7 +15,7 @@ from tfdarshan.native.spool_reader import Array
 # -1 stands for what nothing says. Source: struct tfd_batch_row of csrc/batches/batch_log.h.
 STEP_ROW = np.dtype(
     [
-        ("kind", "<i4"), ("unused", "<i4"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("step", "<i8"),
+        ("kind", "<i4"), ("loop", "<i4"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("step", "<i8"),
         ("input_wait_ns", "<i8"), ("rchar", "<i8"), ("read_bytes", "<i8"), ("epoch", "<i4"),
         ("source", "<i4"),
     ]
@@ -31,29 +31,69 @@ class SessionSteps:
     Attributes:
         blocks: Arrays of SESSION_STEP, one after the other; times in ns since the epoch.
         sources: What `source` is a place in.
+        left_out: How many steps other threads marked meanwhile, which are not among them.
     """
 
     blocks: Iterator[Array]
     sources: Sequence[str]
+    left_out: int = 0
+
+
+@dataclass
+class _Loop:
+    """The steps that one thread marked: how many, and from when until when, in ns since the epoch."""
+
+    steps: int
+    start_ns: int
+    end_ns: int
 
 
 def marked_steps(folder: Path, owner: int) -> SessionSteps | None:
     """Return the steps that the owner of a session marked, also if it was killed; None if there are none.
 
+    Of threads that mark steps at the same time they are those of the one that marked most.
+
     Args:
         folder: The session's spool folder.
         owner: The owner's process number.
     """
-    blocks = _marked(folder, owner)
-    first = next(blocks, None)
-    return None if first is None else SessionSteps(_after(first, blocks), SOURCES)
+    loops = _loops(_marked(folder, owner))
+    if not loops:
+        return None
+    kept = _one_at_a_time(loops)
+    chosen = (rows[np.isin(rows["loop"], kept)] for rows in _marked(folder, owner))
+    left_out = sum(loop.steps for number, loop in loops.items() if number not in kept)
+    return SessionSteps((_session_steps(rows) for rows in chosen if len(rows)), SOURCES, left_out)
 
 
 def _marked(folder: Path, owner: int) -> Iterator[Array]:
     for pid, rows in row_blocks(folder):
         marked = rows[rows["kind"] == STEP]
         if pid == owner and len(marked):
-            yield _session_steps(marked.view(STEP_ROW))
+            yield marked.view(STEP_ROW)
+
+
+def _loops(blocks: Iterator[Array]) -> dict[int, _Loop]:
+    """Return the loops by their numbers."""
+    found: dict[int, _Loop] = {}
+    for rows in blocks:
+        for number in np.unique(rows["loop"]).tolist():
+            mine = rows[rows["loop"] == number]
+            start_ns, end_ns = int(mine["start_ns"].min()), int(mine["end_ns"].max())
+            loop = found.setdefault(number, _Loop(0, start_ns, end_ns))
+            loop.steps += len(mine)
+            loop.start_ns, loop.end_ns = min(loop.start_ns, start_ns), max(loop.end_ns, end_ns)
+    return found
+
+
+def _one_at_a_time(loops: dict[int, _Loop]) -> list[int]:
+    """Return the loops with most steps of which none goes on while another one does."""
+    kept: list[int] = []
+    for number, loop in sorted(loops.items(), key=lambda one: (-one[1].steps, one[0])):
+        others = (loops[other] for other in kept)
+        if all(loop.end_ns <= other.start_ns or loop.start_ns >= other.end_ns for other in others):
+            kept.append(number)
+    return kept
 
 
 def _session_steps(marked: Array) -> Array:
@@ -62,11 +102,6 @@ def _session_steps(marked: Array) -> Array:
         steps[name] = marked[name]
     steps["exposed_wait_ns"] = UNKNOWN
     return steps
-
-
-def _after(first: Array, others: Iterator[Array]) -> Iterator[Array]:
-    yield first
-    yield from others
 
 
 def with_requests(steps: SessionSteps, begin_ns: Array, end_ns: Array) -> SessionSteps:

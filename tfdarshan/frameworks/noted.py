@@ -51,9 +51,12 @@ def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
     left_out = sum(one.left_out for one in processes)
     rows = plural(left_out, "batch or step", "batches or steps")
     full = f"{rows} found no room in the spool folder: name a larger one with spool_dir"
-    bounds = (full,) if left_out else ()
+    bounds: tuple[str, ...] = (full,) if left_out else ()
     marked = marked_steps(folder, owner)
     if marked is not None:
+        if marked.left_out:
+            meanwhile = plural(marked.left_out, "step")
+            bounds += (f"{meanwhile} of other threads left out: a session has steps of one loop at a time",)
         requests = training_requests(own.rows, loaders, training, owner)
         steps = with_requests(marked, requests["begin_ns"], requests["end_ns"]) if len(requests) else marked
     return Noted(found, steps, batch_table(processes, own, loaders, origin_ns), bounds)

@@ -33,6 +33,7 @@ def step(
     read_bytes: int,
     epoch: int,
     source: int,
+    loop: int,
     /,
 ) -> None: ...
 def optimizer_step(id: int, /) -> None: ...

@@ -21,6 +21,7 @@ class ChosenSteps:
         last: The last one.
         begin: Begins to record. What goes wrong is a warning: the job goes on.
         end: Ends the recording.
+        put_off: Forgets a recording that has no step: another one begins with the first step.
 
     Attributes:
         newest: The number of the newest step, -1 before the first.
@@ -28,11 +29,18 @@ class ChosenSteps:
         recording: Whether these steps are being recorded.
     """
 
-    def __init__(self, first: int, last: int, begin: Callable[[], None], end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        first: int,
+        last: int,
+        begin: Callable[[], None],
+        end: Callable[[], None],
+        put_off: Callable[[], None],
+    ) -> None:
         self.newest, self.passes = -1, 0
         self.recording = False
         self._first, self._last = first, last
-        self._begin, self._end = begin, end
+        self._begin, self._end, self._put_off = begin, end, put_off
         self._begun, self._over, self._pid = 0, False, os.getpid()
 
     def expect(self, number: int | None, *, may_begin: bool = True) -> None:
@@ -47,6 +55,15 @@ class ChosenSteps:
             self._finish()
         elif may_begin and not self.recording and self._first <= expected <= self._last:
             self._start()
+
+    def passed(self) -> None:
+        """Is told that the request that was expected to begin a step has ended its pass.
+
+        What follows is another pass, or a validation: a recording that began with the request does not go on.
+        """
+        if self.recording and self.newest < self._first and os.getpid() == self._pid:
+            self.recording = False
+            self._put_off()
 
     def begun(self, number: int | None) -> None:
         """Is told that it has begun."""

@@ -112,7 +112,7 @@ class Profile(Recorder):
         if watched_steps() is not None:
             self._meet_waiting()
             return self
-        self._chosen = ChosenSteps(*self._steps, self.begin, self._stop_chosen)
+        self._chosen = ChosenSteps(*self._steps, self.begin, self._stop_chosen, self._put_off)
         watch_steps(self._chosen)
         return self
 
@@ -146,6 +146,10 @@ class Profile(Recorder):
     def _stop_chosen(self) -> None:
         watch_steps(None)
         self._stop()
+
+    def _put_off(self) -> None:
+        self._abandon()
+        self._path = None
 
     def _before_attach(self) -> None:
         self._trace = TraceBeside(self.logdir, self.options)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import get_ident
 from types import TracebackType
 
 from tfdarshan.frameworks import batch_log
@@ -24,8 +25,9 @@ ASKED_NS = 1_000_000
 
 # What read calls returned (rchar) and what storage was asked for (read_bytes), of /proc/self/io.
 Reads = tuple[int, int]
-# Told of a step that has ended: number, start, end, input wait, rchar, read_bytes, epoch, place in SOURCES.
-Note = Callable[[int, int, int, int, int, int, int, int], None]
+# Told of a step that has ended: number, start, end, input wait, rchar, read_bytes, epoch, place in SOURCES,
+# number of the thread among those that mark steps.
+Note = Callable[[int, int, int, int, int, int, int, int, int], None]
 # A time in ns since the epoch, and what the kernel had charged by then.
 Moment = tuple[int, "Reads | None"]
 
@@ -34,7 +36,8 @@ Moment = tuple[int, "Reads | None"]
 class Mark:
     """One step; times in ns since the epoch, `end_ns` 0 while it lasts. `before` is as the step began.
 
-    `source` is a place in SOURCES. The step is noted as it ends.
+    `source` is a place in SOURCES, `loop` the number of the thread among those that mark steps. The step is
+    noted as it ends. It `lasts_on` until the next step of any thread unless its own loop ends it.
     """
 
     note: Note
@@ -43,6 +46,8 @@ class Mark:
     start_ns: int
     before: Reads | None
     epoch: int
+    loop: int = 0
+    lasts_on: bool = True
     input_wait_ns: int = UNKNOWN
     end_ns: int = 0
 
@@ -55,8 +60,13 @@ class Mark:
         if self.before is not None and reads is not None:
             rchar, read_bytes = reads[0] - self.before[0], reads[1] - self.before[1]
         self.note(
-            self.number, self.start_ns, now, self.input_wait_ns, rchar, read_bytes, self.epoch, self.source
-        )
+            self.number, self.start_ns, now, self.input_wait_ns, rchar, read_bytes, self.epoch, self.source,
+            self.loop,
+        )  # fmt: skip
+
+    def take_back(self) -> None:
+        """Have it not noted: it is no step."""
+        self.end_ns = UNKNOWN
 
 
 class StepLog:
@@ -79,7 +89,11 @@ class StepLog:
         note: Note | None = None,
         now: Callable[[], int] | None = None,
     ) -> None:
+        # Of the thread that marked last, those of others, and the threads' numbers.
         self._newest: Mark | None = None
+        self._others: dict[int, Mark] = {}
+        self._loops: dict[int, int] = {}
+        self._thread = self._loop = UNKNOWN
         self._kernel_reads = kernel_reads
         self._next, self._passes = first, passes
         self._note = note or batch_log.native().step
@@ -90,11 +104,12 @@ class StepLog:
         """Begin a step and end the one before, if it still lasts."""
         note_start()
         reads = self._kernel_reads()
-        now = self._now()
+        now, is_first = self._now(), self._thread == UNKNOWN
         self._end(now, reads)
         if number is not None:
-            self._next = whole_number(number, self._next, is_first=self._newest is None)
-        self._newest = mark = Mark(self._note, self._next, SOURCES.index(source), now, reads, epoch)
+            self._next = whole_number(number, self._next, is_first=is_first)
+        place = SOURCES.index(source)
+        self._newest = mark = Mark(self._note, self._next, place, now, reads, epoch, self._loop)
         self._next += 1
         return mark
 
@@ -121,13 +136,21 @@ class StepLog:
             told: What has come is a batch, so that the step waited for its input until now.
         """
         now = self._now()
-        if self._newest is not None and not self._newest.end_ns:
-            self._newest.end(now, None)
+        self._end(now, None)
         place, number = SOURCES.index(source), self._next
         self._next += 1
         wait_ns = now - requested[0] if told else UNKNOWN
-        self._newest = mark = Mark(self._note, number, place, *requested, epoch, wait_ns)
+        self._newest = mark = Mark(self._note, number, place, *requested, epoch, self._loop, False, wait_ns)
         return mark
+
+    def take_back(self) -> None:
+        """Take back this thread's step, which lasts, and the pass that began with it."""
+        self._meet_thread()
+        mark = self._newest
+        if mark is not None and not mark.end_ns:
+            mark.take_back()
+            self._next = mark.number
+            self._passes -= 1
 
     def next_pass(self) -> int:
         """Return the number of a pass over the input that begins, from 1 on."""
@@ -135,7 +158,13 @@ class StepLog:
         return self._passes
 
     def end(self) -> None:
-        """End the newest step, if it still lasts."""
+        """End the steps that still last."""
+        for mark in (self._newest, *self._others.values()):
+            self.finish(mark)
+
+    def end_own(self) -> None:
+        """End this thread's step, if it still lasts."""
+        self._meet_thread()
         self.finish(self._newest)
 
     def finish(self, mark: Mark | None) -> None:
@@ -144,8 +173,24 @@ class StepLog:
             mark.end(self._now(), self._kernel_reads())
 
     def _end(self, now: int, reads: Reads | None) -> None:
+        """End this thread's newest step, and those of others that last until the next one."""
+        self._meet_thread()
         if self._newest is not None:
             self._newest.end(now, reads)
+        for thread, mark in [*self._others.items()] if self._others else ():
+            if mark.lasts_on or mark.end_ns:
+                mark.end(now, reads)
+                self._others.pop(thread, None)
+
+    def _meet_thread(self) -> None:
+        """Have this thread's newest step be the newest."""
+        thread = get_ident()
+        if thread == self._thread:
+            return
+        if self._newest is not None:
+            self._others[self._thread] = self._newest
+        self._newest = self._others.pop(thread, None)
+        self._thread, self._loop = thread, self._loops.setdefault(thread, len(self._loops))
 
 
 _log: StepLog | None = None
@@ -205,6 +250,25 @@ def note_pass() -> None:
         _chosen.passes += 1
 
 
+def end_pass() -> None:
+    """Say that the request for a batch has ended a pass over the input."""
+    if _chosen is not None:
+        _chosen.passed()
+
+
+def take_back_step(*, is_pass: bool) -> None:
+    """Say that this thread's newest step is none: passes are within it.
+
+    Args:
+        is_pass: Whether its own pass was counted.
+    """
+    if _chosen is not None:
+        _chosen.newest -= 1
+        _chosen.passes -= is_pass
+    if _log is not None:
+        _log.take_back()
+
+
 def note_end() -> None:
     """Say that the newest step has ended."""
     if _chosen is not None:
@@ -230,6 +294,8 @@ class step:  # noqa: N801 - reads as a function where it is used
         note_step(number)
 
     def __enter__(self) -> step:
+        if self._mark is not None:
+            self._mark.lasts_on = False
         return self
 
     def __exit__(
@@ -262,5 +328,5 @@ def begin_step(number: int, source: str, epoch: int = UNKNOWN) -> None:
 def end_step() -> None:
     """End it."""
     if _log is not None:
-        _log.end()
+        _log.end_own()
     note_end()
