@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tfdarshan.frameworks.batch_log import LOOPED_STEPS, SOURCES
+from tfdarshan.frameworks.batch_log import LOOPED_STEPS, SOURCES, STEP_CALLS
 from tfdarshan.frameworks.batch_rows import STEP, UNKNOWN, row_blocks
 from tfdarshan.native.spool_reader import Array
 
@@ -107,14 +107,37 @@ def _session_steps(marked: Array) -> Array:
 def with_requests(steps: SessionSteps, begin_ns: Array, end_ns: Array) -> SessionSteps:
     """Return marked steps that also wait while a batch is requested from a loader within them.
 
-    So do loops over numbers, such as those of `range()`, that take their batches by `next()`.
+    So do loops over numbers, such as those of `range()`, that take their batches by `next()`. A step that is
+    marked around the loop's body alone begins with the request for its batch.
 
     Args:
         steps: The steps.
         begin_ns: When the training loop's requests begin, in order; it makes one after the other.
         end_ns: When they end.
     """
-    return replace(steps, blocks=(_waiting(block, begin_ns, end_ns) for block in steps.blocks))
+    begun = _from_requests(steps.blocks, begin_ns, end_ns)
+    return replace(steps, blocks=(_waiting(block, begin_ns, end_ns) for block in begun))
+
+
+def _from_requests(blocks: Iterator[Array], begin_ns: Array, end_ns: Array) -> Iterator[Array]:
+    """Yield steps that begin with the requests behind the step before, if none is within them."""
+    last_ns = np.iinfo(np.int64).min
+    for steps in blocks:
+        before_ns = np.append(last_ns, steps["end_ns"][:-1])
+        after, first, last = (
+            np.searchsorted(begin_ns, at) for at in (before_ns, steps["start_ns"], steps["end_ns"])
+        )
+        is_body = (steps["source"] == SOURCES.index(STEP_CALLS)) & (steps["input_wait_ns"] <= 0)
+        moved = np.flatnonzero(is_body & (after < first) & (first == last))
+        # What the job did between an iterator's start and its first request is no part of a step.
+        lasted_ns = np.concatenate([[0], np.cumsum(end_ns - begin_ns)])
+        others_ns = lasted_ns[first[moved] - 1] - lasted_ns[after[moved]]
+        steps["start_ns"][moved] = begin_ns[first[moved] - 1] - others_ns
+        steps["input_wait_ns"][moved] = lasted_ns[first[moved]] - lasted_ns[after[moved]]
+        # The kernel was asked behind the requests.
+        steps["rchar"][moved] = steps["read_bytes"][moved] = UNKNOWN
+        last_ns = int(steps["end_ns"][-1])
+        yield steps
 
 
 def _waiting(steps: Array, begin_ns: Array, end_ns: Array) -> Array:

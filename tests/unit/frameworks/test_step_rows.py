@@ -562,3 +562,18 @@ def test_marked_steps_wait_for_what_loaders_are_asked_within_them(source, told, 
     # THEN
     (found,) = with_requests(steps, np.array([5, 45, 55]), np.array([15, 48, 60])).blocks
     assert found["input_wait_ns"].tolist() == waits
+
+
+def test_steps_around_the_body_of_a_loop_begin_with_the_request_for_their_batch():
+    # GIVEN bodies of 10 ns, in front of which a batch is asked for: the first time an iterator is made before
+    place = SOURCES.index(STEP_CALLS)
+    steps = marked((120, 130, -1, place), (135, 145, -1, place), (146, 156, -1, place))
+
+    # WHEN the last one goes on with the batch before
+    begin_ns, end_ns = np.array([0, 100, 131]), np.array([7, 118, 134])
+    (found,) = with_requests(steps, begin_ns, end_ns).blocks
+
+    # THEN
+    assert found["start_ns"].tolist() == [93, 131, 146]
+    assert found["input_wait_ns"].tolist() == [25, 3, -1]
+    assert found["end_ns"].tolist() == [130, 145, 156]
