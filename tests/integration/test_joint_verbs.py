@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 import tfdarshan
@@ -12,7 +13,8 @@ from tests.joint_training import MadeUpRank, joint_training
 from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.ranks.rank_table import rank_table
 from tfdarshan.commands import main
-from tfdarshan.reports.views.steps_view import steps_table
+from tfdarshan.reports.views.panel import Chart, Text, Tiles
+from tfdarshan.reports.views.steps_view import steps_table, steps_view
 from tfdarshan.reports.views.view_source import Source
 
 FILES = 48
@@ -242,3 +244,25 @@ def test_files_of_steps_are_those_of_each_ranks_own_steps(tmp_path, capsys):
     assert text.startswith(
         "Steps 5 to 9 of 2 ranks: a call counts if it began in such a step of its own rank."
     )
+
+
+@pytest.mark.parametrize(("rank", "known"), [(0, True), (1, False)])
+def test_the_io_of_steps_is_known_by_the_calls_of_their_own_rank(two_hosts, rank, known):
+    # GIVEN a session whose steps are rank 1's, and of whose ranks one has no calls in its trace
+    (path,) = (two_hosts.path / f"rank-{rank:05}").glob("*.events.parquet")
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    (path,) = path.parent.glob("*.meta.json")
+    meta = json.loads(path.read_text())
+    meta["counts"]["segments"] = 0
+    path.write_text(json.dumps(meta))
+    session = tfdarshan.open_session(two_hosts.path)
+
+    for chosen in (None, "rank:0", "rank:1"):
+        # WHEN
+        panels = steps_view(Source(session, chosen))
+
+        # THEN
+        (drawn,) = (panel for panel in panels if getattr(panel, "title", "").startswith("I/O of each step"))
+        assert isinstance(drawn, Chart if known else Text)
+        (tiles,) = (panel.items for panel in panels if isinstance(panel, Tiles))
+        assert any(tile.label == "I/O within steps" for tile in tiles) == known

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tfdarshan.analysis.calls.trace_span import trace_span
 from tfdarshan.analysis.steps.step_time import StepSummary, step_length, step_summary
 from tfdarshan.analysis.summary_data import slowed_calls
 from tfdarshan.errors import ConfigurationError
@@ -87,7 +88,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         Tile("Steps", number(whole.steps), _each(whole, table)),
         wait_tile(whole, _share(whole.input_wait_s, whole)),
         Tile("Compute and the rest", duration(computed_s), _share(computed_s, whole)),
-        *(_io_tiles(whole) if source.traced else []),
+        *(_io_tiles(whole) if _io_known(table) else []),
         *_fault_tiles(source),
     ]
     storage = source.step_storage
@@ -100,7 +101,7 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         "io_ns": table["io_ns"].where(table["calls_known"]),
     }
     means, each = means_of_steps(table.assign(**drawn_too))
-    drawn = steps_figure(means, io_known=source.traced)
+    drawn = steps_figure(means, io_known=_io_known(table))
     return [
         Tiles(tiles),
         Chart("steps", "Time of each step", with_step_bands(drawn, source.bands), _of_means(each)),
@@ -109,6 +110,18 @@ def steps_view(source: Source, query: StepQuery | None = None) -> list[Panel]:
         *_storage(source),
         steps_table(source, query),
     ]
+
+
+def _io_known(table: pd.DataFrame) -> bool:
+    """Return whether it is known what calls did in any step, whichever processes are looked at."""
+    return bool(table["calls_known"].any())
+
+
+def _why_unknown(source: Source) -> str:
+    """Say why that is not known, of the rank whose steps are listed."""
+    processes = source.whole.processes
+    span = trace_span([one.meta for one in processes if one.rank == processes[0].rank])
+    return NO_TRACE if span is None else span.sentence
 
 
 def _of_means(each: int) -> str:
@@ -141,8 +154,8 @@ def _fault_tiles(source: Source) -> list[Tile]:
 
 def _overlap(source: Source) -> Panel:
     title = "I/O of each step: waited for, or beside compute"
-    if not source.traced:
-        return Text([NO_TRACE], title)
+    if not _io_known(source.steps):
+        return Text([_why_unknown(source)], title)
     means, each = means_of_steps(source.steps)
     note = "A step cannot have waited for more I/O than it waited for input, so this is a bound."
     return Chart("overlap", title, overlap_figure(means), f"{note} {_of_means(each)}".strip())
