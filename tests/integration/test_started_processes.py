@@ -15,6 +15,7 @@ from tests.integration.started.ways_to_start import POOL, WAYS
 from tfdarshan.analysis.files.file_table import load_files
 from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.commands import main
 from tfdarshan.native._extension import extension_path
 from tfdarshan.storage_model import find_model
 
@@ -455,3 +456,50 @@ def test_a_thousand_starts_while_sessions_start_and_stop(python, data):
     assert not list(
         Path(os.environ.get("TFDARSHAN_SPOOL_DIR", "/dev/shm")).glob(f"tfdarshan-{os.getuid()}-*")
     )
+
+
+AGAIN = """
+import os, sys, tfdarshan
+folder, number = sys.argv[1], int(sys.argv[2])
+with tfdarshan.profile(f"{folder}/logs"):
+    for _ in tfdarshan.steps([[number]]):
+        with open(f"{folder}/{number}.bin", "wb") as file:
+            file.write(bytes(1_000 + number))
+    if number < 2:
+        os.execv(sys.executable, [sys.executable, sys.argv[0], folder, str(number + 1)])
+"""
+
+
+def test_a_process_that_runs_its_program_again_has_a_session_of_each(python, tmp_path):
+    # GIVEN a launcher that starts itself anew, twice
+    script = tmp_path / "again.py"
+    script.write_text(AGAIN)
+
+    # WHEN
+    ran = subprocess.run([python, script, tmp_path, "0"], capture_output=True, text=True, timeout=200)
+
+    # THEN each one is written, with its own steps, and a warning says why
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.count("this process became another program while it was recorded") == 2
+    sessions = [tfdarshan.open_session(path) for path in tfdarshan.find_sessions(tmp_path / "logs")]
+    assert len(sessions) == 3
+    for number, session in enumerate(sessions):
+        files = session.files.set_index("path")
+        assert files.loc[f"{tmp_path}/{number}.bin", "POSIX_BYTES_WRITTEN"] == 1_000 + number
+        assert session.steps["step"].tolist() == [0]
+        assert ("The process became another program" in session.summary()) == (number < 2)
+
+
+def test_a_process_that_runs_another_program_is_said_to(python, data, capsys):
+    # GIVEN a job that becomes a program which records nothing itself
+    logs = data.parent / "logs"
+    becomes = f"os.execv(sys.executable, [sys.executable, '-c', {OPENS!r}, sys.argv[1]])"
+    code = f"import os, sys, tfdarshan; tfdarshan.profile({str(logs)!r}).start(); {becomes}"
+    subprocess.run([python, "-c", code, data], check=True, timeout=200)
+
+    # WHEN
+    assert main(["recover", str(logs)]) == 0
+
+    # THEN
+    said = tfdarshan.open_session(logs).summary()
+    assert "The process became another program, which did not stop the session: this is what both" in said

@@ -106,6 +106,7 @@ class SummaryData:
     log: LogLayers  # what a Darshan log has besides POSIX and STDIO
     ranks: RankTable | None = None  # of a job of several ranks
     unstopped_ranks: tuple[int, ...] = ()  # of a job: those that ended without stopping the session
+    became_another: bool = False  # the process ran another program before it stopped the session
     others_share: float | None = None  # of the processors, what other programs took, 0 to 1
     files_over_cap: int = 0  # that found no room for a row: `files` lacks them
     own_cost: OwnCost | None = None  # what recording took
@@ -223,6 +224,9 @@ def summary_of(
             if process.rank is not None
             and process.meta.get("owner")
             and not process.meta.get("stopped", True)
+        ),
+        became_another=any(
+            meta["pid"] == owner["pid"] and meta["host"] == owner["host"] for meta in session.meta[1:]
         ),
         others_share=others_share(session.meta),
         files_over_cap=sum(int(meta["counts"].get("files_over_cap", 0)) for meta in session.meta),

@@ -45,6 +45,7 @@ from tfdarshan.recording.spool import (
     remove_spool,
 )
 from tfdarshan.recording.writing_memory import check_memory_to_write
+from tfdarshan.sessions.job_liveness import was_begun_by_this_process
 from tfdarshan.sessions.rank_folder import logdir_of, whole_session
 from tfdarshan.sessions.session_directory import (
     MARKER,
@@ -397,11 +398,28 @@ def offer_to_programs(spool_directory: Path, directory: Path) -> None:
 
 def joined_session() -> Path | None:
     """Return the directory of the session that this process joined at its start, None if it did not."""
-    folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])  # see csrc/job/session_name.h
-    if not folder or not (_bridge.session_active() or _bridge.take_over_session(Path(folder))):
+    folder = _named_spool_folder()
+    if folder is None or not (_bridge.session_active() or _bridge.take_over_session(folder)):
         return None
+    return _session_of(folder)
+
+
+def earlier_session() -> Path | None:
+    """Return the directory of the session that this process began as another program, None if it did not."""
+    folder = _named_spool_folder()
+    directory = None if folder is None else _session_of(folder)
+    return directory if directory is not None and was_begun_by_this_process(directory) else None
+
+
+def _named_spool_folder() -> Path | None:
+    """Return the spool folder that the environment names: see csrc/job/session_name.h."""
+    folder = "".join(os.environ.get(SESSION_VARIABLE, "").split(":", 2)[2:])
+    return Path(folder) if folder else None
+
+
+def _session_of(spool_directory: Path) -> Path | None:
     try:
-        return (Path(folder) / "session").readlink()
+        return (spool_directory / "session").readlink()
     except OSError:
         return None
 

@@ -70,13 +70,16 @@ def _sessions_below(logdir: Path) -> Iterator[Path]:
         yield from walk_sessions(logdir)
 
 
-def recover_session(directory: Path, *, to: Path | None = None, force: bool = False) -> Recovered:
+def recover_session(
+    directory: Path, *, to: Path | None = None, force: bool = False, succeeds: bool = False
+) -> Recovered:
     """Write an interrupted session from its spools and remove them; of several who try at once, one does.
 
     Args:
         directory: The session directory that has the marker.
         to: Another logdir to write into, where the session's own has no room.
         force: Do not ask whether its processes still run.
+        succeeds: This process began it as another program, and records it no more.
 
     Raises:
         SessionActiveError: A process still records, or that cannot be found out.
@@ -84,7 +87,7 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
         StorageError: The session cannot be written.
     """
     try:
-        return _recover_session(directory, to, force=force)
+        return _recover_session(directory, to, os.getpid() if succeeds else None, force=force)
     except RecoveringError:
         return Recovered(directory, 0, (), by_another=True)
     except TfdarshanError:
@@ -94,14 +97,14 @@ def recover_session(directory: Path, *, to: Path | None = None, force: bool = Fa
         return Recovered(directory, 0, (), by_another=True)
 
 
-def _recover_session(directory: Path, to: Path | None, *, force: bool) -> Recovered:
+def _recover_session(directory: Path, to: Path | None, ended: int | None, *, force: bool) -> Recovered:
     marker = read_marker(directory)
     target = directory if to is None else checked_logdir(to)
     spool = Path(marker.spool_directory)
     if (directory / f"{marker.host}.{marker.pid}{META_SUFFIX}").exists():
         return _finish_written(directory, marker, spool)
     if not force:
-        _check_ended(directory, marker)
+        _check_ended(directory, marker, ended)
     _check_spool(directory, marker, spool)
     from tfdarshan.recording.writing.writer import write_session
 
@@ -242,9 +245,9 @@ def _check_spool(directory: Path, marker: Marker, spool: Path) -> None:
     raise SessionDataError(f"the spool {spool} of the session {directory} is not here: {why}.")
 
 
-def _check_ended(directory: Path, marker: Marker) -> None:
+def _check_ended(directory: Path, marker: Marker, ended: int | None = None) -> None:
     if is_seen_here(marker):
-        recorders = sorted(set(_recorders(marker)))
+        recorders = sorted({*_recorders(marker)} - {ended})
         if not recorders:
             return
         names = ", ".join(map(str, recorders))

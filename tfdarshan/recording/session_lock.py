@@ -10,15 +10,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.errors import SessionActiveError, StorageError
+from tfdarshan.errors import SessionActiveError, StorageError, TfdarshanError
+from tfdarshan.file_name import shell_word
 from tfdarshan.frameworks import batch_log, following
 from tfdarshan.frameworks.all_frameworks import adapters
 from tfdarshan.native import _bridge
 from tfdarshan.native.interrupt import HeldInterrupt, end_by_interrupt, keep_pythons_end
+from tfdarshan.notice import warn
 from tfdarshan.options import Options, make_options
 from tfdarshan.recording import steps
-from tfdarshan.recording.active_recording import Recording, joined_session, start_recording
+from tfdarshan.recording.active_recording import (
+    Recording,
+    earlier_session,
+    joined_session,
+    start_recording,
+)
 from tfdarshan.sessions import background_writer
+from tfdarshan.sessions.rank_folder import logdir_of
 from tfdarshan.sessions.session_directory import checked_logdir
 
 _lock = threading.Lock()
@@ -64,6 +72,8 @@ class Recorder:
                     if holder is not None and holder.in_this_process():
                         self._meet(holder)
                         return
+                    if holder is None and (earlier := earlier_session()) is not None:
+                        _leave_earlier_program(earlier)
                     joined = joined_session() if holder is None else holder.path
                     if joined is not None:
                         self._meet_elsewhere(joined)
@@ -210,6 +220,24 @@ def _current_holder() -> Recorder | None:
     if _active is not None and not _bridge.session_active():
         _active = None
     return _active
+
+
+def _leave_earlier_program(directory: Path) -> None:
+    """Write the session of the program that this process ran before, which can no longer do that."""
+    from tfdarshan.recording.recover import recover_session
+
+    if _bridge.session_active():
+        _bridge.stop_session()
+    try:
+        recover_session(directory, succeeds=True)
+        said = f"is written to {directory}"
+    except TfdarshanError as error:
+        later = f"tfdarshan recover {shell_word(logdir_of(directory))}"
+        said = f"is not written: {str(error).rstrip('.')}. Later, run `{later}`"
+    warn(
+        "this process became another program while it was recorded: the session of the program before "
+        f"{said}. This program's session is one of its own."
+    )
 
 
 @functools.lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ tfdarshan/recording/recover.py.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
@@ -23,6 +24,15 @@ def is_recording(directory: Path) -> bool:
     except SessionDataError:
         return False
     return is_seen_here(marker) and is_running(marker)
+
+
+def was_begun_by_this_process(directory: Path) -> bool:
+    """Return whether this process began a session, as another program; False without a readable marker."""
+    try:
+        marker = read_marker(directory)
+    except SessionDataError:
+        return False
+    return marker.pid == os.getpid() and is_seen_here(marker) and is_running(marker)
 
 
 def is_seen_here(marker: Marker) -> bool:

@@ -12,6 +12,11 @@ def ended_sentence(data: SummaryData) -> str:
     if data.finished:
         return ""
     ranks = data.unstopped_ranks
+    if not ranks and data.became_another:
+        return (
+            "The process became another program, which did not stop the session: this is what both had "
+            "recorded until then."
+        )
     if not ranks:
         return "The process ended without stopping the session: this is what it had recorded until then."
     named = ", ".join(map(str, ranks[:MOST_NAMED]))
