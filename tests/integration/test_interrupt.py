@@ -292,3 +292,35 @@ def test_a_verb_that_is_interrupted_ends_by_sigint_without_a_traceback(tmp_path)
 
     # THEN
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+NO_THREADS = """
+import os, sys, threading
+import tfdarshan
+
+class Seen:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_NUM_THREADS"))
+
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+
+session = tfdarshan.profile(sys.argv[1]).start()
+sys.meta_path.insert(0, Seen())
+os.sched_getaffinity = lambda pid: {0, 1}
+threading.Thread.start = refuse
+session.stop()
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+
+
+def test_a_process_that_may_start_no_threads_loads_numpy_without_any(tmp_path):
+    # WHEN it stops a session, for which NumPy's OpenBLAS would start threads, or send it SIGINT
+    ran = subprocess.run(
+        [sys.executable, "-c", NO_THREADS, tmp_path / "logs"], capture_output=True, text=True, check=False
+    )
+
+    # THEN OpenBLAS is told to start none, and the job's setting is as it was
+    assert (ran.returncode, ran.stdout) == (0, "1\nNone\n"), ran.stderr
+    assert len(tfdarshan.find_sessions(tmp_path / "logs")) == 1

@@ -32,6 +32,7 @@ from tfdarshan.recording.job_identity import (
     job_identity,
 )
 from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine_block, used_processors
+from tfdarshan.recording.numpy_import import import_numpy
 from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
@@ -177,6 +178,7 @@ class Recording:
         try:
             self.detach()
             check_memory_to_write(self.spool_directory)
+            import_numpy()
             from tfdarshan.recording.writing.writer import write_session
 
             darshan, engine = self._darshan_counts()
@@ -229,9 +231,10 @@ class Recording:
 
     def _read_libdarshan(self) -> None:
         """Take libdarshan's records over before another session can begin, whose own would replace them."""
-        from tfdarshan.recording.libdarshan.darshan_records import read_records
-
         try:
+            import_numpy()
+            from tfdarshan.recording.libdarshan.darshan_records import read_records
+
             self.counted = read_records()
         except Exception as error:  # said when the session is written
             self.counted = error
@@ -459,7 +462,12 @@ def _why(error: Exception) -> str:
 
     What writing needs is loaded when the session stops, for it takes the host time and memory: by then the
     process may see other files. A library that refuses what it finds names no module, and says why itself.
+    NumPy's error gives advice: the reason is its cause.
     """
+    while isinstance(error, ImportError) and not error.name and isinstance(error.__cause__, ImportError):
+        error = error.__cause__
+    if isinstance(error, ImportError) and error.name and error.path:
+        return f"this process can no longer load {error.name} ({reason(error)})"
     if isinstance(error, ImportError) and error.name:
         return f"this process can no longer load {error.name}, as after chroot, seccomp or a change of user"
     return reason(error)

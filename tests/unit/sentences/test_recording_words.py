@@ -148,6 +148,21 @@ def test_a_session_that_was_not_written_says_why_and_how_to_write_it(
     assert said == ([words] if fails else [])
 
 
+def test_an_error_of_numpys_is_said_by_its_cause(said, tmp_path, monkeypatch):
+    # GIVEN NumPy, which names no module, and advises first
+    def finish(_: Recording) -> None:
+        cause = ImportError("libblas.so: failed to map segment", name="_multiarray_umath", path="/n.so")
+        raise ImportError("\nIMPORTANT: PLEASE READ THIS FOR ADVICE!\n") from cause
+
+    monkeypatch.setattr(Recording, "finish", finish)
+
+    # WHEN
+    recording_in(tmp_path).write()
+
+    # THEN
+    assert "can no longer load _multiarray_umath (libblas.so: failed to map segment). What was" in said[0]
+
+
 @pytest.mark.parametrize("written", [True, False])
 def test_an_interrupt_says_what_becomes_of_the_session(written, said, tmp_path):
     recording = recording_in(tmp_path)
