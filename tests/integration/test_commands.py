@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -203,6 +204,33 @@ def test_a_column_that_there_is_none_of_names_those_there_are(capsys, tmp_path):
     named = of_steps.partition("sort by ")[2].rstrip(".\n").split(", ")
     assert {"path", "time_s", "opens", "bytes_read"} <= set(named)
     assert [main([*words, name, "--steps", "1"]) for name in named] == [0] * len(named)
+
+
+@pytest.mark.parametrize("words", [["files"], ["files", "--steps", "0-1"], ["steps"]], ids=" ".join)
+def test_each_column_that_is_shown_can_be_sorted_by(tmp_path, capsys, words):
+    # GIVEN a session in which each figure of the second step, and of its file, is the larger one
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for number in tfdarshan.steps([[1], [2]]):
+            time.sleep(0.01 * number[0])
+            path = tmp_path / f"{number[0]}.bin"
+            for _ in range(number[0]):
+                path.write_bytes(bytes(10_000 * number[0]))
+                assert len(path.read_bytes()) == 10_000 * number[0]
+
+    # WHEN
+    words = [*words, str(session.path), "--limit", "1"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (head,) = (line for line in shown if re.search(r"\btime  +", line))
+    heads = re.split("  +", head.strip().replace("module path", "module  path"))
+    assert len(heads) == 9
+
+    # THEN
+    for column in heads:
+        assert main([*words, "--sort", column]) == 0, column
+        listed = capsys.readouterr().out
+        if words[0] == "files" and column in ("opens", "reads", "of 0 B", "read", "writes", "written"):
+            assert f"{tmp_path}/2.bin" in listed
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,28 @@ if TYPE_CHECKING:
     from tfdarshan.analysis.steps.files_of_steps import FilesOfSteps
     from tfdarshan.session import Session
 
-# Sums over a row that --sort knows besides the table's own columns.
+# Sums over a row that --sort knows besides the table's own columns, and what is taken off again.
 SHORT_COLUMNS = {
     "time_s": READ_TIMES + WRITE_TIMES + META_TIMES,
+    "opens": OPENS,
     "reads": READS,
-    "writes": WRITES,
+    "zero_reads": ("TFD_ZERO_READS",),
     "bytes_read": BYTES_READ,
+    "writes": WRITES,
     "bytes_written": BYTES_WRITTEN,
 }
+LESS = {"opens": NO_OPENS}
 COUNTER = OPENS[0]
+# The heads of the tables that are shown, and the columns that they are.
+SHOWN = {
+    "time": "time_s", "opens": "opens", "reads": "reads", "of 0 B": "zero_reads", "read": "bytes_read",
+    "writes": "writes", "written": "bytes_written", "module": "module", "path": "path",
+}  # fmt: skip
+SHOWN_MAPPED = {
+    "in faults": "MMAP_F_FAULT_TIME", "slowest": "MMAP_F_MAX_FAULT_TIME", "faults": "MMAP_FAULTS",
+    "bytes in": "MMAP_BYTES_IN", "file size": "size_bytes",
+}  # fmt: skip
+IN_ORDER = ("path", "module")
 TABLE = Columns(10, 9, 10, 9, 10, 10, 10, "  ", -6, " ", 0)
 
 
@@ -217,6 +230,7 @@ def _nothing(arguments: argparse.Namespace, otherwise: str = "the session has no
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    column = (SHOWN | SHOWN_MAPPED).get(column, column)
     if column in table.columns:
         by = table[column]
     elif column in SHORT_COLUMNS:
@@ -228,12 +242,15 @@ def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
             known |= dict.fromkeys(table.columns)
         or_counter = f" or a counter such as {COUNTER}" if COUNTER in table.columns else ""
         raise ConfigurationError(f"there is no column {column}: sort by {', '.join(known)}{or_counter}.")
-    return table.loc[by.sort_values(ascending=column == "path", kind="stable").index]
+    return table.loc[by.sort_values(ascending=column in IN_ORDER, kind="stable").index]
 
 
 def _sum(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     """Return the sums of SHORT_COLUMNS, without what a log has of a clock that was set back."""
-    return table[list(SHORT_COLUMNS[name])].clip(lower=0).sum(axis=1)
+    added = table[list(SHORT_COLUMNS[name])].clip(lower=0)
+    # What a log does not count at all is not known.
+    found = added.sum(axis=1) if len(added.columns) > 1 else added.iloc[:, 0]
+    return found - table[list(LESS[name])].sum(axis=1) if name in LESS else found
 
 
 def _figures(table: pd.DataFrame) -> pd.DataFrame:
@@ -241,14 +258,12 @@ def _figures(table: pd.DataFrame) -> pd.DataFrame:
     if "opens" in table:
         return table
     figures = {name: _sum(table, name) for name in SHORT_COLUMNS}
-    figures["opens"] = table[list(OPENS)].sum(axis=1) - table[list(NO_OPENS)].sum(axis=1)
-    figures["zero_reads"] = table["TFD_ZERO_READS"]
     return table[["module", "path"]].assign(**figures)
 
 
 def _print(table: pd.DataFrame) -> None:
     rows = [
-        ("time", "opens", "reads", "of 0 B", "read", "writes", "written", "module", "path"),
+        tuple(SHOWN),
         *(
             (
                 human_seconds(row.time_s),

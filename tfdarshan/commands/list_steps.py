@@ -35,7 +35,13 @@ IN_ORDER = "step"
 # The column of exposed waits, in sessions that have any.
 EXPOSED = "GPU wait"
 WIDTHS = (10, 8, 12, 12, 12, 12, 12, 12, 12, 10)
-HEADS = ("step", "epoch", "start", "time", "input wait", EXPOSED, "I/O", "read", "written", "calls")
+# What is shown, and the columns that these are.
+SHOWN = {
+    IN_ORDER: IN_ORDER, "epoch": "epoch", "start": "start_ns", "time": DURATION,
+    "input wait": "input_wait_ns", EXPOSED: "exposed_wait_ns", "I/O": "io_ns", "read": "bytes_read",
+    "written": "bytes_written", "calls": "operations",
+}  # fmt: skip
+HEADS = tuple(SHOWN)
 # Columns that are left out first on a narrow terminal.
 LEAST = ("written", "epoch", "I/O", "calls")
 NO_STEPS = (
@@ -117,6 +123,7 @@ def _about_calls(session: Session, table: pd.DataFrame) -> str:
 
 
 def _sorted(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    column = SHOWN.get(column, column)
     if column not in table.columns or column == "source":
         names = ", ".join(name for name in table.columns if name != "source")
         raise ConfigurationError(f"there is no column {column} to sort by: take one of {names}.")
