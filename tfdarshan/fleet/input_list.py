@@ -6,6 +6,7 @@ import fnmatch
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -67,7 +68,22 @@ def find_inputs(given: Sequence[str]) -> InputList:
     for path in found.roots:
         for one in _matching(path):
             _add(found, one)
+    _leave_each_once(found)
     return found
+
+
+def _leave_each_once(found: InputList) -> None:
+    """Leave out other names of an input, such as a link to the newest log: a job counts once."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for path in found.kinds:
+        with suppress(OSError):  # it has gone meanwhile
+            about = os.stat(path)  # noqa: PTH116
+            names.setdefault((about.st_dev, about.st_ino), []).append(path)
+    for paths in names.values():
+        own = min(paths, key=lambda path: (os.path.realpath(path) != path, path))
+        for path in paths:
+            if path != own:
+                del found.kinds[path], found.fingerprints[path]
 
 
 def _matching(path: str) -> Iterable[str]:

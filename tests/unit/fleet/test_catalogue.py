@@ -78,6 +78,23 @@ def test_nothing_is_read_again_that_has_not_changed(tmp_path, opened):
     assert second.table.sort_by("input").equals(first.table.sort_by("input"))
 
 
+def test_an_input_of_several_names_counts_once(tmp_path):
+    # GIVEN logs of which one has a link beside it and a second name, a session, and a link to all of them
+    logs = [job.path for job in write_population(tmp_path / "in", 3).jobs]
+    (logs[0].parent / "a-newest.darshan").symlink_to(logs[0])
+    (logs[0].parent / "b-again.darshan").hardlink_to(logs[0])
+    session = tmp_path / "in" / "plugins" / "tfdarshan" / "2024_01_31_16_05_00"
+    write_job(session, image_job(files=2, epochs=1, threads=1))
+    (tmp_path / "link").symlink_to(tmp_path / "in")
+
+    # WHEN
+    found = find_inputs([str(tmp_path / "link"), str(tmp_path / "in")])
+
+    # THEN each is there by a name of its own
+    assert len(found.kinds) == len(found.fingerprints) == 4
+    assert {str(session), str(logs[1]), str(logs[2])} < set(found.kinds)
+
+
 def test_what_is_new_or_changed_is_read_and_nothing_else(tmp_path, opened):
     # GIVEN
     logs = [job.path for job in write_population(tmp_path / "in", 6).jobs]
