@@ -55,6 +55,12 @@ def percent_at_most(part: float, whole: float) -> str:
     return share if share.startswith("<") else f"at most {share}"
 
 
+def signed_percent(ratio: float) -> str:
+    """Return a change with its sign: "+12.0 %"; of next to none it is "< 0.1 %"."""
+    share = percent(abs(ratio), 1).removeprefix("> ")
+    return share if share.startswith("<") else f"{'-' if ratio < 0 else '+'}{share}"
+
+
 def human_times(factor: float) -> str:
     """Return a factor: "2.79x"; "100x or more" where it says little but that next to nothing is left."""
     return f"{factor:.2f}x" if factor < MOST_TIMES else f"{MOST_TIMES}x or more"

@@ -8,6 +8,7 @@ from tfdarshan.units import (
     plural,
     shortened,
     shortened_inside,
+    signed_percent,
 )
 
 
@@ -46,3 +47,12 @@ def test_rate_plural_and_shortening():
     assert len(shortened("x" * 50, 12)) == 12
     assert shortened_inside("train.py --seed 1", 17) == "train.py --seed 1"
     assert shortened_inside("train.py --epochs 90 --seed 1", 16) == "train. ... eed 1"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.12, "+12.0 %"), (-0.4, "-40.0 %"), (0, "+0.0 %"), (-0.0003, "< 0.1 %"), (-0.99999, "-99.9 %"),
+     (2.5, "+250.0 %")],
+)  # fmt: skip
+def test_signed_percent(ratio, text):
+    assert signed_percent(ratio) == text

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.thresholds import THRESHOLD
+from tfdarshan.units import percent
 
 Array = Any
 
@@ -104,7 +105,7 @@ def _quality(files: int, r2: float, *, one_size: bool) -> str:
     if one_size:
         return "all files are of about one size: what a byte costs cannot be told from what a file costs"
     if r2 < POOR_R2:
-        return f"a poor fit: size explains {100 * r2:.0f} % of the differences in time"
+        return f"a poor fit: size explains {percent(max(r2, 0.0), 1)} of the differences in time"
     return ""
 
 

@@ -201,7 +201,8 @@ def _rules(advice: Advice, width: int) -> str:
     more = advice.best_possible_s / best - 1 if best > 0 else 0.0
     if more > 5e-4:
         units = "folders" if advice.unit == "directory" else "files"
-        lines += wrap(f"No other choice of {units} saves over {100 * more:.1f} % more.", width, "  ")
+        over = percent(more, 1).removeprefix("> ")
+        lines += wrap(f"No other choice of {units} saves over {over} more.", width, "  ")
     return "\n".join(lines)
 
 

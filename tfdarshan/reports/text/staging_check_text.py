@@ -9,7 +9,7 @@ from tfdarshan.terminal.columns import Columns
 from tfdarshan.terminal.layout import Layout
 from tfdarshan.terminal.paint import WIDTH
 from tfdarshan.terminal.wrapping import wrap
-from tfdarshan.units import human_seconds, human_times, plural
+from tfdarshan.units import human_seconds, human_times, percent, plural, signed_percent
 
 EPOCHS = Columns(-28, 12, 14, "   ", 0)
 ASSUMPTIONS = Columns(-28, 16, 16, "   ", 0)
@@ -23,7 +23,7 @@ def render_check(check: Check, width: int = WIDTH) -> str:
         ("An epoch", "time", "gain", ""),
         ("  before", human_seconds(check.before_s), "", ""),
         ("  promised", promised, human_times(1 + check.promised_gain), f"{low} to {high}"),
-        ("  obtained", obtained, human_times(1 + check.obtained_gain), f"{100 * check.error:+.1f} %"),
+        ("  obtained", obtained, human_times(1 + check.obtained_gain), signed_percent(check.error)),
     ]
     assumptions = [
         ("Assumption", "promised", "obtained", "moved an epoch by"),
@@ -50,7 +50,7 @@ def _verdict(check: Check) -> str:
     way = "longer" if check.error > 0 else "shorter"
     worst = check.assumptions[0]
     return (
-        f"An epoch is {abs(100 * check.error):.0f} % {way} than promised. The assumption that is most wrong "
+        f"An epoch is {percent(abs(check.error), 1)} {way} than promised. The assumption that is most wrong "
         f"is {worst.name}: "
         f"{_number(worst, worst.obtained)} instead of {_number(worst, worst.promised)}."
     )
