@@ -117,7 +117,7 @@ def sentences(stderr: bytes) -> list[str]:
     return re.sub(r"\Ausage: .*\n(?:\s+.*\n)*", "", said).splitlines()
 
 
-COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?tfdarshan ")
+COMMAND = re.compile(r"\s*(?:[+-] |[a-z ]+: )?`?tfdarshan ")
 
 
 def too_wide(text: str, columns: int, fixes: set[str]) -> list[str]:

@@ -7,6 +7,7 @@ import io
 import pytest
 
 from tfdarshan.terminal.fitting import FittedStream, fold
+from tfdarshan.terminal.wrapping import wrap
 
 ROW = "  reads                    12,345        33.3 %   5.6 GB at 23.4 MB/s"
 SENTENCE = "Training waits 5 ms of each step, and reads 12.5 MB of files that are on a slow file system."
@@ -38,6 +39,25 @@ def test_a_command_is_whole():
     command = f"  tfdarshan findings {'x' * 90} --json"
     assert fold(command, 50) == [command]
     assert fold(f"copy with: {command.strip()}", 50) == [f"copy with: {command.strip()}"]
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        (
+            "It was interrupted: if its process has ended, run {}, and look again.",
+            "`tfdarshan recover /a/b/c`",
+        ),
+        ("The packages do not fit: run {} first.", "`pip install -U tfdarshan`"),
+        ("recovered /a/b; see it with: {}", "tfdarshan summary '/a/b/a name of words'"),
+    ],
+)
+def test_a_command_within_a_sentence_is_on_one_line(said, command):
+    text = said.format(command)
+    for width in range(20, 90):
+        for lines in (fold(text, width), wrap(text, width)):
+            assert any(command in line for line in lines)
+            assert [word for line in lines for word in line.split()] == text.split()
 
 
 def test_colours_take_no_room():

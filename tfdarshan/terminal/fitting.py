@@ -6,7 +6,7 @@ import re
 import sys
 from typing import IO, Any
 
-from tfdarshan.terminal.wrapping import TIED, UNIT
+from tfdarshan.terminal.wrapping import TIED, tied
 
 COLOUR = re.compile(r"\x1b\[\d*m")
 # A command is whole, so that it can be copied.
@@ -64,7 +64,7 @@ def fold(line: str, width: int) -> list[str]:
         return [line]
     indent = line[: len(line) - len(line.lstrip(" "))]
     hang = indent + " " * HANG if len(indent) < width // 2 else " " * HANG
-    cells = GAPS.split(UNIT.sub(TIED, line[len(indent) :]))
+    cells = GAPS.split(tied(line[len(indent) :]))
     lines: list[str] = []
     last = indent
     for gap, cell in zip(["", *cells[1::2]], cells[::2], strict=True):
