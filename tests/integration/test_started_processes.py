@@ -1,6 +1,7 @@
 """Programs that a job starts are in its session: each way of starting one, counted to the call."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -480,9 +481,13 @@ def test_a_process_that_runs_its_program_again_has_a_session_of_each(python, tmp
 
     # THEN each one is written, with its own steps, and a warning says why
     assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.count("this process became another program while it was recorded") == 2
     sessions = [tfdarshan.open_session(path) for path in tfdarshan.find_sessions(tmp_path / "logs")]
     assert len(sessions) == 3
+    for session in sessions[:2]:
+        assert (
+            "this process became another program while it was recorded: the session of the program before is "
+            f"written to {session.path}. This program's session is one of its own."
+        ) in ran.stderr
     for number, session in enumerate(sessions):
         files = session.files.set_index("path")
         assert files.loc[f"{tmp_path}/{number}.bin", "POSIX_BYTES_WRITTEN"] == 1_000 + number
@@ -501,5 +506,48 @@ def test_a_process_that_runs_another_program_is_said_to(python, data, capsys):
     assert main(["recover", str(logs)]) == 0
 
     # THEN
-    said = tfdarshan.open_session(logs).summary()
-    assert "The process became another program, which did not stop the session: this is what both" in said
+    said = " ".join(tfdarshan.open_session(logs).summary().split())
+    assert (
+        "The process became another program, which did not stop the session: this is what both had recorded "
+        "until then."
+    ) in said
+
+
+LEAVES_A_CHILD = """
+import os, sys, tfdarshan
+if len(sys.argv) > 2:
+    with tfdarshan.profile(sys.argv[1]):
+        print("second", flush=True)
+    sys.exit()
+tfdarshan.profile(sys.argv[1]).start()
+if os.fork() == 0:
+    open(sys.argv[0], "rb").close()
+    os.write(1, b"child")
+    sys.stdin.read()
+    os._exit(0)
+while not os.path.exists(sys.argv[1] + "-go"):
+    pass
+os.execv(sys.executable, [sys.executable, *sys.argv, "again"])
+"""
+
+
+def test_a_session_that_a_child_still_records_is_left_to_be_recovered(python, tmp_path):
+    # GIVEN a job whose child records on when the job runs its program again
+    script, logs = tmp_path / "leaves.py", tmp_path / "logs"
+    script.write_text(LEAVES_A_CHILD)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([python, script, logs], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as job:
+        assert job.stdout.read(5) == "child"
+        (tmp_path / "logs-go").touch()
+        assert job.stdout.readline() == "second\n"
+
+        # WHEN the child has ended as well
+        _, said = job.communicate("")
+
+    # THEN a warning has said how to write the first one
+    assert re.search(
+        r"the session of the program before is not written: the session .* is still recording", said
+    )
+    assert f"wait for it to end. Later, run `tfdarshan recover {logs}`. This program's session" in said
+    assert main(["recover", str(logs)]) == 0
+    assert len(tfdarshan.find_sessions(logs)) == 2

@@ -160,7 +160,8 @@ def test_an_error_of_numpys_is_said_by_its_cause(said, tmp_path, monkeypatch):
     recording_in(tmp_path).write()
 
     # THEN
-    assert "can no longer load _multiarray_umath (libblas.so: failed to map segment). What was" in said[0]
+    why = "this process can no longer load _multiarray_umath (libblas.so: failed to map segment). What was"
+    assert why in said[0]
 
 
 @pytest.mark.parametrize("written", [True, False])
