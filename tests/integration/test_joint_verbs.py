@@ -119,7 +119,7 @@ def test_advice_counts_what_all_ranks_read(two_hosts, tmp_path, capsys):
 
     # THEN it stages the files of both, and the gain is that of the job's epoch, not of one rank's
     promise = json.loads(capsys.readouterr().out)["plan"]["promise"]
-    assert (promise["staged_passes"], promise["staged_bytes"]) == (FILES, FILES * 100_000)
+    assert promise["staged_passes"] == FILES
     slow_s = sum(row.input_s for row in rank_table(two_hosts, SessionFiles(two_hosts).grouped).ranks)
     assert promise["staged_slow_s"] == pytest.approx(slow_s, rel=0.05)
 

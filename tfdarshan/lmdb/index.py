@@ -284,13 +284,6 @@ class Index:
         found: NDArray[np.bool_] = (self._records["flags"] & IN_PAGES) != 0
         return found
 
-    def page_run(self, number: int) -> tuple[int, int]:
-        """Return the first page that has part of a value, and how many do."""
-        row, page_bytes = self._records[number], self.facts.page_bytes
-        first = int(row["offset"]) // page_bytes
-        last = (int(row["offset"]) + max(int(row["size"]), 1) - 1) // page_bytes
-        return first, last - first + 1
-
     def key(self, number: int) -> bytes:
         """Return a record's key."""
         row = self._records[number]

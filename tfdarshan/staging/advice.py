@@ -277,7 +277,6 @@ def _promise(staged: StagedInput, members: Array, chosen: RuleResult, later: Lat
         high_s=expected.high_s,
         readers=facts.readers,
         staged_passes=total(passes[members]),
-        staged_bytes=total(passes[members] * staged.found.pass_bytes[members]),
         staged_slow_s=staged_slow_s,
         staged_fast_s=total(staged.fast_s[members]),
         rest_passes=total(passes) - total(passes[members]),

@@ -43,7 +43,6 @@ class Promise:
         high_s: Upper bound of `saved_s`.
         readers: Threads that read.
         staged_passes: Passes over the staged files.
-        staged_bytes: Bytes of these.
         staged_slow_s: Readers' time that they took on the slow tier, by the model.
         staged_fast_s: Readers' time that they are to take on the fast tier.
         rest_passes: Passes over the other files.
@@ -61,7 +60,6 @@ class Promise:
     high_s: Number
     readers: Amount
     staged_passes: Amount
-    staged_bytes: Amount
     staged_slow_s: Amount
     staged_fast_s: Amount
     rest_passes: Amount

@@ -16,7 +16,7 @@ from tests.integration.tensorflow.xplane import (
     traces,
 )
 from tfdarshan.commands import main
-from tfdarshan.recording.tensorflow.rebuild import missing_sessions
+from tfdarshan.recording.tensorflow.rebuild import find_traces
 from tfdarshan.sessions.traces.xspace import Space
 
 JOB = """
@@ -64,7 +64,7 @@ def ended(shared_job):
 def interactive(shared_job, ended):
     """A capture and the session made of it."""
     (trace,) = traces(shared_job.logdir)
-    assert missing_sessions(shared_job.logdir) == [trace]
+    assert find_traces(shared_job.logdir).missing == (trace,)
     assert main(["rebuild", str(shared_job.logdir)]) == 0
     return read_space(trace), tfdarshan.open_session(shared_job.logdir), trace
 
@@ -72,7 +72,7 @@ def interactive(shared_job, ended):
 def test_session_made_of_the_trace_has_its_stamp(interactive, shared_job):
     _, session, trace = interactive
     assert session.path == trace.parents[2] / "tfdarshan" / trace.parent.name
-    assert missing_sessions(str(shared_job.logdir)) == []
+    assert find_traces(shared_job.logdir).missing == ()
 
 
 def test_calls_of_the_trace_are_those_that_were_counted(interactive):

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.traces.made_up_trace import IO_PLANE, SESSION_PLANE, MadeUpTrace, put_trace, space
 from tfdarshan.commands import main
 from tfdarshan.errors import SessionDataError, TfdarshanError
-from tfdarshan.recording.tensorflow.rebuild import missing_sessions, rebuild_session
+from tfdarshan.recording.tensorflow.rebuild import find_traces, rebuild_session
 from tfdarshan.session import open_session
 from tfdarshan.sessions.traces.tf_device_time import read_device_time
 from tfdarshan.sessions.traces.tf_steps import input_waits
@@ -126,7 +126,7 @@ def test_rebuild_says_which_traces_cannot_be_read(tmp_path, capsys):
     assert codes == [1, 1]
     assert printed.out.count("rebuilt ") == printed.out.count("\n") == 1
     assert printed.err == said * 2
-    assert missing_sessions(tmp_path) == []
+    assert find_traces(tmp_path).missing == ()
 
 
 def test_a_trace_larger_than_protobuf_s_messages_is_not_read(tmp_path):

@@ -65,15 +65,6 @@ def find_traces(logdir: Path) -> FoundTraces:
     return FoundTraces(tuple(carrying), tuple(unreadable))
 
 
-def missing_sessions(logdir: str | os.PathLike[str]) -> list[Path]:
-    """List the traces below a logdir that carry a session which has not been made yet.
-
-    Raises:
-        SessionDataError: The logdir does not exist.
-    """
-    return list(find_traces(Path(logdir)).missing)
-
-
 def rebuild_session(trace: str | os.PathLike[str], *, to: str | os.PathLike[str] | None = None) -> Rebuilt:
     """Write the session that a trace carries, with the trace's stamp.
 
