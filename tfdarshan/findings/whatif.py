@@ -18,8 +18,6 @@ from tfdarshan.staging.probe import TierProbe
 from tfdarshan.units import human_bytes, human_seconds, plural
 
 MB_BYTES = 10**6
-# What is worth asking of any storage.
-BETTER_STORAGE = ("--latency 0.5x", "--bandwidth 2x", "--latency 0.1x --bandwidth 10x")
 FACTOR = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?", re.IGNORECASE)
 
 
@@ -52,6 +50,14 @@ class StorageChange:
         return tuple(found)
 
 
+# What is worth asking of any storage, as it is to be typed.
+BETTER_STORAGE = {
+    "--latency 0.5x": StorageChange(latency=0.5),
+    "--bandwidth 2x": StorageChange(bandwidth=2.0),
+    "--latency 0.1x --bandwidth 10x": StorageChange(latency=0.1, bandwidth=10.0),
+}
+
+
 @dataclass(frozen=True)
 class WhatIf:
     """The answer: a unit as it is and as it would be, with bounds of `gain`, and what to know about it."""
@@ -80,20 +86,8 @@ def questions_of(measures: Measures) -> list[Question]:
     """
     readers = max(1, round(measures.model.readers))
     counts = [count for count in (2 * readers, 2 * 2 * readers) if count <= measures.group("read").calls]
-    options = [*(f"--threads {count}" for count in counts), *BETTER_STORAGE]
-    return [Question(one, what_if(measures, _change_of(one))) for one in options]
-
-
-def _change_of(options: str) -> StorageChange:
-    """Return the change that options as they are typed mean."""
-    words = options.split()
-    given = {
-        name.removeprefix("--"): parse_factor(value, name)
-        for name, value in zip(words[::2], words[1::2], strict=True)
-    }
-    threads = int(given["threads"]) if "threads" in given else None
-    bandwidth, latency = (given.get(name, 1.0) for name in ("bandwidth", "latency"))
-    return StorageChange(bandwidth=bandwidth, latency=latency, threads=threads)
+    changes = {f"--threads {count}": StorageChange(threads=count) for count in counts} | BETTER_STORAGE
+    return [Question(options, what_if(measures, change)) for options, change in changes.items()]
 
 
 def parse_factor(text: str, option: str) -> float:
