@@ -18,7 +18,6 @@ from tfdarshan.staging.plan_file import STATE_FOLDER
 
 Array = Any
 
-MEMORY_FILE_SYSTEMS = frozenset(("tmpfs", "ramfs", "proc", "sysfs", "devtmpfs", "cgroup", "cgroup2"))
 BEYOND_CAP = PATHS_OF_NO_FILE[1]
 PROGRAMS = "programs, settings, libraries, system folders (--slow DIR looks at what is below it)"
 
@@ -100,7 +99,6 @@ def _selected(
     use: FileUse, slow: str | None, fast: str | None, *, by_hand: bool
 ) -> tuple[Array, tuple[LeftOut, ...]]:
     """Return the rows of the candidates, and what the others are."""
-    memory = np.array([mount.fs_type in MEMORY_FILE_SYSTEMS for mount in use.mounts], bool)
     tests: list[tuple[str, Any]] = [
         ("not read", lambda: use.counted_bytes == 0),
         (
@@ -127,7 +125,7 @@ def _selected(
         tests.append((f"not below {slow}", lambda: ~_starts(use.paths, (_folder(slow),))))
     else:
         if not use.emulated:
-            tests.append(("in memory already, on tmpfs or such", lambda: memory[use.mount]))
+            tests.append(("in memory already, on tmpfs or such", lambda: use.in_memory))
         tests.append((PROGRAMS, lambda: ~use.is_input))
     remaining = use.is_used.copy()
     left_out = []

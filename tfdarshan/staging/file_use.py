@@ -11,17 +11,10 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.directory import plain_paths
 from tfdarshan.analysis.files.file_table import FileTable
+from tfdarshan.analysis.files.file_totals import IN_MEMORY
 from tfdarshan.analysis.files.reading_times import ReadingTimes
 from tfdarshan.analysis.files.rereads import times_read
 from tfdarshan.analysis.storage.file_costs import FileCosts
-
-
-@dataclass(frozen=True)
-class Mount:
-    """Where files are: mount point and file-system type, both empty if unknown."""
-
-    point: str
-    fs_type: str
 
 
 @dataclass(frozen=True)
@@ -45,8 +38,7 @@ class FileUse:
         stat_s: Threads' time in stats by name: `run --staged` leaves them on the slow tier.
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
-        mount: Index into `mounts`.
-        mounts: Where the files are.
+        in_memory: Whether its file system is in memory.
         emulated: Whether storage was emulated: then what is in memory is slow, too.
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         reading: For each session, when its files were read; none where one has not all calls.
@@ -68,8 +60,7 @@ class FileUse:
     stat_s: Array
     storage_s: Array
     storage_bytes: Array
-    mount: Array
-    mounts: tuple[Mount, ...]
+    in_memory: Array
     emulated: bool = False
     traced_share: float = 0.0
     reading: tuple[ReadingTimes, ...] = ()
@@ -111,7 +102,6 @@ def file_use(
     rows = files.rows
     names = ("size_bytes", "bytes_read", "bytes_written", "opens")
     size_bytes, read, written, opens = (rows[name].to_numpy() for name in names)
-    mount, mounts = _mounts(files)
     return FileUse(
         paths=plain_paths(files.paths),
         size_bytes=size_bytes,
@@ -129,23 +119,8 @@ def file_use(
         stat_s=costs.stat_s,
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
-        mount=mount,
-        mounts=mounts,
+        in_memory=rows["fs_type"].isin(IN_MEMORY).to_numpy(),
         emulated=emulated,
         traced_share=traced_share,
         reading=tuple(reading),
     )
-
-
-def _mounts(files: FileTable) -> tuple[Array, tuple[Mount, ...]]:
-    points, kinds = files.rows["mount_point"].cat, files.rows["fs_type"].cat
-    count = len(kinds.categories)
-    pairs = points.codes.to_numpy().astype(np.int32) * np.int32(count) + kinds.codes.to_numpy()
-    unique = np.flatnonzero(np.bincount(pairs, minlength=len(points.categories) * count))
-    place_of = np.zeros(len(points.categories) * count, np.int16)
-    place_of[unique] = np.arange(len(unique))
-    mounts = tuple(
-        Mount(str(points.categories[pair // count]), str(kinds.categories[pair % count]))
-        for pair in unique.tolist()
-    )
-    return place_of[pairs], mounts

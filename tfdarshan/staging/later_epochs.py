@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from tfdarshan.replay.job_model import TINY_S
 from tfdarshan.replay.promise import saved_seconds
-from tfdarshan.staging.candidate import MEMORY_FILE_SYSTEMS
 from tfdarshan.staging.staged_input import StagedInput, total
 
 
@@ -85,6 +82,4 @@ def later_epochs(staged: StagedInput) -> LaterEpochs:
 
 def _is_cached(staged: StagedInput) -> bool:
     """Say whether the page cache may keep what is read: not of emulated storage, nor of memory."""
-    use, rows = staged.use, staged.found.rows
-    kinds = [use.mounts[code].fs_type for code in np.unique(use.mount[rows]).tolist()]
-    return not use.emulated and not all(kind in MEMORY_FILE_SYSTEMS for kind in kinds)
+    return not staged.use.emulated and not staged.use.in_memory[staged.found.rows].all()

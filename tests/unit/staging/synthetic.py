@@ -12,7 +12,7 @@ from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.job_facts import BatchFacts, JobFacts, PipelineFacts, ProcessorFacts, StorageFacts
 from tfdarshan.replay.job_model import CALLS, READ
 from tfdarshan.replay.read_tasks import ReadTasks
-from tfdarshan.staging.file_use import FileUse, Mount
+from tfdarshan.staging.file_use import FileUse
 from tfdarshan.staging.probe import TierProbe
 from tfdarshan.staging.run_facts import RunFacts
 
@@ -21,7 +21,7 @@ CACHED_S = 10e-6
 FAST = TierProbe(TimeModel(20e-6, 1 / 2e9, 50, 1.0), 1e9, True, "assumed")
 
 
-def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mount=("/data", "nfs4")):
+def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0):
     """Return the use of files that `storage_opens` of their `opens` passes took from the tier."""
     size, opens = np.asarray(size, np.int64), np.asarray(opens, np.int32)
     served = opens if storage_opens is None else np.asarray(storage_opens, np.int32)
@@ -46,8 +46,7 @@ def file_use(size, opens, *, tier=HDD, storage_opens=None, noise=0.0, seed=0, mo
         stat_s=zeros,
         storage_s=stored_s.astype(np.float32),
         storage_bytes=(served * size).astype(np.float32),
-        mount=np.zeros(len(size), np.int16),
-        mounts=(Mount(*mount),),
+        in_memory=np.zeros(len(size), bool),
     )
 
 

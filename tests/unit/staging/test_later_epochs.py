@@ -17,7 +17,6 @@ from tfdarshan.reports.views.staging_view import staging_view
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.staging.advice import decide, decide_on
 from tfdarshan.staging.check import compare
-from tfdarshan.staging.file_use import Mount
 from tfdarshan.staging.plan_file import Plan, PlannedFile
 from tfdarshan.staging.question import Question
 
@@ -83,7 +82,7 @@ def test_input_larger_than_the_memory_gains_in_later_epochs_too():
     [
         file_use(np.full(FILES, MB), np.full(FILES, 2)),  # storage served the second epoch, too
         dataclasses.replace(one_epoch(), emulated=True),
-        dataclasses.replace(one_epoch(), mounts=(Mount("/data", "tmpfs"),)),
+        dataclasses.replace(one_epoch(), in_memory=np.ones(FILES, bool)),
     ],
     ids=["two epochs", "emulated", "tmpfs"],
 )

@@ -30,8 +30,8 @@ SUMMED_ALSO = (
     "TFD_STATS_OTHER", "TFD_MMAP_BYTES", "TFD_RENAMES", "TFD_UNLINKS", "TFD_TRUNCATES",
 )  # fmt: skip
 TEXTS = ("path", "fs_type")
-# File systems whose pages are in memory: no fault on them waits for storage.
-IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
+# File systems whose files are in memory: nothing on them waits for storage.
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "proc", "sysfs", "cgroup", "cgroup2")
 PER_ROW = (
     "path",
     "module",
