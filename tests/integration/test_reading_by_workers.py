@@ -42,14 +42,14 @@ CLUSTER = pytest.param(["--cluster", "local:1"], marks=pytest.mark.long)
 def test_answers_are_the_same(sessions, tmp_path, capsys, monkeypatch, workers):
     # GIVEN a fast tier that is measured once
     monkeypatch.setattr(probe, "probe_tier", functools.cache(probe.probe_tier))
-    gathered = []
-    original = ProcessPool.gather
+    asked = []
+    original = ProcessPool.each
 
-    def gather(pool, *given):
-        gathered.append(given)
+    def each(pool, *given):
+        asked.append(given)
         return original(pool, *given)
 
-    monkeypatch.setattr(ProcessPool, "gather", gather)
+    monkeypatch.setattr(ProcessPool, "each", each)
     for words in verbs(sessions, tmp_path):
         # WHEN
         alone = said(capsys, *words)
@@ -57,7 +57,7 @@ def test_answers_are_the_same(sessions, tmp_path, capsys, monkeypatch, workers):
 
         # THEN
         assert found == alone
-    assert len(gathered) >= 2 * ("--processes" in workers)
+    assert len(asked) >= 2 * ("--processes" in workers)
 
 
 def test_report_is_the_same(sessions, tmp_path, capsys):

@@ -10,7 +10,7 @@ from tests.made_up_session import job_of, write_session
 from tfdarshan.analysis.calls.call_unions import CallUnions
 from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.errors import SessionDataError
-from tfdarshan.partials.serial import SERIAL
+from tfdarshan.partials.serial import SERIAL, gather
 from tfdarshan.sessions import event_groups, schema
 from tfdarshan.sessions.known_footers import KnownFooters
 
@@ -43,7 +43,7 @@ def session(folder, lasted=5):
 def union_ns(processes):
     windows = time_windows(processes, 100)
     assert len(windows) >= CALLS // 100
-    return SERIAL.gather(CallUnions(), windows).partial.together_ns[0]
+    return gather(CallUnions(), windows, SERIAL).partial.together_ns[0]
 
 
 def test_a_large_table_s_end_is_read_once(tmp_path, footers, monkeypatch):
@@ -78,7 +78,7 @@ def test_a_table_that_is_removed_is_missing(tmp_path, footers):
     processes[0].table_path("events").unlink()
 
     with pytest.raises(SessionDataError, match="is missing"):
-        SERIAL.gather(CallUnions(), windows)
+        gather(CallUnions(), windows, SERIAL)
 
 
 def test_no_more_row_groups_are_kept_than_are_to_be(tmp_path):

@@ -1,7 +1,6 @@
 """Runs tasks on a Dask cluster: one that is there, or workers of this machine. Needs the extra `dask`.
 
-Tasks are futures of `dask.distributed`, and partials stay with the workers: they are merged there, some at a
-time, and only the last one comes back. Only futures are used, so that a cluster of any kind will do.
+Tasks are futures of `dask.distributed`, so that a cluster of any kind will do.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from tfdarshan.errors import ConfigurationError, reason
-from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT, merged
-from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, in_silence
+from tfdarshan.partials.serial import Done, GivenT, Lost, ResultT
 
-# Tasks that wait or are under way; partials that are merged at a time.
-AHEAD, FAN = 256, 16
+# Tasks that wait or are under way.
+AHEAD = 256
 # How long a cluster may be without workers before what is left counts as lost, and how often it is asked.
 GRACE_S, ASK_EVERY_S = 60.0, 1.0
 # How long a scheduler may take to answer at all.
@@ -204,35 +202,6 @@ class DaskCluster:
                 for landed in flight.landed():
                     yield Lost(landed.given) if landed.lost else Done(landed.given, landed.result)
 
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """See `Runner.gather`."""
-        to_come, lost = deque(tasks), list[str]()
-        ready: list[_Landed[tuple[str, ...]]] = []
-        mapped = 0
-        with _flight(self._client, self._grace_s) as flight:
-            while to_come or flight.pending or len(ready) > 1:
-                while to_come and len(flight.pending) < AHEAD:
-                    task = to_come.popleft()
-                    flight.submit((task.name,), question.map, task)
-                if len(ready) >= FAN or not (to_come or flight.pending):
-                    parts, ready = ready[:FAN], ready[FAN:]
-                    names = tuple(name for part in parts for name in part.given)
-                    flight.submit(names, _merge, question, [part.future for part in parts], merges=True)
-                for landed in flight.landed():
-                    mapped += not landed.merges
-                    progress(mapped, len(tasks))
-                    if landed.lost:
-                        lost += landed.given
-                    else:
-                        ready.append(landed)
-            partial = merged(question, [landed.result for landed in ready])
-        return Gathered(partial, tuple(sorted(lost)))
-
 
 @dataclass(frozen=True)
 class _Landed(Generic[GivenT]):
@@ -240,7 +209,6 @@ class _Landed(Generic[GivenT]):
 
     given: GivenT
     future: Any
-    merges: bool = False
 
     @property
     def lost(self) -> bool:
@@ -263,10 +231,10 @@ class _Flight:
         self._grace_s = grace_s
         self.pending: dict[Any, _Landed[Any]] = {}
 
-    def submit(self, given: Any, work: Callable[..., Any], *arguments: Any, merges: bool = False) -> None:
+    def submit(self, given: Any, work: Callable[..., Any], argument: Any) -> None:
         """Submit a call; `given` is what it is known by."""
-        future = self._client.submit(work, *arguments, pure=False)
-        self.pending[future] = _Landed(given, future, merges)
+        future = self._client.submit(work, argument, pure=False)
+        self.pending[future] = _Landed(given, future)
 
     def landed(self) -> list[_Landed[Any]]:
         """Wait until some are done, and take these; all of them if no worker is there any more."""
@@ -305,10 +273,6 @@ def _flight(client: Any, grace_s: float) -> Iterator[_Flight]:
         yield flight
     finally:
         flight.give_up()
-
-
-def _merge(question: Question[TaskT, PartialT, AnswerT], parts: Sequence[PartialT]) -> PartialT:
-    return merged(question, parts)
 
 
 def _trim_threshold() -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Generic, Protocol
+from typing import Protocol
 
-from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT
-from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, Runner, in_silence
+from tfdarshan.partials.serial import Done, GivenT, Lost, ResultT, Runner
 
 
 class Data(Protocol):
@@ -47,36 +45,7 @@ class DataRunner:
         """See `Runner.each`."""
         return self._runner.each(partial(_with_data, self._data, work), tasks)
 
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """See `Runner.gather`."""
-        return self._runner.gather(_WithData(question, self._data), tasks, progress)
-
 
 def _with_data(data: Data, work: Callable[[GivenT], ResultT], task: GivenT) -> ResultT:
     data.bring()
     return work(task)
-
-
-@dataclass(frozen=True)
-class _WithData(Generic[TaskT, PartialT, AnswerT]):
-    """A question whose tasks want data brought first."""
-
-    question: Question[TaskT, PartialT, AnswerT]
-    data: Data
-
-    def empty(self) -> PartialT:
-        return self.question.empty()
-
-    def map(self, task: TaskT) -> PartialT:
-        return _with_data(self.data, self.question.map, task)
-
-    def merge(self, one: PartialT, other: PartialT) -> PartialT:
-        return self.question.merge(one, other)
-
-    def finish(self, partial: PartialT) -> AnswerT:
-        return self.question.finish(partial)

@@ -20,8 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from types import FrameType
 
-from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT
-from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, folded, in_silence
+from tfdarshan.partials.serial import Done, GivenT, Lost, ResultT
 
 # Tasks that wait or are under way, for each process.
 AHEAD = 2
@@ -70,15 +69,6 @@ class ProcessPool:
         while to_come:
             for task in (yield from self._side_by_side(work, to_come)):
                 yield _alone(work, task)
-
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """See `Runner.gather`."""
-        return folded(question, self.each(question.map, tasks), len(tasks), progress)
 
     def _side_by_side(
         self, work: Callable[[GivenT], ResultT], to_come: deque[GivenT]

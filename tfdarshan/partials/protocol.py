@@ -1,4 +1,4 @@
-"""The one form of a question about more data than memory holds: map a task, merge partials, finish.
+"""The one form of a question about more data than memory holds: map a task, merge partials.
 
 A task names data, and is as small as a path and some bounds. Its partial is small, too. Merging is
 associative and commutative, and `empty` is its identity: whoever runs the tasks, in whatever order, gets one
@@ -34,11 +34,9 @@ class Versioned(Protocol):
 TaskT = TypeVar("TaskT", bound=Task)
 TaskIn = TypeVar("TaskIn", bound=Task, contravariant=True)
 PartialT = TypeVar("PartialT", bound=Versioned)
-AnswerT = TypeVar("AnswerT")
-AnswerOut = TypeVar("AnswerOut", covariant=True)
 
 
-class Question(Protocol[TaskIn, PartialT, AnswerOut]):
+class Question(Protocol[TaskIn, PartialT]):
     """A question; it goes to workers, so it is small and can be pickled. All its functions are pure."""
 
     def empty(self) -> PartialT:
@@ -52,10 +50,7 @@ class Question(Protocol[TaskIn, PartialT, AnswerOut]):
         """
 
     def merge(self, one: PartialT, other: PartialT) -> PartialT:
-        """Return the partial of the tasks of both."""
-
-    def finish(self, partial: PartialT) -> AnswerOut:
-        """Return the answer."""
+        """Return the partial of the tasks of both: of all tasks it is the answer."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class Gathered(Generic[PartialT]):
     lost: tuple[str, ...] = ()
 
 
-def merged(question: Question[TaskT, PartialT, AnswerT], parts: Iterable[PartialT]) -> PartialT:
+def merged(question: Question[TaskT, PartialT], parts: Iterable[PartialT]) -> PartialT:
     """Merge partials.
 
     Raises:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from tfdarshan.errors import SessionDataError
-from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, Task, TaskT, merged
+from tfdarshan.partials.protocol import Gathered, PartialT, Question, TaskT, merged
 
 GivenT = TypeVar("GivenT")
 ResultT = TypeVar("ResultT")
@@ -49,23 +49,6 @@ class Runner(Protocol):
     ) -> Iterator[Done[GivenT, ResultT] | Lost[GivenT]]:
         """Yield all tasks, in any order; what `work` raises ends it. Closing it cancels what is left."""
 
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """Map tasks and merge their partials.
-
-        Args:
-            question: The question.
-            tasks: The tasks.
-            progress: Is told how many of them are done, of how many.
-
-        Raises:
-            SessionDataError: Data is damaged or missing.
-        """
-
 
 class Serial:
     """Runs one task after the other, here."""
@@ -79,47 +62,36 @@ class Serial:
         for task in tasks:
             yield Done(task, work(task))
 
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """See `Runner.gather`."""
-        return folded(question, self.each(question.map, tasks), len(tasks), progress)
-
 
 SERIAL = Serial()
 
 
-def folded(
-    question: Question[TaskT, PartialT, AnswerT],
-    results: Iterable[Done[TaskT, PartialT] | Lost[TaskT]],
-    total: int,
-    progress: Progress,
-) -> Gathered[PartialT]:
-    """Merge partials as they come."""
-    lost: list[Task] = []
+def gather(question: Question[TaskT, PartialT], tasks: Sequence[TaskT], runner: Runner) -> Gathered[PartialT]:
+    """Map tasks, and merge their partials as they come.
+
+    Raises:
+        SessionDataError: Data is damaged or missing.
+    """
+    lost: list[str] = []
 
     def parts() -> Iterator[PartialT]:
-        for count, result in enumerate(results, start=1):
+        for result in runner.each(question.map, tasks):
             if isinstance(result, Lost):
-                lost.append(result.task)
+                lost.append(result.task.name)
             else:
                 yield result.result
-            progress(count, total)
 
     partial = merged(question, parts())
-    return Gathered(partial, tuple(sorted(task.name for task in lost)))
+    return Gathered(partial, tuple(sorted(lost)))
 
 
-def answered(question: Question[TaskT, PartialT, AnswerT], tasks: Sequence[TaskT], runner: Runner) -> AnswerT:
+def answered(question: Question[TaskT, PartialT], tasks: Sequence[TaskT], runner: Runner) -> PartialT:
     """Return the answer to a question that has none without all of its tasks.
 
     Raises:
         SessionDataError: Data is damaged or missing, or ends each process that reads it.
     """
-    gathered = runner.gather(question, tasks)
+    gathered = gather(question, tasks, runner)
     if gathered.lost:
         raise SessionDataError(f"{gathered.lost[0]} cannot be read: each process that read it ended.")
-    return question.finish(gathered.partial)
+    return gathered.partial

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tfdarshan.partials.protocol import AnswerT, Gathered, PartialT, Question, TaskT
-from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, Runner, in_silence
+from tfdarshan.partials.serial import Done, GivenT, Lost, Progress, ResultT, Runner
 
 
 class ToldRunner:
@@ -13,7 +12,7 @@ class ToldRunner:
 
     Args:
         runner: The other one.
-        progress: Is told how many tasks of a question are done, of how many, where nobody else is.
+        progress: Is told how many tasks are done, of how many.
     """
 
     def __init__(self, runner: Runner, progress: Progress) -> None:
@@ -28,13 +27,6 @@ class ToldRunner:
         self, work: Callable[[GivenT], ResultT], tasks: Sequence[GivenT]
     ) -> Iterator[Done[GivenT, ResultT] | Lost[GivenT]]:
         """See `Runner.each`."""
-        return self._runner.each(work, tasks)
-
-    def gather(
-        self,
-        question: Question[TaskT, PartialT, AnswerT],
-        tasks: Sequence[TaskT],
-        progress: Progress = in_silence,
-    ) -> Gathered[PartialT]:
-        """See `Runner.gather`."""
-        return self._runner.gather(question, tasks, self._progress if progress is in_silence else progress)
+        for done, result in enumerate(self._runner.each(work, tasks), 1):
+            yield result
+            self._progress(done, len(tasks))

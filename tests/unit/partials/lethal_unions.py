@@ -27,5 +27,6 @@ class DeadlyRunner:
     runner: Any
     deadly: str
 
-    def gather(self, question, tasks):
-        return self.runner.gather(LethalUnions(question.apart, question.most, self.deadly), tasks)
+    def each(self, work, tasks):
+        question = work.__self__
+        return self.runner.each(LethalUnions(question.apart, question.most, self.deadly).map, tasks)

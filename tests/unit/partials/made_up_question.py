@@ -50,9 +50,6 @@ class Sum:
     def merge(self, one, other):
         return SumPartial(one.count + other.count, one.total + other.total)
 
-    def finish(self, partial):
-        return partial.count, partial.total
-
 
 def kills(task):
     """Return whether the process that tries a task is to end: the first `kills` times."""

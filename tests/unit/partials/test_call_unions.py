@@ -25,8 +25,7 @@ from tfdarshan.findings.diagnosis import summary_and_diagnosis
 from tfdarshan.native import _bridge
 from tfdarshan.native.spool_reader import EVENT_DTYPES
 from tfdarshan.partials.process_pool import ProcessPool
-from tfdarshan.partials.protocol import Gathered
-from tfdarshan.partials.serial import SERIAL
+from tfdarshan.partials.serial import SERIAL, Lost, gather
 from tfdarshan.reports.text.summary_text import render
 from tfdarshan.sessions import schema
 from tfdarshan.sessions.event_groups import GroupSpan
@@ -91,7 +90,7 @@ def test_windows_of_any_size_give_the_union_of_all_calls(processes, per_window, 
 
     # WHEN
     with mock.patch.object(call_unions, "PENDING", 1):
-        partial = SERIAL.gather(question, tasks).partial
+        partial = gather(question, tasks, SERIAL).partial
 
     # THEN
     of_classes = [[call for call in every if KINDS[call[3]] == name] for name in CLASSES]
@@ -134,15 +133,15 @@ def test_two_hundred_processes_have_one_union(tmp_path):
     # THEN also by windows, each in one of two processes
     windows = time_windows(processes, 2000)
     assert len(windows) > 8
-    gathered = ProcessPool(2).gather(CallUnions(), windows)
+    gathered = gather(CallUnions(), windows, ProcessPool(2))
     assert round(clock.io_s * 1e9) == gathered.partial.together_ns[0]
 
 
 def test_calls_that_nobody_lived_to_read_leave_the_time_unknown(tmp_path):
     # GIVEN
     class Loses:
-        def gather(self, question, tasks):
-            return Gathered(question.empty(), tuple(task.name for task in tasks))
+        def each(self, _work, tasks):
+            return map(Lost, tasks)
 
     session = session_of(tmp_path, [[(0, 5, 1, "pread", 0, 5)]] * 2)
 

@@ -53,13 +53,15 @@ def asked(monkeypatch):
     questions: list = []
 
     def watch(runner):
-        gather = runner.gather
+        each = runner.each
 
-        def watched(self, question, tasks, *progress):
-            questions.append((runner.__name__, type(question).__name__, len(tasks)))
-            return gather(self, question, tasks, *progress)
+        def watched(self, work, tasks):
+            # Of a question that is mapped: other work is a function.
+            if asks := getattr(work, "__self__", None):
+                questions.append((runner.__name__, type(asks).__name__, len(tasks)))
+            return each(self, work, tasks)
 
-        monkeypatch.setattr(runner, "gather", watched)
+        monkeypatch.setattr(runner, "each", watched)
 
     watch(ProcessPool)
     watch(dask_cluster.DaskCluster)
@@ -129,7 +131,7 @@ def test_a_large_session_of_several_processes_is_read_by_several(ask, monkeypatc
 
 def test_how_far_a_question_is_is_told():
     told: list = []
-    ToldRunner(SERIAL, lambda *at: told.append(at)).gather(Sum(), [Number(1), Number(2)])
+    list(ToldRunner(SERIAL, lambda *at: told.append(at)).each(Sum().map, [Number(1), Number(2)]))
     assert told == [(1, 2), (2, 2)]
 
 

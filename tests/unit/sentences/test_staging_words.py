@@ -38,7 +38,7 @@ KNEE = file_use(np.full(1000, 1_000_000), np.repeat([50, 1], [100, 900]))
 SORTED = np.sort(malware_like(500))
 OFTEN = np.where(np.arange(500) < 250, 3, 2)
 SMALL_OFTEN, LARGE_OFTEN = file_use(SORTED, OFTEN), file_use(SORTED, OFTEN[::-1])
-TMPFS = file_use(malware_like(500), np.ones(500), mount=("/dev/shm", "tmpfs"))
+TMPFS = dataclasses.replace(file_use(malware_like(500), np.ones(500)), in_memory=np.ones(500, bool))
 NAMES = ["/data/a.db", "/data/a.db-journal", *(f"/data/{n}" for n in range(498))]
 SQLITE = dataclasses.replace(ALIKE, paths=pa.chunked_array([pa.array(NAMES, pa.large_string())]))
 ONLY_STATS = dataclasses.replace(ALIKE, stat_s=np.full(500, 1e-3, np.float32))

@@ -16,7 +16,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Segments
 from tfdarshan.analysis.calls.time_windows import time_windows
 from tfdarshan.partials.protocol import Gathered
-from tfdarshan.partials.serial import SERIAL, Runner
+from tfdarshan.partials.serial import SERIAL, Runner, gather
 from tfdarshan.sessions.analysis_cache_file import AnalysisCache
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.units import human_seconds, plural
@@ -149,7 +149,7 @@ def _gathered(
     question = CallUnions(_partly_traced(processes))
     if segments is not None:
         return Gathered(question.of_segments(segments))
-    return runner.gather(question, time_windows(processes))
+    return gather(question, time_windows(processes), runner)
 
 
 def _kept(kept: AnalysisCache | None, gather: Callable[[], Gathered[UnionPartial]]) -> Gathered[UnionPartial]:

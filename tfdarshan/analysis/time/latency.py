@@ -94,10 +94,6 @@ class CallDurations:
             groups[name] = groups[name] + more if name in groups else more
         return DurationsPartial(groups)
 
-    def finish(self, partial: DurationsPartial) -> DurationsPartial:
-        """See `Question.finish`: tables are made of the sums where they are asked for."""
-        return partial
-
 
 def latency(segments: Segments) -> pd.DataFrame:
     """Return the distribution of the calls' durations; failed calls are left out.
