@@ -189,7 +189,7 @@ class Measures:
 
     def _read_by_readers(self, files: Array, span_ns: tuple[int, int]) -> Array:
         again = np.zeros(len(files))
-        for block in self.measured.calls.within(*(np.array([moment]) for moment in span_ns)):
+        for block in self.measured.calls.within(span_ns):
             known = [self.measured.is_loop(one) or one in self.facts.readers for one in block.threads]
             reads = block.where(slice(*np.searchsorted(block.start_ns, span_ns).tolist()))
             reads = reads.where((reads.io_class == READ) & files[reads.file] & np.array(known)[reads.thread])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.segments import READ, Segments, load_segments
+from tfdarshan.analysis.calls.segments import EVENTS, FAULTS, READ, Segments, load_segments
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import never_input
 from tfdarshan.analysis.files.mapped_reads import rows_of
@@ -60,7 +60,7 @@ def with_faults(processes: Sequence[ProcessData], files: FileTable) -> FaultCall
     """
     if not any("faults" in process.meta["tables"] for process in processes):
         return None
-    found = load_segments(processes, files.index, faults=True)
+    found = load_segments(processes, files.index, tables=[EVENTS, FAULTS])
     lasted_ns = found.end_ns - found.start_ns
     data = found.is_fault & ~never_input(files.paths)[found.file]
     waited = data & (lasted_ns > WAITED_NS)

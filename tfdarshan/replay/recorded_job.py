@@ -91,7 +91,7 @@ def job_with_faults(measured: MeasuredSession, faults: FaultCalls) -> RecordedJo
     is_input = input_files(files, measured.data_folder)
     if windows is not None and windows.wait_end_ns is None:
         windows = with_waits(windows, calls, is_input, measured.is_loop)
-    pipeline, facts = look_at_input(lambda _: calls.blocks(), files, is_input, windows, measured.is_loop)
+    pipeline, facts = look_at_input(calls.blocks, files, is_input, windows, measured.is_loop)
     by_loop = _by_loop(measured, calls)
     return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, facts, faults)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -128,30 +128,25 @@ COLUMNS = {
     "error": np.int16,
     "flags": np.uint8,
 }
+EVENTS, FAULTS = "events", "faults"
 STORED = ("start_ns", "end_ns", "pid", "tid", "operation", "file", "offset", "length", "error")
 OF_THINNED = (*STORED, "flags")
-# What need not be read where nobody asks where in their files calls were.
+# What says nothing of when a call was, and of which file; tables lack some.
 DETAILS = ("offset", "length", "error", "flags")
-OF_LENGTH = tuple(name for name in STORED if name != "offset")
+# Give a session's calls in order of start, block by block.
+Blocks = Callable[[], Iterator[Segments]]
 
 
 def load_segments(
-    processes: Sequence[ProcessData], file_index: Sequence[Array], *, faults: bool = False
+    processes: Sequence[ProcessData], file_index: Sequence[Array], *, tables: Sequence[str] = (EVENTS,)
 ) -> Segments:
-    """Read the events tables.
-
-    Args:
-        processes: The processes, in the order of `file_index`.
-        file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
-        faults: Page faults on mapped files are among them, which are no calls: of operation "fault".
+    """Read all calls, as `segment_blocks` yields them.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    loader = SegmentLoader(processes, faults=faults)
-    for process, index in zip(processes, file_index, strict=True):
-        loader.read(process, index)
-    return loader.segments()
+    nothing = SegmentLoader(processes).segments()
+    return joined_segments([nothing, *segment_blocks(processes, file_index, tables=tables)])
 
 
 def segment_blocks(
@@ -159,49 +154,26 @@ def segment_blocks(
     file_index: Sequence[Array],
     *,
     windows_ns: Sequence[tuple[int, int]] | None = None,
-    faults: bool = False,
-    thinned: bool = False,
-    columns: Collection[str] = STORED,
+    tables: Sequence[str] = (EVENTS,),
 ) -> Iterator[Segments]:
     """Yield all calls in order of start, with no more than a few row groups of each process in memory.
 
     Args:
         processes: The processes, in the order of `file_index`.
-        file_index: As `load_segments` takes it.
-        windows_ns: Row groups without a call that was running within one of them are not read.
-        faults: Page faults on mapped files are among them, as in `load_segments`; those of a process are all
-            in memory.
-        thinned: The calls that the timeline shows after the trace is full are among them, likewise.
-        columns: STORED, or OF_LENGTH: what is not read is 0.
+        file_index: Per process, the file-table index of each of its file ids: `FileTable.index`.
+        windows_ns: Row groups of events without one that was running within one of these are not read.
+        tables: EVENTS are calls. FAULTS are page faults on mapped files, of operation "fault"; TABLE has the
+            calls that the timeline shows after the trace is full. Of these all rows of a process are in
+            memory.
 
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    loader = SegmentLoader(processes, faults=faults)
+    loader = SegmentLoader(processes, faults=FAULTS in tables)
     pairs = list(zip(processes, file_index, strict=True))
-    streams = [loader.stream(process, index, windows_ns, columns) for process, index in pairs]
-    if faults:
-        streams += [loader.further(process, index, "faults") for process, index in pairs]
-    if thinned:
-        streams += [loader.further(process, index, TABLE) for process, index in pairs]
+    streams = [loader.stream(*pair, table, windows_ns) for table in tables for pair in pairs]
     for found in in_order(streams):
         yield loader.block(found)
-
-
-def thinned_segments(processes: Sequence[ProcessData], file_index: Sequence[Array]) -> Segments:
-    """Read the calls that the timeline shows after the trace is full.
-
-    Args:
-        processes: The processes, in the order of `file_index`.
-        file_index: As `load_segments` takes it.
-
-    Raises:
-        SessionDataError: A table is damaged or missing.
-    """
-    loader = SegmentLoader(processes)
-    for process, index in zip(processes, file_index, strict=True):
-        loader.read_all_thinned(process, index)
-    return loader.segments()
 
 
 def stretched(thinned: Segments, processes: Sequence[ProcessData]) -> Segments:
@@ -249,7 +221,7 @@ class SegmentLoader:
 
     Args:
         processes: The processes whose calls are read.
-        faults: Their page faults on mapped files are read by `read` and `read_some`, too.
+        faults: Page faults on mapped files are read, too.
     """
 
     def __init__(self, processes: Sequence[ProcessData], *, faults: bool = False) -> None:
@@ -265,52 +237,25 @@ class SegmentLoader:
         self._thread_of: dict[int, dict[int, int]] = {}
         self._parts: list[dict[str, Array]] = []
 
-    def read(self, process: ProcessData, index: Array) -> None:
-        """Add all calls of one process; `index` gives the file-table index of each file id."""
-        for columns in self._batches(process, self._stored(process, None)):
-            self._parts.append(columns | {"file": _looked_up(index, columns["file"])})
-
-    def read_some(
+    def add_some(
         self,
         process: ProcessData,
+        table: str,
         windows_ns: Sequence[tuple[int, int]],
         chosen: Callable[[dict[str, Array], Array], Array],
         names: FileNames,
     ) -> None:
-        """Add some calls of one process.
+        """Add some calls of one process, for `segments`.
 
         Args:
             process: The process.
-            windows_ns: When they ran; other row groups are not read.
+            table: One of those of `segment_blocks`.
+            windows_ns: When they ran; other row groups of events are not read.
             chosen: Says of a batch's columns and I/O classes which calls are wanted, as a mask.
             names: Is told of the files.
         """
-        self._add_some(process, self._stored(process, windows_ns), chosen, names)
-
-    def read_thinned(
-        self,
-        process: ProcessData,
-        chosen: Callable[[dict[str, Array], Array], Array],
-        names: FileNames,
-    ) -> None:
-        """Add some thinned calls of one process, as `read_some` does."""
-        if TABLE in process.meta["tables"]:
-            self._add_some(process, process.batches(TABLE, OF_THINNED), chosen, names)
-
-    def read_all_thinned(self, process: ProcessData, index: Array) -> None:
-        """Add all thinned calls of one process, likewise."""
-        for found in self.further(process, index, TABLE):
-            self._parts.append(dict(zip(COLUMNS, found, strict=True)))
-
-    def _add_some(
-        self,
-        process: ProcessData,
-        stored: Iterator[Any],
-        chosen: Callable[[dict[str, Array], Array], Array],
-        names: FileNames,
-    ) -> None:
         parts = []
-        for columns in self._batches(process, stored):
+        for columns in self._batches(process, _stored(process, table, windows_ns)):
             wanted = chosen(columns, self._class_of[columns["operation"]])
             parts.append({name: values[wanted] for name, values in columns.items()})
         joined = _joined(parts)
@@ -321,24 +266,17 @@ class SegmentLoader:
         self,
         process: ProcessData,
         index: Array,
+        table: str,
         windows_ns: Sequence[tuple[int, int]] | None,
-        columns: Collection[str] = STORED,
     ) -> Iterator[Columns]:
-        """Yield one process's calls, a row group at a time: COLUMNS, 0 in those that are not asked for."""
-        yield from self._columns(process, index, process.event_batches(tuple(columns), windows_ns))
-
-    def further(self, process: ProcessData, index: Array, table: str) -> Iterator[Columns]:
-        """Yield one process's page faults on mapped files ("faults"), or its thinned calls, all at once.
-
-        They are as those of `stream`, in order of start.
-        """
-        if table in process.meta["tables"]:
-            stored = process.batches(table, OF_THINNED if table == TABLE else STORED)
-            parts = list(self._columns(process, index, stored))
-            found = tuple(np.concatenate(values) for values in zip(*parts, strict=True))
-            if found:
-                order = np.argsort(found[0], kind="stable")
-                yield tuple(values[order] for values in found)
+        """Yield a table of one process in order of start: COLUMNS, events a row group at a time."""
+        found = self._columns(process, index, _stored(process, table, windows_ns))
+        if table == EVENTS:
+            yield from found
+        elif parts := list(found):
+            joined = [np.concatenate(values) for values in zip(*parts, strict=True)]
+            order = np.argsort(joined[0], kind="stable")
+            yield tuple(values[order] for values in joined)
 
     def _columns(self, process: ProcessData, index: Array, stored: Iterator[Any]) -> Iterator[Columns]:
         for columns in self._batches(process, stored):
@@ -366,14 +304,6 @@ class SegmentLoader:
             columns["thread"] = np.array([thread_of[key] for key in keys] or [0], np.int32)[codes]
             yield columns
 
-    def _tables(self, process: ProcessData) -> tuple[str, ...]:
-        return ("events", "faults") if self._faults and "faults" in process.meta["tables"] else ("events",)
-
-    def _stored(self, process: ProcessData, windows_ns: Sequence[tuple[int, int]] | None) -> Iterator[Any]:
-        yield from process.event_batches(STORED, windows_ns)
-        if "faults" in self._tables(process):
-            yield from process.batches("faults", STORED)
-
     def segments(self) -> Segments:
         """Return in order of start what was added since the last time."""
         arrays = _joined(self._parts)
@@ -392,6 +322,15 @@ class SegmentLoader:
             operations=tuple(self._operations.values()),
             complete=complete,
         )
+
+
+def _stored(process: ProcessData, table: str, windows_ns: Sequence[tuple[int, int]] | None) -> Iterator[Any]:
+    """Return the record batches of a table; none if the process lacks it."""
+    if table == EVENTS:
+        return process.event_batches(STORED, windows_ns)
+    if table not in process.meta["tables"]:
+        return iter(())
+    return process.batches(table, OF_THINNED if table == TABLE else STORED)
 
 
 def _joined(parts: Sequence[dict[str, Array]]) -> dict[str, Array]:

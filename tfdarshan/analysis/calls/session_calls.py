@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from tfdarshan.analysis.calls.intervals import Array, covered
-from tfdarshan.analysis.calls.segments import STORED, Segments, load_segments, segment_blocks
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Segments, load_segments, segment_blocks
 from tfdarshan.sessions.process_data import ProcessData
 
 # A session of so few calls is read once, and kept: some 60 bytes a call.
 KEPT_CALLS = 1 << 20
-# Stretches of time that row groups are chosen by; of more of them neighbours count as one.
-MOST_STRETCHES = 4096
 
 
 class SessionCalls:
@@ -34,34 +30,18 @@ class SessionCalls:
         few = sum(int(process.meta["counts"]["segments"]) for process in self._processes) <= KEPT_CALLS
         return load_segments(self._processes, self._index) if few else None
 
-    def blocks(self, columns: Collection[str] = STORED) -> Iterator[Segments]:
+    def blocks(self) -> Iterator[Segments]:
         """Yield all of them.
-
-        Args:
-            columns: As `segment_blocks` takes it.
 
         Raises:
             SessionDataError: A table is damaged or missing.
         """
         if self.in_memory is not None:
             return self.in_memory.blocks()
-        return segment_blocks(self._processes, self._index, columns=columns)
+        return segment_blocks(self._processes, self._index)
 
-    def within(self, start_ns: Array, end_ns: Array) -> Iterator[Segments]:
-        """Yield those that were running within some stretches of time, and some that were not.
-
-        Args:
-            start_ns: Where the stretches begin.
-            end_ns: Where they end.
-        """
+    def within(self, window_ns: tuple[int, int]) -> Iterator[Segments]:
+        """Yield those that were running within some time, and some that were not."""
         if self.in_memory is not None:
             return self.in_memory.blocks()
-        return segment_blocks(self._processes, self._index, windows_ns=_few(start_ns, end_ns))
-
-
-def _few(start_ns: Array, end_ns: Array) -> list[tuple[int, int]]:
-    """Return stretches that hold all of some: as many as are quickly compared with row groups."""
-    united = covered(start_ns, end_ns)
-    heads = np.arange(0, len(united.start_ns), max(1, len(united.start_ns) // MOST_STRETCHES))
-    tails = np.append(heads[1:], len(united.start_ns))[: len(heads)] - 1
-    return list(zip(united.start_ns[heads].tolist(), (united.end_ns[tails] + 1).tolist(), strict=True))
+        return segment_blocks(self._processes, self._index, windows_ns=[window_ns])

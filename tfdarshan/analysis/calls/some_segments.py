@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ import pandas as pd
 from tfdarshan.analysis.calls.file_names import FileNames
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.overview_rows import OverviewPart, overview_parts
-from tfdarshan.analysis.calls.segments import WRITE, SegmentLoader, Segments
+from tfdarshan.analysis.calls.segments import EVENTS, FAULTS, WRITE, SegmentLoader, Segments
+from tfdarshan.analysis.calls.thinned_times import TABLE
 from tfdarshan.sessions.process_data import ProcessData
 
 EVER = 1 << 62
@@ -37,12 +39,12 @@ def load_window(
         return (columns["start_ns"] < window_ns[1]) & (columns["end_ns"] >= window_ns[0])
 
     loader = SegmentLoader(processes, faults=True)
-    for process in processes:
-        loader.read_some(process, [window_ns], ran, names)
-    segments = loader.segments()
-    for process in processes:
-        loader.read_thinned(process, ran, names)
-    return segments, loader.segments()
+    found = []
+    for tables in ([EVENTS, FAULTS], [TABLE]):
+        for process, table in product(processes, tables):
+            loader.add_some(process, table, [window_ns], ran, names)
+        found.append(loader.segments())
+    return found[0], found[1]
 
 
 def load_writes(processes: Sequence[ProcessData], spans: pd.DataFrame, names: FileNames) -> Segments:
@@ -59,7 +61,7 @@ def load_writes(processes: Sequence[ProcessData], spans: pd.DataFrame, names: Fi
     loader = SegmentLoader(processes)
     for process in processes:
         windows = _windows(process, spans)
-        loader.read_some(process, windows, lambda _columns, io_class: io_class == WRITE, names)
+        loader.add_some(process, EVENTS, windows, lambda _columns, io_class: io_class == WRITE, names)
     return loader.segments()
 
 

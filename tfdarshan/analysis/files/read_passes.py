@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array, group_order
-from tfdarshan.analysis.calls.segments import READ, Segments
+from tfdarshan.analysis.calls.segments import READ, Blocks, Segments
 from tfdarshan.analysis.files.file_table import FileTable
 
 MOST_PASSES = 100
-Blocks = Callable[[], Iterator[Segments]]
 
 
 def read_passes(blocks: Blocks, files: FileTable) -> pd.DataFrame:

@@ -10,13 +10,12 @@ import numpy as np
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.read_pieces import PieceSums, ScatteredReads
-from tfdarshan.analysis.calls.segments import Segments, Thread
+from tfdarshan.analysis.calls.segments import Blocks, Segments, Thread
 from tfdarshan.analysis.calls.thinned import Thinned
 from tfdarshan.analysis.calls.throttled_calls import HELD_NS, HeldCalls, HeldSums
 from tfdarshan.analysis.calls.write_calls import KeptWrites, WriteCalls
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.steps.input_pipeline import (
-    Blocks,
     InputPipeline,
     Rows,
     calls_on,

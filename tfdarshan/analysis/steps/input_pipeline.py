@@ -6,7 +6,7 @@ holds, and those who have them all in memory are told the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from tfdarshan.analysis.calls.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.queue_depth import DepthSums
 from tfdarshan.analysis.calls.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
-from tfdarshan.analysis.calls.segments import OF_LENGTH, STORED, Segments, Thread
+from tfdarshan.analysis.calls.segments import Blocks, Segments, Thread
 from tfdarshan.analysis.files.reading_times import ReadingTimes
 from tfdarshan.analysis.steps.step_windows import StepWindows, parts_of_steps
 from tfdarshan.analysis.storage.file_costs import CostSums, FileCosts
@@ -35,8 +35,6 @@ from tfdarshan.native.input_sums import (
 from tfdarshan.partials.beside import one_thread_beside
 
 NOTHING = ReaderCount(1.0, 1.0, 1.0, 0.0)
-# Gives a session's calls in order of start, block by block; of columns that are not asked for 0.
-Blocks = Callable[[Collection[str]], Iterator[Segments]]
 Rows = Array | slice
 Watch = Callable[[Segments, Rows, InputCalls], None]
 
@@ -89,7 +87,7 @@ def input_pipeline(
     sums = _Sums(size_bytes, windows, is_loop)
     # Calls have to be added up in order, but not by one thread: the next are read meanwhile, and files and
     # depths are added up beside all else. Neither Arrow nor the C core holds the interpreter's lock.
-    with one_thread_beside() as begin, closing(read_ahead(blocks(STORED), depth=1)) as read:
+    with one_thread_beside() as begin, closing(read_ahead(blocks(), depth=1)) as read:
         for block in read:
             rows, calls = calls_on(block, is_input, windows)
             wait = begin(sums.add_beside, calls)
@@ -108,7 +106,7 @@ def input_pipeline(
 def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
     """Look again at calls on input of a session without steps: at those that began within some time."""
     depths = DepthSums()
-    for block in blocks(OF_LENGTH):
+    for block in blocks():
         first, last = np.searchsorted(block.start_ns, span_ns).tolist()
         part = block.where(slice(first, last))
         depths.add(calls_on(part, is_input, None)[1])

@@ -11,13 +11,12 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.overview_rows import OverviewPart, overview_parts
-from tfdarshan.analysis.calls.segments import Segments, Thread
+from tfdarshan.analysis.calls.segments import Blocks, Segments, Thread
 from tfdarshan.analysis.time.untraced import UntracedSums
 from tfdarshan.native.call_sums import BIN_BUSY_NS, BIN_CALLS
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.sessions.writing.time_bins import TimeBins, bins_over, bytes_in
 
-Blocks = Callable[[], Iterator[Segments]]
 # Rows, and parts of time, that a figure has room for.
 ROWS, PARTS = 32, 512
 OTHERS = "others"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tfdarshan.analysis.calls.segments import META, Segments, Thread, segment_blocks
+from tfdarshan.analysis.calls.segments import EVENTS, FAULTS, META, Segments, Thread, segment_blocks
 from tfdarshan.analysis.calls.thinned_times import TABLE, sample_sentence
 from tfdarshan.analysis.files.file_table import FileTable, load_files
 from tfdarshan.analysis.ranks.process_list import named_processes
@@ -160,7 +160,7 @@ class _Calls:
         """Yield blocks of lines."""
         processes = self._session.processes
         files = load_files(processes)
-        for block in segment_blocks(processes, files.index, faults=True, thinned=True):
+        for block in segment_blocks(processes, files.index, tables=[EVENTS, FAULTS, TABLE]):
             self.threads = block.threads
             for part in block.blocks():
                 yield _lines(part, self._numbers, _paths(files, part.file.tolist()))

@@ -11,10 +11,10 @@ import pandas as pd
 from tfdarshan.analysis.calls.file_names import Named
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.queue_depth import mean_at_a_time, queue_depth
-from tfdarshan.analysis.calls.segments import Segments, joined_segments, stretched
+from tfdarshan.analysis.calls.segments import Blocks, Segments, joined_segments, stretched
 from tfdarshan.analysis.calls.thinned_times import sample_sentence
 from tfdarshan.analysis.files.directory import folders_of
-from tfdarshan.analysis.time.activity import Activity, Blocks, activity, activity_by_name
+from tfdarshan.analysis.time.activity import Activity, activity, activity_by_name
 from tfdarshan.analysis.time.bandwidth import all_calls, bandwidth
 from tfdarshan.analysis.time.untraced import NOT_TOLD_APART, unknown_from_ns, untraced_sums
 from tfdarshan.errors import ConfigurationError

@@ -15,11 +15,12 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import (
     Segments,
     Thread,
+    load_segments,
     segment_blocks,
     stretched,
-    thinned_segments,
 )
 from tfdarshan.analysis.calls.some_segments import load_window
+from tfdarshan.analysis.calls.thinned_times import TABLE as THINNED
 from tfdarshan.analysis.files.directory import Directories, folders_of
 from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.input_files import input_files
@@ -151,7 +152,7 @@ class Source:
 
     def sample_blocks(self) -> Iterator[Segments]:
         """Yield the thinned calls, each as long as the time that it stands for."""
-        thinned = thinned_segments(self.processes, self.files.index)
+        thinned = load_segments(self.processes, self.files.index, tables=[THINNED])
         return stretched(thinned, self.processes).blocks()
 
     @cached_property
