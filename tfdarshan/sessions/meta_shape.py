@@ -266,7 +266,6 @@ class PipelineShape(Struct, frozen=True):
     datasets: Count = 0
     iterators: Count = 0
     passes_realtime_ns: list[Instant] = []
-    began_realtime_ns: Instant | None = None
 
 
 class PipelinesShape(Struct, frozen=True):

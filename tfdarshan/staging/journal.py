@@ -40,8 +40,8 @@ class Record:
         source_mtime_ns: Time of change of its original.
         checksum: Checksum of a copy by `policy`, "" if none was taken.
         policy: How it was taken.
-        target: The original that a link leads to, or that a copy is of, "" of a copy in older journals; of
-            the fast root, the outermost folder that was made for it.
+        target: The original that a link leads to, or that a copy is of; of the fast root, the outermost
+            folder that was made for it.
     """
 
     kind: str
@@ -69,8 +69,8 @@ class Record:
         return stat.S_ISREG(found.st_mode) and (found.st_ino, found.st_size, found.st_mtime_ns) == known
 
     def stands_for(self, original: str) -> bool:
-        """Return whether it is a copy of a file, or a link to it. Older journals do not say so of copies."""
-        return self.target == original or (self.kind == FILE and not self.target)
+        """Return whether it is a copy of a file, or a link to it."""
+        return self.target == original
 
 
 class Journal:

@@ -66,7 +66,7 @@ class StageFolder:
             for path in self._plans.iterdir():
                 path.unlink()
             self._plans.rmdir()
-        for name in (".journal.tmp", "journal.new", "journal", "lock"):
+        for name in (".journal.tmp", "journal", "lock"):
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()

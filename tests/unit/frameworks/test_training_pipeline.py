@@ -80,20 +80,6 @@ def test_behind_passes_that_were_not_noted_the_first_pipeline_is_taken():
     assert name_of(training_pipeline(noted(val=[20], train=[50]), ())) == "val"
 
 
-def test_sessions_of_earlier_versions_noted_the_first_pass():
-    # GIVEN
-    found = [
-        {"stages": [{"name": "map", "function": name, "does": ["reads"]}], "iterators": 1}
-        | {"began_realtime_ns": ORIGIN_NS + at}
-        for name, at in (("val", 20 * MS), ("train", 50 * MS))
-    ]
-    pipelines = pipelines_of({"origin_realtime_ns": ORIGIN_NS, "pipelines": {"found": found}})
-
-    # THEN
-    assert [one.begun_ns for one in pipelines] == [(20 * MS,), (50 * MS,)]
-    assert name_of(training_pipeline(pipelines, MARKED)) == "train"
-
-
 def test_steps_tell_when_their_iterators_were_asked_first():
     # GIVEN two steps of 10 ms and one of 60, behind which another iterator is asked
     steps = {

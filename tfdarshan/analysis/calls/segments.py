@@ -225,7 +225,7 @@ class SegmentLoader:
     """
 
     def __init__(self, processes: Sequence[ProcessData], *, faults: bool = False) -> None:
-        self._processes, self._faults = processes, faults
+        self._processes = processes
         self._place_of = {id(process): place for place, process in enumerate(processes)}
         self._operations = operations_of(processes)
         if faults:

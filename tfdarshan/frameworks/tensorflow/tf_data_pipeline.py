@@ -275,9 +275,8 @@ def _last_begun_ns(pipeline: Pipeline, until_ns: int) -> int | None:
 
 
 def _begun_ns(block: dict[str, Any], origin_ns: int | None) -> tuple[int, ...]:
-    """Return `Pipeline.begun_ns`; earlier versions noted the first pass alone."""
-    first_ns = block.get("began_realtime_ns")
-    passes_ns = block.get("passes_realtime_ns", [] if first_ns is None else [first_ns])
+    """Return `Pipeline.begun_ns`."""
+    passes_ns = block.get("passes_realtime_ns", ())
     return () if origin_ns is None else tuple(at_ns - origin_ns for at_ns in passes_ns)
 
 
