@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from tfdarshan.analysis.calls.call_kinds import CALL_KINDS, KIND, groups_of
 from tfdarshan.analysis.calls.intervals import union_ns
-from tfdarshan.analysis.calls.queue_depth import DepthSums
+from tfdarshan.analysis.calls.queue_depth import depth_levels
 from tfdarshan.analysis.steps.step_windows import StepWindows, parts_of_steps
 from tfdarshan.analysis.storage.file_costs import CostSums
 from tfdarshan.analysis.storage.storage_passes import from_storage
 from tfdarshan.native import input_sums
-from tfdarshan.native.input_sums import InputCalls, InputTimes, chosen_input
+from tfdarshan.native.input_sums import Depths, InputCalls, InputTimes, chosen_input
 
 FILES, THREADS, LOOP = 4, 3, 1
 MS = 1_000_000
@@ -169,10 +169,10 @@ def test_times_by_kind_thread_and_step(found, windows):
 
 @given(drawn())
 def test_time_and_bytes_at_each_depth(found):
-    calls, sums = found.calls, DepthSums()
+    calls, sums = found.calls, Depths()
     for part in found.parts():
         sums.add(part)
-    levels = sums.levels()
+    levels = depth_levels(sums)
 
     # Between two moments nothing begins or ends: each call that is running then has its share of its bytes.
     seconds, moved = np.zeros(len(calls) + 1), np.zeros(len(calls) + 1)

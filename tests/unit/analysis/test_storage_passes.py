@@ -8,7 +8,7 @@ import pytest
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.storage.file_costs import FileCosts
-from tfdarshan.analysis.storage.storage_passes import StoragePasses
+from tfdarshan.analysis.storage.storage_passes import storage_passes
 from tfdarshan.analysis.storage.storage_share import fetched_in_steps
 from tfdarshan.findings import fits_in_memory
 from tfdarshan.findings.finding import Finding
@@ -21,7 +21,7 @@ KB, MB = 1_000, 1_000_000
 
 def passes(calls, sizes, block):
     """Add (start, end, thread, kind, file, length), so many at a time; return bytes from storage by file."""
-    sums = StoragePasses(np.array(sizes))
+    sums = storage_passes(np.array(sizes))
     for first in range(0, len(calls), block):
         start, end, thread, kind, file, length = (
             np.array(column) for column in zip(*calls[first : first + block], strict=True)
@@ -29,7 +29,8 @@ def passes(calls, sizes, block):
         times = (start * MB).astype(np.int64), (end * MB).astype(np.int64)
         kinds = np.array([KIND[name] for name in kind], np.uint8)
         sums.add(InputCalls(*times, length=length, file=file, thread=thread, kind=kinds))
-    return sums.sums()[1].tolist()
+    sums.end()
+    return sums.stored_bytes.tolist()
 
 
 def some_calls():

@@ -7,7 +7,7 @@ import pandas as pd
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Segments
-from tfdarshan.native.input_sums import Depths, InputCalls
+from tfdarshan.native.input_sums import Depths
 from tfdarshan.sessions.writing.time_bins import TimeBins
 
 
@@ -63,30 +63,18 @@ def _thread_ns_until(start: Array, end: Array, at_ns: Array) -> Array:
     return np.subtract(reached(end), reached(start))
 
 
-class DepthSums:
-    """Adds up calls that come block by block, in order of start: of more than memory holds, too."""
+def depth_levels(depths: Depths) -> pd.DataFrame:
+    """Return what happened at each queue depth; a read's bytes are spread evenly over its duration.
 
-    def __init__(self) -> None:
-        self._depths = Depths()
+    Args:
+        depths: Of calls that were added in order of start; none can be added any more.
 
-    def add(self, calls: InputCalls) -> None:
-        """Add calls; none begins before those that were added already."""
-        self._depths.add(calls)
-
-    def levels(self) -> pd.DataFrame:
-        """Return what happened at each queue depth; a read's bytes are spread evenly over its duration.
-
-        No call can be added any more.
-
-        Returns:
-            One row per depth from 0 to the highest seen (deeper than 1,023 is 1,023), from the first call's
-            start to the last one's end: `seconds` in which so many calls were running, `bytes` moved in them.
-            float64; index: the depth.
-        """
-        self._depths.end()
-        lasted_ns, moved = self._depths.lasted_ns, self._depths.moved
-        highest = int(np.flatnonzero(lasted_ns)[-1]) if lasted_ns.any() else 0
-        seconds, moved = lasted_ns[: highest + 1] / 1e9, moved[: highest + 1]
-        return pd.DataFrame(
-            {"seconds": seconds, "bytes": moved}, index=pd.RangeIndex(len(seconds), name="depth")
-        )
+    Returns:
+        One row per depth from 0 to the highest seen (deeper than 1,023 is 1,023), from the first call's start
+        to the last one's end: `seconds` in which so many calls were running, `bytes` moved in them. float64;
+        index: the depth.
+    """
+    depths.end()
+    highest = int(np.flatnonzero(depths.lasted_ns)[-1]) if depths.lasted_ns.any() else 0
+    seconds, moved = depths.lasted_ns[: highest + 1] / 1e9, depths.moved[: highest + 1]
+    return pd.DataFrame({"seconds": seconds, "bytes": moved}, index=pd.RangeIndex(len(seconds), name="depth"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.native.input_sums import InputCalls
 from tfdarshan.native.read_order import JUMPED, JUMPS, LASTED, MADE, MOVED, READS, ReadOrder
 from tfdarshan.thresholds import THRESHOLD
 
@@ -39,41 +38,38 @@ class ScatteredReads:
     thread_s: float
 
 
-class PieceSums:
-    """Looks at reads with data, in order of start.
+def read_order(read_counts: Array) -> ReadOrder:
+    """Return what looks at reads with data, in order of start, of files that may be read in pieces.
 
     A step of less than a read is no jump: a record's header and body, or a part that was read ahead. Nor is
     one where one of `read_order.SIDE_BY_SIDE` readers goes on, each in order.
 
     Args:
         read_counts: How often each file was read at most; one entry per row of the file table.
-        sizes: Their sizes, -1 where unknown.
     """
+    return ReadOrder(read_counts >= FEWEST_READS)
 
-    def __init__(self, read_counts: Array, sizes: Array) -> None:
-        self._sizes = sizes
-        self._order = ReadOrder(read_counts >= FEWEST_READS)
 
-    def add(self, calls: InputCalls, offset: Array) -> None:
-        """Add the reads among calls on input; an offset that is not known is -1."""
-        self._order.add(calls, offset)
+def scattered_reads(sums: Array, sizes: Array) -> ScatteredReads:
+    """Return the reads of files that are read out of order.
 
-    def scattered(self) -> ScatteredReads:
-        """Return the reads of files that are read out of order."""
-        sums = self._order.sums
-        reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
-        apart = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
-        in_parts = ~apart & (reads > 0) & _waits_for_jumps(sums, self._sizes)
-        kept = apart | in_parts
-        per_file = np.where(kept, reads, 0)
-        order = np.argsort(-per_file, kind="stable")
-        return ScatteredReads(
-            order[: int(np.count_nonzero(per_file))],
-            int(per_file.sum()),
-            int(reads[apart].sum() + (sums[in_parts, JUMPS] + 1).sum()),
-            int(sums[kept, MOVED].sum()),
-            float(sums[kept, LASTED].sum()) / 1e9,
-        )
+    Args:
+        sums: `ReadOrder.sums`.
+        sizes: The files' sizes, -1 where unknown.
+    """
+    reads = np.where(sums[:, MADE] >= FEWEST_READS, sums[:, READS], 0)
+    apart = (reads > 0) & (sums[:, JUMPS] >= SCATTERED * reads)
+    in_parts = ~apart & (reads > 0) & _waits_for_jumps(sums, sizes)
+    kept = apart | in_parts
+    per_file = np.where(kept, reads, 0)
+    order = np.argsort(-per_file, kind="stable")
+    return ScatteredReads(
+        order[: int(np.count_nonzero(per_file))],
+        int(per_file.sum()),
+        int(reads[apart].sum() + (sums[in_parts, JUMPS] + 1).sum()),
+        int(sums[kept, MOVED].sum()),
+        float(sums[kept, LASTED].sum()) / 1e9,
+    )
 
 
 def _waits_for_jumps(sums: Array, sizes: Array) -> Array:

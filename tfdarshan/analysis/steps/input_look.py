@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.read_pieces import PieceSums, ScatteredReads
+from tfdarshan.analysis.calls.read_pieces import ScatteredReads, read_order, scattered_reads
 from tfdarshan.analysis.calls.segments import Blocks, Segments, Thread
 from tfdarshan.analysis.calls.thinned import Thinned
 from tfdarshan.analysis.calls.throttled_calls import HELD_NS, HeldCalls, HeldSums
@@ -88,7 +88,7 @@ class InputLook:
         self._asked = np.zeros(8)
         self._sample, self._stored = Thinned(2), StoredSums(len(read_counts), pass_bytes)
         self._held = [HeldSums(least_ns) for least_ns in HELD_NS]
-        self._pieces = PieceSums(read_counts, sizes)
+        self._order, self._sizes = read_order(read_counts), sizes
         self._readers: set[Thread] = set()
         self._writes = KeptWrites()
 
@@ -110,7 +110,7 @@ class InputLook:
         self._stored.add(calls, self._beside(block))
         for held in self._held:
             held.add(calls.file, calls.kind, calls.start_ns, calls.end_ns, calls.length)
-        self._pieces.add(calls, block.offset[rows])
+        self._order.add(calls, block.offset[rows])
         reads = np.flatnonzero(calls.kind == READ)
         self._reads += len(reads)
         self._placed_reads += int(np.count_nonzero(_placed(block)[block.operation[rows][reads]]))
@@ -139,7 +139,7 @@ class InputLook:
             (length, taken_ns),
             self._stored.calls(),
             tuple(held.calls() for held in self._held),
-            self._pieces.scattered(),
+            scattered_reads(self._order.sums, self._sizes),
             frozenset(self._readers),
             self._writes.calls(),
         )

@@ -16,7 +16,7 @@ import pandas as pd
 from tfdarshan.ahead import read_ahead
 from tfdarshan.analysis.calls.call_kinds import CallGroup, groups_of, kind_codes
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.calls.queue_depth import DepthSums
+from tfdarshan.analysis.calls.queue_depth import depth_levels
 from tfdarshan.analysis.calls.reader_count import ReaderCount, ThreadLives, count_readers, reading_span
 from tfdarshan.analysis.calls.segments import Blocks, Segments, Thread
 from tfdarshan.analysis.files.reading_times import ReadingTimes
@@ -28,6 +28,7 @@ from tfdarshan.native.input_sums import (
     FIRST,
     LAST,
     NO_THREAD,
+    Depths,
     InputCalls,
     InputTimes,
     chosen_input,
@@ -103,9 +104,9 @@ def input_pipeline(
     return sums.pipeline(span_ns)
 
 
-def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> DepthSums:
+def _depths_within(span_ns: tuple[int, int], blocks: Blocks, is_input: Array) -> Depths:
     """Look again at calls on input of a session without steps: at those that began within some time."""
-    depths = DepthSums()
+    depths = Depths()
     for block in blocks():
         first, last = np.searchsorted(block.start_ns, span_ns).tolist()
         part = block.where(slice(first, last))
@@ -153,7 +154,7 @@ class _Sums:
         is_loop: Callable[[Thread], bool],
     ) -> None:
         self._windows, self._is_loop = windows, is_loop
-        self.costs, self.depths = CostSums(size_bytes), DepthSums()
+        self.costs, self.depths = CostSums(size_bytes), Depths()
         self._began_ns: tuple[int, int] | None = None
         parts = parts_of_steps(windows)
         waits, rests = (None, None) if parts is None else (part.columns for part in parts)
@@ -191,7 +192,7 @@ class _Sums:
     def pipeline(self, span_ns: tuple[int, int]) -> InputPipeline:
         times, windows = self.times, self._windows
         made = int(times.by_kind[:, :, CALLS].sum())
-        levels, readers, overlap = self.depths.levels(), NOTHING, 0.0
+        levels, readers, overlap = depth_levels(self.depths), NOTHING, 0.0
         if windows is not None:
             overlap = windows.overlap(times.in_waits_ns, times.in_rests_ns)
         if made:

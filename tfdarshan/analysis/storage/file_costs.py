@@ -16,8 +16,8 @@ from tfdarshan.analysis.files.reading_times import NEVER_NS, ReadingTimes
 from tfdarshan.analysis.storage.storage_passes import (
     CACHED_CALL_S,
     CACHED_S_PER_BYTE,
-    StoragePasses,
     from_storage,
+    storage_passes,
 )
 from tfdarshan.native import input_sums
 from tfdarshan.native.input_sums import InputCalls
@@ -185,7 +185,7 @@ class CostSums:
 
     def __init__(self, size_bytes: Array) -> None:
         self._sums = np.zeros((len(size_bytes), input_sums.FILE_COSTS), np.int64)
-        self._passes = StoragePasses(size_bytes)
+        self._passes = storage_passes(size_bytes)
         self._slow_read_ns, self._slow_read_bytes = np.zeros((2, len(size_bytes)))
         self._made = False
 
@@ -209,7 +209,8 @@ class CostSums:
 
     def costs(self) -> FileCosts:
         """Return the costs; nothing is added any more."""
-        slow_s, slow_bytes = self._passes.sums()
+        self._passes.end()
+        slow_s, slow_bytes = self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64)
         if not self._made:
             # One array of zeros takes no memory, however many files there are.
             return FileCosts(*[np.zeros(len(slow_s))] * len(dataclasses.fields(FileCosts)))

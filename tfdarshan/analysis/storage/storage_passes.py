@@ -12,10 +12,8 @@ near these bounds; there another device would gain next to nothing either way.
 
 from __future__ import annotations
 
-import numpy as np
-
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.native.input_sums import InputCalls, Passes
+from tfdarshan.native.input_sums import Passes
 from tfdarshan.thresholds import THRESHOLD
 
 CACHED_CALL_S = THRESHOLD["memory call"]
@@ -35,23 +33,10 @@ def from_storage(calls: Array, moved_bytes: Array, read_s: Array) -> Array:
     return read_s > calls * CACHED_CALL_S + moved_bytes * CACHED_S_PER_BYTE
 
 
-class StoragePasses:
-    """Adds up, file by file, the passes that storage served, of calls that come block by block.
+def storage_passes(size_bytes: Array) -> Passes:
+    """Return what adds up, file by file, the passes that storage served, of reads that come block by block.
 
     Args:
         size_bytes: The files' sizes, -1 if unknown: one entry per row of the file table.
     """
-
-    def __init__(self, size_bytes: Array) -> None:
-        self._passes = Passes(
-            size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE, many_slow=MANY_SLOW, ahead_bytes=AHEAD_BYTES
-        )
-
-    def add(self, calls: InputCalls) -> None:
-        """Add calls in order of start. Only reads of data count."""
-        self._passes.add(calls)
-
-    def sums(self) -> tuple[Array, Array]:
-        """Return each file's seconds and bytes from storage, float64; and then ends."""
-        self._passes.end()
-        return self._passes.stored_ns / 1e9, self._passes.stored_bytes.astype(np.float64)
+    return Passes(size_bytes, CACHED_CALL_S, CACHED_S_PER_BYTE, many_slow=MANY_SLOW, ahead_bytes=AHEAD_BYTES)
