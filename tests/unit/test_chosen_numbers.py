@@ -26,7 +26,7 @@ ALLOWED = {
     "calls, rows or bytes in memory at a time": {
         "call_unions.MOST_INTERVALS", "call_unions.PENDING", "depth_phases.MOST_WINDOWS",
         "file_batches.SMALL", "file_batches.TOGETHER",
-        "segments.BLOCK", "session_calls.KEPT_CALLS", "session_calls.MOST_STRETCHES",
+        "segments.BLOCK", "session_calls.KEPT_CALLS",
         "session_files.MANY_ROWS", "outlier_calls.BLOCK", "stretches.PARTS", "stretches.PART_ROWS",
         "thinned.AT_MOST", "time_windows.WINDOW_CALLS",
         "write_calls.MOST_WRITES",
@@ -64,6 +64,7 @@ ALLOWED = {
         "mapped_fix_lines.WINDOW_BYTES", "mapped_fixes.AHEAD_BYTES", "shard_fix_lines.SHARD_BYTES",
         "small_reads.BUFFER_BYTES", "small_reads.PAGE_BYTES",
     },
+    "questions that are asked of any storage": {"whatif.BETTER_STORAGE"},
     "the plan of a probe: what it reads, and for how long": {
         "data_files.AT_A_TIME", "data_files.MOST_FILES", "data_files.MOST_NAMES", "data_files.MOST_OPEN",
         "depth_scaling.LEAST_DEPTH", "file_ranges.ALL_CACHED", "file_ranges.FEWEST_OPEN",
