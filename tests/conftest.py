@@ -50,9 +50,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the folders that one process runs whole: at the end the others would wait for it."""
     items.sort(key=lambda item: not item.nodeid.startswith(SHARING_FOLDERS))
+    if config.pluginmanager.hasplugin("_cov"):
+        _count_lines_of_first_cases(items)
+
+
+def _count_lines_of_first_cases(items: list[pytest.Item]) -> None:
+    """Count in one case of each test: counting takes a third longer, and other cases add few lines."""
+    counted = set()
+    for item in items:
+        test, bracket, _ = item.nodeid.partition("[")
+        if bracket and test in counted:
+            item.add_marker("no_cover")
+        counted.add(test)
 
 
 @pytest.hookimpl(optionalhook=True)
