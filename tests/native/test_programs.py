@@ -47,7 +47,7 @@ HAZARDS = {
     "another_patcher": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "append_kill": {"plain": "", "sanitize": "", "thread": ""},
     "attach_backoff": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
-    "attach_cycles": {"plain": "1000", "sanitize": "1000", "thread": "200", "valgrind": "50"},
+    "attach_cycles": {"plain": "200", "sanitize": "1000", "thread": "200", "valgrind": "50"},
     "blocked_read": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "bypassed_calls": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "call_sums": {"plain": "", "sanitize": "", "thread": "100", "valgrind": "30"},
@@ -57,18 +57,18 @@ HAZARDS = {
     "data_pointers": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "dup2_over_tracked": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "emulated_storage": {"plain": "20", "thread": "5", "valgrind": "2"},
-    "ended_threads": {"plain": "5000", "sanitize": "3000", "thread": "1000"},
+    "ended_threads": {"plain": "1000", "sanitize": "3000", "thread": "1000"},
     "every_hook": {"plain": "", "sanitize": "", "valgrind": ""},
     "fault_budget": {"plain": "", "sanitize": ""},
     "fault_windows": {"plain": "", "sanitize": ""},
     "fd_reuse": {"plain": "5000", "sanitize": "1000", "thread": "500", "valgrind": "20"},
     "fold_counters": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
     "fold_kill": {"plain": "", "sanitize": ""},
-    "fold_thread": {"plain": "60", "sanitize": "60", "thread": "20"},
+    "fold_thread": {"plain": "20", "sanitize": "60", "thread": "20"},
     "fork_in_fork": {"plain": "", "sanitize": ""},
-    "fork_in_handler": {"plain": "1000", "sanitize": "300", "thread": "300"},
+    "fork_in_handler": {"plain": "300", "sanitize": "300", "thread": "300"},
     "fork_loader_lock": {"plain": "200", "sanitize": "100", "thread": "100"},
-    "fork_threads": {"plain": "1000", "sanitize": "500", "valgrind": "8"},
+    "fork_threads": {"plain": "300", "sanitize": "500", "valgrind": "8"},
     "fork_wall": {"plain": "", "thread": ""},
     "full_file_system": {"plain": "", "sanitize": "", "thread": "20000", "valgrind": "20000"},
     "fuzz_journal": {"plain": "", "sanitize": "", "thread": "", "valgrind": ""},
@@ -125,7 +125,15 @@ HAZARDS = {
     "vfork_child": {"plain": "", "sanitize": "", "valgrind": ""},
 }
 # Plain, in the long tests: so many cycles or runs; a kill after each instruction, of which each 499th counts.
-LONG = {"attach_cycles": "10000", "fold_thread": "200", "thinned_calls": "499", "untraced_calls": "97"}
+LONG = {
+    "attach_cycles": "10000",
+    "ended_threads": "5000",
+    "fold_thread": "200",
+    "fork_in_handler": "1000",
+    "fork_threads": "1000",
+    "thinned_calls": "499",
+    "untraced_calls": "97",
+}
 # Single-stepped, the processor's own copying of memory is a step for each byte.
 COPYING = "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000"
 FORKING = {
