@@ -1,6 +1,6 @@
-"""Runs the workloads of one group, each in a session of its own, under the strace of the test.
+"""Runs the workloads of groups, each in a session of its own, under the strace of the test.
 
-    python -m tests.integration.oracle.child GROUP DIRECTORY
+    python -m tests.integration.oracle.child DIRECTORY GROUP ...
 
 For each workload, DIRECTORY/<name>/ holds `data/`, what the workload used, and `files.pickle`,
 its `session.files`. A workload that fails leaves `error.txt` instead, and the next one runs.
@@ -19,9 +19,9 @@ from tests.integration.oracle.tally import marker
 from tests.integration.oracle.workloads import GROUPS, load
 
 
-def main(group: str, directory: Path) -> None:
-    """Run a group."""
-    for name in GROUPS[group]:
+def main(directory: Path, groups: list[str]) -> None:
+    """Run groups."""
+    for name in (name for group in groups for name in GROUPS[group]):
         try:
             _run(name, directory / name)
         except Exception:  # the test shows it
@@ -46,4 +46,4 @@ def _run(name: str, home: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -22,6 +22,11 @@ from tests.integration.oracle.tally import FileTally, tally, window
 from tests.integration.oracle.workloads import GROUPS, group_of
 
 REPOSITORY = Path(__file__).parents[3]
+# Groups whose workloads one process runs, each in a session of its own: what they import takes long under strace.
+PROCESSES = (
+    ("tensorflow_io", "keras_io"),
+    ("numpy_io", "array_io", "table_io", "python_io", "compiled_io"),
+)
 pytestmark = [
     pytest.mark.skipif(not strace_log.is_available(), reason="strace is missing, or may not trace here"),
     pytest.mark.timeout(600),
@@ -29,8 +34,8 @@ pytestmark = [
 
 
 @dataclass(frozen=True)
-class GroupRun:
-    """What is left of a group's process."""
+class Run:
+    """What is left of a process."""
 
     directory: Path
     calls: list[Call]
@@ -38,45 +43,52 @@ class GroupRun:
 
 
 @pytest.fixture(scope="module")
-def run_group(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], GroupRun]:
-    """Run a group under strace, once for all its workloads."""
+def run_with(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """Run a group and those of its process under strace, once for all their workloads."""
 
     @cache
-    def run(group: str) -> GroupRun:
-        missing = [module for module in NEEDS.get(group, ()) if find_spec(module) is None]
-        if missing:
+    def run(groups: tuple[str, ...]) -> Run:
+        here = [group for group in groups if not _missing(group)]
+        return _run_groups(here, tmp_path_factory.mktemp(groups[0]))
+
+    def run_process(group: str) -> Run:
+        if missing := _missing(group):
             pytest.skip(f"{' and '.join(missing)} not installed")
-        return _run_group(group, tmp_path_factory.mktemp(group))
+        return run(next(groups for groups in PROCESSES if group in groups))
 
-    return run
+    return run_process
 
 
-def _run_group(group: str, directory: Path) -> GroupRun:
+def _missing(group: str) -> list[str]:
+    return [module for module in NEEDS.get(group, ()) if find_spec(module) is None]
+
+
+def _run_groups(groups: list[str], directory: Path) -> Run:
     environment = os.environ | {
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TFD_ORACLE_LIBRARIES": str(directory / "libraries"),
         "PYTHONPATH": str(REPOSITORY),
     }
-    command = [sys.executable, "-m", "tests.integration.oracle.child", group, str(directory)]
+    command = [sys.executable, "-m", "tests.integration.oracle.child", str(directory), *groups]
     done = strace_log.run(command, directory / "strace", timeout_s=300, environment=environment)
     output = f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
-    return GroupRun(directory, strace_log.read_calls(directory / "strace"), output)
+    return Run(directory, strace_log.read_calls(directory / "strace"), output)
 
 
 @pytest.mark.parametrize("name", [name for names in GROUPS.values() for name in names])
-def test_session_says_what_strace_saw(run_group: Callable[[str], GroupRun], name: str) -> None:
+def test_session_says_what_strace_saw(run_with: Callable[[str], Run], name: str) -> None:
     if name.startswith("cpp_") and shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     # GIVEN a workload that ran under strace and in a session
-    group_run = run_group(group_of(name))
-    home = group_run.directory / name
+    run = run_with(group_of(name))
+    home = run.directory / name
     error = home / "error.txt"
     assert not error.exists(), error.read_text()
-    assert (home / "files.pickle").exists(), group_run.output
+    assert (home / "files.pickle").exists(), run.output
     files = pd.read_pickle(home / "files.pickle")
 
     # WHEN every file it used is compared
-    seen = tally(window(group_run.calls, name), home / "data")
+    seen = tally(window(run.calls, name), home / "data")
     found = differences(name, files, seen, home / "data")
 
     # THEN they agree, and there was something to compare

@@ -12,7 +12,7 @@ from pathlib import Path
 
 Workload = Callable[[Path], None]
 
-# One process runs the workloads of a group one after the other, each in a session of its own.
+# A process runs the workloads of its groups one after the other, each in a session of its own.
 GROUPS: dict[str, tuple[str, ...]] = {
     "tensorflow_io": (
         "read_file",
