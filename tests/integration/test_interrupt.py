@@ -50,6 +50,12 @@ POINTS = (
     "tfdarshan.recording.writing.writer:write_json",
     "tfdarshan.recording.active_recording:remove_spool",
 )
+# In `make test` each point with one way and each way with two points, in the long tests all.
+EACH_POINT = [
+    pytest.param(point, way, marks=() if number % len(JOBS) == place % len(JOBS) else pytest.mark.long)
+    for number, point in enumerate(POINTS)
+    for place, way in enumerate(JOBS)
+]
 
 
 def run_job(folder, job, *arguments, way="with"):
@@ -67,9 +73,8 @@ def written_bytes(folder):
     return files.loc[files["path"] == str(folder / "x.bin"), "POSIX_BYTES_WRITTEN"].tolist()
 
 
-@pytest.mark.parametrize("way", JOBS)
-@pytest.mark.parametrize("point", POINTS)
-def test_the_session_is_written_and_the_job_ends_by_sigint(tmp_path, spool_folder, way, point):
+@pytest.mark.parametrize(("point", "way"), EACH_POINT)
+def test_the_session_is_written_and_the_job_ends_by_sigint(tmp_path, spool_folder, point, way):
     # WHEN
     done = run_job(tmp_path, INTERRUPTED + JOBS[way], point, "1", way=way)
 
@@ -82,9 +87,8 @@ def test_the_session_is_written_and_the_job_ends_by_sigint(tmp_path, spool_folde
     assert list(spool_folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("way", JOBS)
-@pytest.mark.parametrize("point", [point for point in POINTS if "remove_spool" not in point])
-def test_a_second_interrupt_ends_at_once_and_loses_nothing(tmp_path, monkeypatch, way, point):
+@pytest.mark.parametrize(("point", "way"), EACH_POINT[: -len(JOBS)])  # but for the removal of the spool
+def test_a_second_interrupt_ends_at_once_and_loses_nothing(tmp_path, monkeypatch, point, way):
     # WHEN
     done = run_job(tmp_path, INTERRUPTED + JOBS[way], point, "2", way=way)
 
