@@ -1,7 +1,6 @@
 """The memory cap holds for all processes of a session together, and totals stay exact beyond it."""
 
-import contextlib
-import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -101,67 +100,66 @@ def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start, ch
     assert any("found no room for a row" in sentence for sentence in bounds)
 
 
-def become_another(_code):
-    os.execv("/bin/true", ["true"])
+# Has so many children, one after the other, that end in this way; opens so many files itself; and says what all
+# spools take, with the processes. A program of its own: to fork the process of all tests takes very long.
+JOB = """
+import contextlib, ctypes, json, os, pathlib, signal, sys, tfdarshan
+data, logs, spools, how, children, files = sys.argv[1:]
+ends = {
+    "_exit": lambda: os._exit(0),
+    "exit": lambda: ctypes.CDLL(None).exit(0),
+    "exec": lambda: os.execv("/bin/true", ["true"]),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+}
+ended = []
+with tfdarshan.profile(logs, engine="builtin", memory_cap_mb=16, spool_dir=spools):
+    for _ in range(int(children)):
+        child = os.fork()
+        if not child:
+            os.close(os.open(f"{data}/00000", os.O_RDONLY))
+            with contextlib.suppress(PermissionError):
+                os.execv("/", ["a folder is no program"])
+            os.close(os.open(f"{data}/00001", os.O_RDONLY))
+            ends[how]()
+        ended.append(child)
+        assert os.waitpid(child, 0)[1] == (signal.SIGKILL if how == "kill" else 0)
+    for number in range(int(files)):
+        os.close(os.open(f"{data}/{number:05}", os.O_RDONLY))
+    used = sum(path.stat().st_blocks * 512 for path in pathlib.Path(spools).rglob("*.spool"))
+print(json.dumps([used, os.getpid(), ended]))
+"""
 
 
-@pytest.mark.parametrize(
-    "end", [os._exit, ctypes.CDLL(None).exit, become_another], ids=["_exit", "exit", "exec"]
-)
-def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp_path, end):
-    # GIVEN a session of a job that starts one child after the other, as loaders do for each epoch
-    children, ended, spools = 150, [], tmp_path / "spools"
+def run_job(data, folder, how, children, files):
+    """Run it; return what spools took, the processes and the session."""
+    spools = folder / "spools"
     spools.mkdir()
-    options = {"memory_cap_mb": 16, "spool_dir": spools}
-    with tfdarshan.profile(tmp_path / "logs", engine="builtin", **options) as session:
-        for _ in range(children):
-            child = os.fork()
-            if not child:
-                os.close(os.open(data / "00000", os.O_RDONLY))
-                with contextlib.suppress(PermissionError):
-                    os.execv("/", ["a folder is no program"])
-                os.close(os.open(data / "00001", os.O_RDONLY))
-                end(0)
-            ended.append(child)
-            os.waitpid(child, 0)
+    words = [data, folder / "logs", spools, how, str(children), str(files)]
+    said = subprocess.run([sys.executable, "-c", JOB, *words], stdout=subprocess.PIPE, check=True, timeout=120)
+    return *json.loads(said.stdout), tfdarshan.open_session(folder / "logs")
 
-        # WHEN the job itself opens many files
-        for number in range(FILES // 2):
-            os.close(os.open(data / f"{number:05}", os.O_RDONLY))
-        used = sum(path.stat().st_blocks * 512 for path in spools.rglob("*.spool"))
+
+@pytest.mark.parametrize("how", ["_exit", "exit", "exec"])
+def test_children_that_have_ended_leave_the_room_that_they_did_not_use(data, tmp_path, how):
+    # GIVEN a session of a job that starts one child after the other, as loaders do for each epoch
+    # WHEN the job itself then opens many files
+    used, job, ended, session = run_job(data, tmp_path, how, 150, FILES // 2)
 
     # THEN there is room for them, and nothing of what children did is missing
     assert used <= 16 * MIB
     files = session.files
     assert not files["path"].str.contains("beyond memory_cap_mb").any()
     opens = files[files["path"].str.startswith(f"{data}/")].groupby("pid")["POSIX_OPENS"].sum()
-    assert opens.to_dict() == {os.getpid(): FILES // 2, **dict.fromkeys(ended, 2)}
-
-
-# Has so many children that are killed, so that they give nothing back; then says what all spools take.
-KILLED = """
-import os, pathlib, signal, sys, tfdarshan
-data, logs, spools, children = sys.argv[1:]
-with tfdarshan.profile(logs, engine="builtin", memory_cap_mb=16, spool_dir=spools):
-    for _ in range(int(children)):
-        child = os.fork()
-        if not child:
-            os.close(os.open(f"{data}/00000", os.O_RDONLY))
-            os.kill(os.getpid(), signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    print(sum(path.stat().st_blocks * 512 for path in pathlib.Path(spools).rglob("*.spool")))
-"""
+    assert opens.to_dict() == {job: FILES // 2, **dict.fromkeys(ended, 2)}
 
 
 def test_a_job_that_starts_ever_more_processes_takes_twice_the_cap_at_most(data, tmp_path):
-    # WHEN
-    children, spools = 250, tmp_path / "spools"
-    spools.mkdir()
-    command = [sys.executable, "-c", KILLED, data, tmp_path / "logs", spools, str(children)]
-    used = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    # WHEN children are killed, so that they give nothing back
+    children = 250
+    used, _, _, session = run_job(data, tmp_path, "kill", children, 0)
 
     # THEN those for which there was no room are told, each once
-    meta = tfdarshan.open_session(tmp_path / "logs").meta
+    meta = session.meta
     left_out = children - (len(meta) - 1)
     assert 16 * MIB < used <= 32 * MIB
     assert 0 < left_out < children
