@@ -5,26 +5,53 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.fleet_population import write_population
 from tests.unit.sentences.rows import texts_in
 from tfdarshan.commands import main
+from tfdarshan.commands.summary import MOST_FILES
+from tfdarshan.findings import diagnosis
 from tfdarshan.reports.views import VIEWS
 from tfdarshan.reports.views.banner import banner
 from tfdarshan.reports.views.files_view import file_page
-from tfdarshan.reports.views.findings_view import diagnosis_for, findings_panels
+from tfdarshan.reports.views.findings_view import findings_panels
 from tfdarshan.reports.views.overlap_view import overlap_banner
 from tfdarshan.reports.views.view_source import Source
 from tfdarshan.session import Session
+
+Kept = dict[tuple[str, int], tuple[Any, diagnosis.Diagnosis]]
+
+
+@contextlib.contextmanager
+def diagnosed_once(kept: Kept) -> Iterator[None]:
+    """Have commands and pages share one diagnosis of each session, which takes most of their time."""
+    original = diagnosis.summary_and_diagnosis
+
+    def summary_and_diagnosis(session: Any, top: int, runner: Any = None) -> tuple[Any, diagnosis.Diagnosis]:
+        key = str(session.path), top
+        if key not in kept:
+            kept[key] = original(session, top, runner)
+        return kept[key]
+
+    def diagnose(session: Any, runner: Any = None) -> diagnosis.Diagnosis:
+        return summary_and_diagnosis(session, MOST_FILES, runner)[1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diagnosis, "summary_and_diagnosis", summary_and_diagnosis)
+        patch.setattr(diagnosis, "diagnose", diagnose)
+        yield
 
 
 def page_texts(session: Session, *names: str) -> set[str]:
     """Return the texts of its views, of all of them by default."""
     source = Source(session)
     shown: list[Any] = [banner(source), overlap_banner(source.summary.overlapping_sessions)]
-    shown += findings_panels(diagnosis_for(source.session, None))
+    shown += findings_panels(diagnosis.diagnose(session))
     shown += [view(source) for name, (_, view) in VIEWS.items() if not names or name in names]
     busiest = source.summary.slowest_files[:1]
     shown += [file_page(source, entry.path) for entry in busiest if not names]

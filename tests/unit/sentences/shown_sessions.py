@@ -9,8 +9,9 @@ import pytest
 
 from tests.one_measurement import TIER
 from tests.unit.sentences.sessions import SESSIONS, Maker
-from tests.unit.sentences.shown import other_terminal_texts, page_texts, raw_printed
-from tfdarshan.findings.diagnosis import Diagnosis, diagnosis_of
+from tests.unit.sentences.shown import Kept, diagnosed_once, other_terminal_texts, page_texts, raw_printed
+from tfdarshan.findings import diagnosis
+from tfdarshan.findings.diagnosis import Diagnosis
 from tfdarshan.findings.finding import Finding
 from tfdarshan.findings.measurement import measure, measure_leading
 from tfdarshan.findings.measures import Measures
@@ -39,8 +40,8 @@ class ShownSessions:
         self.top = top
         self._sessions: dict[Maker, Session] = {}
         self._measures: dict[Maker, Measures] = {}
-        self._diagnoses: dict[Maker, Diagnosis] = {}
         self._printed: dict[tuple[Maker, str], str] = {}
+        self._shared: Kept = {}
 
     def session(self, made: str | Maker) -> Session:
         """Return a session of the table by its name, or what a maker makes."""
@@ -60,10 +61,8 @@ class ShownSessions:
 
     def diagnosis(self, made: str | Maker) -> Diagnosis:
         """Return what is found in it."""
-        maker = _maker(made)
-        if maker not in self._diagnoses:
-            self._diagnoses[maker] = diagnosis_of(self.measures(maker))
-        return self._diagnoses[maker]
+        with diagnosed_once(self._shared):
+            return diagnosis.diagnose(self.session(made))
 
     def finding(self, made: str | Maker, name: str) -> Finding | None:
         """Return a finding of it by name, None if it has none."""
@@ -79,7 +78,7 @@ class ShownSessions:
         if key not in self._printed:
             path, fast = str(self.session(made).path), str(self.top)
             words = (path if word == "{}" else fast if word == FAST else word for word in COMMANDS[command])
-            with pytest.MonkeyPatch.context() as patch:
+            with pytest.MonkeyPatch.context() as patch, diagnosed_once(self._shared):
                 patch.setattr("tfdarshan.staging.probe.probe_tier", lambda *_: TIER)
                 self._printed[key] = raw_printed(*words).replace(fast, "FOLDER")
         return self._printed[key]
@@ -88,7 +87,8 @@ class ShownSessions:
         """Return all that people are shown of it, each text in one line."""
         session = self.session(made)
         said = {" ".join(self.printed(made, command).split()) for command in COMMANDS}
-        return said | page_texts(session) | other_terminal_texts(session)
+        with diagnosed_once(self._shared):
+            return said | page_texts(session) | other_terminal_texts(session)
 
 
 def _maker(made: str | Maker) -> Maker:

@@ -17,7 +17,7 @@ from tests.unit.sentences.counters_only import LOG, as_log, with_counters
 from tests.unit.sentences.other_sessions import looked_at, mapped
 from tests.unit.sentences.rows import Maker, Row, as_made, contrasts, texts_in
 from tests.unit.sentences.sessions import KB, SESSIONS, partly_cached
-from tests.unit.sentences.shown import page_text, raw_printed
+from tests.unit.sentences.shown import diagnosed_once, page_text, raw_printed
 from tfdarshan.findings.diagnosis import diagnosis_of
 from tfdarshan.findings.measurement import measure
 from tfdarshan.reports.text.brief_text import brief_text
@@ -39,8 +39,9 @@ EMULATED = {"options": {"as_if": "bucket", "as_if_paths": ["/data/*"]}}
 def everywhere(session: Session) -> str:
     """Return what both summaries and the page say, a line each."""
     path = str(session.path)
-    shown = page_text(session, "overview", "steps")
-    return "\n".join([raw_printed("summary", path), raw_printed("summary", path, "-v"), shown])
+    with diagnosed_once({}):
+        shown = page_text(session, "overview", "steps")
+        return "\n".join([raw_printed("summary", path), raw_printed("summary", path, "-v"), shown])
 
 
 def emulated(delayed_calls: int, delayed_ns: int) -> Maker:
