@@ -5,8 +5,8 @@ variant of the hazard programs that does it. `report` prints both tables.
 
 Python is counted in the process of the tests, in the first case of each. What tests start is not: counting
 there reads and writes files, which are the calls that these tests count. C is counted in the hazard programs,
-with a core built for it beside the core that everything else is tested with. So neither figure holds what only
-other processes or later cases run.
+with a core built for it beside the core that everything else is tested with. So neither figure holds what
+only other processes or later cases run.
 """
 
 import argparse

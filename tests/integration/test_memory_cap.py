@@ -100,8 +100,8 @@ def test_children_share_the_caps_and_totals_stay_exact(data, tmp_path, start, ch
     assert any("found no room for a row" in sentence for sentence in bounds)
 
 
-# Has so many children, one after the other, that end in this way; opens so many files itself; and says what all
-# spools take, with the processes. A program of its own: to fork the process of all tests takes very long.
+# Has so many children, one after the other, that end in this way; opens so many files itself; and says what
+# all spools take, with the processes. A program of its own: to fork the process of all tests takes very long.
 JOB = """
 import contextlib, ctypes, json, os, pathlib, signal, sys, tfdarshan
 data, logs, spools, how, children, files = sys.argv[1:]
@@ -135,7 +135,9 @@ def run_job(data, folder, how, children, files):
     spools = folder / "spools"
     spools.mkdir()
     words = [data, folder / "logs", spools, how, str(children), str(files)]
-    said = subprocess.run([sys.executable, "-c", JOB, *words], stdout=subprocess.PIPE, check=True, timeout=120)
+    said = subprocess.run(
+        [sys.executable, "-c", JOB, *words], stdout=subprocess.PIPE, check=True, timeout=120
+    )
     return *json.loads(said.stdout), tfdarshan.open_session(folder / "logs")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lean_tensorflow import WITHOUT_KERAS
 from tools.run_page import SHOWN_FOLDER, Shell, part_of, run_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
@@ -18,7 +19,21 @@ def tutorial(tmp_path_factory):
     """Run the page once. Return its text, filled, and the shell that ran it."""
     shell = Shell(tmp_path_factory.mktemp("tutorial") / "tutorial")
     shell.folder.mkdir()
-    return run_page(PAGE.read_text(encoding="utf-8"), shell), shell
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WITHOUT_KERAS.items():
+            patch.setenv(name, value)
+        return run_page(PAGE.read_text(encoding="utf-8"), shell), shell
+
+
+def test_doctor_passes_here(tutorial):
+    _, shell = tutorial
+    said = shell.printed[0]
+
+    assert sum(line.startswith("ok ") for line in said.splitlines()) == 13
+    assert "FAILED" not in said
+    assert "a Python that is started joins the session" in said
+    assert said.endswith("\ntfdarshan works here.\n")
+    assert len(said.splitlines()) < 20
 
 
 def test_the_verdict_names_the_fix_that_the_page_makes(tutorial):

@@ -22,7 +22,7 @@ from tests.integration.oracle.tally import FileTally, tally, window
 from tests.integration.oracle.workloads import GROUPS, group_of
 
 REPOSITORY = Path(__file__).parents[3]
-# Groups whose workloads one process runs, each in a session of its own: what they import takes long under strace.
+# Groups whose workloads one process runs, in sessions of their own: what they import takes long under strace.
 PROCESSES = (
     ("tensorflow_io", "keras_io"),
     ("numpy_io", "array_io", "table_io", "python_io", "compiled_io"),

@@ -149,17 +149,18 @@ def standstill(logdir: Path) -> Session:
     return training(logdir, calls, epochs_of_steps(31, 100, 90), paths=paths(count), sizes=[100 * KB] * count)
 
 
-def read_again(logdir: Path, *, slow_ms: float, quick_ms: float, share: float) -> Session:
+def read_again(logdir: Path, *, slow_ms: float, quick_ms: float, share: float, step_ms: int = 100) -> Session:
     """Return 40 files read over and over, two of them slowly; the kernel says how much storage served."""
 
     def read(n: int) -> list[tuple]:
         return [("read", n % 40, 100 * KB, 0, slow_ms if n % 40 < 2 else quick_ms)]
 
-    calls = busy_readers(read)
+    calls = busy_readers(read, steps=STEPS * step_ms // 100)
+    waits = epochs_of_steps(STEPS, step_ms, 0.9 * step_ms)
     moved = len(calls) * 100 * KB
     kernel = {"rchar": moved, "read_bytes": int(moved * share)}
     meta = memory(16_000_000_000)
-    return training(logdir, calls, WAITING, sizes=[100 * KB] * 40, paths=paths(40), meta=meta, kernel=kernel)
+    return training(logdir, calls, waits, sizes=[100 * KB] * 40, paths=paths(40), meta=meta, kernel=kernel)
 
 
 def one_file(logdir: Path, read_ms: float, cpu_s: float, *stages: dict, **machine: Any) -> Session:
@@ -252,7 +253,7 @@ JOBS: dict[str, Callable[[Path], Session]] = {
     "a standstill of the machine": standstill,
     "input that fits in memory": partial(busy, turns=again, count=40, size=100 * KB, meta=memory(16 * 10**9)),
     "input that does not": partial(busy, turns=again, count=40, size=100 * KB, meta=memory(5_000_000)),
-    "all of it from memory": partial(read_again, slow_ms=0.04, quick_ms=0.04, share=0.0),
+    "all of it from memory": partial(read_again, slow_ms=0.04, quick_ms=0.04, share=0.0, step_ms=20),
     "most of it from memory": partial(read_again, slow_ms=5, quick_ms=0.04, share=0.05),
     "all of it from storage": partial(read_again, slow_ms=5, quick_ms=5, share=1.0),
     "large files on slow storage": partial(busy, turns=slowly, count=READERS, size=1_000 * MB),

@@ -23,7 +23,6 @@ from tfdarshan.doctor import (
     packages,
     pip_command,
     self_check,
-    tensorboard_start,
     trial_session,
 )
 from tfdarshan.doctor.hook_proof import Call, Event, Trial
@@ -193,10 +192,6 @@ def test_a_tensorboard_that_does_not_start_is_said_to(words, installed, monkeypa
     monkeypatch.setattr(pip_command, "installed_version", VERSIONS.get)
 
     assert self_check._tried("tab", other_programs.check_tensorboard) == Check("tab", False, words)
-
-
-def test_the_tab_is_listed_by_a_tensorboard_that_runs():
-    assert "tfdarshan" in tensorboard_start.listed_plugins()
 
 
 def test_packages_are_named_with_their_versions():
