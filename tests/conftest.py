@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests import later_tensorflow
 from tfdarshan.native import _bridge
 from tfdarshan.recording import session_lock
 from tfdarshan.recording.tensorflow import tf_profiler
@@ -51,10 +52,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the folders that one process runs whole: at the end the others would wait for it."""
-    items.sort(key=lambda item: not item.nodeid.startswith(SHARING_FOLDERS))
+    """Begin with the folders that one process runs whole: at the end the others would wait for it.
+
+    End with what imports TensorFlow: in a process that has it all takes longer.
+    """
+    items.sort(key=lambda item: _uses_tensorflow(item) - item.nodeid.startswith(SHARING_FOLDERS))
     if config.pluginmanager.hasplugin("_cov"):
         _count_lines_of_first_cases(items)
+
+
+def _uses_tensorflow(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and getattr(item.module, "tf", None) is later_tensorflow
 
 
 def _count_lines_of_first_cases(items: list[pytest.Item]) -> None:

@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.later_tensorflow import needs
+
 pytest.importorskip("playwright.sync_api")
-pytest.importorskip("tensorflow")
 
 from tests.browser.chromium import CHROMIUM, browser_page
 from tests.browser.layout import OVERLAPS
 from tests.browser.picture import plain_folder, with_few_colours
 from tests.browser.server import tensorboard
 from tests.browser.tab import Tab
+
+needs("tensorflow")
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),

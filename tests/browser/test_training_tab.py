@@ -10,9 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.later_tensorflow import needs
+
 pytest.importorskip("playwright.sync_api")
 pytest.importorskip("tensorboard")
-pytest.importorskip("tensorflow")
 
 import tfdarshan
 from tests.browser.chromium import CHROMIUM, browser_page
@@ -27,6 +28,8 @@ from tfdarshan.staging.advice import decide
 from tfdarshan.staging.assumed_tier import assumed_tier
 from tfdarshan.staging.question import Question
 from tfdarshan.units import human_bytes, human_seconds
+
+needs("tensorflow")
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),

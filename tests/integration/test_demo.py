@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tests.browser.server import started
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.session import open_session
@@ -28,7 +29,7 @@ def run_demo(run_python: Run) -> Run:
 
 
 def test_a_training_job_is_counted_exactly(run_python: Run, tmp_path: Path) -> None:
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     pytest.importorskip("PIL")
     # WHEN 40 files are trained on for 3 epochs, twice, by a process that starts TensorFlow once
     options = ["--files", "40", "--epochs", "3", "--data-dir", "data", "--logdir", "logs"]
@@ -72,7 +73,7 @@ sys.exit(demo.main(sys.argv[2:]))
 def test_the_demo_names_a_fix_of_decoding_whatever_that_takes(
     run_python: Run, tmp_path: Path, times_longer: float
 ) -> None:
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     pytest.importorskip("PIL")
     # GIVEN files that take so many times as long to decode, as they have as many times the pixels
     size, files = int(88_000 * times_longer), 400 if times_longer < 1 else 200
@@ -111,7 +112,7 @@ def test_options_that_cannot_be_used_are_one_sentence(
 def test_the_demo_fails_when_the_session_is_wrong(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     pytest.importorskip("PIL")
     from tfdarshan.workloads import demo
 

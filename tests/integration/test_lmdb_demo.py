@@ -16,6 +16,7 @@ import pytest
 
 import tfdarshan
 import tfdarshan.lmdb
+from tests import later_tensorflow as tf
 from tests.integration.mapped.mapped_job import NOISE, found_in, is_kept, mapped_job
 from tests.integration.mapped.touched_files import ALL
 from tests.integration.storage_probe.fuse_storage import make_server, needs_fuse, storage, tried_again
@@ -29,7 +30,7 @@ from tfdarshan.workloads.cache_clearing import drop_from_cache
 from tfdarshan.workloads.throttled_device import throttled_device
 
 lmdb = pytest.importorskip("lmdb")
-tf = pytest.importorskip("tensorflow")
+tf.needs("tensorflow")
 pytestmark = [needs_fuse, pytest.mark.long]
 KIB = 1 << 10
 BATCH = 4

@@ -19,12 +19,13 @@ from typing import Any
 
 import pytest
 
+from tests.later_tensorflow import needs
 from tests.one_measurement import asked, different
 from tfdarshan.session import find_sessions, open_session
 from tfdarshan.workloads.scenarios.before_after import CROWDED, DISTURBED
 from tfdarshan.workloads.scenarios.names import NAMES
 
-pytest.importorskip("tensorflow")
+needs("tensorflow")
 pytest.importorskip("PIL")
 
 ROOT = Path(__file__).parents[2]

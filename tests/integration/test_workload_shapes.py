@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("tensorflow")
+from tests import later_tensorflow as tf
+
 pytest.importorskip("PIL")
 
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.storage_model import HDD, LUSTRE, PAPER_MODELS
-from tfdarshan.workloads.alexnet import FACTORS, FLAT_THREADS, crossover_s, predicted_step_s
 from tfdarshan.workloads.images import ImageFile
 from tfdarshan.workloads.result import Arm, Result
 from tfdarshan.workloads.runner import Plan, run_plan
 from tfdarshan.workloads.throttled_device import check_possible
+
+tf.needs("tensorflow")
 
 RUNS = 5
 
@@ -29,23 +31,27 @@ def run(name: str, tier: str, folder: Path, backend: str = "emulation") -> Resul
 
 
 def test_the_crossover_is_where_the_line_reaches_the_plateau() -> None:
+    from tfdarshan.workloads import alexnet
+
     # GIVEN steps that last 0.1 s until computing takes longer, and then 1 % longer than computing
     arms = []
-    for factor in FACTORS:
+    for factor in alexnet.FACTORS:
         arm = Arm("", {"factor": factor, "compute_s": 0.1 * factor})
         arm.add(step_s=0.1 if factor < 1 else 0.101 * factor)
         arms.append(arm)
     # WHEN / THEN
-    assert crossover_s(arms) == pytest.approx(0.1 / 1.01)
+    assert alexnet.crossover_s(arms) == pytest.approx(0.1 / 1.01)
 
 
 def test_reading_a_batch_takes_as_long_of_fewer_files() -> None:
+    from tfdarshan.workloads import alexnet
+
     # GIVEN files of one size, as with --files
     files = [ImageFile(Path(str(number)), 0, 12_000) for number in range(192)]
     # WHEN / THEN
-    whole_s = predicted_step_s("hdd", files, 4, 16)
-    assert predicted_step_s("hdd", files[:64], 4, 16) == pytest.approx(whole_s)
-    assert predicted_step_s("hdd", files[:4], 4, 16) == pytest.approx(whole_s / 4)
+    whole_s = alexnet.predicted_step_s("hdd", files, 4, 16)
+    assert alexnet.predicted_step_s("hdd", files[:64], 4, 16) == pytest.approx(whole_s)
+    assert alexnet.predicted_step_s("hdd", files[:4], 4, 16) == pytest.approx(whole_s / 4)
 
 
 @pytest.mark.long
@@ -64,18 +70,20 @@ def test_malware_on_a_disk_is_slower_with_sixteen_threads(tmp_path: Path) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize("tier", ["hdd", "lustre"])
 def test_prefetch_hides_reading_up_to_the_crossover_and_not_beyond(tier: str, tmp_path: Path) -> None:
+    from tfdarshan.workloads import alexnet
+
     result = run("alexnet", tier, tmp_path)
-    arms = [result.arm(f"compute {factor:g} of reading") for factor in FACTORS]
+    arms = [result.arm(f"compute {factor:g} of reading") for factor in alexnet.FACTORS]
     predicted_s = arms[0].settings["predicted_s"]
     # THEN the crossover is where the model says, within 10 %
-    assert crossover_s(arms) == pytest.approx(predicted_s, rel=0.1)
+    assert alexnet.crossover_s(arms) == pytest.approx(predicted_s, rel=0.1)
     # AND beyond it the step is far longer than computing
     assert arms[0].median("step_s") > 2 * arms[0].settings["compute_s"]
     # AND below it steps are alike on every device, with every number of threads
     flat = [
         result.arm(f"flat: {model.name}, {threads} threads").median("step_s")
         for model in PAPER_MODELS
-        for threads in FLAT_THREADS
+        for threads in alexnet.FLAT_THREADS
     ]
     assert max(flat) / min(flat) < 1.1
 

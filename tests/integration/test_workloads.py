@@ -7,22 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError
 
-pytest.importorskip("tensorflow")
 pytest.importorskip("PIL")
 
 import numpy as np
-import tensorflow as tf
 
-from tfdarshan.workloads import malware, microbench
 from tfdarshan.workloads.images import MEDIAN_112K, write_images
 from tfdarshan.workloads.malware_bytes import write_malware
 from tfdarshan.workloads.result import Result
 from tfdarshan.workloads.runner import Plan, run_plan
-from tfdarshan.workloads.stream import bytes_by_second
-from tfdarshan.workloads.tf_data import parse_hex_dump
+
+tf.needs("tensorflow")
 
 
 @pytest.fixture
@@ -69,6 +67,8 @@ def test_small_images_are_an_open_two_reads_one_empty(tier: Path) -> None:
 
 
 def test_a_count_that_is_wrong_is_found(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfdarshan.workloads import microbench
+
     # GIVEN a pipeline that reads every file twice
     def read_twice(path, label):
         # TensorFlow merges two calls with one and the same argument.
@@ -108,6 +108,8 @@ def test_broken_images_are_read_skipped_and_counted(tier: Path) -> None:
 
 
 def test_malware_files_are_read_a_mebibyte_at_a_time(tier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfdarshan.workloads import malware
+
     # GIVEN files of up to 3 MB
     monkeypatch.setattr(malware, "QUICK", malware.Scale(batch=4, steps=3))
     # WHEN 12 are trained on with 1 and with 16 threads
@@ -182,6 +184,8 @@ def test_stream_reads_everything_once(tier: Path, monkeypatch: pytest.MonkeyPatc
 def test_bytes_are_spread_over_the_seconds_of_their_calls() -> None:
     import pandas as pd
 
+    from tfdarshan.workloads.stream import bytes_by_second
+
     class Session:
         """Three calls: 1 s, 2 s, and an empty one."""
 
@@ -201,6 +205,8 @@ def test_bytes_are_spread_over_the_seconds_of_their_calls() -> None:
 
 @pytest.mark.parametrize("newline", [b"\r\n", b"\n"])
 def test_a_hex_dump_is_parsed_to_its_bytes(newline: bytes) -> None:
+    from tfdarshan.workloads import tf_data
+
     # GIVEN a dump with an unknown byte and a last line cut short
     values = np.arange(48, dtype=np.uint8) * 5
     lines = [
@@ -211,13 +217,15 @@ def test_a_hex_dump_is_parsed_to_its_bytes(newline: bytes) -> None:
     text = newline.join(lines) + newline + b"00400030 01 02"
     # WHEN / THEN the unknown one is 0, and the rest are the bytes
     values[16] = 0
-    assert parse_hex_dump(tf.constant(text)).numpy().tolist() == values.tolist()
+    assert tf_data.parse_hex_dump(tf.constant(text)).numpy().tolist() == values.tolist()
 
 
 def test_generated_dumps_are_parsed_whole(tmp_path: Path) -> None:
+    from tfdarshan.workloads import tf_data
+
     file = write_malware(tmp_path, 1, size_scale=0.001)[0]
     expected = [int(word, 16) for line in file.path.read_text().split("\n") for word in line.split()[1:]]
-    assert parse_hex_dump(tf.io.read_file(str(file.path))).numpy().tolist() == expected
+    assert tf_data.parse_hex_dump(tf.io.read_file(str(file.path))).numpy().tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tfdarshan
+from tests import later_tensorflow as tf
 from tfdarshan.commands import run
 from tfdarshan.commands.arguments import options_of
 from tfdarshan.errors import ConfigurationError
@@ -33,7 +34,7 @@ OWN = {
 
 def function_of(name):
     if name == "IOCallback":
-        pytest.importorskip("keras")
+        tf.needs("keras")
         return tfdarshan.keras.IOCallback
     return io_budget if name == "io_budget" else getattr(tfdarshan, name)
 
@@ -145,7 +146,7 @@ def test_wrong_arguments_get_one_sentence(call, sentence):
 
 
 def test_wrong_arguments_of_the_callback_get_one_sentence():
-    pytest.importorskip("keras")
+    tf.needs("keras")
     with pytest.raises(
         ConfigurationError, match=r"^IOCallback\(\) has no argument epoch: did you mean epochs"
     ):

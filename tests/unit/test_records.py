@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tfdarshan.workloads.malware_bytes import MalwareFile, write_malware
 from tfdarshan.workloads.records import write_lmdb, write_tfrecords
 
@@ -52,7 +53,7 @@ def test_an_interrupted_lmdb_is_completed(
 
 
 def test_tfrecord_shards_hold_every_file(files: list[MalwareFile], tmp_path: Path) -> None:
-    tf = pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     # WHEN they are made, one is lost, and they are made again
     paths = write_tfrecords(files, tmp_path / "packed", shards=3)
     kept = paths[0].stat().st_mtime_ns

@@ -1,5 +1,5 @@
 """The burst buffer under TensorFlow's own checkpoints."""
 
-import pytest
+from tests.later_tensorflow import needs
 
-pytest.importorskip("tensorflow")
+needs("tensorflow")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tests.integration.burst.checkpoint_pool import VALUES, pool_number
 
 

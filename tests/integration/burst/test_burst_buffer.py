@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tfdarshan.checkpoint import BurstBuffer, read_ledger
 from tfdarshan.checkpoint.burst_errors import BurstBufferError, TierInUseError
 from tfdarshan.checkpoint.incoming import AHEAD

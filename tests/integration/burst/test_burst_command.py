@@ -11,11 +11,10 @@ import time
 import zipfile
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tfdarshan.checkpoint.bundle import single_file
 from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.ownership import owner_of
@@ -86,7 +85,7 @@ def test_run_takes_over_what_an_untouched_job_saves(started, tmp_path):
         tf.train.load_variable(latest, "value/.ATTRIBUTES/VARIABLE_VALUE"),
         np.full(50_000, SAVES, np.float32),
     )
-    assert len(keras.models.load_model(slow / "model.keras").get_weights()) == 2
+    assert len(tf.keras.models.load_model(slow / "model.keras").get_weights()) == 2
     assert (slow / f"{SAVES}.weights.h5").read_bytes() == (fast / f"{SAVES}.weights.h5").read_bytes()
     durable = [json.loads(line)["durable"] for line in said.splitlines()]
     assert {f"ckpt-{SAVES}", "model.keras", f"{SAVES}.weights.h5"} <= set(durable)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import keras
 import numpy as np
 import pytest
 
-from tfdarshan.checkpoint import BurstModelCheckpoint, read_ledger
+from tests import later_tensorflow as tf
+from tfdarshan import checkpoint
+from tfdarshan.checkpoint import read_ledger
 from tfdarshan.checkpoint.ledger import ledger_path
 from tfdarshan.errors import ConfigurationError
 
@@ -14,21 +15,20 @@ ROWS = np.random.default_rng(0).random((8, 10), dtype=np.float32)
 
 
 def make_model():
-    keras.utils.set_random_seed(1)
-    model = keras.Sequential([keras.layers.Input((10,)), keras.layers.Dense(10)])
+    tf.keras.utils.set_random_seed(1)
+    model = tf.keras.Sequential([tf.keras.layers.Input((10,)), tf.keras.layers.Dense(10)])
     model.compile("sgd", "mse")
     return model
 
 
-class Losses(keras.callbacks.Callback):
-    """Give epochs losses of our choice before others look at them."""
+def chosen_losses(losses):
+    """Return a callback that gives epochs losses of our choice before others look at them."""
 
-    def __init__(self, losses):
-        super().__init__()
-        self.losses = losses
+    class Callback(tf.keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            logs["chosen"] = losses[epoch]
 
-    def on_epoch_end(self, epoch, logs=None):
-        logs["chosen"] = self.losses[epoch]
+    return Callback()
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_the_same_files_as_model_checkpoint_writes(tmp_path, pattern, options):
     # GIVEN both in the same training
     options = {"monitor": "chosen", "mode": "min", **options}
     (tmp_path / "keras").mkdir()
-    theirs = keras.callbacks.ModelCheckpoint(str(tmp_path / "keras" / pattern), **options)
-    ours = BurstModelCheckpoint(tmp_path / "slow" / pattern, fast_dir=tmp_path / "fast", **options)
+    theirs = tf.keras.callbacks.ModelCheckpoint(str(tmp_path / "keras" / pattern), **options)
+    ours = checkpoint.BurstModelCheckpoint(tmp_path / "slow" / pattern, fast_dir=tmp_path / "fast", **options)
     model = make_model()
 
     # WHEN
-    callbacks = [Losses([3.0, 1.0, 2.0, 0.5]), theirs, ours]
+    callbacks = [chosen_losses([3.0, 1.0, 2.0, 0.5]), theirs, ours]
     model.fit(ROWS, ROWS, epochs=4, batch_size=2, verbose=0, callbacks=callbacks)
 
     # THEN all are durable when training ends, and hold the same weights
@@ -69,7 +69,7 @@ def test_the_same_files_as_model_checkpoint_writes(tmp_path, pattern, options):
 
 def test_a_save_that_is_interrupted_leaves_the_one_before_it(tmp_path, monkeypatch):
     # GIVEN a model that was saved, and a save that ends in the middle
-    callback = BurstModelCheckpoint(tmp_path / "slow" / "m.keras", fast_dir=tmp_path / "fast")
+    callback = checkpoint.BurstModelCheckpoint(tmp_path / "slow" / "m.keras", fast_dir=tmp_path / "fast")
     model = make_model()
     model.fit(ROWS, ROWS, verbose=0, callbacks=[callback])
     whole = (tmp_path / "slow" / "m.keras").read_bytes()
@@ -80,7 +80,7 @@ def test_a_save_that_is_interrupted_leaves_the_one_before_it(tmp_path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(keras.Model, "save", torn)
+        patched.setattr(tf.keras.Model, "save", torn)
         with pytest.raises(KeyboardInterrupt):
             model.fit(ROWS, ROWS, verbose=0, callbacks=[callback])
 
@@ -93,7 +93,9 @@ def test_a_save_that_is_interrupted_leaves_the_one_before_it(tmp_path, monkeypat
 
 
 def test_the_ledger_counts_batches_as_steps(tmp_path):
-    callback = BurstModelCheckpoint(tmp_path / "slow" / "{epoch}.keras", fast_dir=tmp_path / "fast")
+    callback = checkpoint.BurstModelCheckpoint(
+        tmp_path / "slow" / "{epoch}.keras", fast_dir=tmp_path / "fast"
+    )
     make_model().fit(ROWS, ROWS, epochs=3, batch_size=2, verbose=0, callbacks=[callback])
     callback.close()
 
@@ -105,25 +107,31 @@ def test_the_ledger_counts_batches_as_steps(tmp_path):
 def test_callbacks_of_one_training_share_their_folders(tmp_path):
     # GIVEN a callback that saves the best model, and one that saves each
     folders = {"fast_dir": tmp_path / "fast", "wait_limit_s": 60.0}
-    best = BurstModelCheckpoint(tmp_path / "slow/best.keras", monitor="loss", save_best_only=True, **folders)
-    each = BurstModelCheckpoint(tmp_path / "slow/{epoch}.keras", **folders)
+    best = checkpoint.BurstModelCheckpoint(
+        tmp_path / "slow/best.keras", monitor="loss", save_best_only=True, **folders
+    )
+    each = checkpoint.BurstModelCheckpoint(tmp_path / "slow/{epoch}.keras", **folders)
 
     # WHEN one of them is closed, and the same cell of a notebook makes it anew
     make_model().fit(ROWS, ROWS, epochs=2, verbose=0, callbacks=[best, each])
     assert each.close()
-    again = BurstModelCheckpoint(tmp_path / "slow/{epoch}-again.keras", **folders)
+    again = checkpoint.BurstModelCheckpoint(tmp_path / "slow/{epoch}-again.keras", **folders)
     make_model().fit(ROWS, ROWS, verbose=0, callbacks=[best, again])
 
     # THEN
     names = sorted(path.name for path in (tmp_path / "slow").glob("[!.]*"))
     assert names == ["1-again.keras", "1.keras", "2.keras", "best.keras"]
     with pytest.raises(ConfigurationError, match=r"saves from .* with other options: close"):
-        BurstModelCheckpoint(tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False)
+        checkpoint.BurstModelCheckpoint(
+            tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False
+        )
 
     # AND the last one that is closed returns both folders up
     assert best.close()
     assert again.close()
-    other = BurstModelCheckpoint(tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False)
+    other = checkpoint.BurstModelCheckpoint(
+        tmp_path / "slow/other.keras", fast_dir=tmp_path / "fast", verify=False
+    )
     assert other.close()
 
 
@@ -136,4 +144,4 @@ def test_callbacks_of_one_training_share_their_folders(tmp_path):
 )
 def test_wrong_options_are_refused(tmp_path, path, options, said):
     with pytest.raises(ConfigurationError, match=said):
-        BurstModelCheckpoint(tmp_path / "slow" / path, fast_dir=tmp_path / "fast", **options)
+        checkpoint.BurstModelCheckpoint(tmp_path / "slow" / path, fast_dir=tmp_path / "fast", **options)

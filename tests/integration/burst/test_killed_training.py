@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.checkpoint import read_ledger
 from tfdarshan.checkpoint.ledger import ledger_path

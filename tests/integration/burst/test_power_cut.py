@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tests.integration.burst.checkpoint_pool import write_like_tensorflow
 from tests.integration.burst.crash_run import saving
 from tests.integration.burst.disk_image import (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import later_tensorflow as tf
 from tests.integration.lmdb_reader.databases import write
 from tfdarshan.errors import ConfigurationError, DataFileError
 from tfdarshan.lmdb import Index, batched_records, dataset
@@ -85,10 +86,10 @@ def test_what_counts_iterations_can_be_sent_to_a_worker():
 
 def test_iterations_of_one_tf_data_set_at_a_time_have_orders_of_their_own(path):
     # GIVEN one that is iterated over while it is iterated over
-    tensorflow = pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     with Index(path) as index:
         batches = dataset(index, batch=7, shuffle="blocks", framework="tensorflow", strings=True)
-        pairs = list(tensorflow.data.Dataset.zip((batches, batches)).as_numpy_iterator())
+        pairs = list(tf.data.Dataset.zip((batches, batches)).as_numpy_iterator())
 
     # THEN each has all records
     right = sorted(value_of(number) for number in range(RECORDS))
@@ -137,7 +138,7 @@ def test_wrong_options_are_refused(path):
 
 def test_tf_data_gives_flat_batches(path):
     # GIVEN
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     got = []
 
     # WHEN
@@ -152,7 +153,7 @@ def test_tf_data_gives_flat_batches(path):
 
 
 def test_tf_data_gives_batches_of_strings(path):
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
 
     batches = dataset(path, batch=32, framework="tensorflow", strings=True)
 

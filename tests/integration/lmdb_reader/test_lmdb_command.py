@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tests.integration.lmdb_reader.databases import write
 from tfdarshan.commands import main
 
@@ -74,7 +75,7 @@ def test_bench_names_the_readers(path, capsys):
 
 
 def test_bench_in_tf_data(path, capsys):
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
 
     assert main(["lmdb", "bench", str(path), "--runs", "1", "--tensorflow", "--json"]) == 0
 

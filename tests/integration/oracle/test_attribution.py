@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import tfdarshan
+from tests import later_tensorflow as tf
 
-tf = pytest.importorskip("tensorflow")
+tf.needs("tensorflow")
 
 FILES = 1000
 EPOCHS = 20

@@ -14,6 +14,7 @@ import pytest
 import tfdarshan
 from tests.integration.staging.opened_paths import change_elsewhere, opened
 from tests.integration.staging.tree import make_files, plan_of
+from tests.later_tensorflow import needs
 from tests.lean_tensorflow import WITHOUT_KERAS
 from tfdarshan.commands import main
 from tfdarshan.errors import StorageError
@@ -50,7 +51,7 @@ def child(*words):
 )
 def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
     if way == "tensorflow":
-        pytest.importorskip("tensorflow")
+        needs("tensorflow")
 
     # WHEN all files are read plainly, redirected, and plainly again
     found = child(job / "slow", job / "plan.json", way)
@@ -60,7 +61,7 @@ def test_what_is_read_is_the_same_and_comes_from_the_copies(job, way):
 
 
 def test_batches_from_a_mirror_are_the_same(job):
-    pytest.importorskip("tensorflow")
+    needs("tensorflow")
 
     # GIVEN a mirror in which a third of the files are copies
     (job / "mirror").mkdir()

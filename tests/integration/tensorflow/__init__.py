@@ -1,5 +1,5 @@
 """Jobs under TensorFlow and its profiler."""
 
-import pytest
+from tests.later_tensorflow import needs
 
-pytest.importorskip("tensorflow")
+needs("tensorflow")

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.later_tensorflow import needs
 from tests.terminal import OLD_STYLE, in_terminal, rows_taken, sentences, too_wide
 from tfdarshan.findings.diagnosis import Diagnosis, diagnose
 from tfdarshan.reports.text.brief_text import SCREEN
 from tfdarshan.session import open_session
 from tfdarshan.terminal.paint import WIDTH
 
-pytest.importorskip("tensorflow")
+needs("tensorflow")
 image_module = pytest.importorskip("PIL.Image")
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 

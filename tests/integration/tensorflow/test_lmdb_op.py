@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
+from tests import later_tensorflow as tf
 from tests.integration.lmdb_reader import writer
 from tests.integration.lmdb_reader.databases import write
 from tests.lean_tensorflow import WITHOUT_KERAS
-from tfdarshan.lmdb import Index, batched_records, borrowed_records, dataset, measured_reading, tensorflow_op
+from tfdarshan.lmdb import Index, batched_records, borrowed_records, dataset, measured_reading
 
 RECORDS = 300
 
@@ -154,6 +154,8 @@ def test_damage_is_data_loss(path):
 
 
 def test_a_part_that_is_none_is_refused(path):
+    from tfdarshan.lmdb import tensorflow_op
+
     with Index(path) as index:
         lent = index.lend()
         ops = tensorflow_op.ops()
@@ -183,6 +185,8 @@ def test_more_data_sets_than_can_be_lent_at_once(path):
 
 
 def test_it_works_without_the_op(path, monkeypatch, tmp_path, capfd):
+    from tfdarshan.lmdb import tensorflow_op
+
     # GIVEN a library that does not load
     tensorflow_op.ops.cache_clear()
     monkeypatch.setattr(tensorflow_op, "LIBRARY", tmp_path / "libnone.so")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import later_tensorflow as tf
 from tfdarshan.checkpoint.retention import Retention, next_state
 from tfdarshan.checkpoint.state_file import read_state
 from tfdarshan.errors import ConfigurationError
 
-pytest.importorskip("tensorflow")
+tf.needs("tensorflow")
 
-import tensorflow as tf
 
 START = 1_000_000.0
 

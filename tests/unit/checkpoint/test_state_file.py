@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import later_tensorflow as tf
 from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.state_file import CheckpointState, parse_state, read_state
 
-pytest.importorskip("tensorflow")
+tf.needs("tensorflow")
 
-import tensorflow as tf
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=12)
 

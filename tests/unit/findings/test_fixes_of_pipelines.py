@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tests.unit.findings.made_up_jobs import (
     BATCH,
     CACHE,
@@ -111,7 +112,7 @@ ds = ds.batch(16)
 @pytest.mark.parametrize("how", list(CUT_SHORT))
 def test_a_cache_that_is_moved_as_printed_fills(tmp_path, how):
     # GIVEN a program whose epochs end before its cache() has been read to its end
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     cut = (TAKE_9, BATCH) if how == "cut in samples" else (BATCH, TAKE_9)
     fix = keep_in_memory(measure(job(tmp_path, PATHS, LOAD, CACHE, *cut)))
     head = "import tensorflow as tf\nread = lambda n: tf.py_function(note, [n], tf.int64)\n"

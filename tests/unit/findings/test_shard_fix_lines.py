@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests import later_tensorflow as tf
 from tests.unit.findings.made_up_jobs import BATCH, GENERATOR, LOAD, PATHS, SHARDS
 from tests.unit.findings.made_up_jobs import pipeline_job as job
 from tests.unit.findings.made_up_training import training
@@ -85,7 +86,7 @@ def _cpu_s(work):
 
 
 def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
-    tf = pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     fix = fix_of(tmp_path / "logs", PATHS, LOAD, BATCH)
     known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 
@@ -111,7 +112,7 @@ def test_a_shuffle_of_paths_holds_few_records_of_shuffled_shards(tmp_path, paths
 
 def test_shuffled_shards_are_read_whole_in_another_order_in_each_epoch(tmp_path, files):
     # GIVEN what is printed for shuffled paths
-    tf = pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     fix = fix_of(tmp_path / "logs", PATHS, {"name": "shuffle", "size": 10}, LOAD, BATCH, shards=9)
     known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 

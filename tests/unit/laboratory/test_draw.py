@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import later_tensorflow as tf
 from tfdarshan.findings.all_findings import NAMES
 from tfdarshan.workloads.laboratory.data_layout import LAYOUTS, layout_folder, place_data
 from tfdarshan.workloads.laboratory.dice import Dice
@@ -266,7 +267,7 @@ def test_sizes_are_spread_only_where_they_are_to_be(tmp_path):
 
 
 def test_record_files_are_as_many_as_are_drawn(tmp_path):
-    pytest.importorskip("tensorflow")
+    tf.needs("tensorflow")
     made = layout_folder(tmp_path, "shards", 32, 512, spread=False, shards=5)
     assert len(list(made.rglob("*.tfrecord"))) == 5
 
