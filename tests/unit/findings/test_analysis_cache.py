@@ -90,7 +90,7 @@ def test_ranks_are_read_once(tmp_path, tables_read):
 
 @pytest.mark.parametrize("changed", ["table", "version", "damaged", "cut", "another", "empty"])
 def test_what_does_not_belong_to_the_session_is_worked_out_anew(tmp_path, tables_read, monkeypatch, changed):
-    path = phases_job(tmp_path).path
+    path = marked_bodies(tmp_path).path
     first, kept = answers(path), path / FILE
     content = kept.read_bytes()
     if changed == "table":
@@ -116,7 +116,7 @@ def test_what_does_not_belong_to_the_session_is_worked_out_anew(tmp_path, tables
 
 
 def test_a_folder_that_cannot_be_written_is_left_as_it_is(tmp_path, tables_read):
-    path = phases_job(tmp_path).path
+    path = marked_bodies(tmp_path).path
     (path / FILE).mkdir()
 
     assert answers(path) == answers(path)
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_is(tmp_path, tables_read)
 
 
 def test_of_a_small_session_nothing_is_kept(tmp_path):
-    path = phases_job(tmp_path).path
+    path = marked_bodies(tmp_path).path
     answers(path)
 
     assert not (path / FILE).exists()
@@ -133,7 +133,7 @@ def test_of_a_small_session_nothing_is_kept(tmp_path):
 
 @pytest.mark.parametrize("table", ["events", "files"])
 def test_a_missing_table_is_said_though_partials_are_kept(tmp_path, tables_read, table):
-    path = phases_job(tmp_path).path
+    path = marked_bodies(tmp_path).path
     answers(path)
     (missing,) = path.glob(f"*.{table}.parquet")
     missing.unlink()
