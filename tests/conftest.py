@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,10 +117,16 @@ def no_trace_by_chance() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def spool_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the tests' spool folders are: pytest lists its own folder whole for each one in it."""
+    return tmp_path_factory.mktemp("spools")
+
+
 @pytest.fixture(autouse=True)
-def spool_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def spool_folder(spool_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a spool folder of its own."""
-    folder = tmp_path_factory.mktemp("spool")
+    folder = Path(tempfile.mkdtemp(dir=spool_folders))
     monkeypatch.setenv("TFDARSHAN_SPOOL_DIR", str(folder))
     return folder
 
