@@ -7,6 +7,7 @@ import glob
 import io
 import tarfile
 import time
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def _cpu_s(work):
 def test_lines_for_tf_data_write_records_and_read_them(tmp_path, files):
     tf.needs("tensorflow")
     fix = fix_of(tmp_path / "logs", PATHS, LOAD, BATCH)
-    known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
+    known: dict[str, Any] = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 
     exec(fix.line.replace("DIR", str(tmp_path / "DIR")), known)
 
@@ -114,7 +115,7 @@ def test_shuffled_shards_are_read_whole_in_another_order_in_each_epoch(tmp_path,
     # GIVEN what is printed for shuffled paths
     tf.needs("tensorflow")
     fix = fix_of(tmp_path / "logs", PATHS, {"name": "shuffle", "size": 10}, LOAD, BATCH, shards=9)
-    known = {"tf": tf, "paths": list(files), "parse": lambda data: data}
+    known: dict[str, Any] = {"tf": tf, "paths": list(files), "parse": lambda data: data}
 
     # WHEN it is run, without its buffer of records
     exec(fix.line.replace("DIR", str(tmp_path / "DIR")).replace(".shuffle(10)", ""), known)
