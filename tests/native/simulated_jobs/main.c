@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum { MOST_BATCHES = 12, MOST_TASKS_EACH = 5, MOST_SAMPLES = 5 };
-enum { OF_TASKS = 6, OF_BATCHES = 5, SHARES = 5, COUNTS = 4 };
+enum { OF_TASKS = 6, OF_BATCHES = 6, SHARES = 5, COUNTS = 4 };
 
 static uint64_t state = 88172645463325252ull;
 
@@ -74,19 +74,29 @@ static const int64_t *drawn_counts(size_t samples, int64_t least, int64_t most)
     return counts;
 }
 
+/* An epoch begins with the same batch in all samples, in each of them as late as it is. */
+static struct tfd_replay_table drawn_epochs(int64_t batches, int64_t samples)
+{
+    struct tfd_replay_table late_s = drawn_table(batches, samples);
+    double *numbers = (double *)late_s.first;
+    for (int64_t i = 0; i < batches; i++)
+        if (below(3))
+            for (int64_t j = 0; j < late_s.by_row; j++)
+                numbers[i * late_s.by_row + j] = NAN;
+    return late_s;
+}
+
 static void draw_batches(struct tfd_replay_job *job, int64_t least_tasks)
 {
     int64_t *first_task = room_for(job->batches + 1), task = 0;
-    double *late_s = room_for(job->batches), *weight = room_for(job->batches);
+    double *weight = room_for(job->batches);
     for (size_t i = 0; i < job->batches; i++) {
         first_task[i] = task;
         task += least_tasks + below(MOST_TASKS_EACH);
-        late_s[i] = below(3) ? NAN : (double)below(20) / 1024;
         weight[i] = (double)(1 + below(3));
     }
     first_task[job->batches] = task;
     job->first_task = first_task;
-    job->late_s = late_s;
     job->weight = weight;
 }
 
@@ -106,11 +116,14 @@ static void draw(struct tfd_replay_job *job, int64_t least_tasks, int64_t reader
 {
     *job = (struct tfd_replay_job){.batches = (size_t)below(MOST_BATCHES + 1),
                                    .samples = (size_t)below(MOST_SAMPLES + 1),
-                                   .rests = 1 + (size_t)below(4)};
+                                   .rests = 1 + (size_t)below(4),
+                                   .in_turns = (size_t)below(2)};
     draw_batches(job, least_tasks);
     for (int i = 0; i < OF_TASKS + OF_BATCHES; i++)
         *table_of(job, i) =
             drawn_table(i < OF_TASKS ? tasks_of(job) : (int64_t)job->batches, (int64_t)job->samples);
+    free((void *)job->late_s.first);
+    job->late_s = drawn_epochs((int64_t)job->batches, (int64_t)job->samples);
     for (int i = 0; i < SHARES; i++)
         *shares_of(job, i) = drawn_shares(job->samples);
     job->readers = drawn_counts(job->samples, 1, readers);
@@ -138,7 +151,6 @@ static void drop(struct tfd_replay_job *job)
     for (int i = 0; i < COUNTS; i++)
         free((void *)*counts_of(job, i));
     free((void *)job->first_task);
-    free((void *)job->late_s);
     free((void *)job->weight);
 }
 
@@ -187,7 +199,8 @@ static double sum_of(struct tfd_replay_job *job, size_t sample)
 {
     double sum_s = 0;
     for (int64_t batch = 0; batch < (int64_t)job->batches; batch++) {
-        sum_s += isnan(job->late_s[batch]) ? 0 : job->late_s[batch];
+        double late_s = cell(&job->late_s, batch, sample);
+        sum_s += isnan(late_s) ? 0 : late_s;
         sum_s += cell(&job->compute_s, batch, sample) + cell(&job->write_s, batch, sample);
         sum_s += cell(&job->stall_s, batch, sample) + cell(&job->hand_s, batch, sample);
     }
