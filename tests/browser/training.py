@@ -48,7 +48,14 @@ def with_steps(session: Session, steps: int = 20) -> Session:
     edges = np.linspace(0, duration, steps + 1).astype(np.int64)
     wait = (np.diff(edges) * np.linspace(1 / 3, 0.1, steps)).astype(np.int64)
     session.__dict__["steps"] = pd.DataFrame(
-        {"start_ns": edges[:-1], "end_ns": edges[1:], "input_wait_ns": wait, "source": "test"}
+        {
+            "start_ns": edges[:-1],
+            "end_ns": edges[1:],
+            "input_wait_ns": wait,
+            "source": "test",
+            "io_ns": wait // 2,
+            "operations": 1,
+        }
     )
     return session
 

@@ -31,7 +31,7 @@ from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import verify_plan
 
 MOMENT = 1_700_000_000_000_000_000
-PROMISE = Promise(10.0, 5.0, 4.0, 6.0, 4.0, 100.0, 1e9, 30.0, 3.0, 10.0, 1.0, 12.0)
+PROMISE = Promise(10.0, 5.0, 4.0, 6.0, 4.0, 100.0, 30.0, 3.0, 10.0, 1.0, 12.0)
 MORE = {
     "steps": {"rows": [[n, MOMENT + n, MOMENT + n + 1, -1, "", 10, 0] for n in range(4)], "left_out": 0},
     "machine": {"cpus": 2.0, "memory_bytes": 1 << 34, "cpu_s": 0.5},

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -25,12 +26,12 @@ def deep(tmp_path):
     subprocess.run(["rm", "-rf", tmp_path / LEVEL], check=True)
 
 
-@pytest.fixture
-def inside(deep):
-    """Work there for the time of the test."""
+@contextmanager
+def working_in(folder):
+    """Work in a folder for a while."""
     before = os.open(".", os.O_RDONLY)
-    os.fchdir(deep)
-    yield deep
+    os.fchdir(folder)
+    yield
     os.fchdir(before)
     os.close(before)
 
@@ -41,12 +42,12 @@ def rows_of(session, name):
 
 
 @pytest.mark.parametrize("by_descriptor", [False, True])
-def test_a_file_beyond_path_max_has_a_row(inside, tmp_path, by_descriptor):
+def test_a_file_beyond_path_max_has_a_row(deep, tmp_path, by_descriptor):
     # GIVEN
-    below = {"dir_fd": inside} if by_descriptor else {}
+    below = {"dir_fd": deep} if by_descriptor else {}
 
     # WHEN
-    with tfdarshan.profile(tmp_path / "logs", spool_dir=tmp_path) as session:
+    with working_in(deep), tfdarshan.profile(tmp_path / "logs", spool_dir=tmp_path) as session:
         handle = os.open("file.bin", os.O_CREAT | os.O_RDWR, **below)
         os.write(handle, bytes(1_234))
         os.close(handle)
@@ -56,7 +57,7 @@ def test_a_file_beyond_path_max_has_a_row(inside, tmp_path, by_descriptor):
         os.close(handle)
 
     # THEN its folder is named by its number
-    found = os.fstat(inside)
+    found = os.fstat(deep)
     folder = (
         f"(beyond PATH_MAX, device {os.major(found.st_dev)}:{os.minor(found.st_dev)}, inode {found.st_ino})"
     )
@@ -88,9 +89,9 @@ def test_a_long_name_below_a_long_folder_has_a_row(tmp_path, monkeypatch):
     subprocess.run(["rm", "-rf", tmp_path / LEVEL], check=True)
 
 
-def test_a_descriptor_from_before_has_a_row(inside, tmp_path):
+def test_a_descriptor_from_before_has_a_row(deep, tmp_path):
     # GIVEN a file that was opened before the session
-    handle = os.open("early.bin", os.O_CREAT | os.O_RDWR)
+    handle = os.open("early.bin", os.O_CREAT | os.O_RDWR, dir_fd=deep)
 
     # WHEN
     with tfdarshan.profile(tmp_path / "logs", spool_dir=tmp_path) as session:

@@ -318,7 +318,7 @@ def test_a_redacted_comparison_is_as_comparable(tmp_path):
 
     # THEN both say that the hosts differ, and only one which they are
     assert redacted[0] == shown[0] == "Comparable: with care, conditions differ (host)."
-    assert "host: one in one, another in another." in shown
+    assert "host: one: one; another: another." in shown
     assert "host: the first and the second did not run on the same hosts." in redacted
 
 
