@@ -15,7 +15,19 @@ from tfdarshan.comparison.metric import find_metric
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.testing import BUDGETS, BudgetExceeded, io_budget
 
-PLUGIN = ["-p", "no:cacheprovider", "-q"]
+
+def run_pytest(tests, *options):
+    """Run pytest on a folder of tests. Its temporary files lie there: in its usual place it would first
+    remove all that earlier runs of other tests left, which takes minutes."""
+    ours = ["-p", "no:cacheprovider", "-q", "--basetemp", str(tests / "made")]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *ours, *options, str(tests)],
+        cwd=tests,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -255,14 +267,7 @@ def test_pytest_knows_the_marker_and_the_fixture(tmp_path):
     # GIVEN tests with a marker, whose fixture opens the file five times
     (tmp_path / "test_budgets.py").write_text(TESTS)
     # WHEN pytest runs them
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *PLUGIN, "--strict-markers", str(tmp_path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_pytest(tmp_path, "--strict-markers")
     # THEN the bodies alone are counted
     assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "BudgetExceeded: 1 budget exceeded:" in done.stdout
@@ -276,10 +281,7 @@ def test_a_marker_without_a_name_for_its_limit_is_wrong_use(tmp_path):
         "import pytest\n@pytest.mark.io_budget(5, opens=100)\ndef test_limited(): pass\n"
     )
     # WHEN
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *PLUGIN, str(tmp_path)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    done = run_pytest(tmp_path)
     # THEN
     assert "io_budget() takes nothing without a name" in done.stdout, done.stdout + done.stderr
 
