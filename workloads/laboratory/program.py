@@ -131,6 +131,12 @@ class Program:
         return max(1, min(MOST_VALUES, self.size_bytes // 4))
 
     @property
+    def saved_bytes(self) -> int:
+        """Return how many bytes its checkpoints have in all."""
+        saves = self.count * self.epochs // (self.batch * self.every) if self.extra in CHECKPOINTS else 0
+        return saves * self.weights * 8
+
+    @property
     def uses_tensorflow(self) -> bool:
         return self.shape in (*TF_DATA, "generator") or self.extra == "tf_checkpoint"
 

@@ -42,7 +42,8 @@ class StorageRoom:
 
     def __enter__(self) -> StorageRoom:
         if self.job.storage.medium == "ext4":
-            room_bytes = 3 * self.job.program(Path("/")).count * self.job.size_bytes + (1 << 30)
+            program = self.job.program(Path("/"))
+            room_bytes = 3 * program.count * self.job.size_bytes + program.saved_bytes + (1 << 30)
             work = self.folder / "device"
             self.device = self._stack.enter_context(
                 throttled_device(work, "laboratory", bandwidth=UNLIMITED, capacity_bytes=room_bytes)
