@@ -89,3 +89,22 @@ def test_what_takes_too_long_is_killed_and_the_next_runs(warm, tmp_path):
         run(warm, tmp_path, "import time; time.sleep(600)", limit_s=1.0)
     assert time.monotonic() - began_s < 300
     assert run(warm, tmp_path, "print(1)").out == "1\n"
+
+
+def test_what_it_started_is_killed_with_it(warm, tmp_path):
+    # GIVEN a program that starts another one
+    text = (
+        "import pathlib, subprocess\n"
+        "child = subprocess.Popen(['sleep', '600'])\n"
+        "pathlib.Path('child').write_text(str(child.pid))\n"
+        "child.wait()"
+    )
+
+    # WHEN it takes too long
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(warm, tmp_path, text, limit_s=10.0)
+
+    # THEN that one has ended, too, or is about to
+    child = Path("/proc") / (tmp_path / "child").read_text()
+    while child.exists() and ") Z " not in (child / "stat").read_text():
+        time.sleep(0.01)

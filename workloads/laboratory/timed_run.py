@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -176,15 +177,24 @@ def _timed(
 
 
 def _run_cold(words: list[str], folder: Path, limit_s: float) -> Finished:
-    done = subprocess.run(
+    program = subprocess.Popen(
         [sys.executable, *words],
-        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=limit_s,
         env=environment(),
         cwd=folder,
+        start_new_session=True,
     )
-    return Finished(done.returncode, done.stdout, done.stderr)
+    try:
+        out, err = program.communicate(timeout=limit_s)
+    except BaseException:
+        # Workers that others than the program have forked do not end with it, and hold its storage.
+        os.killpg(program.pid, signal.SIGKILL)
+        program.communicate()
+        raise
+    return Finished(program.returncode, out, err)
 
 
 def _later_s(text: str) -> float | None:

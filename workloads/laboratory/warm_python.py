@@ -49,15 +49,19 @@ class WarmPython:
         """Run what `python WORDS` would, in a folder, where its output is left as well.
 
         Raises:
-            subprocess.TimeoutExpired: It took longer than the limit, and was killed.
+            subprocess.TimeoutExpired: It took longer than the limit, and was killed with all that it started.
             StorageError: The process to fork is gone.
         """
         self._tell({"words": list(words), "folder": str(folder)})
         pid = int(self._hear(READY_WITHIN_S) or 0)
-        ended = self._hear(limit_s)
+        ended = None
+        try:
+            ended = self._hear(limit_s)
+        finally:
+            if ended is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
         if ended is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
             self._hear(READY_WITHIN_S)
             raise subprocess.TimeoutExpired(list(words), limit_s)
         out, err = (
@@ -123,6 +127,7 @@ def _serve(library: str, requests: IO[str], answers: IO[str]) -> dict[str, Any] 
     for line in iter(requests.readline, ""):
         pid = os.fork()
         if not pid:
+            os.setsid()
             return dict(json.loads(line))
         print(pid, file=answers, flush=True)
         _, status, used = os.wait4(pid, 0)
