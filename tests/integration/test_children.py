@@ -106,6 +106,31 @@ def test_a_clock_that_is_set_meanwhile_moves_no_child(tmp_path):
     assert session.events["end_ns"].max() < took_ns
 
 
+def test_a_file_that_several_processes_read_is_one_file(tmp_path):
+    # GIVEN
+    paths = [tmp_path / f"{number}.bin" for number in range(5)]
+    for path in paths:
+        write(path, 100)
+
+    # WHEN three children read the same files
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                for path in paths:
+                    handle = os.open(path, os.O_RDONLY)
+                    os.read(handle, 100)
+                    os.close(handle)
+                os._exit(0)
+            os.waitpid(child, 0)
+
+    # THEN the summary counts each once, as the table of files does
+    data = summarize(session.session)
+    assert data.processes == 4
+    assert data.posix.opens == 15
+    assert data.files == session.files["path"].nunique() == 5
+
+
 def test_pool_of_workers_is_in_the_session(tmp_path):
     # WHEN
     with tfdarshan.profile(tmp_path / "logs") as session:

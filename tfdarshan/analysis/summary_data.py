@@ -178,7 +178,7 @@ def summary_of(
         process_list=list_processes(session.processes, files.moved),
         silent_children=sum(int(of_one.get("silent", 0)) for of_one in children),
         threads=None if imported else sum(len(meta.get("threads", ())) for meta in session.meta),
-        files=sum(int(meta["counts"]["files"]) for meta in session.meta),
+        files=files.paths,
         calls=sum(int(meta["counts"]["events"]) for meta in session.meta),
         posix=posix,
         stdio=stdio,

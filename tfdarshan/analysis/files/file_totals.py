@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tfdarshan.analysis.files.counter_groups import (
     BYTES_READ,
@@ -21,6 +23,7 @@ from tfdarshan.analysis.files.counter_groups import (
 )
 from tfdarshan.analysis.files.file_batches import FileBatch, file_batches
 from tfdarshan.analysis.files.program_calls import NO_PROGRAMS, ProgramCalls, ProgramSums
+from tfdarshan.native.spool_reader import PATHS_OF_NO_FILE
 from tfdarshan.sessions.process_data import ProcessData
 
 SUMMED_ALSO = (
@@ -83,6 +86,7 @@ class FileTotals:
     rows' times: a moment counts as often as files were busy in it. `moved` has each process's bytes read and
     bytes written, in the order of the processes. `programs` is what of all that is of programs' files.
     `mapped_in_memory` is what of TFD_MMAP_BYTES is of files on a file system that is in memory.
+    `paths` counts each path once, however many processes used it.
     """
 
     sums: dict[str, int]
@@ -96,6 +100,7 @@ class FileTotals:
     moved: tuple[tuple[int, int], ...] = ()
     programs: ProgramCalls = NO_PROGRAMS
     mapped_in_memory: int = 0
+    paths: int = 0
 
     def __post_init__(self) -> None:
         # Also of what was kept in a file.
@@ -142,6 +147,7 @@ class TotalSums:
         self._moved = np.zeros((processes, 2), np.int64)
         self._programs = ProgramSums()
         self._mapped_in_memory = 0
+        self._paths = DistinctPaths()
 
     def add(self, batch: FileBatch) -> None:
         """Add rows; the batch has the columns that `is_summed` names."""
@@ -157,6 +163,7 @@ class TotalSums:
         self._zero_known &= not (posix & missing.get("TFD_ZERO_READS", False)).any()
         self._programs.add(columns)
         self._mapped_in_memory += _mapped_in_memory(columns)
+        self._paths.add(columns["path"])
         seconds = np.zeros(batch.rows.num_rows) + _sum(columns, READ_TIMES + WRITE_TIMES + META_TIMES)
         moved, written = (
             np.zeros(len(seconds), np.int64) + _sum(columns, names) for names in (BYTES_READ, BYTES_WRITTEN)
@@ -174,8 +181,32 @@ class TotalSums:
             self._sums, self._zero if self._zero_known else None, self._slowest, self._most_read,
             frozenset(self._unknown), read_s, write_s, meta_s,
             tuple((read, written) for read, written in self._moved.tolist()),
-            self._programs.calls(), self._mapped_in_memory,
+            self._programs.calls(), self._mapped_in_memory, self._paths.count(),
         )  # fmt: skip
+
+
+class DistinctPaths:
+    """Counts paths of files tables, each once; it holds twice as many as there are, at most."""
+
+    def __init__(self) -> None:
+        self._known = pa.array([], pa.large_string())
+        self._more: list[Any] = []
+
+    def add(self, paths: Any) -> None:
+        """Add a batch's paths, a pyarrow array."""
+        self._more.append(pc.unique(paths.cast(pa.large_string())))
+        if sum(map(len, self._more)) > len(self._known):
+            self._join()
+
+    def count(self) -> int:
+        """Return how many are files."""
+        self._join()
+        no_file = pa.array(PATHS_OF_NO_FILE.values(), pa.large_string())
+        return len(self._known) - int(pc.is_in(self._known, no_file).sum().as_py() or 0)
+
+    def _join(self) -> None:
+        self._known = pc.unique(pa.chunked_array([self._known, *self._more]))
+        self._more = []
 
 
 class _Zeros(dict[str, int]):

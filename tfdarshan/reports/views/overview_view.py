@@ -67,9 +67,10 @@ def beginning_panels(source: Source) -> list[Panel]:
     end_ns = max(meta["start_ns"] + meta["duration_ns"] for meta in metas)
     tiles = [
         Tile("Session", duration((end_ns - start_ns) / 1e9), _whose(source)),
-        Tile("Files", number(sum(int(meta["counts"]["files"]) for meta in metas))),
         Tile("Calls", number(source.calls)),
     ]
+    if len(metas) == 1:
+        tiles.insert(1, Tile("Files", number(int(metas[0]["counts"]["files"]))))
     return [Text([ADDING_UP.format(calls=plural(source.calls, "call"))]), Tiles(tiles)]
 
 
