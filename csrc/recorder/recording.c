@@ -112,17 +112,29 @@ static void tell_who_waits(struct tfd_spool_header *header)
         atomic_store(&header->uncounted, 1);
 }
 
-void tfd_recording_begin(void)
+static void begin(struct tfd_kernel_io kernel_start)
 {
     struct tfd_spool_header *header = tfd_session.spool.header;
     tfd_session.pid = header->pid;
     tfd_session.generation++;
     tell_who_waits(header);
-    header->kernel_start = tfd_kernel_io_now();
+    header->kernel_start = kernel_start;
     header->start = tfd_clock_sample_now();
     tfd_spool_publish(&tfd_session.spool);
     tfd_session.active = true;
     atomic_store(&tfd_shared->generation, tfd_session.generation);
+}
+
+void tfd_recording_begin(void)
+{
+    begin(tfd_kernel_io_now());
+}
+
+/* The kernel counts a child of fork from 0 on. Its first call is recorded, and has moved its bytes by now. */
+static struct tfd_kernel_io kernel_io_at_fork(void)
+{
+    struct tfd_kernel_io now = tfd_kernel_io_now();
+    return (struct tfd_kernel_io){.valid = now.valid, .own_rchar = now.own_rchar, .own_wchar = now.own_wchar};
 }
 
 /* Other threads of the child wait: what they do meanwhile would be lost. */
@@ -170,7 +182,7 @@ bool tfd_child_begin(void)
     bool begun = make_child_spool();
     tfd_tables_lock_give(cancel_state);
     if (begun)
-        tfd_recording_begin();
+        begin(kernel_io_at_fork());
     else
         tfd_session.active = false;
     atomic_store(&tfd_shared->child_pending, TFD_CHILD_NOT_PENDING);

@@ -170,6 +170,28 @@ def charged_bytes(pid):
     return int(Path(f"/proc/{pid}/io").read_text().split()[1])
 
 
+def test_coverage_has_what_the_first_call_of_a_child_moves(tmp_path):
+    # GIVEN a file that a child inherits open
+    path = tmp_path / "data.bin"
+    write(path, 1_000_000)
+    handle = os.open(path, os.O_RDONLY)
+
+    # WHEN the child's first call reads it
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        child = os.fork()
+        if child == 0:
+            os.read(handle, 1_000_000)
+            os._exit(0)
+        os.waitpid(child, 0)
+    os.close(handle)
+
+    # THEN the kernel's count has it, and the child did nothing before that
+    coverage = summarize(session.session).coverage
+    assert not coverage.incomplete
+    assert coverage.read.earlier == 0
+    assert coverage.read.kernel >= coverage.read.accounted >= 1_000_000
+
+
 def test_a_living_program_does_not_hide_what_the_kernel_charged(tmp_path):
     # GIVEN
     data = tmp_path / "data.bin"
