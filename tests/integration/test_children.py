@@ -11,6 +11,7 @@ import pytest
 
 import tfdarshan
 from tfdarshan.analysis.summary_data import summarize
+from tfdarshan.commands import main
 from tfdarshan.findings.diagnosis import diagnose
 from tfdarshan.units import exact_bytes, human_bytes
 
@@ -129,6 +130,26 @@ def test_a_file_that_several_processes_read_is_one_file(tmp_path):
     assert data.processes == 4
     assert data.posix.opens == 15
     assert data.files == session.files["path"].nunique() == 5
+
+
+def test_files_says_which_process_a_row_is_of(tmp_path, capsys):
+    # GIVEN
+    path = tmp_path / "data.bin"
+    write(path, 100)
+
+    # WHEN two children read a file
+    with tfdarshan.profile(tmp_path / "logs") as session:
+        for _ in range(2):
+            child = os.fork()
+            if child == 0:
+                os.close(os.open(path, os.O_RDONLY))
+                os._exit(0)
+            os.waitpid(child, 0)
+
+    # THEN each row names its reader
+    assert main(["files", str(session.path)]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if str(path) in line]
+    assert sorted(row.partition(str(path))[2] for row in rows) == [" (worker 1)", " (worker 2)"]
 
 
 def test_pool_of_workers_is_in_the_session(tmp_path):

@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.analysis.files.counter_groups import (
@@ -75,9 +76,9 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "files",
         help="list a session's files",
-        description="List a session's files, one row per file and module; of an imported Darshan log its "
-        "MPI-IO, HDF5, PnetCDF and Lustre records after them. With --json: all counters of each. With "
-        "--steps or --epoch: what the calls that began in these steps did.",
+        description="List a session's files, one row per process, file and module; of an imported Darshan "
+        "log its MPI-IO, HDF5, PnetCDF and Lustre records after them. With --json: all counters of each. "
+        "With --steps or --epoch: what the calls that began in these steps did.",
     )
     add_session(parser)
     parser.add_argument(
@@ -136,7 +137,7 @@ def _list(session: Session, arguments: argparse.Namespace) -> int:
     sys.stdout.write(overlap_text(session))
     mapped = table["module"] == MODULE
     if matching and not mapped.all():
-        _print(table[~mapped])
+        _print(table[~mapped], _labels(session))
     elif not matching and not len(listed):
         print(_nothing(arguments))
     if mapped.any():
@@ -258,10 +259,21 @@ def _figures(table: pd.DataFrame) -> pd.DataFrame:
     if "opens" in table:
         return table
     figures = {name: _sum(table, name) for name in SHORT_COLUMNS}
-    return table[["module", "path"]].assign(**figures)
+    return table[["module", "path", "pid"]].assign(**figures)
 
 
-def _print(table: pd.DataFrame) -> None:
+def _labels(session: Session) -> Callable[[int], str]:
+    """Return what words behind a path whose row it is, by the process's number; nothing if there is one."""
+    from tfdarshan.analysis.ranks.process_list import labels_of
+    from tfdarshan.reports.text.summary_text import process_words
+
+    known = labels_of(session.processes)
+    if len(session.processes) == 1:
+        return lambda pid: ""
+    return lambda pid: f" ({printable(known.get(pid) or process_words(pid))})"
+
+
+def _print(table: pd.DataFrame, whose: Callable[[int], str] = lambda pid: "") -> None:
     rows = [
         tuple(SHOWN),
         *(
@@ -274,7 +286,7 @@ def _print(table: pd.DataFrame) -> None:
                 _count(row.writes),
                 human_bytes(row.bytes_written),
                 row.module,
-                printable(row.path),
+                printable(row.path) + (whose(row.pid) if "pid" in table else ""),
             )
             for row in _figures(table).itertuples()
         ),

@@ -120,6 +120,11 @@ def list_processes(processes: Sequence[ProcessData], moved: Sequence[tuple[int, 
     return [_entry(process.meta, named, *of_it) for process, named, of_it in ordered]
 
 
+def labels_of(processes: Sequence[ProcessData]) -> dict[int, str]:
+    """Return what `labels_by_pid` does, with no need to add up what processes moved."""
+    return labels_by_pid(list_processes(processes, [(0, 0)] * len(processes)))
+
+
 def labels_by_pid(entries: Sequence[ProcessEntry]) -> dict[int, str]:
     """Return the labels of those processes that no other one shares its number with."""
     count = Counter(entry.pid for entry in entries)
