@@ -28,7 +28,6 @@ from tfdarshan.formats.darshan_format import ONLY_HOST
 from tfdarshan.formats.importing.fifo_records import find_no_files, without
 from tfdarshan.formats.importing.light_records import read_light
 from tfdarshan.formats.importing.pydarshan import LogContent, Records, incomplete
-from tfdarshan.formats.importing.ranks import RANK_LIMIT, SHARED
 
 # Darshan names a log USER_PROGRAM_idJOB...
 OF_JOB = re.compile(r"_id\d+")
@@ -115,12 +114,8 @@ def _duration(content: LogContent, records: dict[str, Records]) -> tuple[float, 
 
 
 def _count_files(records: dict[str, Records]) -> int:
-    """Count files once a process, as an imported log does: above RANK_LIMIT all ranks are one."""
-    record = np.concatenate([part.record for part in records.values()])
-    rank = np.concatenate([part.rank for part in records.values()])
-    if len(np.unique(rank[rank != SHARED])) > RANK_LIMIT:
-        rank = np.where(rank == SHARED, SHARED, 0)
-    return len(np.unique(np.stack([record.astype(np.int64), rank]), axis=1).T)
+    """Count files, each once, however many ranks used it."""
+    return len(np.unique(np.concatenate([part.record for part in records.values()])))
 
 
 def _user(name: str, command: str) -> str | None:
